@@ -1,0 +1,76 @@
+import type { Conversation, SeenChatType } from './conversation.ts';
+import type { Diagnostic } from './diagnostic.ts';
+import type { Message, Sender } from './message.ts';
+
+/** `action` comes back in a press (≤ 64 bytes, Telegram's limit); a `url` opens by itself. */
+export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
+
+/** One platform message: GitHub-flavoured Markdown that `split` has cut to size. */
+export type Part = Readonly<{
+  markdown: string;
+  buttons?: readonly Button[];
+  /** `platformId` of the message it answers. */
+  replyTo?: string;
+}>;
+
+/** The platform's id of what was sent. */
+export type Receipt = Readonly<{ id: string }>;
+
+/** What a person sees while work goes on (U13): a typing sign, or a line that changes. */
+export type Status = Readonly<{ kind: 'typing' } | { kind: 'line'; text: string }>;
+
+/** Somebody pressed a button. */
+export type Press = Readonly<{
+  id: string;
+  conversation: Conversation;
+  chatType: SeenChatType;
+  external: boolean;
+  sender: Sender;
+  action: string;
+  /** The message that carries the button. */
+  receipt: Receipt;
+}>;
+
+export type ChannelEvent =
+  | Readonly<{
+      type: 'message';
+      message: Message;
+      /** Parts of one thing (album, client-split text) share a key: they are merged while the first waits, `holdMs` at most. */
+      join?: Readonly<{ key: string; holdMs: number; glue: string }>;
+      /** For a call that has no message of its own (Slack slash command): posts one and gives its thread. Called once, after admission, before storing. */
+      openThread?: () => Promise<Conversation>;
+    }>
+  | Readonly<{ type: 'edited'; message: Message }>
+  | Readonly<{ type: 'press'; press: Press }>
+  /** A group got a new id (A6). Qualified chat ids. */
+  | Readonly<{ type: 'moved'; from: string; to: string }>;
+
+/** Resolves once the event is safely stored or rightly ignored: only then does the channel acknowledge it (Q1). Rejects when it could not be stored: the channel then does not acknowledge. */
+export type OnEvent = (event: ChannelEvent) => Promise<void>;
+
+export type MenuEntry = Readonly<{ name: string; description: string; hint?: string }>;
+export type Menus = Readonly<{ private: readonly MenuEntry[]; group: readonly MenuEntry[] }>;
+
+/** A platform at the edge: turns events into messages, and Markdown, buttons and status into platform calls. */
+export type Channel = Readonly<{
+  name: string;
+  /** Resolves when events can arrive. Rejects when it can never work (bad token), saying what to do. */
+  start(onEvent: OnEvent): Promise<void>;
+  /** Stops taking events; what was given to `onEvent` is awaited. */
+  stop(): Promise<void>;
+  /** Markdown cut into pieces that each fit one message. At least one for text that is not blank. */
+  split(markdown: string): readonly string[];
+  /** Waits for the platform's pace, then sends. `key` is the outbox row's id. Throws SendError. */
+  send(conversation: Conversation, part: Part, key: string): Promise<Receipt>;
+  /** Looks for a part whose sending was cut off. Nothing where the platform has no way to look. */
+  find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
+  edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
+  /** Shows, changes or (with nothing) removes the status of a conversation. Never throws: status is a courtesy. */
+  status(conversation: Conversation, status: Status | undefined): Promise<void>;
+  /** Sets the `/` menus; gives a diagnostic for each entry that could not be shown (I1). */
+  setMenus(menus: Menus): Promise<readonly Diagnostic[]>;
+  /** Completes a chat type that the event did not carry (Q2). */
+  lookUpChat(conversation: Conversation): Promise<Readonly<{ chatType: SeenChatType; external: boolean }>>;
+  /** A link that opens a direct message with the bot, carrying a skill's name at most (A11). */
+  directLink(skill?: string): string | undefined;
+}>;

@@ -1,0 +1,45 @@
+/** Codes a tool or run answers with (R8). Fixed names: operators and skills match on them. */
+export const errorCodes = [
+  'SKILL_NOT_FOUND',
+  'SKILL_DISABLED',
+  'SKILL_NOT_AVAILABLE_HERE',
+  'SKILL_UNAVAILABLE',
+  'SKILL_MISCONFIGURED',
+  'MISSING_ENV',
+  'CAPABILITY_UNAVAILABLE',
+  'ARGUMENTS_INVALID',
+  'TOOL_NOT_ALLOWED',
+  'TOOL_POLICY_DENIED',
+  'TOOL_CONFIRMATION_REQUIRED',
+  'TOOL_FAILED',
+  'TOOL_OUTPUT_TOO_LARGE',
+  'INVALID_PATH',
+  'FILE_NOT_FOUND',
+  'FILE_TOO_LARGE',
+  'BINARY_FILE',
+  'SCRIPT_FAILED',
+  'SCRIPT_TIMEOUT',
+  'MAX_ITERATIONS',
+  'TIMEOUT',
+  'CANCELLED',
+  'MODEL_ERROR',
+  'EMPTY_RESULT',
+  'RECURSION_LIMIT',
+  'LIMIT_REACHED',
+  'INTERNAL_ERROR',
+] as const;
+export type ErrorCode = (typeof errorCodes)[number];
+
+export const warningCodes = [
+  'CONTENT_TRUNCATED',
+  'ALLOWED_TOOLS_ENFORCED',
+  'ALLOWED_TOOLS_IGNORED',
+  'ALLOWED_TOOLS_UNKNOWN',
+  'SHADOWED',
+  'NAME_DIR_MISMATCH',
+  'YAML_REPAIRED',
+  'DESCRIPTION_MISSING',
+  'DESCRIPTION_TRUNCATED',
+  'INLINE_FORKED',
+] as const;
+export type WarningCode = (typeof warningCodes)[number];

@@ -1,0 +1,13 @@
+/** Something wrong or noteworthy with a file, said once with its place and its fix. */
+export type Diagnostic = Readonly<{
+  level: 'error' | 'warning';
+  /** A warning code of the specification (`SHADOWED`), or a short upper-case name of the problem. */
+  code: string;
+  message: string;
+  /** File it is about, absolute where there is one. */
+  path?: string;
+  /** The front-matter field or config key it is about. */
+  field?: string;
+  /** 1-based. */
+  line?: number;
+}>;

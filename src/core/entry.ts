@@ -1,0 +1,26 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Tokens } from './model.ts';
+
+/** One line of a transcript. It is stored before its effect is acted on: the transcript is the journal (M7). */
+export type Entry =
+  | Readonly<{
+      kind: 'user';
+      /** The inbox item it came from; absent for what the host itself says. */
+      item?: string;
+      /** Sender id. */
+      sender?: string;
+      content: string | readonly Anthropic.ContentBlockParam[];
+      at: number;
+    }>
+  | Readonly<{
+      kind: 'assistant';
+      content: readonly Anthropic.ContentBlock[];
+      stopReason: Anthropic.StopReason;
+      tokens: Tokens;
+      model: string;
+      at: number;
+    }>
+  /** Stored when the call starts: one without a `tool_result` after it was interrupted. */
+  | Readonly<{ kind: 'tool_started'; toolUseId: string; at: number }>
+  | Readonly<{ kind: 'tool_result'; toolUseId: string; content: string; isError: boolean; at: number }>
+  | Readonly<{ kind: 'notice'; text: string; at: number }>;

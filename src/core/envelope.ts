@@ -1,0 +1,28 @@
+import type { ErrorCode, WarningCode } from './codes.ts';
+
+/** What every tool answers (R8). `data` is text or plain JSON data. */
+export type Envelope = Readonly<{
+  ok: boolean;
+  data?: unknown;
+  warnings: readonly Readonly<{ code: WarningCode; message: string }>[];
+  errors: readonly Readonly<{ code: ErrorCode; message: string }>[];
+}>;
+
+export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Envelope {
+  return { ok: true, data, warnings, errors: [] };
+}
+
+/** `message` says what was found and what to do instead: the model acts on it. */
+export function fail(code: ErrorCode, message: string, data?: unknown): Envelope {
+  return { ok: false, ...(data === undefined ? {} : { data }), warnings: [], errors: [{ code, message }] };
+}
+
+/** The envelope as the text a model reads. */
+export function renderEnvelope({ data, warnings, errors }: Envelope): string {
+  const body = data === undefined ? [] : [typeof data === 'string' ? data : JSON.stringify(data, null, 1)];
+  return [
+    ...errors.map(({ code, message }) => `error ${code}: ${message}`),
+    ...warnings.map(({ code, message }) => `warning ${code}: ${message}`),
+    ...body,
+  ].join('\n');
+}

@@ -1,0 +1,39 @@
+/** A send that the platform did not take, told apart by what may be done about it (Q6, H8). */
+export class SendError extends Error {
+  override readonly name = 'SendError';
+  /** `retry`: not taken, try again (after `retryAfterMs`). `unknown`: may have been taken. `refused`: never will be. */
+  readonly outcome: 'retry' | 'unknown' | 'refused';
+  readonly retryAfterMs: number | undefined;
+  /** The chat's new id, where the platform says that it moved (A6). Not qualified. */
+  readonly movedTo: string | undefined;
+
+  constructor(
+    outcome: SendError['outcome'],
+    message: string,
+    more: { cause?: unknown; retryAfterMs?: number; movedTo?: string } = {},
+  ) {
+    super(message, { cause: more.cause });
+    this.outcome = outcome;
+    this.retryAfterMs = more.retryAfterMs;
+    this.movedTo = more.movedTo;
+  }
+}
+
+/** A language model that gave no usable answer. `message` is for the log; `sentence` is what a person sees (M4). */
+export class ModelError extends Error {
+  override readonly name = 'ModelError';
+  readonly sentence: string;
+  /** The fault passes by itself: the turn may be tried again later. */
+  readonly passing: boolean;
+
+  constructor(message: string, more: { sentence: string; passing: boolean; cause?: unknown }) {
+    super(message, { cause: more.cause });
+    this.sentence = more.sentence;
+    this.passing = more.passing;
+  }
+}
+
+/** Something the operator must mend: `message` names the place and the fix, and is printed without a stack. */
+export class OperatorError extends Error {
+  override readonly name = 'OperatorError';
+}

@@ -1,0 +1,47 @@
+import type { Conversation, SeenChatType } from './conversation.ts';
+
+/** Who said it. Decisions use `id` only; `name` is shown and never matched. */
+export type Sender = Readonly<{
+  /** Qualified and immutable: `telegram:42`, `slack:U042`; for an anonymous admin or a channel's voice, that chat's id. */
+  id: string;
+  name: string;
+  /** `guest`: a member of another Slack workspace (A9). `chat`: an anonymous admin or a channel speaking. */
+  kind: 'person' | 'chat' | 'bot' | 'guest';
+}>;
+
+export type Attachment = Readonly<{
+  kind: 'photo' | 'document' | 'audio' | 'video' | 'other';
+  /** As the sender wrote it: data, never a path. */
+  name: string;
+  mime?: string;
+  /** Bytes. */
+  size?: number;
+}>;
+
+/** What was said before, when the message answers it. */
+export type Quote = Readonly<{ name: string; text: string; own: boolean }>;
+
+/** `/name rest`: `name` lower-cased and without `@bot`, `args` trimmed. */
+export type Command = Readonly<{ name: string; args: string }>;
+
+/** One normalised thing a person said: plain data that can be stored and replayed. */
+export type Message = Readonly<{
+  /** Channel and platform id, unique for good: the key that removes duplicates (Q2). */
+  id: string;
+  conversation: Conversation;
+  chatType: SeenChatType;
+  /** The conversation is shared with another company (A1). */
+  external: boolean;
+  sender: Sender;
+  /** Plain text, platform escapes undone, the bot's own mention removed. */
+  text: string;
+  /** The channel's word on whether the bot is meant; nobody else guesses. */
+  addressed: boolean;
+  command?: Command;
+  attachments: readonly Attachment[];
+  replyTo?: Quote;
+  /** Platform id of this message inside its chat, where an answer can point at it. */
+  platformId?: string;
+  /** Milliseconds since 1970, the platform's clock. */
+  sentAt: number;
+}>;

@@ -1,0 +1,46 @@
+import type Anthropic from '@anthropic-ai/sdk';
+
+/** Usage as the API reports it; zero where a server reports nothing. */
+export type Tokens = Readonly<{ input: number; output: number; cacheRead: number; cacheWrite: number }>;
+
+export const noTokens: Tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+
+export function addTokens(a: Tokens, b: Tokens): Tokens {
+  return {
+    input: a.input + b.input,
+    output: a.output + b.output,
+    cacheRead: a.cacheRead + b.cacheRead,
+    cacheWrite: a.cacheWrite + b.cacheWrite,
+  };
+}
+
+/** One request to a language model, in the Messages API's own words. */
+export type ModelRequest = Readonly<{
+  system: readonly Anthropic.TextBlockParam[];
+  messages: readonly Anthropic.MessageParam[];
+  tools: readonly Anthropic.Tool[];
+}>;
+
+export type ModelAnswer = Readonly<{
+  content: readonly Anthropic.ContentBlock[];
+  stopReason: Anthropic.StopReason;
+  tokens: Tokens;
+  /** The model's own id. */
+  model: string;
+}>;
+
+/** Asks the model once, retries included (M4). `onText` gets text as it comes. Throws ModelError, or the signal's reason. */
+export type Complete = (
+  request: ModelRequest,
+  signal: AbortSignal,
+  onText?: (text: string) => void,
+) => Promise<ModelAnswer>;
+
+/** A configured model, ready to be asked. */
+export type Model = Readonly<{
+  /** The alias it was asked for by. */
+  alias: string;
+  /** Tokens; absent where nothing is known of it. */
+  contextWindow?: number;
+  complete: Complete;
+}>;

@@ -1,0 +1,17 @@
+import type { ErrorCode } from './codes.ts';
+import type { Tokens } from './model.ts';
+
+export type SkillStatus = 'ok' | 'partial' | 'error' | 'running' | 'needs_input';
+
+/** What a run gives back: data, never a message to a person (U4). */
+export type SkillResult = Readonly<{
+  status: SkillStatus;
+  code?: ErrorCode;
+  text: string;
+  /** Model calls made. */
+  iterations: number;
+  durationMs: number;
+  tokens: Tokens;
+  /** The text was cut at 30,000 characters. */
+  truncated: boolean;
+}>;

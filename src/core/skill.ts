@@ -1,0 +1,56 @@
+import type { ChatType } from './conversation.ts';
+import type { Diagnostic } from './diagnostic.ts';
+
+/** Where a skill came from; later ones override earlier ones by name (D1). */
+export const origins = ['bundled', 'integration', 'installed', 'user', 'workspace'] as const;
+export type Origin = (typeof origins)[number];
+
+/** The effective access of a name: its own definition made stricter by those it shadows (D3). */
+export type SkillAccess = Readonly<{
+  /** Where it may be used at all; A2 evaluated for each definition and intersected. */
+  chatTypes: readonly ChatType[];
+  sensitive: boolean;
+  /** Off until config says `enabled = true`. */
+  optIn: boolean;
+  disableModelInvocation: boolean;
+  userInvocable: boolean;
+  /** One sentence for each thing a shadowed definition made stricter. */
+  why: readonly string[];
+}>;
+
+/** A skill, parsed once and frozen. Its body is read at the time of use (F7). */
+export type Skill = Readonly<{
+  name: string;
+  description: string;
+  origin: Origin;
+  /** Absolute path of the SKILL.md or flat file. */
+  path: string;
+  /** Absolute path of the skill's folder; absent for a flat file. */
+  directory?: string;
+  license?: string;
+  compatibility?: string;
+  metadata: Readonly<Record<string, string>>;
+  version?: string;
+  tags: readonly string[];
+  authors: readonly string[];
+  rationale?: string;
+  /** Absent or empty: every tool the host grants a run (T5). */
+  allowedTools?: readonly string[];
+  env: readonly string[];
+  packages: readonly string[];
+  capabilities: readonly string[];
+  network: readonly string[];
+  access: SkillAccess;
+  model?: string;
+  /** Model calls in one run. */
+  maxIterations: number;
+  timeoutSeconds: number;
+  context: 'fork' | 'inline';
+  background: boolean;
+  /** Run profile (U11). */
+  agent: string;
+  argumentHint?: string;
+  /** Definitions of the same name that this one replaces, nearest first. */
+  shadows: readonly Readonly<{ origin: Origin; path: string }>[];
+  diagnostics: readonly Diagnostic[];
+}>;

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import type { Conversation, SeenChatType } from './conversation.ts';
+import { fail, type Envelope } from './envelope.ts';
+
+/** What a call may do to the world; risk is worked out from it (T7). */
+export type Traits = Readonly<{
+  sideEffects: boolean;
+  /** Running it twice is running it once. */
+  idempotent: boolean;
+  requiresNetwork: boolean;
+  requiresFilesystem: boolean;
+}>;
+
+export const readOnly: Traits = {
+  sideEffects: false,
+  idempotent: true,
+  requiresNetwork: false,
+  requiresFilesystem: false,
+};
+
+/** For whom a turn is done and where: the subject of every decision in it. */
+export type Requester = Readonly<{
+  conversation: Conversation;
+  chatType: SeenChatType;
+  external: boolean;
+  /** Sender id. */
+  sender: string;
+}>;
+
+/** What a tool is handed. Nothing global. */
+export type ToolContext = Readonly<{
+  requester: Requester;
+  /** The model's id of this call: unique within its transcript. */
+  toolUseId: string;
+  signal: AbortSignal;
+  /** Says in a few words what is going on; a person may see it (U13). */
+  progress(text: string): void;
+}>;
+
+/** A function a model may call. */
+export type Tool = Readonly<{
+  name: string;
+  description: string;
+  /** JSON Schema, type `object`. */
+  inputSchema: Readonly<Record<string, unknown>>;
+  traits: Traits;
+  /** Validates, then runs. A failed validation is an ARGUMENTS_INVALID envelope that the model can act on (T1). */
+  run(input: unknown, context: ToolContext): Promise<Envelope>;
+}>;
+
+/** Makes a tool from a zod object: the schema the model sees and the check of what it sends are one. */
+export function defineTool<Input extends z.ZodType>(definition: {
+  name: string;
+  description: string;
+  input: Input;
+  traits: Traits;
+  run(input: z.output<Input>, context: ToolContext): Promise<Envelope>;
+}): Tool {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.input, { io: 'input' });
+  return Object.freeze({
+    name: definition.name,
+    description: definition.description,
+    inputSchema,
+    traits: definition.traits,
+    async run(input: unknown, context: ToolContext) {
+      const parsed = definition.input.safeParse(input);
+      if (!parsed.success) return fail('ARGUMENTS_INVALID', z.prettifyError(parsed.error));
+      return definition.run(parsed.data, context);
+    },
+  });
+}
