@@ -1,0 +1,13 @@
+/** What a model asked for, as it asked for it: neither the name nor the input has been checked. */
+export type ToolCall = Readonly<{
+  /** The model's id of the call: unique within its transcript. */
+  id: string;
+  name: string;
+  input: unknown;
+}>;
+
+/** What the model gets back: text that is redacted and cut to size already (M3). */
+export type ToolOutcome = Readonly<{ content: string; isError: boolean }>;
+
+/** The one door for effects. It never throws: what goes wrong is an outcome the model can act on (T11). */
+export type CallTool = (call: ToolCall, signal: AbortSignal) => Promise<ToolOutcome>;
