@@ -1,0 +1,37 @@
+/** The labels that tell a model whose words it reads. No content can open or close one (M11, U4). */
+export const labels = [
+  'instruction',
+  'output',
+  'background',
+  'quote',
+  'message',
+  'arguments',
+  'context',
+  'host',
+] as const;
+export type Label = (typeof labels)[number];
+
+/** `text` inside a label, its own labels made harmless. Attribute values are escaped and put on one line. */
+export function labelled(
+  label: Label,
+  text: string,
+  attributes: Readonly<Record<string, string>> = {},
+): string {
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);
+  return `<${label}${written.join('')}>\n${defuse(text)}\n</${label}>`;
+}
+
+/** Makes every label in `text` harmless, however it is spelt; everything else stays verbatim. */
+export function defuse(text: string): string {
+  return text.replace(labelPattern, '&lt;');
+}
+
+/** Characters that can stand unseen between the letters of a tag. */
+const unseen = String.raw`[\s\p{Cf}\p{Cc}]*`;
+const spelt = labels.map((label) => [...label].join(unseen)).join('|');
+const labelPattern = new RegExp(`<(?=${unseen}/?${unseen}(?:${spelt})(?![\\p{L}\\p{N}_-]))`, 'giu');
+
+function escapeAttribute(value: string): string {
+  const flat = value.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();
+  return flat.replace(/&/g, '&amp;').replace(/"/g, '&quot;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}
