@@ -1,0 +1,160 @@
+import type { Clock } from '../core/clock.ts';
+
+/**
+ * One limit of a platform. `of` names the bucket a key is counted in, or nothing where the limit does not apply.
+ * `window`: at most `count` in any `ms`. `bucket`: `count` at once, then one every `ms`.
+ */
+export type PaceRule = Readonly<{
+  kind: 'window' | 'bucket';
+  count: number;
+  ms: number;
+  of: (key: string) => string | undefined;
+}>;
+
+/** Keeps sends within a platform's limits, answers before courtesies (H8). Keys are chats; nothing here is durable. */
+export type Pace = Readonly<{
+  /** For answers: resolves when every rule of the key allows one more, and counts it. First come, first served within a key; a key that waits holds up no other. */
+  wait(key: string): Promise<void>;
+  /** For status and previews: true, and counted, if it may go at once. Never while an answer of the key waits, and a quarter of each limit is left to answers; the caller skips or tries later. */
+  take(key: string): boolean;
+  /** Nothing for this key during the next `ms`: the platform said so (429). */
+  pause(key: string, ms: number): void;
+}>;
+
+/** Makes a pacer. Without rules everything goes at once. A waiting `wait` does not keep the process alive. */
+export function createPace(rules: readonly PaceRule[], clock: Clock): Pace {
+  const counters = new Map<string, Counter>();
+  const pausedUntil = new Map<string, number>();
+  const waiting = new Map<string, (() => void)[]>();
+  const timer: { due: number; abort: AbortController | undefined } = { due: Infinity, abort: undefined };
+
+  const countersOf = (key: string): readonly Counter[] =>
+    rules.flatMap((rule, index) => {
+      const bucket = rule.of(key);
+      if (bucket === undefined) return [];
+      const name = `${index} ${bucket}`;
+      const counter = counters.get(name) ?? createCounter(rule);
+      counters.set(name, counter);
+      return [counter];
+    });
+
+  const readyAt = (key: string, now: number, spare: (counter: Counter) => number): number => {
+    const allowed = countersOf(key).map((counter) => counter.readyAt(now, spare(counter)));
+    return Math.max(now, pausedUntil.get(key) ?? 0, ...allowed);
+  };
+
+  const count = (key: string, now: number): void => {
+    for (const counter of countersOf(key)) counter.add(now);
+    if (counters.size > 1000) forgetIdle(counters, now);
+  };
+
+  /** Lets go whoever may, then sleeps until the next one may. */
+  const release = (): void => {
+    const now = clock.now();
+    let next = Infinity;
+    for (const [key, queue] of [...waiting]) {
+      let at = readyAt(key, now, noSpare);
+      while (at <= now && queue.length > 0) {
+        count(key, now);
+        queue.shift()?.();
+        at = readyAt(key, now, noSpare);
+      }
+      if (queue.length === 0) waiting.delete(key);
+      else next = Math.min(next, at);
+      // To the back: the keys share what the overall limit leaves.
+      if (queue.length > 0 && waiting.delete(key)) waiting.set(key, queue);
+    }
+    wakeAt(next, now);
+  };
+
+  const wakeAt = (due: number, now: number): void => {
+    timer.abort?.abort();
+    timer.abort = due === Infinity ? undefined : new AbortController();
+    timer.due = due;
+    if (timer.abort === undefined) return;
+    const { signal } = timer.abort;
+    clock.sleep(due - now, signal).then(
+      () => {
+        timer.due = Infinity;
+        release();
+      },
+      (reason: unknown) => {
+        // Only a newer alarm aborts this one; anything else is a fault of the clock.
+        if (!signal.aborted) throw reason;
+      },
+    );
+  };
+
+  return {
+    wait(key) {
+      return new Promise((resolve) => {
+        const now = clock.now();
+        const queue = waiting.get(key);
+        const at = readyAt(key, now, noSpare);
+        if (queue !== undefined) queue.push(resolve);
+        else if (at > now) {
+          waiting.set(key, [resolve]);
+          if (at < timer.due) wakeAt(at, now);
+        } else {
+          count(key, now);
+          resolve();
+        }
+      });
+    },
+    take(key) {
+      const now = clock.now();
+      if (waiting.has(key) || readyAt(key, now, quarter) > now) return false;
+      count(key, now);
+      return true;
+    },
+    pause(key, ms) {
+      const now = clock.now();
+      for (const [old, until] of pausedUntil) if (until <= now) pausedUntil.delete(old);
+      pausedUntil.set(key, Math.max(pausedUntil.get(key) ?? 0, now + ms));
+    },
+  };
+}
+
+type Counter = Readonly<{
+  limit: number;
+  /** When one more may go, `spare` places being kept free. */
+  readyAt(now: number, spare: number): number;
+  add(now: number): void;
+  idle(now: number): boolean;
+}>;
+
+function createCounter({ kind, count, ms }: PaceRule): Counter {
+  // A send occupies a place until its time here; a window frees each place `ms` after, a bucket one place every `ms`.
+  const freeAt: number[] = [];
+  const drop = (now: number): void => {
+    while ((freeAt[0] ?? Infinity) <= now) freeAt.shift();
+  };
+  return {
+    limit: count,
+    readyAt(now, spare) {
+      drop(now);
+      const over = freeAt.length - (count - spare);
+      return over < 0 ? now : (freeAt[over] ?? now);
+    },
+    add(now) {
+      drop(now);
+      freeAt.push(kind === 'window' ? now + ms : Math.max(now, freeAt.at(-1) ?? 0) + ms);
+    },
+    idle(now) {
+      drop(now);
+      return freeAt.length === 0;
+    },
+  };
+}
+
+function forgetIdle(counters: Map<string, Counter>, now: number): void {
+  for (const [name, counter] of counters) if (counter.idle(now)) counters.delete(name);
+}
+
+function noSpare(): number {
+  return 0;
+}
+
+function quarter({ limit }: Counter): number {
+  return Math.floor(limit / 4);
+}

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createPace, type PaceRule } from '../../src/channels/pace.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+const chatRule: PaceRule = { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat };
+const groupRule: PaceRule = {
+  kind: 'window',
+  count: 20,
+  ms: 60_000,
+  of: (chat) => (chat.startsWith('-') ? chat : undefined),
+};
+const overallRule: PaceRule = { kind: 'window', count: 30, ms: 1000, of: () => 'all' };
+const telegram = [chatRule, groupRule, overallRule];
+const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
+
+test('H8 a chat gets five messages at once and then one a second', async () => {
+  const clock = createManualClock();
+  const pace = createPace([chatRule], clock);
+  const times = await sendAll(pace.wait, clock, Array<string>(8).fill('42'));
+  assert.deepEqual(
+    times.map(({ at }) => at),
+    [0, 0, 0, 0, 0, 1000, 2000, 3000],
+  );
+});
+
+test('H8 a chat that waits holds up no other chat, and keeps its own order', async () => {
+  const clock = createManualClock();
+  const pace = createPace([chatRule], clock);
+  const times = await sendAll(pace.wait, clock, [...Array<string>(7).fill('1'), '2', '1', '2']);
+  assert.deepEqual(
+    times.filter(({ key }) => key === '2').map(({ at }) => at),
+    [0, 0],
+  );
+  assert.deepEqual(
+    times.filter(({ key }) => key === '1').map(({ index }) => index),
+    [0, 1, 2, 3, 4, 5, 6, 8],
+  );
+});
+
+test('H8 whatever is sent, no limit is ever passed and nothing waits longer than it must', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.constantFrom('1', '2', '-100', '-200', '7'), { minLength: 1, maxLength: 90 }),
+      async (keys) => {
+        const clock = createManualClock();
+        const pace = createPace(telegram, clock);
+        const times = await sendAll(pace.wait, clock, keys);
+        assert.equal(times.length, keys.length);
+        for (const rule of telegram) {
+          for (const bucket of new Set(keys.map((key) => rule.of(key)))) {
+            if (bucket === undefined) continue;
+            const at = times.filter(({ key }) => rule.of(key) === bucket).map((sent) => sent.at);
+            assertWithin(rule, at);
+          }
+        }
+        const alone = Math.max(...[...new Set(keys)].map((key) => shortest(keys.filter((k) => k === key))));
+        assert.ok((times.at(-1)?.at ?? 0) <= alone + (keys.length / 30) * 1000 + 1000);
+      },
+    ),
+    { numRuns: runs },
+  );
+});
+
+test('H8 status never takes the last places and never passes a waiting answer', async () => {
+  const clock = createManualClock();
+  const pace = createPace([chatRule], clock);
+  const taken = [1, 2, 3, 4, 5].map(() => pace.take('42'));
+  assert.deepEqual(taken, [true, true, true, true, false]);
+  await pace.wait('42');
+  const answer = pace.wait('42');
+  assert.equal(pace.take('42'), false);
+  await clock.advance(1000);
+  await answer;
+});
+
+test('H8 after a 429 nothing goes to that chat until the platform allows it', async () => {
+  const clock = createManualClock();
+  const pace = createPace(telegram, clock);
+  pace.pause('42', 7000);
+  assert.equal(pace.take('42'), false);
+  const times = await sendAll(pace.wait, clock, ['42', '43']);
+  assert.deepEqual(times, [
+    { key: '43', index: 1, at: 0 },
+    { key: '42', index: 0, at: 7000 },
+  ]);
+});
+
+test('H8 without rules everything goes at once, on the real clock too', async () => {
+  const pace = createPace([], systemClock);
+  await Promise.all(Array.from({ length: 1000 }, () => pace.wait('42')));
+  assert.ok(pace.take('42'));
+});
+
+type Sent = Readonly<{ key: string; index: number; at: number }>;
+
+/** Asks for all places at once and gives when each was granted. */
+async function sendAll(
+  wait: (key: string) => Promise<void>,
+  clock: ReturnType<typeof createManualClock>,
+  keys: readonly string[],
+): Promise<readonly Sent[]> {
+  const granted: Sent[] = [];
+  const start = clock.now();
+  const all = Promise.all(
+    keys.map(async (key, index) => {
+      await wait(key);
+      granted.push({ key, index, at: clock.now() - start });
+    }),
+  );
+  await clock.runUntil(all);
+  return granted;
+}
+
+function assertWithin({ kind, count, ms }: PaceRule, at: readonly number[]): void {
+  at.forEach((time, index) => {
+    if (kind === 'window') {
+      const earlier = at[index - count];
+      assert.ok(earlier === undefined || time - earlier >= ms, `${count} in ${time - (earlier ?? 0)} ms`);
+    } else {
+      const from = Math.max(0, index - 300);
+      for (let first = from; first < index; first++) {
+        const allowed = count + Math.floor((time - (at[first] ?? 0)) / ms);
+        assert.ok(index - first + 1 <= allowed, `${index - first + 1} of ${allowed}`);
+      }
+    }
+  });
+}
+
+/** The least time one chat's messages need by its own rules. */
+function shortest(keys: readonly string[]): number {
+  const bySecond = Math.max(0, keys.length - 5) * 1000;
+  const byMinute = (keys[0] ?? '').startsWith('-') ? Math.floor((keys.length - 1) / 20) * 60_000 : 0;
+  return bySecond + byMinute;
+}
