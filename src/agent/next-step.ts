@@ -1,0 +1,66 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { LoopEnd } from './loop-result.ts';
+import { allText, callsOf, finalText, type TurnState } from './read-turn.ts';
+
+/** What a turn needs next. `notice` is the host's word to the model, to be stored before the call. */
+export type Step =
+  | Readonly<{ kind: 'ask'; notice?: string }>
+  /** Ask once more, without tools; the call is not counted (U5). */
+  | Readonly<{ kind: 'sum_up'; notice?: string }>
+  | Readonly<{ kind: 'call_tools'; calls: readonly Anthropic.ToolUseBlock[] }>
+  | Readonly<{ kind: 'end'; how: LoopEnd; text: string }>;
+
+const goOn =
+  'Your answer reached the length limit and was cut off. Go on exactly where it stopped, without repeating anything. A tool call that was cut off was not made: make it again, shorter.';
+const sumUp =
+  'You have used all the steps you had. Call no more tools. Say now what you found or did, and what is still missing.';
+
+/** Decides over a turn's next step: every stop reason on purpose (M3). Pure, so a restart decides the same. */
+export function nextStep(turn: TurnState, maxIterations: number): Step {
+  const { answers, last } = turn;
+  if (answers.length > maxIterations) {
+    return { kind: 'end', how: { status: 'partial', code: 'MAX_ITERATIONS' }, text: allText(answers) };
+  }
+  const ask = (notice?: string): Step => {
+    if (answers.length === maxIterations) return withNotice('sum_up', turn, sumUp);
+    return withNotice('ask', turn, notice);
+  };
+  if (last === undefined) return ask();
+  switch (last.stopReason) {
+    case 'tool_use': {
+      const calls = callsOf(last);
+      if (calls.length === 0) return ended(turn);
+      const results = new Set(turn.after.map((entry) => entry.kind === 'tool_result' && entry.toolUseId));
+      return calls.every(({ id }) => results.has(id)) ? ask() : { kind: 'call_tools', calls };
+    }
+    case 'pause_turn':
+      return ask();
+    case 'max_tokens': {
+      const again = answers.at(-2)?.stopReason === 'max_tokens';
+      if (!again && answers.length < maxIterations) return ask(goOn);
+      const text = `${finalText(answers)}\n\n(The answer was cut off here: it is longer than the model may write.)`;
+      return { kind: 'end', how: { status: 'partial' }, text: text.trim() };
+    }
+    case 'refusal':
+      return failed('The language model declined to answer this.');
+    case 'model_context_window_exceeded':
+      return failed('This conversation has become too long for the language model.');
+    default:
+      return ended(turn);
+  }
+}
+
+function withNotice(kind: 'ask' | 'sum_up', turn: TurnState, notice: string | undefined): Step {
+  const said = turn.after.some((entry) => entry.kind === 'notice' && entry.text === notice);
+  return notice === undefined || said ? { kind } : { kind, notice };
+}
+
+function ended({ answers }: TurnState): Step {
+  const text = finalText(answers);
+  if (text !== '') return { kind: 'end', how: { status: 'ok' }, text };
+  return { kind: 'end', how: { status: 'error', code: 'EMPTY_RESULT' }, text };
+}
+
+function failed(sentence: string): Step {
+  return { kind: 'end', how: { status: 'error', code: 'MODEL_ERROR', passing: false }, text: sentence };
+}

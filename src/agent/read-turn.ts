@@ -1,0 +1,61 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Entry } from '../core/entry.ts';
+import { addTokens, noTokens, type Tokens } from '../core/model.ts';
+
+export type Answer = Extract<Entry, { kind: 'assistant' }>;
+
+/** Where a turn stands, worked out from its entries alone: so a restart finds the same (Q5). */
+export type TurnState = Readonly<{
+  /** The model's answers of this turn, in order. */
+  answers: readonly Answer[];
+  /** The last answer, unless a person has spoken since. */
+  last: Answer | undefined;
+  /** Entries after the last answer. */
+  after: readonly Entry[];
+  tokens: Tokens;
+}>;
+
+/** Reads the entries from `start` on. */
+export function readTurn(entries: readonly Entry[], start: number): TurnState {
+  const turn = entries.slice(start);
+  const answers = turn.filter((entry) => entry.kind === 'assistant');
+  const after = turn.slice(turn.findLastIndex((entry) => entry.kind === 'assistant') + 1);
+  return {
+    answers,
+    last: after.some((entry) => entry.kind === 'user') ? undefined : answers.at(-1),
+    after,
+    tokens: answers.reduce((sum, { tokens }) => addTokens(sum, tokens), noTokens),
+  };
+}
+
+/** The text of an answer; of one that went on after a pause or a cut, its earlier parts too. */
+export function finalText(answers: readonly Answer[]): string {
+  const ends = answers.slice(0, -1);
+  const start = ends.findLastIndex(({ stopReason }) => !goesOn(stopReason)) + 1;
+  return answers.slice(start).map(textOf).join('').trim();
+}
+
+/** Everything the model said in these answers. */
+export function allText(answers: readonly Answer[]): string {
+  return answers
+    .map((answer, index) => {
+      const previous = answers[index - 1];
+      return (previous && !goesOn(previous.stopReason) ? '\n\n' : '') + textOf(answer);
+    })
+    .join('')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim();
+}
+
+/** The tool calls of an answer. Only one that stopped to have tools used has any: a cut answer can hold a valid-looking call. */
+export function callsOf(answer: Answer): readonly Anthropic.ToolUseBlock[] {
+  return answer.stopReason === 'tool_use' ? answer.content.filter((block) => block.type === 'tool_use') : [];
+}
+
+function goesOn(stopReason: Anthropic.StopReason): boolean {
+  return stopReason === 'pause_turn' || stopReason === 'max_tokens';
+}
+
+function textOf(answer: Answer): string {
+  return answer.content.map((block) => (block.type === 'text' ? block.text : '')).join('');
+}

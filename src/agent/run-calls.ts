@@ -1,0 +1,102 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Clock } from '../core/clock.ts';
+import type { Entry } from '../core/entry.ts';
+import { fail, renderEnvelope } from '../core/envelope.ts';
+import type { Tool } from '../core/tool.ts';
+import type { CallTool, ToolOutcome } from '../core/tool-call.ts';
+
+/** A tool as a model is shown it, and what may be done about its calls. */
+export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'traits'>;
+
+/** What a call whose outcome was lost is answered with (M7). */
+export const interrupted =
+  'interrupted: the call was cut off before its outcome was known. It may have had its effect; check before repeating it.';
+
+const argumentLimit = 200_000;
+const graceMs = 2_000;
+
+/**
+ * Carries out those calls of an answer that have no result yet, and journals each start and result (M7). Side by side
+ * when every call of the answer is read-only, else in order (M3). A call that was under way when the process ended is
+ * repeated only if it is idempotent or read-only (Q5). When the signal is aborted, no call starts any more and
+ * those under way get two seconds to end; what is left stays without a result.
+ */
+export async function runCalls(
+  calls: readonly Anthropic.ToolUseBlock[],
+  options: {
+    /** Entries after the answer. */
+    after: readonly Entry[];
+    tools: readonly ToolSpec[];
+    callTool: CallTool;
+    append: (entry: Entry) => Promise<void>;
+    signal: AbortSignal;
+    clock: Clock;
+  },
+): Promise<void> {
+  const { after, tools, callTool, append, signal, clock } = options;
+  const traits = new Map(tools.map((tool) => [tool.name, tool.traits]));
+  const finish = (call: Anthropic.ToolUseBlock, { content, isError }: ToolOutcome): Promise<void> =>
+    append({ kind: 'tool_result', toolUseId: call.id, content, isError, at: clock.now() });
+  const start = (call: Anthropic.ToolUseBlock): Promise<void> =>
+    append({ kind: 'tool_started', toolUseId: call.id, at: clock.now() });
+  const run = async (call: Anthropic.ToolUseBlock): Promise<void> => {
+    const { id, name, input } = call;
+    const outcome = await unlessAborted(callTool({ id, name, input }, signal), signal, clock);
+    if (outcome !== undefined) await finish(call, outcome);
+  };
+
+  const due: Anthropic.ToolUseBlock[] = [];
+  for (const call of calls) {
+    if (has(after, 'tool_result', call.id)) continue;
+    const known = traits.get(call.name);
+    const repeatable = known !== undefined && (known.idempotent || !known.sideEffects);
+    const size = Buffer.byteLength(JSON.stringify(call.input));
+    if (has(after, 'tool_started', call.id) && !repeatable) {
+      await finish(call, { content: interrupted, isError: true });
+    } else if (size > argumentLimit) {
+      await finish(call, { content: tooLarge(size), isError: true });
+    } else {
+      due.push(call);
+    }
+  }
+  if (signal.aborted) return;
+  if (calls.every(({ name }) => traits.get(name)?.sideEffects === false)) {
+    for (const call of due) await start(call);
+    await Promise.all(due.map(run));
+    return;
+  }
+  for (const call of due) {
+    if (signal.aborted) return;
+    await start(call);
+    await run(call);
+  }
+}
+
+function has(after: readonly Entry[], kind: 'tool_started' | 'tool_result', id: string): boolean {
+  return after.some((entry) => entry.kind === kind && entry.toolUseId === id);
+}
+
+function tooLarge(size: number): string {
+  const message = `the arguments are ${size} bytes; at most ${argumentLimit} are taken. Pass less, or write it to a file in parts.`;
+  return renderEnvelope(fail('ARGUMENTS_INVALID', message));
+}
+
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T | undefined> {
+  const over = new AbortController();
+  const { promise: waitedEnough, resolve } = Promise.withResolvers<undefined>();
+  const onAbort = (): void => {
+    // A rejection means that the work has ended meanwhile.
+    clock.sleep(graceMs, over.signal).then(
+      () => resolve(undefined),
+      () => resolve(undefined),
+    );
+  };
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
+  try {
+    return await Promise.race([work, waitedEnough]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+    over.abort();
+  }
+}

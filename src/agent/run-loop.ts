@@ -1,0 +1,116 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Clock } from '../core/clock.ts';
+import type { Entry } from '../core/entry.ts';
+import { ModelError } from '../core/errors.ts';
+import type { Model, ModelAnswer } from '../core/model.ts';
+import type { CallTool } from '../core/tool-call.ts';
+import type { LoopEnd, LoopResult } from './loop-result.ts';
+import { nextStep } from './next-step.ts';
+import { allText, readTurn } from './read-turn.ts';
+import { runCalls, type ToolSpec } from './run-calls.ts';
+import { toMessages } from './to-messages.ts';
+import { uniqueCallIds } from './unique-call-ids.ts';
+
+/** Where entries are stored. A resolved `append` is durable: effects follow it (M7). */
+export type Journal = Readonly<{ append(entry: Entry): Promise<void> }>;
+
+export type RunLoopOptions = Readonly<{
+  model: Model;
+  /** The first block is the part that stays the same from turn to turn. */
+  system: readonly Anthropic.TextBlockParam[];
+  /** The transcript, the message to be answered included. */
+  entries: readonly Entry[];
+  /** Index of the first entry that counts as this turn: for iterations, tokens and text. Default: the last user entry. */
+  turnStart?: number;
+  /** Asked before each model call and each round of tool calls: what is allowed may change during a turn (T6). */
+  tools(): readonly ToolSpec[];
+  callTool: CallTool;
+  limits: Readonly<{
+    /** Model calls in this turn; one more, without tools, sums up (U5). */
+    maxIterations: number;
+  }>;
+  journal: Journal;
+  /** Aborted with a `TimeoutError` DOMException (as by AbortSignal.timeout) it ends as TIMEOUT, else as CANCELLED. */
+  signal: AbortSignal;
+  /** Text as the model writes it, of every call of the turn. */
+  onText?(text: string): void;
+  /** Before each model call: the number of the call about to be made, from 1. */
+  onIteration?(iteration: number): void;
+  clock: Clock;
+}>;
+
+/**
+ * The one agent loop (M2): asks the model, carries out the tools it asks for, until it has answered. It may be called
+ * again with the entries read back after a crash, and goes on where they end: a finished call is never repeated,
+ * and a turn that has its answer returns it without a model call (Q5). What the model does wrong is a
+ * result; only a journal that can't store makes it throw.
+ */
+export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
+  const { model, system, tools, callTool, limits, journal, signal, onText, onIteration, clock } = options;
+  const entries = [...options.entries];
+  const start =
+    options.turnStart ??
+    Math.max(
+      0,
+      entries.findLastIndex(({ kind }) => kind === 'user'),
+    );
+  const append = async (entry: Entry): Promise<void> => {
+    await journal.append(entry);
+    entries.push(entry);
+  };
+  const end = (how: LoopEnd, text: string): LoopResult => {
+    const { answers, tokens } = readTurn(entries, start);
+    return { ...how, text, iterations: Math.min(answers.length, limits.maxIterations), tokens };
+  };
+  const stop = (unfinished: string): LoopResult => {
+    const said = [allText(readTurn(entries, start).answers), unfinished.trim()];
+    const text = said.filter((part) => part !== '').join('\n\n');
+    return end({ status: text === '' ? 'error' : 'partial', code: stopCode(signal) }, text);
+  };
+
+  /** Nothing when the answer is stored. */
+  const ask = async (shown: readonly ToolSpec[]): Promise<LoopResult | undefined> => {
+    let unfinished = '';
+    const request = { system, messages: toMessages(entries), tools: shown.map(toApiTool) };
+    onIteration?.(readTurn(entries, start).answers.length + 1);
+    let answer: ModelAnswer;
+    try {
+      answer = await model.complete(request, signal, (text) => {
+        unfinished += text;
+        onText?.(text);
+      });
+    } catch (error) {
+      if (signal.aborted) return stop(unfinished);
+      if (!(error instanceof ModelError)) throw error;
+      return end({ status: 'error', code: 'MODEL_ERROR', passing: error.passing }, error.sentence);
+    }
+    const content = uniqueCallIds(answer.content, entries);
+    await append({ kind: 'assistant', ...answer, content, at: clock.now() });
+    return undefined;
+  };
+
+  for (;;) {
+    const turn = readTurn(entries, start);
+    const step = nextStep(turn, limits.maxIterations);
+    if (step.kind === 'end') return end(step.how, step.text);
+    if (signal.aborted) return stop('');
+    if (step.kind === 'call_tools') {
+      await runCalls(step.calls, { after: turn.after, tools: tools(), callTool, append, signal, clock });
+      continue;
+    }
+    if (step.notice !== undefined) await append({ kind: 'notice', text: step.notice, at: clock.now() });
+    const failed = await ask(step.kind === 'sum_up' ? [] : tools());
+    if (failed === undefined) continue;
+    if (step.kind !== 'sum_up' || failed.code !== 'MODEL_ERROR') return failed;
+    return end({ status: 'partial', code: 'MAX_ITERATIONS' }, allText(readTurn(entries, start).answers));
+  }
+}
+
+function stopCode(signal: AbortSignal): 'TIMEOUT' | 'CANCELLED' {
+  const reason: unknown = signal.reason;
+  return reason instanceof DOMException && reason.name === 'TimeoutError' ? 'TIMEOUT' : 'CANCELLED';
+}
+
+function toApiTool({ name, description, inputSchema }: ToolSpec): Anthropic.Tool {
+  return { name, description, input_schema: { ...inputSchema, type: 'object' } };
+}

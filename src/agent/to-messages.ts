@@ -1,0 +1,92 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Entry } from '../core/entry.ts';
+import { labelled } from '../core/label.ts';
+import { callsOf, type Answer } from './read-turn.ts';
+import { interrupted } from './run-calls.ts';
+
+type Block = Anthropic.ContentBlockParam;
+type Said = { role: 'user' | 'assistant'; content: Block[] };
+
+/**
+ * A transcript as the Messages API takes it: roles alternate, the results of one answer's calls stand first in the one
+ * message after it, a call without a result is closed as interrupted (M7), no text is empty, thinking goes back
+ * unchanged, notices are the host's words. A refused turn is left out and said to be. Pure: the same entries give
+ * the same bytes, so that the prompt cache holds (M5).
+ */
+export function toMessages(entries: readonly Entry[]): readonly Anthropic.MessageParam[] {
+  const said: Said[] = [];
+  const say = (role: Said['role'], content: readonly Block[]): void => {
+    if (content.length === 0) return;
+    const last = said.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else said.push({ role, content: [...content] });
+  };
+  const kept = withoutRefused(entries);
+  for (const [index, entry] of kept.entries()) {
+    if (entry.kind === 'user') say('user', userBlocks(entry.content));
+    if (entry.kind === 'notice') say('user', [{ type: 'text', text: labelled('host', entry.text) }]);
+    if (entry.kind === 'assistant') {
+      say('assistant', answerBlocks(entry));
+      say('user', resultBlocks(entry, kept.slice(index + 1)));
+    }
+  }
+  if (said[0]?.role === 'assistant') {
+    said.unshift({
+      role: 'user',
+      content: [{ type: 'text', text: labelled('host', 'Earlier messages are gone.') }],
+    });
+  }
+  return said;
+}
+
+/** After a refusal the API asks for the refused turn to be taken out; going on with it is refused again. */
+function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
+  const kept: Entry[] = [];
+  let turn: Entry[] = [];
+  for (const entry of entries) {
+    turn.push(entry);
+    if (entry.kind !== 'assistant' || ['tool_use', 'pause_turn'].includes(entry.stopReason)) continue;
+    if (entry.stopReason !== 'refusal') kept.push(...turn);
+    else {
+      const text = 'The model declined the request that stood here; it was left out.';
+      kept.push({ kind: 'notice', text, at: entry.at });
+    }
+    turn = [];
+  }
+  return [...kept, ...turn];
+}
+
+function userBlocks(content: string | readonly Block[]): readonly Block[] {
+  const blocks: readonly Block[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+  return blocks.filter((block) => !isBlank(block));
+}
+
+function answerBlocks(answer: Answer): readonly Block[] {
+  const whole = ['tool_use', 'pause_turn'].includes(answer.stopReason);
+  const ended = ['end_turn', 'stop_sequence'].includes(answer.stopReason);
+  const blocks: readonly Block[] = answer.content.filter((block) => {
+    if (isBlank(block)) return false;
+    if (whole || block.type === 'text') return true;
+    // Of a cut answer only its text is sure to be whole; a finished one has no calls to pair.
+    return ended && block.type !== 'tool_use';
+  });
+  const end = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
+  return blocks.slice(0, end + 1);
+}
+
+function resultBlocks(answer: Answer, later: readonly Entry[]): readonly Block[] {
+  const next = later.findIndex(({ kind }) => kind === 'assistant');
+  const own = next < 0 ? later : later.slice(0, next);
+  return callsOf(answer).map(({ id }): Block => {
+    const result = own.find((entry) => entry.kind === 'tool_result' && entry.toolUseId === id);
+    if (result?.kind !== 'tool_result') {
+      return { type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true };
+    }
+    const content = result.content.trim() === '' ? '(no output)' : result.content;
+    return { type: 'tool_result', tool_use_id: id, content, ...(result.isError ? { is_error: true } : {}) };
+  });
+}
+
+function isBlank(block: Block | Anthropic.ContentBlock): boolean {
+  return block.type === 'text' && block.text.trim() === '';
+}

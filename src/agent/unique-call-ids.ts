@@ -1,0 +1,29 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Entry } from '../core/entry.ts';
+
+/**
+ * An answer's content with ids for its tool calls that no earlier call of the transcript has. Some local servers count
+ * from zero in each answer, and the journal tells calls apart by their ids.
+ */
+export function uniqueCallIds(
+  content: readonly Anthropic.ContentBlock[],
+  entries: readonly Entry[],
+): readonly Anthropic.ContentBlock[] {
+  const used = new Set(entries.flatMap((entry) => (entry.kind === 'assistant' ? idsOf(entry.content) : [])));
+  return content.map((block) => {
+    if (block.type !== 'tool_use') return block;
+    const id = freeId(block.id || 'call', used);
+    used.add(id);
+    return id === block.id ? block : { ...block, id };
+  });
+}
+
+function freeId(wanted: string, used: ReadonlySet<string>): string {
+  let id = wanted;
+  for (let count = 2; used.has(id); count++) id = `${wanted}_${count}`;
+  return id;
+}
+
+function idsOf(content: readonly Anthropic.ContentBlock[]): readonly string[] {
+  return content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
+}
