@@ -2,13 +2,16 @@ import type { AccessLevel, AccessSettings } from './access-settings.ts';
 import { listsId, meansId } from './chat-id.ts';
 import { chatIdOf } from './conversation.ts';
 import type { Decision } from './decision.ts';
-import type { Message } from './message.ts';
+import type { Message, Sender } from './message.ts';
 
 /** `NOT_ADDRESSED`: an admitted person spoke, but not to the bot. `STRANGER`: may ask for pairing. */
 export type MessageDenial =
   'STRANGER' | 'NOT_ALLOWED' | 'NOT_ADDRESSED' | 'CHAT_NOT_ALLOWED' | 'OUTSIDER' | 'BOT';
 
 type Speaker = Pick<Message, 'conversation' | 'chatType' | 'sender' | 'addressed'>;
+
+/** Kinds that are judged by their own rules. A bot, or a kind not known here, has to be listed by its id. */
+const speaksUnlisted: readonly Sender['kind'][] = ['person', 'chat', 'guest'];
 
 /** Who may talk at all, before any skill (A9). Closed by default; decided again when the turn starts and at delivery. */
 export function decideMessage(
@@ -22,9 +25,12 @@ export function decideMessage(
   const { conversation, chatType, sender, addressed } = message;
   const chatIds = [chatIdOf(conversation), ...known.formerChatIds];
   const level = effectiveLevel(settings, conversation.channel, chatIds);
-  const named = listsId(settings.owners, sender.id) || listsId(level.users ?? [], sender.id);
-  if (sender.kind === 'bot' && !named)
+  const isOwner = listsId(settings.owners, sender.id);
+  const named = isOwner || listsId(level.users ?? [], sender.id);
+  const listed = named || (chatType !== 'private' && listsId(level.groupUsers ?? [], sender.id));
+  if (!listed && !speaksUnlisted.includes(sender.kind)) {
     return deny('BOT', `${sender.id} is a bot and not listed in [access] users`);
+  }
   if (sender.kind === 'guest' && !settings.allowExternal) {
     return deny('OUTSIDER', `${sender.id} belongs to another workspace: [slack] allow_external is false`);
   }
@@ -39,7 +45,7 @@ export function decideMessage(
   if (level.groupsMode !== 'open' && !chatIds.some((id) => listsId(level.groups ?? [], id))) {
     return deny('CHAT_NOT_ALLOWED', `${chatIds[0]} is not in [access] groups`);
   }
-  if (!maySpeakInGroup(level, sender.id, isUser, listsId(settings.owners, sender.id))) {
+  if (!maySpeakInGroup(level, sender.id, isUser, isOwner)) {
     return deny('NOT_ALLOWED', `${sender.id} may not talk to the bot in ${chatIds[0]}`);
   }
   if (!addressed && level.mention !== 'always') return deny('NOT_ADDRESSED', 'the bot was not addressed');
@@ -53,9 +59,17 @@ function maySpeakInGroup(level: AccessLevel, sender: string, isUser: boolean, is
 
 /** General rules, overridden key by key by the channel's, then by the chat's. */
 function effectiveLevel(settings: AccessSettings, channel: string, chatIds: readonly string[]): AccessLevel {
-  const ofChat = [...settings.chats].find(([entry]) => chatIds.some((id) => meansId(entry, id)));
-  const levels = [settings.general, settings.channels.get(channel), ofChat?.[1]];
+  const levels = [settings.general, settings.channels.get(channel), levelOfChat(settings, chatIds)];
   return levels.reduce<AccessLevel>((above, level) => ({ ...above, ...withoutAbsent(level) }), {});
+}
+
+/** The chat's present id before the ids it had, a qualified entry before a bare one (A6). */
+function levelOfChat({ chats }: AccessSettings, chatIds: readonly string[]): AccessLevel | undefined {
+  for (const id of chatIds) {
+    const entry = chats.has(id) ? id : [...chats.keys()].find((key) => meansId(key, id));
+    if (entry !== undefined) return chats.get(entry);
+  }
+  return undefined;
 }
 
 function withoutAbsent(level: AccessLevel | undefined): AccessLevel {

@@ -17,47 +17,66 @@ export type SkillUse = Readonly<{
 
 export type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
 
-/** Who may use which skill where: the only function that decides it (A8). Everything missing or unknown is a deny. */
+/**
+ * Who may use which skill where: the only function that decides it (A8). Everything missing or unknown is a deny.
+ * Denials come in the order of U1: access, enabled, invocation. A hint is given only to a person who may use the
+ * skill in a direct message (A11): to anybody else its existence is nobody's business.
+ */
 export function decideSkill(
   skill: Pick<Skill, 'name' | 'access'>,
   rules: SkillRules,
   use: SkillUse,
 ): Decision<SkillDenial> {
-  const settings = rules.skills.get(skill.name) ?? {};
-  const { access } = skill;
-  if (!(settings.enabled ?? !access.optIn)) {
-    const why = settings.enabled === false ? 'switched off' : 'off until switched on';
-    return deny('SKILL_DISABLED', `${skill.name} is ${why}: set [skills.${skill.name}] enabled = true`);
+  const decision = decideHere(skill, rules, use);
+  if (decision.allowed || use.by !== 'person' || use.chatType === 'private') return decision;
+  // A direct message has the sender's own id on Telegram; elsewhere it is not known yet, and no list can name it.
+  const direct: SkillUse = { ...use, chatType: 'private', external: false, chatIds: [use.sender] };
+  if (!decideHere(skill, rules, direct).allowed) return decision;
+  const only = allowedChatTypes(skill, rules).length === 1;
+  const hint = only
+    ? 'It works in a direct message only.'
+    : 'It works in a direct message, not in this chat.';
+  return { ...decision, hint };
+}
+
+function decideHere(
+  skill: Pick<Skill, 'name' | 'access'>,
+  rules: SkillRules,
+  use: SkillUse,
+): Decision<SkillDenial> {
+  const { name, access } = skill;
+  const settings = rules.skills.get(name) ?? {};
+  const types: readonly SeenChatType[] = allowedChatTypes(skill, rules);
+  if (!types.includes(use.chatType)) {
+    const those = types.join(', ') || 'no';
+    return deny('SKILL_NOT_AVAILABLE_HERE', `${name} is for ${those} chats; this one is ${use.chatType}`);
   }
-  const types = allowedChatTypes(skill, rules);
-  const sensitive = access.sensitive || settings.sensitive === true;
-  if (use.chatType === 'unknown' || !types.includes(use.chatType)) {
-    return deny(
-      'SKILL_NOT_AVAILABLE_HERE',
-      `${skill.name} is for ${types.join(', ') || 'no'} chats; this one is ${use.chatType}`,
-      types.includes('private') ? 'It works in a direct message only.' : undefined,
-    );
+  // Not `use.external` alone: a use that lost the field must not pass.
+  if ((access.sensitive || settings.sensitive === true) && use.external !== false) {
+    return deny('SKILL_NOT_AVAILABLE_HERE', `${name} is sensitive and this chat is shared with others`);
   }
-  if (sensitive && use.external) {
-    return deny('SKILL_NOT_AVAILABLE_HERE', `${skill.name} is sensitive and this chat is shared with others`);
-  }
-  const chats = allowedChats(skill.name, rules);
+  const chats = allowedChats(name, rules);
   if (chats !== undefined && !use.chatIds.some((id) => listsId(chats, id))) {
     return deny('SKILL_NOT_AVAILABLE_HERE', `${use.chatIds[0] ?? 'this chat'} is not in allow_chat_ids`);
   }
   if (settings.allowUsers !== undefined && !listsId(settings.allowUsers, use.sender)) {
-    return deny('SKILL_NOT_AVAILABLE_HERE', `${use.sender} is not in allow_users of ${skill.name}`);
+    return deny('SKILL_NOT_AVAILABLE_HERE', `${use.sender} is not in allow_users of ${name}`);
   }
-  if (use.by === 'model' && access.disableModelInvocation) {
-    return deny('SKILL_NOT_FOUND', `${skill.name} may only be started by a person`);
+  if (!(settings.enabled ?? !access.optIn)) {
+    const why = settings.enabled === false ? 'switched off' : 'off until switched on';
+    return deny('SKILL_DISABLED', `${name} is ${why}: set [skills.${name}] enabled = true`);
   }
-  if (use.by === 'person' && !access.userInvocable) {
-    return deny('SKILL_NOT_FOUND', `${skill.name} may only be started by the model`);
+  // By exclusion, so that a use by neither passes only where both may.
+  if (use.by !== 'person' && access.disableModelInvocation) {
+    return deny('SKILL_NOT_FOUND', `${name} may only be started by a person`);
+  }
+  if (use.by !== 'model' && !access.userInvocable) {
+    return deny('SKILL_NOT_FOUND', `${name} may only be started by the model`);
   }
   return { allowed: true };
 }
 
-/** A2: the definition's own types, made stricter by config. */
+/** A2: the definition's own types, made stricter by config, which is a definition too (D3). Config naming no type means none. */
 export function allowedChatTypes(
   skill: Pick<Skill, 'name' | 'access'>,
   rules: SkillRules,
@@ -76,6 +95,6 @@ function allowedChats(name: string, { defaults, skills }: SkillRules): readonly 
   return defaults.allowChatIds?.length ? defaults.allowChatIds : undefined;
 }
 
-function deny(code: SkillDenial, reason: string, hint?: string): Decision<SkillDenial> {
-  return { allowed: false, code, reason, ...(hint === undefined ? {} : { hint }) };
+function deny(code: SkillDenial, reason: string): Extract<Decision<SkillDenial>, { allowed: false }> {
+  return { allowed: false, code, reason };
 }
