@@ -18,6 +18,10 @@ export const readOnly: Traits = {
   requiresFilesystem: false,
 };
 
+/** How much harm a call could do (T7). `critical` only where it is declared. */
+export const risks = ['safe', 'moderate', 'dangerous', 'critical'] as const;
+export type Risk = (typeof risks)[number];
+
 /** For whom a turn is done and where: the subject of every decision in it. */
 export type Requester = Readonly<{
   conversation: Conversation;
@@ -44,6 +48,10 @@ export type Tool = Readonly<{
   /** JSON Schema, type `object`. */
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;
+  /** Declared; absent: worked out from the traits (T7). */
+  risk?: Risk;
+  /** What is wrong with an input, for the model to act on; nothing where `run` would take it (T1). */
+  check(input: unknown): string | undefined;
   /** Validates, then runs. A failed validation is an ARGUMENTS_INVALID envelope that the model can act on (T1). */
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;
@@ -54,6 +62,7 @@ export function defineTool<Input extends z.ZodType>(definition: {
   description: string;
   input: Input;
   traits: Traits;
+  risk?: Risk;
   run(input: z.output<Input>, context: ToolContext): Promise<Envelope>;
 }): Tool {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.input, { io: 'input' });
@@ -62,6 +71,11 @@ export function defineTool<Input extends z.ZodType>(definition: {
     description: definition.description,
     inputSchema,
     traits: definition.traits,
+    ...(definition.risk === undefined ? {} : { risk: definition.risk }),
+    check(input: unknown) {
+      const parsed = definition.input.safeParse(input);
+      return parsed.success ? undefined : z.prettifyError(parsed.error);
+    },
     async run(input: unknown, context: ToolContext) {
       const parsed = definition.input.safeParse(input);
       if (!parsed.success) return fail('ARGUMENTS_INVALID', z.prettifyError(parsed.error));
