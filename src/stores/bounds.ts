@@ -1,0 +1,14 @@
+const day = 24 * 60 * 60_000;
+
+/** How much a store holds and for how long; the same for every store (Q2, Q3, M10). Times in milliseconds. */
+export const bounds = {
+  /** Waiting items of one lane. */
+  laneItems: 50,
+  /** Messages joined into one item; what comes after them begins an item of its own. */
+  joinedMessages: 50,
+  /** A finished item's keys are remembered so long after its end. */
+  doneKeptMs: 7 * day,
+  overheardKeptMs: day,
+  /** Sent and given-up outbox rows, counted from their end. */
+  sentKeptMs: 7 * day,
+} as const;

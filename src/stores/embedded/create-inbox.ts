@@ -1,0 +1,140 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { Inbox, InboxItem } from '../store.ts';
+import { readStored } from '../stored-json.ts';
+import { storedItem } from '../stored-message.ts';
+import { createAccept } from './create-accept.ts';
+import { inboxColumns, listedItem, readItem, type InboxRow } from './inbox-row.ts';
+import type { Connection } from './open-connection.ts';
+
+/** The inbox on the embedded store. `changed` is called after what may have made work; `finish` belongs inside a step's transaction. */
+export function createInbox(
+  connection: Connection,
+  clock: Clock,
+  log: Log,
+  changed: () => void,
+): Inbox & Readonly<{ finish(key: string): void }> {
+  const accept = createAccept(connection);
+  const item = '(SELECT item FROM inbox_keys WHERE key = ?)';
+  const lanes = connection.prepare<Readonly<{ lane: string }>>(
+    `SELECT lane FROM inbox AS head WHERE status = 'waiting' AND due_at <= ? AND NOT EXISTS (
+       SELECT 1 FROM inbox WHERE status = 'waiting' AND lane = head.lane AND seq < head.seq
+     ) ORDER BY seq LIMIT ?`,
+  );
+  const next = connection.prepare<Readonly<{ at: number | null }>>(
+    `SELECT MIN(due_at) AS at FROM inbox WHERE status = 'waiting' AND due_at > ?`,
+  );
+  const head = connection.prepare<InboxRow & Readonly<{ due_at: number }>>(
+    `SELECT ${inboxColumns}, due_at FROM inbox WHERE status = 'waiting' AND lane = ? ORDER BY seq LIMIT 1`,
+  );
+  const taken = connection.prepare(
+    'UPDATE inbox SET was_taken = 1, join_key = NULL, taken_at = ? WHERE seq = ?',
+  );
+  const failed = connection.prepare<Readonly<{ tries: number }>>(
+    `UPDATE inbox SET status = ?, tries = tries + 1, error = ?, due_at = ?, taken_at = NULL
+     WHERE status = 'waiting' AND seq = ${item} RETURNING tries`,
+  );
+  const triesOf = connection.prepare<Readonly<{ tries: number }>>(
+    `SELECT tries FROM inbox WHERE seq = ${item}`,
+  );
+  const postponed = connection.prepare(
+    `UPDATE inbox SET error = ?, due_at = ?, taken_at = NULL WHERE status = 'waiting' AND seq = ${item}`,
+  );
+  const setAside = connection.prepare(`UPDATE inbox SET status = 'dead', error = ? WHERE seq = ?`);
+  const waiting = connection.prepare<InboxRow>(
+    `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting' ORDER BY seq`,
+  );
+  const dead = connection.prepare<InboxRow>(
+    `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
+  );
+  const revive = connection.prepare(
+    `UPDATE inbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, taken_at = NULL
+     WHERE status = 'dead' AND seq = ${item}`,
+  );
+  const end = `UPDATE inbox SET status = 'done', parts = '', finished_at = ?, join_key = NULL, taken_at = NULL`;
+  const drop = connection.prepare(`${end} WHERE status IN ('waiting', 'dead') AND seq = ${item}`);
+  const dropWaiting = connection.prepare(
+    `${end} WHERE status = 'waiting' AND lane = ? AND seq IS NOT ${item}`,
+  );
+  const edited = connection.prepare<
+    Readonly<{ seq: number; status: string; was_taken: number; parts: string }>
+  >(`SELECT seq, status, was_taken, parts FROM inbox WHERE seq = ${item}`);
+  const rewrite = connection.prepare('UPDATE inbox SET parts = ? WHERE seq = ?');
+
+  function take(lane: string, now: number): InboxItem | undefined {
+    for (;;) {
+      const row = head.get(lane);
+      if (row === undefined || row.due_at > now) return undefined;
+      const read = readItem(row);
+      if (read.ok) {
+        taken.run(now, row.seq);
+        return read.value;
+      }
+      setAside.run(`The stored message ${read.reason}`, row.seq);
+      log.error(
+        { message: row.key, lane, reason: read.reason },
+        'a stored message is damaged and was set aside',
+      );
+    }
+  }
+
+  function replace(message: Message): 'replaced' | 'too_late' | 'unknown' {
+    const row = edited.get(message.id);
+    if (row === undefined) return 'unknown';
+    if (row.status !== 'waiting' || row.was_taken === 1) return 'too_late';
+    const parts = readStored(storedItem, row.parts);
+    if (!parts.ok) return 'too_late';
+    const replaced = parts.value.map((part) =>
+      part.message.id === message.id ? { ...part, message } : part,
+    );
+    rewrite.run(JSON.stringify(replaced), row.seq);
+    return 'replaced';
+  }
+
+  return {
+    finish: (key) => void drop.run(clock.now(), key),
+    async accept(message, options) {
+      const accepted = connection.write('power', () => accept(message, options));
+      if (accepted === 'stored' || accepted === 'merged') changed();
+      return accepted;
+    },
+    replace: async (message) => connection.write('power', () => replace(message)),
+    async due(now, limit) {
+      const at = next.get(now)?.at ?? undefined;
+      return {
+        lanes: lanes.all(now, limit ?? -1).map(({ lane }) => lane),
+        ...(at === undefined ? {} : { nextAt: at }),
+      };
+    },
+    take: async (lane, now) => connection.write('process', () => take(lane, now)),
+    async fail(key, error, retryAt) {
+      const status = retryAt === undefined ? 'dead' : 'waiting';
+      return connection.write('process', () => {
+        const row = failed.get(status, error, retryAt ?? 0, key) ?? triesOf.get(key);
+        return row?.tries ?? 0;
+      });
+    },
+    async postpone(key, error, retryAt) {
+      connection.write('process', () => postponed.run(error, retryAt, key));
+    },
+    async list(status) {
+      return (status === 'dead' ? dead : waiting).all().map((row) => {
+        const read = readItem(row);
+        return read.ok ? read.value : listedItem(row);
+      });
+    },
+    async retry(key) {
+      const revived = connection.write('power', () => revive.run(key)) > 0;
+      if (revived) changed();
+      return revived;
+    },
+    async drop(key) {
+      const dropped = connection.write('process', () => drop.run(clock.now(), key)) > 0;
+      if (dropped) changed();
+      return dropped;
+    },
+    dropWaiting: async (lane, except) =>
+      connection.write('process', () => dropWaiting.run(clock.now(), lane, except ?? null)),
+  };
+}

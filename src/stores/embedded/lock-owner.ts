@@ -1,0 +1,50 @@
+import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { OperatorError } from '../../core/errors.ts';
+
+/** SQLite's code for "somebody else holds the lock". */
+const busy = 5;
+
+/**
+ * Makes this process the one owner of a store file, until `release` (Q9). The lock is the operating system's, on a file of
+ * its own beside the store: it ends with the process, however that ends, so there is no stale lock to judge. The process id
+ * beside it is only for the message. Throws OperatorError, naming that id, while another owner lives.
+ */
+export function lockOwner(file: string): Readonly<{ release(): void }> {
+  const pidFile = `${file}.pid`;
+  // Nothing else may open the lock file: a process that closes it a second time loses its locks (POSIX).
+  const lock = new DatabaseSync(`${file}.lock`);
+  try {
+    lock.exec('BEGIN EXCLUSIVE');
+    chmodSync(`${file}.lock`, 0o600);
+    writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
+  } catch (error) {
+    lock.close();
+    if (!(error instanceof Error && 'errcode' in error && error.errcode === busy)) throw error;
+    throw new OperatorError(
+      `${file} is in use by ${ownerName(pidFile)}. Stop that one first, or give this one a file of its own in [store] url.`,
+      { cause: error },
+    );
+  }
+  return {
+    release() {
+      rmSync(pidFile, { force: true });
+      lock.close();
+    },
+  };
+}
+
+function ownerName(pidFile: string): string {
+  const pid = readOrEmpty(pidFile).trim();
+  return /^\d+$/.test(pid) ? `process ${pid}` : 'another process';
+}
+
+/** Empty where the owner has its lock and has not written its id yet. */
+function readOrEmpty(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
+    throw error;
+  }
+}

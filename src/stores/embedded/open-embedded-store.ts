@@ -1,0 +1,64 @@
+import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import path from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Store } from '../store.ts';
+import { createEmbeddedStore } from './create-embedded-store.ts';
+import { lockOwner } from './lock-owner.ts';
+import { migrate } from './migrate.ts';
+import { openConnection } from './open-connection.ts';
+import { schema } from './schema.ts';
+
+/**
+ * Opens the embedded store: one SQLite file, created (0600, new directories 0700: S4) and migrated as needed, owned by
+ * this process until it is closed or ends. `:memory:` is a store that nobody else sees and that ends with the process.
+ * Throws OperatorError where the file can't be used.
+ */
+export function openEmbeddedStore(location: string, clock: Clock, log: Log): Store {
+  try {
+    return location === ':memory:' ? build(location, () => undefined, clock, log) : own(location, clock, log);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(
+      `${location} can't be used as the store: ${reason}. Mend that file or write another path into [store] url.`,
+      { cause: error },
+    );
+  }
+}
+
+function own(location: string, clock: Clock, log: Log): Store {
+  mkdirSync(path.dirname(location), { recursive: true, mode: 0o700 });
+  createOnce(location);
+  // Two names of one file share one lock.
+  const file = realpathSync(location);
+  const lock = lockOwner(file);
+  try {
+    // SQLite gives its journal files the mode of the file.
+    chmodSync(file, 0o600);
+    return build(file, lock.release, clock, log);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+function build(file: string, release: () => void, clock: Clock, log: Log): Store {
+  const connection = openConnection(file);
+  try {
+    migrate(connection, schema, file);
+    return createEmbeddedStore(connection, { clock, log, release });
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
+
+function createOnce(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}

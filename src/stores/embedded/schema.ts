@@ -1,0 +1,82 @@
+/** What takes an empty file to the present schema, one step a version. Steps that were released are never edited: add one. */
+export const schema: readonly string[] = [
+  `CREATE TABLE inbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL,
+    lane TEXT NOT NULL,
+    parts TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('waiting', 'done', 'dead')),
+    tries INTEGER NOT NULL DEFAULT 0,
+    error TEXT,
+    join_key TEXT,
+    due_at INTEGER NOT NULL,
+    accepted_at INTEGER NOT NULL,
+    was_taken INTEGER NOT NULL DEFAULT 0,
+    taken_at INTEGER,
+    finished_at INTEGER
+  ) STRICT;
+  CREATE INDEX inbox_lanes ON inbox (lane, seq, due_at) WHERE status = 'waiting';
+  CREATE INDEX inbox_waiting ON inbox (seq, lane, due_at) WHERE status = 'waiting';
+  CREATE INDEX inbox_due ON inbox (due_at) WHERE status = 'waiting';
+  CREATE INDEX inbox_dead ON inbox (seq) WHERE status = 'dead';
+  CREATE INDEX inbox_done ON inbox (finished_at) WHERE status = 'done';
+  CREATE INDEX inbox_joinable ON inbox (join_key) WHERE join_key IS NOT NULL;
+
+  CREATE TABLE inbox_keys (
+    key TEXT PRIMARY KEY,
+    item INTEGER NOT NULL REFERENCES inbox (seq) ON DELETE CASCADE
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX inbox_keys_item ON inbox_keys (item);
+
+  CREATE TABLE outbox (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    lane TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    part TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('waiting', 'sending', 'sent', 'dead')),
+    tries INTEGER NOT NULL DEFAULT 0,
+    repeats INTEGER NOT NULL DEFAULT 0,
+    error TEXT,
+    receipt TEXT,
+    due_at INTEGER NOT NULL,
+    finished_at INTEGER
+  ) STRICT;
+  CREATE INDEX outbox_lanes ON outbox (lane, seq, due_at) WHERE finished_at IS NULL;
+  CREATE INDEX outbox_finished ON outbox (finished_at) WHERE finished_at IS NOT NULL;
+
+  CREATE TABLE transcripts (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    conversation TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX transcripts_conversation ON transcripts (conversation, seq);
+
+  CREATE TABLE entries (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    transcript TEXT NOT NULL,
+    kind TEXT NOT NULL,
+    entry TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX entries_transcript ON entries (transcript, seq);
+  CREATE INDEX entries_answers ON entries (transcript) WHERE kind = 'assistant';
+
+  CREATE TABLE overheard (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    key TEXT NOT NULL UNIQUE,
+    conversation TEXT NOT NULL,
+    message TEXT NOT NULL,
+    heard_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX overheard_conversation ON overheard (conversation, seq);
+  CREATE INDEX overheard_heard ON overheard (heard_at);
+
+  CREATE TABLE keyed (
+    namespace TEXT NOT NULL,
+    key TEXT NOT NULL,
+    value TEXT NOT NULL,
+    expires_at INTEGER,
+    PRIMARY KEY (namespace, key)
+  ) STRICT;
+  CREATE INDEX keyed_expiring ON keyed (expires_at) WHERE expires_at IS NOT NULL;`,
+];

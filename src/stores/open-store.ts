@@ -1,0 +1,41 @@
+import path from 'node:path';
+import { systemClock, type Clock } from '../core/clock.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import { openEmbeddedStore } from './embedded/open-embedded-store.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Opens the store of `[store] url`: `sqlite:PATH` (relative to `baseDir`, by default the working directory) or
+ * `sqlite::memory:`. Throws OperatorError for what can't be opened, saying what to write. The URL itself is never
+ * shown: it may hold a password.
+ */
+export async function openStore(
+  url: string,
+  { log = silent, clock = systemClock, baseDir = '.' }: { log?: Log; clock?: Clock; baseDir?: string } = {},
+): Promise<Store> {
+  const [scheme, rest = ''] = split(url);
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    throw new OperatorError(
+      'This Skillet has no PostgreSQL store yet. Write url = "sqlite:./data/skillet.db" under [store].',
+    );
+  }
+  if (scheme !== 'sqlite' || rest === '' || rest.startsWith('//')) {
+    throw new OperatorError(
+      'The url under [store] names no store that can be opened. Write "sqlite:" and a path: url = "sqlite:./data/skillet.db".',
+    );
+  }
+  return openEmbeddedStore(rest === ':memory:' ? rest : path.resolve(baseDir, rest), clock, log);
+}
+
+const silent: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+function split(url: string): readonly string[] {
+  const colon = url.indexOf(':');
+  return colon < 0 ? [url] : [url.slice(0, colon), url.slice(colon + 1)];
+}

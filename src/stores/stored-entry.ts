@@ -1,0 +1,51 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import { z } from 'zod';
+import type { Entry } from '../core/entry.ts';
+import type { Tokens } from '../core/model.ts';
+import type { FieldsOf } from './stored-json.ts';
+
+type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
+
+const at = z.number();
+const text = z.string();
+
+/** A transcript entry as stores write it. Content blocks stay as the model's API wrote them: only that each has a type is checked. */
+export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('user'),
+    item: text.optional(),
+    sender: text.optional(),
+    content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
+    at,
+  } satisfies FieldsOf<EntryOf<'user'>>),
+  z.object({
+    kind: z.literal('assistant'),
+    content: z.array(z.custom<Anthropic.ContentBlock>(isBlock)),
+    stopReason: z.custom<Anthropic.StopReason>((value) => typeof value === 'string'),
+    tokens: z.object({
+      input: z.number(),
+      output: z.number(),
+      cacheRead: z.number(),
+      cacheWrite: z.number(),
+    } satisfies FieldsOf<Tokens>),
+    model: text,
+    at,
+  } satisfies FieldsOf<EntryOf<'assistant'>>),
+  z.object({
+    kind: z.literal('tool_started'),
+    toolUseId: text,
+    at,
+  } satisfies FieldsOf<EntryOf<'tool_started'>>),
+  z.object({
+    kind: z.literal('tool_result'),
+    toolUseId: text,
+    content: text,
+    isError: z.boolean(),
+    at,
+  } satisfies FieldsOf<EntryOf<'tool_result'>>),
+  z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),
+]);
+
+function isBlock(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}

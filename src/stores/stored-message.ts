@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { Part } from '../core/channel.ts';
+import { chatTypes, type Conversation } from '../core/conversation.ts';
+import type { Attachment, Command, Message, Quote, Sender } from '../core/message.ts';
+import type { ItemPart } from './join-messages.ts';
+import type { FieldsOf } from './stored-json.ts';
+
+/** A conversation as stores write it. */
+export const storedConversation: z.ZodType<Conversation> = z.object({
+  channel: z.string(),
+  chat: z.string(),
+  thread: z.string().optional(),
+} satisfies FieldsOf<Conversation>);
+
+/** A message as stores write it. Fields that this version does not know are left out. */
+export const storedMessage: z.ZodType<Message> = z.object({
+  id: z.string(),
+  conversation: storedConversation,
+  chatType: z.enum([...chatTypes, 'unknown']),
+  external: z.boolean(),
+  sender: z.object({
+    id: z.string(),
+    name: z.string(),
+    kind: z.enum(['person', 'chat', 'bot', 'guest']),
+  } satisfies FieldsOf<Sender>),
+  text: z.string(),
+  addressed: z.boolean(),
+  command: z
+    .object({ name: z.string(), args: z.string(), bare: z.boolean().optional() } satisfies FieldsOf<Command>)
+    .optional(),
+  attachments: z.array(
+    z.object({
+      kind: z.enum(['photo', 'document', 'audio', 'video', 'other']),
+      name: z.string(),
+      mime: z.string().optional(),
+      size: z.number().optional(),
+    } satisfies FieldsOf<Attachment>),
+  ),
+  replyTo: z
+    .object({ name: z.string(), text: z.string(), own: z.boolean() } satisfies FieldsOf<Quote>)
+    .optional(),
+  platformId: z.string().optional(),
+  sentAt: z.number(),
+} satisfies FieldsOf<Message>);
+
+const itemPart = z.object({ message: storedMessage, glue: z.string() } satisfies FieldsOf<ItemPart>);
+
+/** The messages of one inbox item: one, or several that were joined. */
+export const storedItem: z.ZodType<[ItemPart, ...ItemPart[]]> = z.tuple([itemPart], itemPart);
+
+/** A part to be sent, as the outbox holds it. */
+export const storedPart: z.ZodType<Part> = z.object({
+  markdown: z.string(),
+  buttons: z
+    .array(
+      z.union([
+        z.object({ label: z.string(), action: z.string() }),
+        z.object({ label: z.string(), url: z.string() }),
+      ]),
+    )
+    .optional(),
+  replyTo: z.string().optional(),
+} satisfies FieldsOf<Part>);
