@@ -1,0 +1,75 @@
+import type { Inline } from './document.ts';
+import { largestFit } from './largest-fit.ts';
+import { visibleText } from './visible-text.ts';
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** How far back a better place for a cut is looked for, and how much a grapheme may hold. Characters. */
+const farthestBack = 600;
+const longestGrapheme = 64;
+
+/** Cuts text as late as `fits` allows: after a line, else (unless only lines will do) a sentence or word, else a grapheme. */
+export function cutText(
+  text: string,
+  at: 'lines' | 'words',
+  fits: (part: string) => boolean,
+): Readonly<{ part: string; rest: string }> | undefined {
+  const most = largestFit(text.length, (length) => fits(text.slice(0, length)));
+  if (most === 0) return undefined;
+  const end = most === text.length ? most : goodPlace(text, most, at);
+  if (at === 'lines' && text[end - 1] === '\n')
+    return { part: text.slice(0, end - 1), rest: text.slice(end) };
+  return { part: text.slice(0, end), rest: text.slice(end) };
+}
+
+/** The same over text with marks, which are closed before the cut and opened again after it. */
+export function cutInlines(
+  nodes: readonly Inline[],
+  fits: (part: readonly Inline[]) => boolean,
+): Readonly<{ part: readonly Inline[]; rest: readonly Inline[] }> | undefined {
+  const text = nodes.map(visibleText).join('');
+  const cut = cutText(text, 'words', (part) => fits(takeInlines(nodes, 0, part.length)));
+  if (cut === undefined) return undefined;
+  return {
+    part: takeInlines(nodes, 0, cut.part.length),
+    rest: takeInlines(nodes, cut.part.length, text.length),
+  };
+}
+
+function goodPlace(text: string, most: number, at: 'lines' | 'words'): number {
+  const earliest = Math.max(1, at === 'lines' ? 0 : most - farthestBack, Math.floor(most / 2));
+  const window = text.slice(earliest, most);
+  const newline = window.lastIndexOf('\n');
+  if (newline !== -1) return earliest + newline + 1;
+  if (at === 'words') {
+    const sentence = /^[^]*[.!?…]["')\]]*\s/.exec(window);
+    if (sentence !== null && /\s/.test(text.charAt(most)) === false) return earliest + sentence[0].length;
+    const word = /^[^]*\s/.exec(`${window}${text.charAt(most)}`);
+    if (word !== null) return Math.min(earliest + word[0].length, most);
+  }
+  return graphemeStart(text, most);
+}
+
+/** The last boundary between graphemes at or before `end`; between code points where one grapheme has no end. */
+function graphemeStart(text: string, end: number): number {
+  const from = Math.max(0, end - longestGrapheme);
+  const containing = graphemes.segment(text.slice(from, end + longestGrapheme)).containing(end - from);
+  const start = containing === undefined ? end : from + containing.index;
+  if (start > from) return start;
+  return end > 1 && /[\udc00-\udfff]/.test(text.charAt(end)) ? end - 1 : end;
+}
+
+/** The inlines that hold the visible characters from `start` to `end`. */
+function takeInlines(nodes: readonly Inline[], start: number, end: number): readonly Inline[] {
+  const taken: Inline[] = [];
+  let position = 0;
+  for (const node of nodes) {
+    const length = visibleText(node).length;
+    const [from, to] = [Math.max(start - position, 0), Math.min(end - position, length)];
+    position += length;
+    if (from >= to) continue;
+    if ('children' in node) taken.push({ ...node, children: takeInlines(node.children, from, to) });
+    else if ('value' in node) taken.push({ ...node, value: node.value.slice(from, to) });
+    else taken.push(node);
+  }
+  return taken;
+}

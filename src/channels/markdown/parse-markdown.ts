@@ -1,0 +1,45 @@
+import type { Root } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import type { Block, MarkdownDocument } from './document.ts';
+import { simplifyTree } from './simplify-tree.ts';
+import { tameMarkdown } from './tame-markdown.ts';
+import { visibleText } from './visible-text.ts';
+
+/**
+ * Parses GitHub-flavoured Markdown into a tree that any channel may show as it is (H2). Any text at all is taken, in time
+ * that grows with its length; HTML is shown as it was written; text that is not blank never becomes blank.
+ */
+export function parseMarkdown(markdown: string): MarkdownDocument {
+  const stretches = tameMarkdown(markdown);
+  const children = stretches.flatMap(({ source, literal }) => (literal ? literally(source) : parse(source)));
+  const document: MarkdownDocument = { type: 'root', children };
+  if (visibleText(document).trim() !== '') return document;
+  return { type: 'root', children: stretches.flatMap(({ source }) => literally(source)) };
+}
+
+function parse(source: string): readonly Block[] {
+  const tree: Root = fromMarkdown(source, {
+    extensions: [gfm(), { disable: { null: notWanted } }],
+    mdastExtensions: [gfmFromMarkdown()],
+  });
+  return simplifyTree(tree);
+}
+
+// HTML is text to every channel; footnotes have no form in any of them and read well enough as they are written.
+const notWanted = [
+  'htmlFlow',
+  'htmlText',
+  'gfmFootnoteDefinition',
+  'gfmFootnoteCall',
+  'gfmPotentialFootnoteCall',
+];
+
+function literally(source: string): readonly Block[] {
+  return source
+    .split(/\n(?:[ \t]*\n)+/)
+    .map((value) => value.trim())
+    .filter((value) => value !== '')
+    .map((value) => ({ type: 'paragraph', children: [{ type: 'text', value }] }));
+}

@@ -1,0 +1,100 @@
+import type { Block, Inline, List, ListItem, MarkdownDocument } from './document.ts';
+import { layOutTable } from './table-text.ts';
+
+/** How one platform writes the parts of a text. Each gets what is inside already written; `text` and `code` get raw text. */
+export type TextStyle = Readonly<{
+  text(value: string): string;
+  bold(inner: string): string;
+  italic(inner: string): string;
+  strike(inner: string): string;
+  code(value: string): string;
+  link(inner: string, url: string): string;
+  heading(inner: string, depth: number): string;
+  /** A code block; `lang` is what stands after the fence. */
+  pre(value: string, lang: string | null): string;
+  /** A quote that is in no other quote; those inside it are marked by `> `. */
+  quote(inner: string): string;
+  rule: string;
+  /** Breaks a paragraph into lines of at most so many columns less than the whole width; absent: lines stay as they are. */
+  wrap?(inner: string, indent: number): string;
+}>;
+
+/** Where a block stands: what each of its further lines begins with. */
+type Place = Readonly<{ prefix: string; quoted: boolean }>;
+
+/** Writes a document as text with marks: the layout of lists, quotes and tables is the same on every platform. */
+export function renderText(document: MarkdownDocument, style: TextStyle): string {
+  return renderBlocks(document.children, style, { prefix: '', quoted: false }, '\n\n');
+}
+
+function renderBlocks(blocks: readonly Block[], style: TextStyle, place: Place, between: string): string {
+  const rendered = blocks.map((block) => renderBlock(block, style, place)).filter((text) => text !== '');
+  return rendered.join(between.replaceAll('\n', `\n${place.prefix}`));
+}
+
+function renderBlock(block: Block, style: TextStyle, place: Place): string {
+  switch (block.type) {
+    case 'paragraph':
+      return atPlace(renderInlines(block.children, style), style, place);
+    case 'heading': {
+      const inner = renderInlines(block.children, style);
+      return inner.trim() === '' ? '' : atPlace(style.heading(inner, block.depth), style, place);
+    }
+    case 'code':
+      return block.value.trim() === '' ? '' : style.pre(block.value, block.lang);
+    case 'table':
+      return style.pre(layOutTable(block), null);
+    case 'blockquote': {
+      if (place.quoted)
+        return `> ${renderBlocks(block.children, style, { ...place, prefix: `${place.prefix}> ` }, '\n')}`;
+      const inner = renderBlocks(block.children, style, { ...place, quoted: true }, '\n');
+      return inner.trim() === '' ? '' : style.quote(inner);
+    }
+    case 'list':
+      return renderList(block, style, place);
+    case 'thematicBreak':
+      return style.rule;
+  }
+}
+
+function renderList(list: List, style: TextStyle, place: Place): string {
+  const items = list.children.map((item, index) => {
+    const bullet = list.ordered ? `${(list.start ?? 1) + index}. ` : '• ';
+    return renderItem(item, bullet, style, place);
+  });
+  return items.join(list.spread ? `\n${place.prefix}\n${place.prefix}` : `\n${place.prefix}`);
+}
+
+function renderItem(item: ListItem, bullet: string, style: TextStyle, place: Place): string {
+  const box = item.checked === null ? '' : item.checked ? '[x] ' : '[ ] ';
+  const inner = { ...place, prefix: place.prefix + ' '.repeat(bullet.length) };
+  return style.text(bullet + box) + renderBlocks(item.children, style, inner, item.spread ? '\n\n' : '\n');
+}
+
+function atPlace(inner: string, style: TextStyle, place: Place): string {
+  const wrapped = style.wrap?.(inner, place.prefix.length) ?? inner;
+  return wrapped.replaceAll('\n', `\n${style.text(place.prefix)}`);
+}
+
+function renderInlines(nodes: readonly Inline[], style: TextStyle): string {
+  return nodes
+    .map((node) => {
+      switch (node.type) {
+        case 'text':
+          return style.text(node.value);
+        case 'inlineCode':
+          return style.code(node.value);
+        case 'break':
+          return '\n';
+        case 'strong':
+          return style.bold(renderInlines(node.children, style));
+        case 'emphasis':
+          return style.italic(renderInlines(node.children, style));
+        case 'delete':
+          return style.strike(renderInlines(node.children, style));
+        case 'link':
+          return style.link(renderInlines(node.children, style), node.url);
+      }
+    })
+    .join('');
+}

@@ -1,0 +1,156 @@
+import type * as mdast from 'mdast';
+import type { Block, Inline, ListItem, TableRow } from './document.ts';
+import { liveUrl } from './live-url.ts';
+
+type Definitions = ReadonlyMap<string, string>;
+
+/** Turns what the parser gives into the few kinds of block a channel shows: see `MarkdownDocument`. */
+export function simplifyTree(tree: mdast.Root): readonly Block[] {
+  const definitions = new Map<string, string>();
+  collectDefinitions(tree, definitions);
+  return toBlocks(tree.children, definitions);
+}
+
+function collectDefinitions(node: mdast.Nodes, found: Map<string, string>): void {
+  if (node.type === 'definition' && !found.has(node.identifier)) found.set(node.identifier, node.url);
+  if ('children' in node) for (const child of node.children) collectDefinitions(child, found);
+}
+
+function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions): readonly Block[] {
+  return nodes.flatMap((node): readonly Block[] => {
+    switch (node.type) {
+      case 'paragraph':
+        return [{ type: 'paragraph', children: toInlines(node.children, definitions) }];
+      case 'heading':
+        return [{ type: 'heading', depth: node.depth, children: toInlines(node.children, definitions) }];
+      case 'code':
+        return [{ type: 'code', lang: node.lang ?? null, value: node.value }];
+      case 'blockquote':
+        return [{ type: 'blockquote', children: toBlocks(node.children, definitions) }];
+      case 'list':
+        return [
+          {
+            type: 'list',
+            ordered: node.ordered ?? false,
+            start: node.start ?? null,
+            spread: node.children.some((item) => item.spread) || node.spread === true,
+            children: node.children.map((item) => toListItem(item, definitions)),
+          },
+        ];
+      case 'table':
+        return [
+          {
+            type: 'table',
+            align: node.align ?? [],
+            children: node.children.map((row) => toRow(row, definitions)),
+          },
+        ];
+      case 'thematicBreak':
+        return [{ type: 'thematicBreak' }];
+      default:
+        return [];
+    }
+  });
+}
+
+function toListItem(item: mdast.ListItem, definitions: Definitions): ListItem {
+  return {
+    type: 'listItem',
+    checked: item.checked ?? null,
+    spread: item.spread ?? false,
+    children: toBlocks(item.children, definitions),
+  };
+}
+
+function toRow(row: mdast.TableRow, definitions: Definitions): TableRow {
+  return {
+    type: 'tableRow',
+    children: row.children.map((cell) => ({
+      type: 'tableCell',
+      children: toInlines(cell.children, definitions),
+    })),
+  };
+}
+
+function toInlines(nodes: readonly mdast.PhrasingContent[], definitions: Definitions): readonly Inline[] {
+  return mergeTexts(nodes.flatMap((node) => toInline(node, definitions)));
+}
+
+function toInline(node: mdast.PhrasingContent, definitions: Definitions): readonly Inline[] {
+  switch (node.type) {
+    case 'text':
+      return withBreaks(node.value);
+    case 'inlineCode':
+      return [{ type: 'inlineCode', value: node.value }];
+    case 'break':
+      return [{ type: 'break' }];
+    case 'emphasis':
+    case 'strong':
+    case 'delete':
+      return mark(node.type, toInlines(node.children, definitions));
+    case 'link':
+      return link(node.url, toInlines(node.children, definitions));
+    case 'linkReference':
+      return link(definitions.get(node.identifier) ?? '', toInlines(node.children, definitions));
+    case 'image':
+      return link(node.url, text(node.alt));
+    case 'imageReference':
+      return link(definitions.get(node.identifier) ?? '', text(node.alt));
+    default:
+      return [];
+  }
+}
+
+/** `<br>` is the one tag that models write for want of a Markdown form, in table cells above all. */
+function withBreaks(value: string): readonly Inline[] {
+  return value
+    .split(/<br *\/?>/i)
+    .flatMap((line, index) => [...(index === 0 ? [] : [{ type: 'break' } as const]), ...text(line)]);
+}
+
+/** A mark inside the same mark adds nothing, and can't be written back as Markdown. */
+function mark(type: 'emphasis' | 'strong' | 'delete', children: readonly Inline[]): readonly Inline[] {
+  const inner = mergeTexts(children.flatMap((child) => (child.type === type ? child.children : [child])));
+  return inner.length === 0 ? [] : [{ type, children: inner }];
+}
+
+function link(address: string, children: readonly Inline[]): readonly Inline[] {
+  const label = withoutLinks(children);
+  const shown = plain(label).trim();
+  const url = liveUrl(address);
+  if (url !== undefined) {
+    return [{ type: 'link', url, children: shown === '' ? text(address) : label }];
+  }
+  if (shown === '' || shown === address) return text(address);
+  return address === '' ? label : [...label, ...text(` (${address})`)];
+}
+
+function withoutLinks(nodes: readonly Inline[]): readonly Inline[] {
+  return mergeTexts(
+    nodes.flatMap((node): readonly Inline[] => {
+      if (node.type === 'link') return withoutLinks(node.children);
+      return 'children' in node ? [{ ...node, children: withoutLinks(node.children) }] : [node];
+    }),
+  );
+}
+
+function plain(nodes: readonly Inline[]): string {
+  return nodes
+    .map((node) => ('children' in node ? plain(node.children) : 'value' in node ? node.value : '\n'))
+    .join('');
+}
+
+function text(value: string | null | undefined): readonly Inline[] {
+  return value === null || value === undefined || value === '' ? [] : [{ type: 'text', value }];
+}
+
+function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
+  const merged: Inline[] = [];
+  for (const node of nodes) {
+    const last = merged.at(-1);
+    if (node.type === 'text' && last?.type === 'text') {
+      merged[merged.length - 1] = { type: 'text', value: last.value + node.value };
+    } else merged.push(node);
+  }
+  return merged;
+}

@@ -1,0 +1,59 @@
+import { cutBlock } from './cut-block.ts';
+import type { Block, MarkdownDocument } from './document.ts';
+import { largestFit } from './largest-fit.ts';
+import { parseMarkdown } from './parse-markdown.ts';
+import { writeMarkdown } from './write-markdown.ts';
+
+/**
+ * Cuts Markdown into pieces of Markdown that each fit, on the tree: between blocks, else between items, rows or lines, else
+ * between sentences or words, at worst inside a word. Fences are closed and reopened, a table's header is repeated, nothing
+ * is lost. `fits` is asked about documents that grow; a single character that does not fit is given all the same.
+ * No pieces for blank text.
+ */
+export function splitMarkdown(
+  markdown: string,
+  fits: (piece: MarkdownDocument) => boolean,
+): readonly string[] {
+  if (markdown.trim() === '') return [];
+  const document = parseMarkdown(markdown);
+  if (fits(document)) return [markdown];
+  return splitDocument(document, fits).map(writeMarkdown);
+}
+
+function splitDocument(
+  document: MarkdownDocument,
+  fits: (piece: MarkdownDocument) => boolean,
+): readonly MarkdownDocument[] {
+  const pieces: MarkdownDocument[] = [];
+  // Blocks still to be placed, the next one last: taking and putting back cost the same however many there are.
+  const waiting = document.children.toReversed();
+  while (waiting.length > 0) {
+    const next = (count: number): readonly Block[] => waiting.slice(-count).toReversed();
+    const fitting = largestFit(waiting.length, (count) => fits(asDocument(next(count))));
+    const whole = fitting === 0 ? [] : next(fitting);
+    waiting.length -= whole.length;
+    const piece = [...whole];
+    const following = waiting.at(-1);
+    if (following !== undefined) {
+      const tooLong = !fits(asDocument([following]));
+      const cut = tooLong ? cutBlock(following, (part) => fits(asDocument([...whole, part]))) : undefined;
+      if (cut !== undefined) {
+        waiting.pop();
+        waiting.push(...cut.rest.toReversed());
+        piece.push(cut.part);
+      } else if (whole.length === 0) {
+        // Not even its smallest part fits: better sent and refused than lost.
+        waiting.pop();
+        piece.push(following);
+      } else if (whole.length > 1 && whole.at(-1)?.type === 'heading') {
+        waiting.push(...piece.splice(-1));
+      }
+    }
+    pieces.push(asDocument(piece));
+  }
+  return pieces;
+}
+
+function asDocument(children: readonly Block[]): MarkdownDocument {
+  return { type: 'root', children };
+}

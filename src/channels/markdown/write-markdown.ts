@@ -1,0 +1,38 @@
+import type { Root } from 'mdast';
+import { gfmToMarkdown } from 'mdast-util-gfm';
+import { toMarkdown } from 'mdast-util-to-markdown';
+import type { MarkdownDocument } from './document.ts';
+import { parseMarkdown } from './parse-markdown.ts';
+import { plainText } from './plain-text.ts';
+import { visibleText } from './visible-text.ts';
+
+/**
+ * Writes a document as Markdown that reads back as the same text. Marks that Markdown can't express where they stand are
+ * given up, text never is.
+ */
+export function writeMarkdown(document: MarkdownDocument): string {
+  // The document's node types are mdast's, only readonly.
+  const written = toMarkdown(document as unknown as Root, {
+    // Cells are not padded; each counts as three wide, so that the line under the header has the dashes every reader takes.
+    extensions: [gfmToMarkdown({ stringLength: () => 3 })],
+    bullet: '-',
+    rule: '-',
+    emphasis: '_',
+    listItemIndent: 'one',
+    resourceLink: true,
+  }).trimEnd();
+  const kept = withoutSpace(visibleText(parseMarkdown(written))) === withoutSpace(visibleText(document));
+  return kept ? written : escapeMarkdown(plainText(document));
+}
+
+/** Markdown that shows exactly these characters, save for white space at the ends of lines. */
+function escapeMarkdown(text: string): string {
+  const escaped = text.split('\n').map((line) => line.trim().replace(/[!-/:-@[-`{-~]/g, '\\$&'));
+  return escaped
+    .map((line, index) => (line === '' || (escaped[index + 1] ?? '') === '' ? line : `${line}\\`))
+    .join('\n');
+}
+
+function withoutSpace(text: string): string {
+  return text.replace(/\s+/g, '');
+}

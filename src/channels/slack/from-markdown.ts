@@ -1,0 +1,61 @@
+import type { MarkdownDocument } from '../markdown/document.ts';
+import { parseMarkdown } from '../markdown/parse-markdown.ts';
+import { plainStyle } from '../markdown/plain-text.ts';
+import { renderText, type TextStyle } from '../markdown/render-text.ts';
+import { writeMarkdown } from '../markdown/write-markdown.ts';
+import { withoutPings } from './without-pings.ts';
+
+/** Slack's block for standard Markdown: at most 12,000 characters over all of them in one message. */
+export type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
+
+const longestBlock = 12_000;
+/** What `chat.update` takes as text. */
+const longestText = 4_000;
+
+const mrkdwnStyle: TextStyle = {
+  ...plainStyle,
+  text: escapeMrkdwn,
+  bold: (inner) => `*${inner}*`,
+  italic: (inner) => `_${inner}_`,
+  strike: (inner) => `~${inner}~`,
+  code: (value) => `\`${escapeMrkdwn(value)}\``,
+  link: (inner, url) => `<${escapeMrkdwn(url)}|${inner.replaceAll('\n', ' ')}>`,
+  heading: (inner) => `*${inner.replaceAll('*', '')}*`,
+  pre: (value) => `\`\`\`\n${escapeMrkdwn(value.replaceAll('```', '`\u2060``'))}\n\`\`\``,
+  quote: (inner) => inner.replace(/^/gm, '> '),
+};
+
+/**
+ * One Slack message: a `markdown` block, and the same as mrkdwn for notifications and for when the block is refused (H2).
+ * Nothing in it pings anybody or fetches anything.
+ */
+export function toSlackMessage(
+  markdown: string | MarkdownDocument,
+): Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }> {
+  const document = asDocument(markdown);
+  return { text: toSlackText(document), blocks: [{ type: 'markdown', text: toSlackMarkdown(document) }] };
+}
+
+/** Markdown as Slack may be handed it, in a block or a stream: links are live only where policy lets them, mentions are not. */
+export function toSlackMarkdown(markdown: string | MarkdownDocument): string {
+  return writeMarkdown(asDocument(markdown));
+}
+
+/** Slack's older markup, with its three special characters escaped. */
+export function toSlackText(markdown: string | MarkdownDocument): string {
+  return renderText(asDocument(markdown), mrkdwnStyle);
+}
+
+/** Whether one Slack message takes it: 12,000 characters as a block and 4,000 as text, so that either form is whole. */
+export function slackFits(markdown: string | MarkdownDocument): boolean {
+  const document = asDocument(markdown);
+  return toSlackText(document).length <= longestText && toSlackMarkdown(document).length <= longestBlock;
+}
+
+function asDocument(markdown: string | MarkdownDocument): MarkdownDocument {
+  return withoutPings(typeof markdown === 'string' ? parseMarkdown(markdown) : markdown);
+}
+
+function escapeMrkdwn(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

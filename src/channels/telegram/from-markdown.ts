@@ -1,0 +1,56 @@
+import type { MarkdownDocument } from '../markdown/document.ts';
+import { parseMarkdown } from '../markdown/parse-markdown.ts';
+import { plainStyle, plainText } from '../markdown/plain-text.ts';
+import { renderText, type TextStyle } from '../markdown/render-text.ts';
+
+const longestText = 4096;
+/** Telegram refuses a longer one before it looks at the marks. Bytes. */
+const longestSource = 32_768;
+/** Telegram silently drops the marks of a message beyond these. */
+const mostEntities = 100;
+
+const htmlStyle: TextStyle = {
+  ...plainStyle,
+  text: escapeHtml,
+  bold: (inner) => `<b>${inner}</b>`,
+  italic: (inner) => `<i>${inner}</i>`,
+  strike: (inner) => `<s>${inner}</s>`,
+  code: (value) => `<code>${escapeHtml(value)}</code>`,
+  // Telegram allows no code in a link and would drop the link.
+  link: (inner, url) => `<a href="${escapeHtml(url)}">${inner.replace(/<\/?code>/g, '')}</a>`,
+  heading: (inner) => `<b>${inner.replace(/<\/?b>/g, '')}</b>`,
+  pre: (value, lang) => {
+    const language = /^[\w+#.-]{1,40}/.exec(lang ?? '')?.[0];
+    if (language === undefined) return `<pre>${escapeHtml(value)}</pre>`;
+    return `<pre><code class="language-${language}">${escapeHtml(value)}</code></pre>`;
+  },
+  quote: (inner) => `<blockquote>${inner}</blockquote>`,
+};
+
+/** Telegram's HTML for Markdown: only tags that it takes, properly nested, everything else escaped (H2). */
+export function toTelegramHtml(markdown: string | MarkdownDocument): string {
+  return renderText(asDocument(markdown), htmlStyle);
+}
+
+/** The same message without marks, for when Telegram refuses them. Equal to the text that the HTML shows. */
+export function toTelegramText(markdown: string | MarkdownDocument): string {
+  return plainText(asDocument(markdown));
+}
+
+/** Whether one Telegram message takes it: 4,096 UTF-16 units of text after the marks, 32,768 bytes with them, 100 marks. */
+export function telegramFits(markdown: string | MarkdownDocument): boolean {
+  const document = asDocument(markdown);
+  if (toTelegramText(document).length > longestText) return false;
+  const html = toTelegramHtml(document);
+  return Buffer.byteLength(html) <= longestSource && (html.match(/<\//g)?.length ?? 0) <= mostEntities;
+}
+
+function asDocument(markdown: string | MarkdownDocument): MarkdownDocument {
+  return typeof markdown === 'string' ? parseMarkdown(markdown) : markdown;
+}
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => escapes[character] ?? character);
+}
+
+const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
