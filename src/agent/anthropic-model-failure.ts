@@ -1,0 +1,105 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import { ModelError } from '../core/errors.ts';
+import type { Verdict } from './retry.ts';
+
+/** The SDK's class, loaded when first needed. */
+export type Sdk = typeof Anthropic;
+
+const unreachable = 'The language model cannot be reached just now. Please try again in a few minutes.';
+const busy = 'The language model is overloaded just now. Please try again in a few minutes.';
+const tooLong = 'This conversation has become too long for the language model. Start a new one with /new.';
+const sentences: Readonly<Record<string, string>> = {
+  authentication_error:
+    'The language model does not accept the key of this bot. Its operator has to mend that.',
+  permission_error: 'The language model does not accept the key of this bot. Its operator has to mend that.',
+  billing_error:
+    'The account of this bot at the language model has no credit. Its operator has to mend that.',
+  not_found_error:
+    'The language model that is configured does not exist there. The operator has to mend that.',
+  request_too_large: tooLong,
+  rate_limit_error: 'The language model has reached its rate limit. Please try again in a few minutes.',
+};
+const typesByStatus: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+};
+const tooLongPattern = /too long|context (length|window|size)|exceeds? .*context/i;
+const lasting: readonly string[] = [
+  'invalid_request_error',
+  'authentication_error',
+  'permission_error',
+  'billing_error',
+  'not_found_error',
+  'request_too_large',
+];
+
+/** Whether the failure passes by itself: 408, 409, 429, 5xx, a connection or stream that broke (M4). */
+export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
+  if (!(error instanceof sdk.AnthropicError)) return { again: false };
+  const api = apiError(error, sdk);
+  if (api === undefined) return { again: true };
+  const { status, type, errorCode } = api;
+  const header = (name: string): string | null => api.headers?.get(name) ?? null;
+  // A limit of spending sends 429 without a time: it lasts until the operator acts.
+  if (errorCode === 'enforced_spend_limit_reached' || header('x-should-retry') === 'false')
+    return { again: false };
+  if (status === undefined) return { again: type === null || !lasting.includes(type) };
+  if (![408, 409, 429].includes(status) && status < 500) return { again: false };
+  const afterMs = retryAfterMs(header('retry-after-ms'), header('retry-after'), now);
+  return { again: true, ...(afterMs === undefined ? {} : { afterMs }) };
+}
+
+/** The failure as the rest of the bot sees it: one plain sentence for the person, the cause for the log, no secret in either (M4). */
+export function toModelError(
+  error: unknown,
+  options: Readonly<{ sdk: Sdk; alias: string; passing: boolean; redact(text: string): string }>,
+): ModelError {
+  const { sdk, alias, passing, redact } = options;
+  const api = apiError(error, sdk);
+  const type = api?.type ?? typesByStatus[api?.status ?? 0];
+  const cause = new Error(redact(chain(error)));
+  cause.stack = error instanceof Error ? redact(error.stack ?? '') : cause.message;
+  return new ModelError(`model "${alias}": ${cause.message}`, {
+    sentence: sentenceFor(api, type, passing),
+    passing,
+    cause,
+  });
+}
+
+function sentenceFor(api: ApiError | undefined, type: string | undefined, passing: boolean): string {
+  if (type === 'invalid_request_error' && tooLongPattern.test(api?.message ?? '')) return tooLong;
+  const known = sentences[type ?? ''];
+  if (known !== undefined) return known;
+  if (!passing) {
+    return 'The language model refused the request. The operator of this bot finds the reason in the log.';
+  }
+  return api?.status === undefined && type === undefined ? unreachable : busy;
+}
+
+type ApiError = InstanceType<Sdk['APIError']>;
+
+function apiError(error: unknown, sdk: Sdk): ApiError | undefined {
+  return error instanceof sdk.APIError ? (error as ApiError) : undefined;
+}
+
+/** Messages of the error and of what caused it: `fetch failed: connect ECONNREFUSED 127.0.0.1:1`. */
+function chain(error: unknown): string {
+  const messages: string[] = [];
+  for (let at: unknown = error; at instanceof Error && messages.length < 5; at = at.cause) {
+    if (at.message !== '' && !messages.includes(at.message)) messages.push(at.message);
+  }
+  return messages.join(': ') || String(error);
+}
+
+function retryAfterMs(ms: string | null, header: string | null, now: number): number | undefined {
+  const millis = Number(ms ?? Number.NaN);
+  if (Number.isFinite(millis)) return Math.max(0, millis);
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  const wait = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(header) - now;
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+}

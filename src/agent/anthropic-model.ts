@@ -1,0 +1,145 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Model, ModelAnswer, ModelRequest } from '../core/model.ts';
+import { createRedactor } from '../core/redact.ts';
+import { judgeFailure, toModelError, type Sdk } from './anthropic-model-failure.ts';
+import { withCachePoints } from './cache-points.ts';
+import { withRetries } from './retry.ts';
+
+/** `off`, `adaptive`, `between_tools`, or a budget in tokens (1024 or more). */
+export type Thinking = 'off' | 'adaptive' | 'between_tools' | number;
+export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+
+export type AnthropicModelOptions = Readonly<{
+  alias: string;
+  /** The model's id at its endpoint. */
+  model: string;
+  /** Without `/v1`. */
+  baseUrl: string;
+  /** Absent: no key is sent, whatever stands in the environment. */
+  apiKey?: string;
+  /** Tokens of one answer at most; thinking included. */
+  maxTokens: number;
+  contextWindow?: number;
+  thinking?: Thinking;
+  effort?: Effort;
+  log: Log;
+  clock: Clock;
+  /** From 0 to 1, for the jitter of retries. */
+  random?: () => number;
+}>;
+
+/**
+ * A model behind the Messages API: Anthropic's, or any server that speaks it (M1). Streams, marks the prompt cache (M5),
+ * and tries again what passes by itself (M4). A try that breaks after it has streamed text is repeated silently:
+ * text that was given to `onText` is never given twice, and the answer is always whole. The SDK is loaded
+ * with the first request.
+ */
+export function createAnthropicModel(options: AnthropicModelOptions): Model {
+  const { alias, contextWindow, log, clock, random = Math.random } = options;
+  const redact = createRedactor(secretsOf(options));
+  const load = once(async () => {
+    const { default: sdk } = await import('@anthropic-ai/sdk');
+    return { sdk, client: createClient(sdk, options) };
+  });
+
+  return {
+    alias,
+    ...(contextWindow === undefined ? {} : { contextWindow }),
+    async complete(request, signal, onText) {
+      signal.throwIfAborted();
+      const { sdk, client } = await load();
+      const body = toBody(request, options);
+      let streamed = false;
+      const attempt = async (): Promise<ModelAnswer> => {
+        const silent = streamed;
+        const stream = client.messages.stream(body, { signal });
+        stream.on('text', (text) => {
+          streamed = true;
+          if (!silent) onText?.(text);
+        });
+        return toAnswer(await stream.finalMessage());
+      };
+      try {
+        return await withRetries(attempt, {
+          judge: (error) => judgeFailure(error, sdk, clock.now()),
+          onRetry: (error, waitMs) =>
+            log.warn(
+              { model: alias, waitMs, cause: redact(String(error)) },
+              'the model failed; it is tried again',
+            ),
+          clock,
+          signal,
+          random,
+        });
+      } catch (error) {
+        signal.throwIfAborted();
+        const passing = judgeFailure(error, sdk, clock.now()).again;
+        const failure = toModelError(error, { sdk, alias, passing, redact });
+        log.error({ model: alias, passing, cause: failure.message }, 'the model gave no answer');
+        throw failure;
+      }
+    },
+  };
+}
+
+function createClient(sdk: Sdk, { baseUrl, apiKey }: AnthropicModelOptions): Anthropic {
+  return new sdk({
+    baseURL: baseUrl,
+    // Never absent: the SDK would look for another key in the environment and on disk.
+    apiKey: apiKey ?? 'none',
+    ...(apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
+    maxRetries: 0,
+    openTelemetry: false,
+    logLevel: 'off',
+  });
+}
+
+function toBody(request: ModelRequest, options: AnthropicModelOptions): Anthropic.MessageStreamParams {
+  const { model, maxTokens, thinking, effort } = options;
+  const { system, messages, tools } = withCachePoints(request);
+  return {
+    model,
+    max_tokens: typeof thinking === 'number' ? Math.max(maxTokens, thinking + 1_024) : maxTokens,
+    ...(tools.length === 0 ? {} : { tools: [...tools] }),
+    ...(system.length === 0 ? {} : { system: [...system] }),
+    messages: [...messages],
+    ...(thinking === undefined ? {} : { thinking: toThinking(thinking) }),
+    ...(effort === undefined ? {} : { output_config: { effort } }),
+  };
+}
+
+function toThinking(thinking: Thinking): Anthropic.ThinkingConfigParam {
+  if (typeof thinking === 'number') return { type: 'enabled', budget_tokens: thinking };
+  return { type: thinking === 'off' ? 'disabled' : thinking };
+}
+
+/** Local servers leave fields out that the types promise. */
+function toAnswer(message: Anthropic.Message): ModelAnswer {
+  const { content, stop_reason: stopReason, usage, model } = message;
+  return {
+    content,
+    stopReason: stopReason ?? 'end_turn',
+    tokens: {
+      input: usage.input_tokens ?? 0,
+      output: usage.output_tokens ?? 0,
+      cacheRead: usage.cache_read_input_tokens ?? 0,
+      cacheWrite: usage.cache_creation_input_tokens ?? 0,
+    },
+    model,
+  };
+}
+
+function secretsOf({ apiKey, baseUrl }: AnthropicModelOptions): Parameters<typeof createRedactor>[0] {
+  const password = URL.canParse(baseUrl) ? decodeURIComponent(new URL(baseUrl).password) : '';
+  return [
+    ...(apiKey === undefined ? [] : [{ name: 'api_key', value: apiKey }]),
+    ...(password === '' ? [] : [{ name: 'base_url password', value: password }]),
+  ];
+}
+
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined;
+  return () => (made ??= make());
+}

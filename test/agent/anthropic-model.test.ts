@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { createAnthropicModel, type AnthropicModelOptions } from '../../src/agent/anthropic-model.ts';
+import type { Clock } from '../../src/core/clock.ts';
+import { ModelError } from '../../src/core/errors.ts';
+import type { Log } from '../../src/core/log.ts';
+import type { ModelRequest } from '../../src/core/model.ts';
+import type { ServerStep } from '../support/messages-server/answer.ts';
+import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';
+
+const key = 'sk-test-a-key-that-must-stay-in';
+const hello: ModelRequest = {
+  system: [{ type: 'text', text: 'You are a test.' }],
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }] }],
+  tools: [],
+};
+
+function recorder(): { log: Log; lines: string[]; clock: Clock; waits: number[] } {
+  const lines: string[] = [];
+  const waits: number[] = [];
+  let now = 1_000;
+  const write = (fields: object, message: string): void =>
+    void lines.push(JSON.stringify({ ...fields, message }));
+  return {
+    lines,
+    waits,
+    log: { debug: write, info: write, warn: write, error: write },
+    clock: {
+      now: () => now,
+      async sleep(ms, signal) {
+        signal?.throwIfAborted();
+        waits.push(ms);
+        now += ms;
+      },
+    },
+  };
+}
+
+async function serve(
+  t: TestContext,
+  script: Parameters<typeof startMessagesServer>[0]['script'],
+  more: Partial<Parameters<typeof startMessagesServer>[0]> = {},
+): Promise<MessagesServer> {
+  const server = await startMessagesServer({ script, ...more });
+  t.after(() => server.close());
+  return server;
+}
+
+function connect(server: Pick<MessagesServer, 'url'>, more: Partial<AnthropicModelOptions> = {}) {
+  const { log, lines, clock, waits } = recorder();
+  const model = createAnthropicModel({
+    alias: 'default',
+    model: 'claude-sonnet-5-5',
+    baseUrl: server.url,
+    apiKey: key,
+    maxTokens: 1_000,
+    log,
+    clock,
+    random: () => 0,
+    ...more,
+  });
+  return { model, lines, waits };
+}
+
+const signal = AbortSignal.timeout(60_000);
+
+test('M1 a model is asked over the Messages API and its text streams', async (t) => {
+  const server = await serve(t, [
+    { content: [{ type: 'text', text: 'Grüße, здравствуйте, 你好 👋' }], wire: { chunkBytes: 3 } },
+  ]);
+  const { model } = connect(server, { contextWindow: 200_000, effort: 'low', thinking: 'adaptive' });
+  const pieces: string[] = [];
+  const answer = await model.complete(hello, signal, (text) => pieces.push(text));
+  assert.equal(pieces.join(''), 'Grüße, здравствуйте, 你好 👋');
+  assert.ok(pieces.length > 1);
+  assert.equal(answer.stopReason, 'end_turn');
+  assert.deepEqual(
+    answer.content[0]?.type === 'text' && answer.content[0].text,
+    'Grüße, здравствуйте, 你好 👋',
+  );
+  const [request] = server.requests;
+  assert.equal(request?.headers.authorization, `Bearer ${key}`);
+  assert.equal(request.headers['anthropic-version'], '2026-10-21');
+  assert.deepEqual(request.body.output_config, { effort: 'low' });
+  assert.deepEqual(request.body.thinking, { type: 'adaptive' });
+  assert.equal(request.body.max_tokens, 1_000);
+  assert.equal(model.contextWindow, 200_000);
+});
+
+test('M1 a local server without keys, counts and request ids works, and no key leaks to it', async (t) => {
+  const before = process.env['ANTHROPIC_API_KEY'];
+  process.env['ANTHROPIC_API_KEY'] = 'sk-of-somebody-else';
+  t.after(() => {
+    if (before === undefined) delete process.env['ANTHROPIC_API_KEY'];
+    else process.env['ANTHROPIC_API_KEY'] = before;
+  });
+  const server = await serve(t, [{ content: [{ type: 'tool_use', name: 'dice', input: { sides: 6 } }] }], {
+    lean: true,
+  });
+  const { model } = connect(server, { apiKey: undefined });
+  const answer = await model.complete(
+    { ...hello, tools: [{ name: 'dice', input_schema: { type: 'object' } }] },
+    signal,
+  );
+  assert.equal(answer.stopReason, 'tool_use');
+  assert.equal(answer.tokens.cacheRead, 0);
+  assert.ok(answer.tokens.input > 0);
+  assert.equal(server.requests[0]?.headers.authorization, undefined);
+  assert.equal(server.requests[0]?.headers['x-api-key'], undefined);
+});
+
+for (const status of [408, 409, 429, 500, 502, 503, 529]) {
+  test(`M4 a ${status} is tried again`, async (t) => {
+    const server = await serve(t, [{ status }, { status }, 'fine']);
+    const { model, waits } = connect(server);
+    const answer = await model.complete(hello, signal);
+    assert.deepEqual(
+      answer.content.map((block) => block.type === 'text' && block.text),
+      ['fine'],
+    );
+    assert.deepEqual(waits, [500, 1_000]);
+  });
+}
+
+const brokenStreams: readonly (readonly [string, ServerStep])[] = [
+  ['a reset connection', { reset: true }],
+  ['a stream cut before it began', { content: [{ type: 'text', text: 'half a' }], wire: { cutAfter: 0 } }],
+  [
+    'a stream cut in the middle',
+    { content: [{ type: 'text', text: 'half an answer' }], wire: { cutAfter: 4 } },
+  ],
+  [
+    'an error in the middle of a stream',
+    {
+      content: [{ type: 'text', text: 'half an answer' }],
+      wire: { errorAfter: { events: 4, type: 'overloaded_error', message: 'Overloaded' } },
+    },
+  ],
+];
+for (const [what, step] of brokenStreams) {
+  test(`M4 ${what} is tried again, and no text is streamed twice`, async (t) => {
+    const server = await serve(t, [step, 'a whole answer']);
+    const { model, lines } = connect(server);
+    let streamed = '';
+    const answer = await model.complete(hello, signal, (text) => (streamed += text));
+    assert.deepEqual(
+      answer.content.map((block) => block.type === 'text' && block.text),
+      ['a whole answer'],
+    );
+    assert.ok(streamed === 'a whole answer' || 'half an answer'.startsWith(streamed), streamed);
+    assert.equal(server.requests.length, 2);
+    assert.ok(lines.some((line) => line.includes('tried again')));
+  });
+}
+
+for (const status of [400, 401, 402, 403, 404, 413]) {
+  test(`M4 a ${status} is never tried again, and the person gets one plain sentence`, async (t) => {
+    const server = await serve(t, [{ status, message: `no: ${key}` }, 'never reached']);
+    const { model, lines, waits } = connect(server);
+    await assert.rejects(model.complete(hello, signal), (error) => {
+      assert.ok(error instanceof ModelError);
+      assert.equal(error.passing, false);
+      assert.match(error.sentence, /^[A-Z][^\n]*\.$/);
+      assert.doesNotMatch(`${error.message} ${error.stack} ${String(error.cause)}`, new RegExp(key));
+      assert.match(error.message, /\[redacted api_key\]/);
+      return true;
+    });
+    assert.deepEqual(waits, []);
+    assert.equal(server.requests.length, 1);
+    assert.ok(lines.some((line) => line.includes(String(status))));
+    assert.ok(lines.every((line) => !line.includes(key)));
+  });
+}
+
+test('M4 after four tries the fault is passed on as one that passes', async (t) => {
+  const server = await serve(t, () => ({ status: 529, message: 'Overloaded' }));
+  const { model, waits } = connect(server);
+  await assert.rejects(
+    model.complete(hello, signal),
+    (error) => error instanceof ModelError && error.passing,
+  );
+  assert.equal(server.requests.length, 4);
+  assert.deepEqual(waits, [500, 1_000, 2_000]);
+});
+
+test("M4 the server's retry-after is honoured, with jitter on top", async (t) => {
+  const server = await serve(t, [
+    { status: 429, headers: { 'retry-after': '7' } },
+    { status: 529, headers: { 'retry-after-ms': '1500' } },
+    'fine',
+  ]);
+  const { model, waits } = connect(server, { random: () => 1 });
+  await model.complete(hello, signal);
+  assert.deepEqual(waits, [8_750, 1_875]);
+});
+
+test('M4 a wait that would overrun the time budget is not begun', async (t) => {
+  const server = await serve(t, [{ status: 429, headers: { 'retry-after': '3600' } }, 'never reached']);
+  const { model, waits } = connect(server);
+  await assert.rejects(
+    model.complete(hello, signal),
+    (error) => error instanceof ModelError && error.passing,
+  );
+  assert.deepEqual(waits, []);
+});
+
+test('M4 what the server says not to try again is not tried again', async (t) => {
+  const server = await serve(t, [{ status: 429, headers: { 'x-should-retry': 'false' } }, 'never reached']);
+  const { model } = connect(server);
+  await assert.rejects(
+    model.complete(hello, signal),
+    (error) => error instanceof ModelError && !error.passing,
+  );
+  assert.equal(server.requests.length, 1);
+});
+
+test('M4 a server that is not there is a fault that passes, said plainly', async () => {
+  const gone = await startMessagesServer({ script: [] });
+  await gone.close();
+  const { model } = connect(gone);
+  await assert.rejects(model.complete(hello, signal), (error) => {
+    assert.ok(error instanceof ModelError && error.passing);
+    assert.match(error.sentence, /cannot be reached/);
+    assert.match(error.message, /ECONNREFUSED/);
+    return true;
+  });
+});
+
+test('M4 a prompt that is too long is said to be', async (t) => {
+  const server = await serve(t, [
+    { status: 400, message: 'prompt is too long: 210000 tokens > 200000 maximum' },
+  ]);
+  const { model } = connect(server);
+  await assert.rejects(
+    model.complete(hello, signal),
+    (error) => error instanceof ModelError && /too long/.test(error.sentence),
+  );
+});
+
+test('M3 an abort ends a request in the middle of its stream, with its own reason', async (t) => {
+  const { promise: held, resolve } = Promise.withResolvers<void>();
+  const server = await serve(t, [{ content: [{ type: 'text', text: 'slow' }], wire: { hold: held } }]);
+  const { model } = connect(server);
+  const controller = new AbortController();
+  const reason = new Error('stopped by the test');
+  const asked = model.complete(hello, controller.signal, () => controller.abort(reason));
+  await assert.rejects(asked, (error) => error === reason);
+  resolve();
+  assert.equal(server.requests.length, 1);
+});
+
+test('M3 an abort ends the wait between two tries', async (t) => {
+  const server = await serve(t, [{ status: 529 }, 'never reached']);
+  const controller = new AbortController();
+  const { clock } = recorder();
+  const { model } = connect(server, {
+    clock: {
+      ...clock,
+      async sleep(_ms, waiting) {
+        controller.abort(new Error('stopped'));
+        waiting?.throwIfAborted();
+      },
+    },
+  });
+  await assert.rejects(model.complete(hello, controller.signal), /stopped/);
+  assert.equal(server.requests.length, 1);
+});

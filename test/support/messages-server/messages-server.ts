@@ -1,0 +1,187 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { errorTypeOf, type ServerStep, type Wire } from './answer.ts';
+import { checkMessages } from './check-messages.ts';
+import { createPromptCache, type CacheUsage } from './prompt-cache.ts';
+import { isVersion, parseRequest, type MessagesRequest } from './request-shape.ts';
+import { sendStream } from './send-stream.ts';
+import { streamEvents, wholeMessage, type FullAnswer } from './stream-events.ts';
+
+/** A request that the server took; those it refused are not counted. */
+export type SeenRequest = Readonly<{
+  headers: IncomingHttpHeaders;
+  body: MessagesRequest;
+  usage: CacheUsage;
+}>;
+
+export type MessagesServer = Readonly<{
+  /** For `base_url`: without `/v1`. */
+  url: string;
+  requests: readonly SeenRequest[];
+  /** What was refused with 4xx before the script was asked: status and message. */
+  refused: readonly Readonly<{ status: number; message: string }>[];
+  close(): Promise<void>;
+}>;
+
+type Script =
+  readonly ServerStep[] | ((request: MessagesRequest, index: number) => ServerStep | Promise<ServerStep>);
+
+const bodyLimit = 32 * 1024 * 1024;
+
+/**
+ * A Messages API server on loopback that refuses what the real one refuses, with the same error bodies (H9). Each good
+ * request takes the next step of the script; a list that has run out answers 400 and says so.
+ */
+export async function startMessagesServer(options: {
+  script: Script;
+  /** The key to insist on; default: any. */
+  apiKey?: string;
+  /** Model ids that exist; default: any. */
+  models?: readonly string[];
+  /** Tokens below which nothing is cached. */
+  minCacheTokens?: number;
+  /** How every answer goes over the wire, where its step says nothing. */
+  wire?: Wire;
+  /** As local servers are: no key, no version check, no cache counts, no pings, no request ids. */
+  lean?: boolean;
+}): Promise<MessagesServer> {
+  const { script, lean = false } = options;
+  const cache = createPromptCache({ minTokens: options.minCacheTokens ?? 1024 });
+  const signatures = new Set<string>();
+  const requests: SeenRequest[] = [];
+  const refused: { status: number; message: string }[] = [];
+  let ids = 0;
+
+  const server = createServer((request, response) => {
+    handle(request, response).catch((error: unknown) => {
+      if (!response.headersSent) sendError(response, 500, 'api_error', String(error));
+      else response.destroy();
+    });
+  });
+
+  async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (!lean) response.setHeader('request-id', `req_${++ids}`);
+    const refuse = (status: number, message: string): void => {
+      refused.push({ status, message });
+      sendError(response, status, errorTypeOf(status), message);
+    };
+    const raw = await readBody(request);
+    if (request.method !== 'POST' || request.url?.split('?')[0] !== '/v1/messages')
+      return refuse(404, 'Not found');
+    const key = request.headers['x-api-key'] ?? request.headers.authorization?.replace(/^Bearer /, '');
+    if (!lean && (key === undefined || (options.apiKey !== undefined && key !== options.apiKey))) {
+      return refuse(401, 'invalid x-api-key');
+    }
+    if (raw.length > bodyLimit) return refuse(413, 'Request exceeds the maximum size');
+    const version = lean ? '2023-06-01' : String(request.headers['anthropic-version'] ?? '');
+    if (version === '') return refuse(400, 'anthropic-version: header is required');
+    if (!isVersion(version)) return refuse(400, `anthropic-version: "${version}" is not a valid version`);
+    const json = parseJson(raw);
+    if (json === undefined) return refuse(400, 'The request body is not valid JSON');
+    const parsed = parseRequest(json, version);
+    if ('wrong' in parsed) return refuse(400, parsed.wrong);
+    const body = parsed.request;
+    if (options.models !== undefined && !options.models.includes(body.model)) {
+      return refuse(404, `model: ${body.model}`);
+    }
+    const wrong = checkMessages(body, { signature: (signature) => signatures.has(signature) });
+    if (wrong !== undefined) return refuse(400, wrong);
+
+    const usage = cache.count(body);
+    const index = requests.push({ headers: request.headers, body, usage }) - 1;
+    const step = typeof script === 'function' ? await script(body, index) : script[index];
+    if (step === undefined) return refuse(400, `the script has no answer to request ${index + 1}`);
+    await answer(step, body, usage, response);
+  }
+
+  async function answer(
+    step: ServerStep,
+    body: MessagesRequest,
+    usage: CacheUsage,
+    response: ServerResponse,
+  ): Promise<void> {
+    if (typeof step === 'string')
+      return answer({ content: [{ type: 'text', text: step }] }, body, usage, response);
+    if ('reset' in step) return void response.socket?.resetAndDestroy();
+    if ('status' in step) {
+      for (const [name, value] of Object.entries(step.headers ?? {})) response.setHeader(name, value);
+      return sendError(
+        response,
+        step.status,
+        step.type ?? errorTypeOf(step.status),
+        step.message ?? 'scripted',
+      );
+    }
+    const wire = { ...(lean ? { pings: false } : {}), ...options.wire, ...step.wire };
+    if (wire.delayMs !== undefined) await delay(wire.delayMs);
+    const content = step.content.map((block) => {
+      if (block.type === 'text') return block;
+      if (block.type !== 'thinking')
+        return { ...block, id: block.id ?? `toolu_${String(++ids).padStart(4, '0')}` };
+      const signature = block.signature ?? `signature_${++ids}`;
+      signatures.add(signature);
+      return { ...block, signature };
+    });
+    const full: FullAnswer = {
+      id: `msg_${++ids}`,
+      model: body.model,
+      content,
+      stopReason:
+        step.stopReason ?? (content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'),
+      usage: lean ? { input_tokens: usage.input_tokens } : usage,
+      outputTokens: Math.ceil(JSON.stringify(content).length / 4),
+    };
+    if (body.stream !== true) return sendJson(response, 200, wholeMessage(full));
+    response.writeHead(200, {
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-cache',
+    });
+    await sendStream(response, streamEvents(full), wire);
+  }
+
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    refused,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks);
+}
+
+function parseJson(raw: Buffer): unknown {
+  try {
+    return JSON.parse(raw.toString());
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function sendError(response: ServerResponse, status: number, type: string, message: string): void {
+  const requestId = response.getHeader('request-id');
+  sendJson(response, status, {
+    type: 'error',
+    error: { type, message },
+    ...(requestId ? { request_id: requestId } : {}),
+  });
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

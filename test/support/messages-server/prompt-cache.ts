@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import type { MessagesRequest } from './request-shape.ts';
+
+/** Input tokens as the API counts them: their sum is the whole prompt. */
+export type CacheUsage = Readonly<{
+  input_tokens: number;
+  cache_read_input_tokens: number;
+  cache_creation_input_tokens: number;
+}>;
+
+const lookback = 20;
+
+/**
+ * The API's prompt cache: prefixes in the order tools, system, messages, equal byte by byte; found at a breakpoint or up
+ * to 20 blocks before it; nothing under the minimum. A token is four bytes here.
+ */
+export function createPromptCache(
+  options: Readonly<{ minTokens: number }>,
+): Readonly<{ count(request: MessagesRequest): CacheUsage }> {
+  const known = new Set<string>();
+  return {
+    count(request) {
+      const prefixes = prefixesOf(request);
+      const total = prefixes.at(-1)?.tokens ?? 0;
+      const points = prefixes.flatMap(({ marked }, index) => (marked ? [index] : []));
+      const found = points
+        .flatMap((point) => prefixes.slice(Math.max(0, point - lookback), point + 1))
+        .filter(({ hash }) => known.has(hash));
+      const read = Math.max(0, ...found.map(({ tokens }) => tokens));
+      const written = points.map((point) => prefixes[point]).filter((prefix) => prefix !== undefined);
+      const storable = written.filter(({ tokens }) => tokens >= options.minTokens);
+      for (const { hash } of storable) known.add(hash);
+      const stored = Math.max(read, ...storable.map(({ tokens }) => tokens));
+      return {
+        input_tokens: total - stored,
+        cache_read_input_tokens: read,
+        cache_creation_input_tokens: stored - read,
+      };
+    },
+  };
+}
+
+type Prefix = Readonly<{ hash: string; tokens: number; marked: boolean }>;
+
+function prefixesOf({ model, tools, system, messages }: MessagesRequest): readonly Prefix[] {
+  const systemBlocks = typeof system === 'string' ? [{ type: 'text', text: system }] : (system ?? []);
+  const blocks: readonly (readonly [string, object])[] = [
+    ...(tools ?? []).map((tool) => ['tool', tool] as const),
+    ...systemBlocks.map((block) => ['system', block] as const),
+    ...messages.flatMap(({ role, content }) =>
+      (typeof content === 'string' ? [{ type: 'text', text: content }] : content).map(
+        (block) => [role, block] as const,
+      ),
+    ),
+  ];
+  const hash = createHash('sha256').update(model);
+  const prefixes: Prefix[] = [];
+  let bytes = 0;
+  for (const [kind, block] of blocks) {
+    const { cache_control: mark, ...content } = block as { cache_control?: unknown };
+    const written = JSON.stringify([kind, content]);
+    hash.update(written);
+    bytes += Buffer.byteLength(written);
+    prefixes.push({ hash: hash.copy().digest('hex'), tokens: Math.ceil(bytes / 4), marked: Boolean(mark) });
+  }
+  return prefixes;
+}
