@@ -72,6 +72,7 @@ export function scriptedModel(
 }
 
 async function untilAborted(hold: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
   const { promise, resolve } = Promise.withResolvers<void>();
   const onAbort = (): void => resolve();
   signal.addEventListener('abort', onAbort);
