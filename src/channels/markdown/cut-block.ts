@@ -12,7 +12,12 @@ export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | un
     case 'paragraph':
     case 'heading': {
       const cut = cutInlines(block.children, (children) => fits({ ...block, children }));
-      return cut && { part: { ...block, children: cut.part }, rest: [{ ...block, children: cut.rest }] };
+      return (
+        cut && {
+          part: { ...block, children: cut.part },
+          rest: cut.rest.length === 0 ? [] : [{ ...block, children: cut.rest }],
+        }
+      );
     }
     case 'code': {
       const cut = cutText(block.value, 'lines', (value) => fits({ ...block, value }));

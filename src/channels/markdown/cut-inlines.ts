@@ -29,9 +29,11 @@ export function cutInlines(
   const text = nodes.map(visibleText).join('');
   const cut = cutText(text, 'words', (part) => fits(takeInlines(nodes, 0, part.length)));
   if (cut === undefined) return undefined;
+  // White space at a cut would be lost or, as a hard break, turn into something else.
+  const restLength = cut.rest.trimStart().length;
   return {
-    part: takeInlines(nodes, 0, cut.part.length),
-    rest: takeInlines(nodes, cut.part.length, text.length),
+    part: takeInlines(nodes, 0, cut.part.trimEnd().length),
+    rest: takeInlines(nodes, text.length - restLength, text.length),
   };
 }
 
@@ -55,7 +57,8 @@ function graphemeStart(text: string, end: number): number {
   const containing = graphemes.segment(text.slice(from, end + longestGrapheme)).containing(end - from);
   const start = containing === undefined ? end : from + containing.index;
   if (start > from) return start;
-  return end > 1 && /[\udc00-\udfff]/.test(text.charAt(end)) ? end - 1 : end;
+  if (!/[\udc00-\udfff]/.test(text.charAt(end))) return end;
+  return end > 1 ? end - 1 : end + 1;
 }
 
 /** The inlines that hold the visible characters from `start` to `end`. */

@@ -22,7 +22,8 @@ export function parseMarkdown(markdown: string): MarkdownDocument {
 function parse(source: string): readonly Block[] {
   const tree: Root = fromMarkdown(source, {
     extensions: [gfm(), { disable: { null: notWanted } }],
-    mdastExtensions: [gfmFromMarkdown()],
+    // Without their transforms, which would find addresses once more where an author escaped them.
+    mdastExtensions: gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] })),
   });
   return simplifyTree(tree);
 }

@@ -1,6 +1,7 @@
 import type * as mdast from 'mdast';
 import type { Block, Inline, ListItem, TableRow } from './document.ts';
 import { liveUrl } from './live-url.ts';
+import { visibleText } from './visible-text.ts';
 
 type Definitions = ReadonlyMap<string, string>;
 
@@ -54,12 +55,10 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
 }
 
 function toListItem(item: mdast.ListItem, definitions: Definitions): ListItem {
-  return {
-    type: 'listItem',
-    checked: item.checked ?? null,
-    spread: item.spread ?? false,
-    children: toBlocks(item.children, definitions),
-  };
+  const children = toBlocks(item.children, definitions);
+  // A box with nothing after it can't be written back as a box.
+  const checked = children.map(visibleText).join('').trim() === '' ? null : (item.checked ?? null);
+  return { type: 'listItem', checked, spread: item.spread ?? false, children };
 }
 
 function toRow(row: mdast.TableRow, definitions: Definitions): TableRow {
@@ -67,7 +66,7 @@ function toRow(row: mdast.TableRow, definitions: Definitions): TableRow {
     type: 'tableRow',
     children: row.children.map((cell) => ({
       type: 'tableCell',
-      children: toInlines(cell.children, definitions),
+      children: mergeTexts(toInlines(cell.children, definitions).flatMap(withBreaks)),
     })),
   };
 }
@@ -79,7 +78,7 @@ function toInlines(nodes: readonly mdast.PhrasingContent[], definitions: Definit
 function toInline(node: mdast.PhrasingContent, definitions: Definitions): readonly Inline[] {
   switch (node.type) {
     case 'text':
-      return withBreaks(node.value);
+      return text(node.value);
     case 'inlineCode':
       return [{ type: 'inlineCode', value: node.value }];
     case 'break':
@@ -101,9 +100,10 @@ function toInline(node: mdast.PhrasingContent, definitions: Definitions): readon
   }
 }
 
-/** `<br>` is the one tag that models write for want of a Markdown form, in table cells above all. */
-function withBreaks(value: string): readonly Inline[] {
-  return value
+/** `<br>` is the one tag that has no Markdown form: the lines of a table's cell. */
+function withBreaks(node: Inline): readonly Inline[] {
+  if (node.type !== 'text') return [node];
+  return node.value
     .split(/<br *\/?>/i)
     .flatMap((line, index) => [...(index === 0 ? [] : [{ type: 'break' } as const]), ...text(line)]);
 }
@@ -121,7 +121,8 @@ function link(address: string, children: readonly Inline[]): readonly Inline[] {
   if (url !== undefined) {
     return [{ type: 'link', url, children: shown === '' ? text(address) : label }];
   }
-  if (shown === '' || shown === address) return text(address);
+  if (shown === '') return text(address);
+  if ([shown, `http://${shown}`, `mailto:${shown}`].includes(address)) return label;
   return address === '' ? label : [...label, ...text(` (${address})`)];
 }
 

@@ -2,6 +2,7 @@ import { cutBlock } from './cut-block.ts';
 import type { Block, MarkdownDocument } from './document.ts';
 import { largestFit } from './largest-fit.ts';
 import { parseMarkdown } from './parse-markdown.ts';
+import { visibleText } from './visible-text.ts';
 import { writeMarkdown } from './write-markdown.ts';
 
 /**
@@ -17,7 +18,8 @@ export function splitMarkdown(
   if (markdown.trim() === '') return [];
   const document = parseMarkdown(markdown);
   if (fits(document)) return [markdown];
-  return splitDocument(document, fits).map(writeMarkdown);
+  const pieces = splitDocument(document, fits).filter((piece) => visibleText(piece).trim() !== '');
+  return pieces.map(writeMarkdown);
 }
 
 function splitDocument(
