@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../core/clock.ts';
 import type { Entry } from '../core/entry.ts';
-import { fail, renderEnvelope } from '../core/envelope.ts';
 import type { Tool } from '../core/tool.ts';
 import type { CallTool, ToolOutcome } from '../core/tool-call.ts';
 
@@ -12,7 +11,6 @@ export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'trai
 export const interrupted =
   'interrupted: the call was cut off before its outcome was known. It may have had its effect; check before repeating it.';
 
-const argumentLimit = 200_000;
 const graceMs = 2_000;
 
 /**
@@ -35,6 +33,10 @@ export async function runCalls(
 ): Promise<void> {
   const { after, tools, callTool, append, signal, clock } = options;
   const traits = new Map(tools.map((tool) => [tool.name, tool.traits]));
+  const isRepeatable = ({ name }: Anthropic.ToolUseBlock): boolean => {
+    const known = traits.get(name);
+    return known !== undefined && (known.idempotent || !known.sideEffects);
+  };
   const finish = (call: Anthropic.ToolUseBlock, { content, isError }: ToolOutcome): Promise<void> =>
     append({ kind: 'tool_result', toolUseId: call.id, content, isError, at: clock.now() });
   const start = (call: Anthropic.ToolUseBlock): Promise<void> =>
@@ -42,23 +44,15 @@ export async function runCalls(
   const run = async (call: Anthropic.ToolUseBlock): Promise<void> => {
     const { id, name, input } = call;
     const outcome = await unlessAborted(callTool({ id, name, input }, signal), signal, clock);
-    if (outcome !== undefined) await finish(call, outcome);
+    // What a call answers after an abort may be no more than that; one that can be repeated is, when the turn goes on.
+    if (outcome === undefined || (signal.aborted && isRepeatable(call))) return;
+    await finish(call, outcome);
   };
 
-  const due: Anthropic.ToolUseBlock[] = [];
-  for (const call of calls) {
-    if (has(after, 'tool_result', call.id)) continue;
-    const known = traits.get(call.name);
-    const repeatable = known !== undefined && (known.idempotent || !known.sideEffects);
-    const size = Buffer.byteLength(JSON.stringify(call.input));
-    if (has(after, 'tool_started', call.id) && !repeatable) {
-      await finish(call, { content: interrupted, isError: true });
-    } else if (size > argumentLimit) {
-      await finish(call, { content: tooLarge(size), isError: true });
-    } else {
-      due.push(call);
-    }
-  }
+  const open = calls.filter(({ id }) => !has(after, 'tool_result', id));
+  const lost = open.filter((call) => has(after, 'tool_started', call.id) && !isRepeatable(call));
+  for (const call of lost) await finish(call, { content: interrupted, isError: true });
+  const due = open.filter((call) => !lost.includes(call));
   if (signal.aborted) return;
   if (calls.every(({ name }) => traits.get(name)?.sideEffects === false)) {
     for (const call of due) await start(call);
@@ -74,11 +68,6 @@ export async function runCalls(
 
 function has(after: readonly Entry[], kind: 'tool_started' | 'tool_result', id: string): boolean {
   return after.some((entry) => entry.kind === kind && entry.toolUseId === id);
-}
-
-function tooLarge(size: number): string {
-  const message = `the arguments are ${size} bytes; at most ${argumentLimit} are taken. Pass less, or write it to a file in parts.`;
-  return renderEnvelope(fail('ARGUMENTS_INVALID', message));
 }
 
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, clock: Clock): Promise<T | undefined> {

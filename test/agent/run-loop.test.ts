@@ -170,14 +170,6 @@ test('M3 calls run in order when one of them is not read-only, or is of an unkno
   }
 });
 
-test('M3 arguments over 200 kB are an answer the model can act on, and reach no tool', async () => {
-  const input = { text: 'x'.repeat(200_001) };
-  const { log, stored } = await run([{ calls: [{ name: 'write', input }] }, 'done']);
-  assert.ok(!log.some((line) => line.startsWith('call ')));
-  const result = stored.find((entry) => entry.kind === 'tool_result');
-  assert.match(result?.content ?? '', /ARGUMENTS_INVALID.*at most 200000/);
-});
-
 test('M3 the tools are asked for before each call: what is allowed may change', async () => {
   let allowed = tools;
   const call: CallTool = async () => {
@@ -315,6 +307,19 @@ test('U5 a cancel is CANCELLED; the call under way is awaited, later ones do not
   );
   assert.deepEqual([result.status, result.code, result.text], ['partial', 'CANCELLED', 'I write.']);
   assert.deepEqual(log, ['assistant', 'tool_started call_1', 'call call_1', 'tool_result call_1']);
+});
+
+test('Q5 what an aborted call answers is not kept where the call can be repeated', async () => {
+  const controller = new AbortController();
+  const call: CallTool = async () => {
+    controller.abort();
+    return { content: 'cancelled', isError: false };
+  };
+  const script = [{ calls: [{ name: 'put' }] }];
+  const { result, stored } = await run(script, { signal: controller.signal }, call);
+  assert.equal(result.code, 'CANCELLED');
+  const { log } = await run(['done'], { entries: [question, ...stored] });
+  assert.deepEqual(log.slice(0, 3), ['tool_started call_1', 'call call_1', 'tool_result call_1']);
 });
 
 test('U5 a tool that ignores the abort does not hold the loop, and its outcome stays unknown', async () => {
