@@ -22,7 +22,12 @@ export type Attachment = Readonly<{
 export type Quote = Readonly<{ name: string; text: string; own: boolean }>;
 
 /** `/name rest`: `name` lower-cased and without `@bot`, `args` trimmed. */
-export type Command = Readonly<{ name: string; args: string }>;
+export type Command = Readonly<{
+  name: string;
+  args: string;
+  /** Written without a slash after a mention, where the platform takes no slash (Slack threads): `@bot name rest` (I1). */
+  bare?: boolean;
+}>;
 
 /** One normalised thing a person said: plain data that can be stored and replayed. */
 export type Message = Readonly<{

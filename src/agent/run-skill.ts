@@ -1,0 +1,138 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../core/clock.ts';
+import { conversationKey } from '../core/conversation.ts';
+import type { Entry } from '../core/entry.ts';
+import type { Log } from '../core/log.ts';
+import { noTokens, type Model, type Tokens } from '../core/model.ts';
+import type { Skill } from '../core/skill.ts';
+import type { SkillResult } from '../core/skill-result.ts';
+import { truncate } from '../core/text.ts';
+import type { CallTool } from '../core/tool-call.ts';
+import type { Tool, ToolContext } from '../core/tool.ts';
+import type { Store } from '../stores/store.ts';
+import { runLoop } from './run-loop.ts';
+import { runPrompt } from './run-prompt.ts';
+import type { SkillRequest } from './use-skill.ts';
+
+/** What the host grants one run: everything it can reach is in here. */
+export type RunGrant =
+  | Readonly<{
+      ok: true;
+      model: Model;
+      maxIterations: number;
+      timeoutSeconds: number;
+      /** The body with its arguments filled in; `filled` when text of a person or model is in it. */
+      body: Readonly<{ text: string; filled: boolean }>;
+      files: readonly string[];
+      filesCut: boolean;
+      tools: readonly Tool[];
+      callTool: CallTool;
+    }>
+  | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
+
+/** Characters of a result that reach the main agent: with its envelope they stay within the 30,000 of any tool (U4, M3). */
+const resultLimit = 29_000;
+
+export type RunSkill = (
+  skill: Skill,
+  request: SkillRequest,
+  context: ToolContext,
+  /** Id of the transcript that asked, so that the run's own journal is found again after a crash. */
+  parent: string,
+) => Promise<SkillResult>;
+
+/**
+ * A run is a fresh loop over its own journal (U2): no main history, no other skill. Called again with the same parent
+ * and tool use it goes on where it was (Q5).
+ */
+export function createRunSkill(options: {
+  store: Pick<Store, 'transcripts' | 'commit'>;
+  grant(skill: Skill, request: SkillRequest, context: ToolContext, runId: string): Promise<RunGrant>;
+  /** In the config's currency; nothing where no price is set. */
+  costOf(model: Model, tokens: Tokens): number | undefined;
+  clock: Clock;
+  log: Log;
+}): RunSkill {
+  const { store, grant, costOf, clock, log } = options;
+
+  return async (skill, request, context, parent) => {
+    const runId = runIdOf(parent, context.toolUseId);
+    const began = clock.now();
+    const granted = await grant(skill, request, context, runId);
+    if (!granted.ok)
+      return {
+        status: 'error',
+        ...granted.result,
+        iterations: 0,
+        durationMs: 0,
+        tokens: noTokens,
+        truncated: false,
+      };
+    const transcript = `run:${runId}`;
+    const append = (entry: Entry): Promise<void> => store.commit({ entries: [{ transcript, entry }] });
+    const prompt = runPrompt({
+      skill,
+      body: granted.body.text,
+      filled: granted.body.filled,
+      files: granted.files,
+      cut: granted.filesCut,
+      message: request.message,
+      context: request.context,
+      args: request.args ?? '',
+    });
+    const { entries: stored } = await store.transcripts.read(transcript);
+    const entries = stored.map(({ entry }) => entry);
+    if (entries.length === 0) {
+      const first: Entry = { kind: 'user', content: prompt.firstMessage, at: began };
+      await append(first);
+      entries.push(first);
+    }
+    const ended = await runLoop({
+      model: granted.model,
+      system: prompt.system,
+      entries,
+      tools: () => granted.tools,
+      callTool: granted.callTool,
+      limits: { maxIterations: granted.maxIterations },
+      journal: { append },
+      signal: AbortSignal.any([context.signal, AbortSignal.timeout(granted.timeoutSeconds * 1_000)]),
+      onIteration: (iteration) => context.progress(`${skill.name}: step ${iteration}`),
+      clock,
+    });
+    const { text, truncated } = truncate(ended.text, resultLimit);
+    const durationMs = clock.now() - began;
+    const { status, code, iterations, tokens } = ended;
+    const { requester } = context;
+    const cost = costOf(granted.model, tokens);
+    log.info(
+      {
+        run: runId,
+        skill: skill.name,
+        origin: skill.origin,
+        sender: requester.sender,
+        conversation: conversationKey(requester.conversation),
+        status,
+        code,
+        iterations,
+        tokens,
+        cost,
+        durationMs,
+      },
+      'a run ended',
+    );
+    return {
+      status,
+      ...(code === undefined ? {} : { code }),
+      text,
+      iterations,
+      durationMs,
+      tokens,
+      truncated,
+    };
+  };
+}
+
+/** Short, the same for the same call: names the run's journal and scratch folder. */
+export function runIdOf(parent: string, toolUseId: string): string {
+  return createHash('sha256').update(`${parent}\n${toolUseId}`).digest('hex').slice(0, 16);
+}

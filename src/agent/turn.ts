@@ -1,0 +1,133 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../core/clock.ts';
+import { conversationKey } from '../core/conversation.ts';
+import type { Entry } from '../core/entry.ts';
+import { ModelError } from '../core/errors.ts';
+import { labelled } from '../core/label.ts';
+import type { Log } from '../core/log.ts';
+import type { Message } from '../core/message.ts';
+import type { Model } from '../core/model.ts';
+import type { CallTool } from '../core/tool-call.ts';
+import type { Tool } from '../core/tool.ts';
+import type { Store } from '../stores/store.ts';
+import { runLoop } from './run-loop.ts';
+import type { RunLoopOptions } from './run-loop.ts';
+import { userContent } from './user-content.ts';
+
+/** What the host hands the main agent for one message. */
+export type TurnGrant = Readonly<{
+  model: Model;
+  system: RunLoopOptions['system'];
+  tools: readonly Tool[];
+  callTool: CallTool;
+  maxTurns: number;
+}>;
+
+/** A skill that a person started by name (I6). */
+export type Invocation = Readonly<{ skill: string; args: string }>;
+
+export type TurnRequest = Readonly<{
+  /** The inbox item's key. */
+  key: string;
+  message: Message;
+  /** Id of the transcript it belongs to. */
+  transcript: string;
+  invocation: Invocation | undefined;
+  signal: AbortSignal;
+}>;
+
+/** The answer to the person, as Markdown; never empty. */
+export type Turn = (request: TurnRequest, grant: TurnGrant) => Promise<string>;
+
+const nothingToSay = 'I have no answer to that. Please say it in other words.';
+const stopped = 'Stopped.';
+
+/**
+ * Answers one message from its transcript. It can be called again for the same message at any point and goes on where
+ * it was (Q5). Throws ModelError for a fault that passes by itself, so that the message is tried again later (Q3).
+ */
+export function createTurn(options: {
+  store: Pick<Store, 'transcripts' | 'commit' | 'overheard'>;
+  /** Messages of background at most, and how old (M10). */
+  background: () => Readonly<{ messages: number; maxAgeMs: number }>;
+  clock: Clock;
+  log: Log;
+}): Turn {
+  const { store, background, clock, log } = options;
+
+  return async ({ key, message, transcript, invocation, signal }, grant) => {
+    const read = await store.transcripts.read(transcript);
+    if (read.damaged > 0)
+      log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
+    const entries = read.entries.map(({ entry }) => entry);
+    const append = (entry: Entry): Promise<void> => store.commit({ entries: [{ transcript, entry }] });
+    const has = (item: string): boolean =>
+      entries.some((entry) => entry.kind === 'user' && entry.item === item);
+
+    if (!has(key)) {
+      const entry = await userEntry(key, message, entries);
+      await store.commit({ entries: [{ transcript, entry }] });
+      entries.push(entry);
+    }
+    if (invocation !== undefined && !has(`${key}#skill`)) {
+      const entry = await invoke(key, invocation, grant.callTool, signal);
+      await append(entry);
+      entries.push(entry);
+    }
+    const ended = await runLoop({
+      model: grant.model,
+      system: grant.system,
+      entries,
+      tools: () => grant.tools,
+      callTool: grant.callTool,
+      limits: { maxIterations: grant.maxTurns },
+      journal: { append },
+      signal,
+      clock,
+    });
+    if (signal.aborted && (signal.reason as Error).name === 'ShutdownError') throw signal.reason;
+    if (ended.passing === true) throw new ModelError(ended.text, { sentence: ended.text, passing: true });
+    if (ended.code === 'CANCELLED' || ended.code === 'TIMEOUT') {
+      await append({ kind: 'notice', text: 'The person stopped the work on this.', at: clock.now() });
+      return ended.text === '' ? stopped : `${ended.text}\n\n${stopped}`;
+    }
+    return ended.text.trim() === '' ? nothingToSay : ended.text;
+  };
+
+  async function userEntry(key: string, message: Message, entries: readonly Entry[]): Promise<Entry> {
+    const { messages, maxAgeMs } = background();
+    const lastAt = entries.findLast((entry) => entry.kind === 'user')?.at;
+    const since = Math.max(clock.now() - maxAgeMs, lastAt ?? 0);
+    const heard =
+      message.chatType === 'private'
+        ? []
+        : await store.overheard.recent(conversationKey(message.conversation), messages, since);
+    const today = isoDate(clock.now());
+    const known = lastAt !== undefined && isoDate(lastAt) === today;
+    const content = userContent(message, { background: heard, ...(known ? {} : { today }) });
+    return { kind: 'user', item: key, sender: message.sender.id, content, at: clock.now() };
+  }
+
+  /** The run a person began without asking a model first: its result stands in the conversation like any other (I6). */
+  async function invoke(
+    key: string,
+    { skill, args }: Invocation,
+    callTool: CallTool,
+    signal: AbortSignal,
+  ): Promise<Entry> {
+    const message = args === '' ? `Run ${skill}.` : args;
+    const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args } };
+    const outcome = await callTool(call, signal);
+    const content = `${labelled('host', `The person started the skill ${skill}; it has run.`)}\n${outcome.content}`;
+    return { kind: 'user', item: `${key}#skill`, content, at: clock.now() };
+  }
+}
+
+/** The id of the `use_skill` call that a person's own command stands behind. */
+export function invocationId(key: string): string {
+  return `person_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
+}
+
+function isoDate(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

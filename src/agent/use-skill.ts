@@ -1,0 +1,95 @@
+import { z } from 'zod';
+import type { SkillRules } from '../core/access-settings.ts';
+import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import { fail, succeed, type Envelope } from '../core/envelope.ts';
+import type { Log } from '../core/log.ts';
+import { nearest } from '../core/nearest.ts';
+import type { Skill } from '../core/skill.ts';
+import type { SkillResult } from '../core/skill-result.ts';
+import { defineTool, readOnly, type Tool, type ToolContext } from '../core/tool.ts';
+import { describeResult } from './describe-result.ts';
+
+/** What is wrong with a skill on this system, if anything: its packages, env or capabilities (U1). */
+export type Readiness = (skill: Skill) => Envelope | undefined;
+
+const input = z.object({
+  skill: z.string().min(1),
+  message: z.string().min(1),
+  context: z.string().optional(),
+  args: z.string().optional(),
+});
+
+export type SkillRequest = Readonly<z.output<typeof input> & { skill: string }>;
+
+/**
+ * The main agent's door to skills (U1). The enum is advice to the model: execution takes any string, and whatever
+ * access, `enabled` or I4 hides is answered like a skill that does not exist.
+ */
+export function createUseSkill(options: {
+  /** Skills this turn's model may see; also the near misses. */
+  visible: readonly Skill[];
+  /** The newest definition under a name, after a re-scan where it is unknown (D7). */
+  find(name: string): Promise<Skill | undefined>;
+  rules(): SkillRules;
+  /** `by` is `person` for the call that a person's `/name` stands behind (I6). */
+  use(toolUseId: string): SkillUse;
+  readiness: Readiness;
+  run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
+  log: Log;
+}): Tool {
+  const { visible, find, rules, use, readiness, run, log } = options;
+  const names = visible.map(({ name }) => name);
+  const tool = defineTool({
+    name: 'use_skill',
+    description:
+      'Runs a skill by a subagent that sees only message and context. Gives its result; the user does not see it.',
+    input,
+    // Interrupted, it goes on from the run's own journal: running it again is running it once (Q5).
+    traits: { ...readOnly, sideEffects: true },
+    async run(request, context) {
+      const skill = await find(request.skill);
+      const before = denial(skill, request.skill, context);
+      if (before !== undefined || skill === undefined) return before ?? notFound(request.skill);
+      const unready = readiness(skill);
+      if (unready !== undefined) return unready;
+      const result = await run(skill, request, context);
+      // What an edit tightened meanwhile applies to the delivery too (D7, A8).
+      return denial(await find(skill.name), skill.name, context) ?? asEnvelope(skill.name, result);
+    },
+  });
+  return names.length === 0 ? tool : { ...tool, inputSchema: withEnum(tool.inputSchema, names) };
+
+  function denial(skill: Skill | undefined, name: string, context: ToolContext): Envelope | undefined {
+    if (skill === undefined) return notFound(name);
+    const decision = decideSkill(skill, rules(), use(context.toolUseId));
+    if (decision.allowed) return undefined;
+    log.info(
+      { skill: name, code: decision.code, reason: decision.reason, sender: context.requester.sender },
+      'a skill was denied',
+    );
+    return notFound(name);
+  }
+
+  function notFound(name: string): Envelope {
+    const near = nearest(name, names);
+    const advice =
+      near.length > 0
+        ? ` Near: ${near.join(', ')}.`
+        : names.length > 0
+          ? ` There are: ${names.slice(0, 20).join(', ')}.`
+          : '';
+    return fail('SKILL_NOT_FOUND', `there is no skill "${name}" here.${advice}`);
+  }
+}
+
+function asEnvelope(skill: string, result: SkillResult): Envelope {
+  const text = describeResult(skill, result);
+  return result.status === 'error'
+    ? fail(result.code ?? 'INTERNAL_ERROR', `the run of ${skill} failed`, text)
+    : succeed(text);
+}
+
+function withEnum(schema: Tool['inputSchema'], names: readonly string[]): Tool['inputSchema'] {
+  const properties = schema['properties'] as Readonly<Record<string, object>>;
+  return { ...schema, properties: { ...properties, skill: { type: 'string', enum: names } } };
+}

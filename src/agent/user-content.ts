@@ -1,0 +1,45 @@
+import { defuse, labelled } from '../core/label.ts';
+import type { Attachment, Message } from '../core/message.ts';
+
+/**
+ * A message as the model reads it. In a group its sender stands on it (M8); what others said before stands in front as
+ * background (M10); everything that is not the person's own text is labelled as data (M11). `today` is given when the
+ * model has not been told this day yet (ISO date).
+ */
+export function userContent(
+  message: Message,
+  options: Readonly<{ background: readonly Message[]; today?: string }>,
+): string {
+  const text = message.text === '' && message.attachments.length > 0 ? '(no text)' : message.text;
+  const own =
+    message.chatType === 'private'
+      ? defuse(text)
+      : labelled('message', text, { from: message.sender.name, id: message.sender.id });
+  return [
+    ...(options.today === undefined ? [] : [labelled('host', `Today is ${options.today} (UTC).`)]),
+    ...(options.background.length === 0 ? [] : [background(options.background)]),
+    ...(message.replyTo === undefined
+      ? []
+      : [
+          labelled('quote', message.replyTo.text, {
+            from: message.replyTo.own ? 'you' : message.replyTo.name,
+          }),
+        ]),
+    own,
+    ...(message.attachments.length === 0 ? [] : [labelled('host', attachmentNote(message.attachments))]),
+  ].join('\n');
+}
+
+function background(messages: readonly Message[]): string {
+  const lines = messages.map(({ sender, text }) => `${sender.name} (${sender.id}): ${text}`);
+  return labelled('background', lines.join('\n'), { note: 'said here before, not by the requester' });
+}
+
+function attachmentNote(attachments: readonly Attachment[]): string {
+  const each = attachments.map(({ kind, name, mime, size }) =>
+    [kind, JSON.stringify(name), mime, size === undefined ? undefined : `${size} bytes`]
+      .filter(Boolean)
+      .join(' '),
+  );
+  return `Attached, but its content cannot be read yet: ${each.join('; ')}.`;
+}

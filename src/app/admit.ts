@@ -1,0 +1,91 @@
+import type { ChannelEvent, OnEvent } from '../core/channel.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Message } from '../core/message.ts';
+import type { Store } from '../stores/store.ts';
+import type { Commands } from './commands.ts';
+import type { MovedChats } from './moved-chats.ts';
+import type { People } from './people.ts';
+import type { Presses } from './presses.ts';
+import type { Strangers } from './strangers.ts';
+import type { Voice } from './voice.ts';
+
+type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
+
+/**
+ * The one way in (Q1): who may talk is decided, commands that do not wait are answered (Q4), everything else is in the
+ * durable inbox when the promise resolves. It rejects when storing failed, so that the platform sends it again.
+ */
+export function createAdmit(options: {
+  store: Pick<Store, 'inbox' | 'overheard'>;
+  people: People;
+  strangers: Strangers;
+  commands: Commands;
+  presses: Presses;
+  moved: MovedChats;
+  voice: Voice;
+  clock: Clock;
+  log: Log;
+}): OnEvent {
+  const { store, people, strangers, commands, presses, moved, voice, clock, log } = options;
+
+  async function onMessage(event: MessageEvent): Promise<void> {
+    const { message } = event;
+    if (await strangers.claims(message)) return;
+    const decision = await people.decide(message);
+    if (!decision.allowed) {
+      if (decision.code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());
+      log.info(
+        { message: message.id, sender: message.sender.id, code: decision.code, reason: decision.reason },
+        'a message was not admitted',
+      );
+      return strangers.meet(message, decision.code);
+    }
+    if (await commands.atOnce(message)) return;
+    const conversation = (await event.openThread?.()) ?? message.conversation;
+    await accept({ ...message, conversation }, event.join);
+  }
+
+  async function accept(message: Message, join: MessageEvent['join']): Promise<void> {
+    const accepted = await store.inbox.accept(message, {
+      now: clock.now(),
+      ...(join === undefined ? {} : { join }),
+    });
+    if (accepted === 'lane_full') {
+      await voice.answer(
+        message,
+        'Too many messages are waiting here already. Please send this one again a little later.',
+      );
+    }
+    log.debug({ message: message.id, accepted }, 'a message was accepted');
+  }
+
+  async function onEdited(message: Message): Promise<void> {
+    if ((await people.decide(message)).allowed) await store.inbox.replace(message);
+  }
+
+  async function onMoved(from: string, to: string): Promise<void> {
+    if (!(await moved.remember(from, to))) return;
+    log.warn(
+      { from, to },
+      'a chat has a new id; its rules still hold, but config.toml should name the new one',
+    );
+    await voice.tellOwners(
+      `moved:${to}`,
+      `The chat \`${from}\` is now \`${to}\`. Its rules still hold; please put the new id into \`config.toml\`.`,
+    );
+  }
+
+  return async (event) => {
+    switch (event.type) {
+      case 'message':
+        return onMessage(event);
+      case 'edited':
+        return onEdited(event.message);
+      case 'press':
+        return presses.press(event.press, (message) => onMessage({ type: 'message', message }));
+      case 'moved':
+        return onMoved(event.from, event.to);
+    }
+  };
+}

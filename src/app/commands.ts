@@ -1,0 +1,154 @@
+import type { Channel } from '../core/channel.ts';
+import { chatIdOf, conversationKey } from '../core/conversation.ts';
+import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import type { Message } from '../core/message.ts';
+import type { Skill } from '../core/skill.ts';
+import { oneLine } from '../core/text.ts';
+import type { Store } from '../stores/store.ts';
+import type { Lanes } from './lanes.ts';
+import type { Live } from './live.ts';
+import type { People } from './people.ts';
+import { resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
+import type { Voice, VoiceOptions } from './voice.ts';
+
+export type Commands = Readonly<{
+  /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
+  atOnce(message: Message): Promise<boolean>;
+  /** What a message asks for by name, judged now. */
+  resolve(message: Message): Promise<Resolved | undefined>;
+  /** The answer to a skill called where it does not work, naming the way (A11). */
+  elsewhere(
+    message: Message,
+    asked: Extract<Resolved, { kind: 'elsewhere' }>,
+  ): Readonly<{ text: string; more: VoiceOptions }>;
+}>;
+
+/** `/new` keeps its place in the lane, so that it comes after what was said before it. */
+type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
+
+type Answer = Readonly<{ text: string; more?: VoiceOptions }>;
+
+/** The built-in commands (I3). */
+export function createCommands(options: {
+  live: () => Live;
+  registry: () => Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
+  store: Pick<Store, 'inbox' | 'keyed'>;
+  people: People;
+  useOf(message: Message): Promise<SkillUse>;
+  channels: ReadonlyMap<string, Channel>;
+  lanes: () => Lanes;
+  voice: Voice;
+}): Commands {
+  const { live, registry, store, people, useOf, channels, lanes, voice } = options;
+  const seen = store.keyed('commands');
+
+  const answers: Readonly<Record<AtOnce, (message: Message, args: string) => Promise<Answer>>> = {
+    start: async (message, args) => {
+      const named = /^skill_(.+)$/.exec(args)?.[1];
+      const skill = (await usable(message)).find(
+        ({ name }) => name === named || name.replaceAll('-', '_') === named,
+      );
+      if (skill !== undefined) return { text: describe(skill), more: runButton(skill) };
+      return {
+        text: `Hello, I am ${live().config.bot.name}. Write to me, or use a skill: /skills lists them, /help says more.`,
+      };
+    },
+    help: async () => ({ text: helpText }),
+    skills: async (message) => ({ text: listText(await usable(message)) }),
+    skill: async (message, args) => {
+      const skills = await usable(message);
+      if (args !== '') return { text: `There is no skill "${oneLine(args, 64)}" here. ${listText(skills)}` };
+      const buttons = skills.slice(0, 20).flatMap((skill) => runButton(skill).buttons ?? []);
+      return { text: listText(skills), ...(buttons.length === 0 ? {} : { more: { buttons } }) };
+    },
+    stop: async (message) => ({ text: await stop(message) }),
+    status: async (message) => {
+      const waiting = (await store.inbox.list('waiting')).filter(
+        ({ lane }) => lane === conversationKey(message.conversation),
+      );
+      const running = lanes().running(conversationKey(message.conversation));
+      return {
+        text: [
+          `Model: ${live().models.get(live().config.agent.model).alias}`,
+          `Skills here: ${(await usable(message)).length}`,
+          `Now: ${running === undefined ? 'idle' : `answering ${running.item.message.sender.name}`}, ${Math.max(0, waiting.length - (running === undefined ? 0 : 1))} waiting`,
+        ].join('\n\n'),
+      };
+    },
+    whoami: async ({ sender, conversation, chatType, external }) => {
+      const role = (await people.isOwner(sender.id)) ? 'owner' : 'user';
+      return {
+        text: `You: \`${sender.id}\` (${role})\n\nChat: \`${chatIdOf(conversation)}\`, ${chatType}${external ? ', shared with others' : ''}`,
+      };
+    },
+    exit: async () => ({ text: 'Only the terminal can leave. /new starts afresh.' }),
+  };
+
+  async function usable(message: Message): Promise<readonly Skill[]> {
+    const use = await useOf(message);
+    return registry().skills.filter((skill) => decideSkill(skill, live().rules, use).allowed);
+  }
+
+  async function stop(message: Message): Promise<string> {
+    const lane = conversationKey(message.conversation);
+    const running = lanes().running(lane);
+    const mine = (item: { message: Message }): boolean => item.message.sender.id === message.sender.id;
+    const may = message.chatType === 'private' || (await people.isOwner(message.sender.id));
+    if (running === undefined) return 'Nothing is running here.';
+    if (!may && !mine(running.item))
+      return `Only ${running.item.message.sender.name} or the owner can stop this.`;
+    const dropped = may ? await store.inbox.dropWaiting(lane, running.item.key) : 0;
+    running.cancel();
+    return dropped === 0 ? 'Stopping.' : `Stopping, and leaving out ${dropped} waiting.`;
+  }
+
+  function runButton(skill: Skill): VoiceOptions {
+    const action = `run:${skill.name}`;
+    return Buffer.byteLength(action) > 64 ? {} : { buttons: [{ label: skill.name, action }] };
+  }
+
+  async function resolve(message: Message): Promise<Resolved | undefined> {
+    return resolveCommand(message, registry(), live().rules, await useOf(message));
+  }
+
+  return {
+    resolve,
+    async atOnce(message) {
+      const asked = await resolve(message);
+      if (asked?.kind !== 'built-in') return false;
+      const { name, args } = asked;
+      if (name === 'new' || name === 'clear') return false;
+      if ((await seen.get(message.id)) !== undefined) return true;
+      const { text, more } = await answers[name](message, args);
+      await voice.answer(message, text, more);
+      await seen.set(message.id, true, rememberMs);
+      return true;
+    },
+    elsewhere(message, { skill, hint }) {
+      const url = channels.get(message.conversation.channel)?.directLink(skill.name);
+      if (url === undefined) return { text: `${hint} Please write to me there.`, more: {} };
+      return { text: hint, more: { buttons: [{ label: 'Open a direct message', url }] } };
+    },
+  };
+}
+
+/** As long as platforms may send a message again (Q2). */
+const rememberMs = 7 * 24 * 3_600_000;
+
+const helpText = `Write to me in a direct message, or mention me in a group.
+
+- \`/skills\` lists what I can do here; \`/skill NAME text\` or \`/NAME text\` starts one
+- \`/new\` starts afresh, \`/stop\` stops what runs
+- \`/status\` and \`/whoami\` say how things stand and who you are to me`;
+
+function describe(skill: Skill): string {
+  const hint = skill.argumentHint === undefined ? '' : ` ${skill.argumentHint}`;
+  return `\`/${skill.name}${hint}\`: ${oneLine(skill.description, 300)}`;
+}
+
+function listText(skills: readonly Skill[]): string {
+  if (skills.length === 0) return 'No skill is available to you here.';
+  const shown = skills.slice(0, 50).map((skill) => `- \`/${skill.name}\` ${oneLine(skill.description, 100)}`);
+  const more = skills.length > 50 ? [`- and ${skills.length - 50} more`] : [];
+  return ['Skills you can use here:', '', ...shown, ...more].join('\n');
+}

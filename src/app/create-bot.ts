@@ -1,0 +1,231 @@
+import { createTurn } from '../agent/turn.ts';
+import type { Models } from '../agent/create-models.ts';
+import { changedKeys } from '../config/changed-keys.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { ParsedConfig } from '../config/parse-config.ts';
+import type { AccessSettings } from '../core/access-settings.ts';
+import type { Channel, OnEvent } from '../core/channel.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Store } from '../stores/store.ts';
+import { createAdmit } from './admit.ts';
+import { createCommands } from './commands.ts';
+import { createDelivery } from './deliver.ts';
+import { createGrants } from './grants.ts';
+import { createHandleItem } from './handle-item.ts';
+import { createLanes } from './lanes.ts';
+import { makeLive } from './live.ts';
+import { makeMenus } from './make-menus.ts';
+import { createMovedChats } from './moved-chats.ts';
+import { createOperate } from './operate.ts';
+import type { Operate } from './control.ts';
+import { createPairing, type Pairing } from './pairing.ts';
+import { createPeople, type People } from './people.ts';
+import { createPresses } from './presses.ts';
+import { createReadiness } from './readiness.ts';
+import { createShowWork } from './show-work.ts';
+import { createStrangers } from './strangers.ts';
+import { createUseOf } from './use-of.ts';
+import { createVoice } from './voice.ts';
+import { createWelcome } from './welcome.ts';
+
+/** Parts that are opened before the bot and closed after it. */
+export type BotParts = Readonly<{
+  config: Config;
+  store: Store;
+  library: SkillLibrary;
+  sandbox: Sandbox;
+  channels: readonly Channel[];
+  makeModels(config: Config): Models;
+  /** Has the last word on access: for the terminal's own rules. */
+  changeAccess?: (access: AccessSettings) => AccessSettings;
+  clock: Clock;
+  log: Log;
+}>;
+
+export type Bot = Readonly<{
+  /** Resolves when every channel takes events; work left from before goes on meanwhile. */
+  start(): Promise<void>;
+  /** Stops accepting, finishes or checkpoints what runs, flushes (Q7). */
+  stop(): Promise<void>;
+  /** Cancels what runs in a conversation now. */
+  cancel(lane: string): boolean;
+  /** Resolves when nothing waits or runs, and everything was sent. */
+  idle(): Promise<void>;
+  operate: Operate;
+  people: People;
+  pairing: Pairing;
+  /** Takes a saved config in, or reports what is wrong with it (G3). */
+  reconfigure(outcome: ParsedConfig): void;
+}>;
+
+const pruneEveryMs = 3_600_000;
+
+/** The one place that puts the bot together. */
+export function createBot(parts: BotParts): Bot {
+  const { store, library, sandbox, clock, log } = parts;
+  const channels = new Map(parts.channels.map((channel) => [channel.name, channel]));
+  let live = makeLive(parts.config, parts.makeModels, parts.changeAccess);
+  const current = () => live;
+
+  const moved = createMovedChats(store.keyed('moved'));
+  const people = createPeople({ stored: store.keyed('people'), access: () => live.access, moved });
+  const pairing = createPairing({ stored: store.keyed('pairing'), people, clock });
+  const useOf = createUseOf(moved);
+  const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
+  const welcome = createWelcome(store);
+  const delivery = createDelivery({
+    outbox: store.outbox,
+    channels,
+    currentPlace: moved.current,
+    onMoved: async (from, chat) => {
+      await moved.remember(`${from.channel}:${from.chat}`, `${from.channel}:${chat}`);
+    },
+    clock,
+    log,
+  });
+  const commands = createCommands({
+    live: current,
+    registry: library.current,
+    store,
+    people,
+    useOf,
+    channels,
+    lanes: () => lanes,
+    voice,
+  });
+  const grants = createGrants({
+    live: current,
+    library,
+    sandbox,
+    store,
+    readiness: createReadiness(() => live.config),
+    clock,
+    log,
+  });
+  const item = createHandleItem({
+    store,
+    channels,
+    people,
+    commands,
+    moved,
+    turn: createTurn({
+      store,
+      background: () => ({ messages: live.config.agent.backgroundMessages, maxAgeMs: 86_400_000 }),
+      clock,
+      log,
+    }),
+    grant: grants.turn,
+    useOf,
+    showWork: createShowWork({ channels, clock }),
+    delivery,
+    voice,
+    log,
+  });
+  const lanes = createLanes({
+    inbox: store.inbox,
+    handle: item.handle,
+    progressed: item.progressed,
+    onDead: item.onDead,
+    concurrency: parts.config.agent.concurrency,
+    clock,
+    log,
+  });
+  const presses = createPresses({ people, pairing, welcome, channels, now: clock.now, log });
+  const strangers = createStrangers({ pairing, voice });
+  const admit: OnEvent = createAdmit({
+    store,
+    people,
+    strangers,
+    commands,
+    presses,
+    moved,
+    voice,
+    clock,
+    log,
+  });
+  store.onWork(() => {
+    lanes.wake();
+    delivery.wake();
+  });
+
+  const stopping = new AbortController();
+  async function keepTidy(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await store
+        .prune(clock.now())
+        .catch((error: unknown) => log.error({ err: error }, 'the store could not be tidied'));
+      await clock.sleep(pruneEveryMs, stopping.signal).catch(() => undefined);
+    }
+  }
+
+  async function refreshMenus(): Promise<void> {
+    const menus = makeMenus(library.current().skills, live.rules);
+    for (const channel of channels.values()) {
+      try {
+        for (const { message } of await channel.setMenus(menus)) log.warn({ channel: channel.name }, message);
+      } catch (error) {
+        log.warn({ err: error, channel: channel.name }, 'the menus could not be set');
+      }
+    }
+  }
+
+  return {
+    people,
+    pairing,
+    operate: createOperate({ inbox: store.inbox, people, pairing, welcome }),
+    async start() {
+      lanes.wake();
+      delivery.wake();
+      await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
+      library.watch(() => void refreshMenus());
+      void keepTidy();
+      await refreshMenus();
+    },
+    async stop() {
+      stopping.abort();
+      await Promise.all([...channels.values()].map((channel) => channel.stop()));
+      await lanes.stop(live.config.bot.shutdownSeconds * 1_000);
+      await delivery.stop();
+    },
+    cancel(lane) {
+      const running = lanes.running(lane);
+      running?.cancel();
+      return running !== undefined;
+    },
+    async idle() {
+      await lanes.idle();
+      await delivery.idle();
+    },
+    reconfigure(outcome) {
+      if (!outcome.ok) {
+        const problems = outcome.problems.map(
+          ({ message, line }) => `- ${line === undefined ? '' : `line ${line}: `}${message}`,
+        );
+        log.error(
+          { problems: outcome.problems },
+          'the saved config is not valid; the one before stays in force',
+        );
+        void voice.tellOwners(
+          `config:${clock.now()}`,
+          `The saved \`config.toml\` is not valid, so nothing changed:\n\n${problems.join('\n')}`,
+        );
+        return;
+      }
+      const changed = changedKeys(live.config, outcome.config);
+      live = makeLive(outcome.config, parts.makeModels, parts.changeAccess);
+      const later = changed.filter((key) => needsRestart.test(key));
+      log.info(
+        { changed, needsRestart: later },
+        later.length === 0 ? 'the config was changed' : 'the config was changed; some of it needs a restart',
+      );
+      void refreshMenus();
+    },
+  };
+}
+
+/** Keys that are read once, at start. */
+const needsRestart =
+  /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|enabled|strict)|sandbox\.|store\.|server\.|log\.)/;

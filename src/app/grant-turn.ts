@@ -1,0 +1,93 @@
+import { mainPrompt } from '../agent/main-prompt.ts';
+import type { RunSkill } from '../agent/run-skill.ts';
+import { invocationId, type TurnGrant } from '../agent/turn.ts';
+import { createUseSkill, type Readiness } from '../agent/use-skill.ts';
+import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import type { Log } from '../core/log.ts';
+import type { Message } from '../core/message.ts';
+import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { InboxItem } from '../stores/store.ts';
+import { skillsList } from '../tools/built-in/skills-list.ts';
+import { skillsReadFile } from '../tools/built-in/skills-read-file.ts';
+import { skillsSearch } from '../tools/built-in/skills-search.ts';
+import { createCallTool } from '../tools/call-tool.ts';
+import { openCeiling } from '../tools/ceiling.ts';
+import type { Live } from './live.ts';
+import { isAvailable } from './readiness.ts';
+
+export type GrantTurn = (
+  item: InboxItem,
+  message: Message,
+  use: SkillUse,
+  /** Id of the transcript of the turn. */
+  transcript: string,
+  progress: (text: string) => void,
+) => Promise<TurnGrant>;
+
+/** What the main agent gets for one message: the catalogue and tools of the skills it may use here, made anew (P6, A8). */
+export function createGrantTurn(options: {
+  live: () => Live;
+  library: SkillLibrary;
+  readiness: Readiness;
+  runSkill: RunSkill;
+  log: Log;
+}): GrantTurn {
+  const { live, library, readiness, runSkill, log } = options;
+  let lastShortage: string | undefined;
+
+  return async (item, message, use, transcript, progress) => {
+    const { config, rules, models, redact } = live();
+    const { conversation, chatType, external, sender } = message;
+    const requester = { conversation, chatType, external, sender: sender.id };
+    const byModel: SkillUse = { ...use, by: 'model' };
+    const skills = config.skills.enabled ? library.current().skills : [];
+    const visible = skills.filter((skill) => isAvailable(skill) && decideSkill(skill, rules, byModel).allowed);
+    const model = models.get(config.agent.model);
+    const useSkill = createUseSkill({
+      visible,
+      find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
+      rules: () => live().rules,
+      use: (id) => (id === invocationId(item.key) ? use : byModel),
+      readiness,
+      run: (skill, request, context) => runSkill(skill, request, context, transcript),
+      log,
+    });
+    const wanted = new Set(config.agent.tools);
+    const lookUp = [skillsList(() => visible), skillsSearch(() => visible), skillsReadFile(() => visible)];
+    const tools = visible.length === 0 ? [] : [useSkill, ...lookUp].filter(({ name }) => wanted.has(name));
+    // A person may start a skill that the model sees nothing of: the tool is there, but not shown.
+    const callable = tools.includes(useSkill) ? tools : [...tools, useSkill];
+    const callTool = createCallTool({
+      tools: callable,
+      ceiling: openCeiling(callable.map(({ name }) => name)),
+      decide: async () => ({ allowed: true }),
+      requester,
+      redact: (text) => live().redact(text),
+      log,
+      onProgress: progress,
+      audit: () => undefined,
+    });
+    const catalogue = renderCatalogue(visible, {
+      format: config.prompt.skillsFormat,
+      budgetChars: catalogueBudget(model.contextWindow, config.prompt.skillsBudgetChars),
+      includeLocation: config.prompt.includeLocation,
+    });
+    reportShortage(catalogue);
+    const system = mainPrompt({
+      name: config.bot.name,
+      persona: config.agent.persona === '' ? undefined : config.agent.persona,
+      catalogue: redact(catalogue.text),
+      chatType,
+    });
+    return { model, system, tools, callTool, maxTurns: config.agent.maxTurns };
+  };
+
+  /** P4: a catalogue over its budget is logged once. */
+  function reportShortage({ shortened, hidden }: Readonly<{ shortened: number; hidden: number }>): void {
+    const shortage = `${shortened}/${hidden}`;
+    if ((shortened === 0 && hidden === 0) || shortage === lastShortage) return;
+    lastShortage = shortage;
+    log.warn({ shortened, hidden }, 'the catalogue of skills is over its budget: raise [prompt] skills_budget_chars or switch skills off');
+  }
+}

@@ -1,0 +1,135 @@
+import { ModelError } from '../core/errors.ts';
+import type { Channel } from '../core/channel.ts';
+import type { SkillUse } from '../core/decide-skill.ts';
+import type { Log } from '../core/log.ts';
+import type { Message } from '../core/message.ts';
+import type { InboxItem, Store } from '../stores/store.ts';
+import type { Invocation, Turn, TurnGrant } from '../agent/turn.ts';
+import type { Commands } from './commands.ts';
+import type { Delivery } from './deliver.ts';
+import type { Handle } from './lanes.ts';
+import type { MovedChats } from './moved-chats.ts';
+import type { People } from './people.ts';
+import type { ShowWork } from './show-work.ts';
+import type { Voice } from './voice.ts';
+import { conversationKey } from '../core/conversation.ts';
+
+const apology = 'I am sorry, I could not answer that. My operator can see why; please try again later.';
+
+export type ItemHandling = Readonly<{
+  handle: Handle;
+  /** Whether anything was journalled for an item since `at` (Q3). */
+  progressed(item: InboxItem, at: number): Promise<boolean>;
+  /** Tells the person that no answer will come. */
+  onDead(item: InboxItem, error: unknown): Promise<void>;
+}>;
+
+/** From an inbox item to its answer in the outbox: can be called again for the same item at any point (Q5). */
+export function createHandleItem(options: {
+  store: Pick<Store, 'commit' | 'transcripts'>;
+  channels: ReadonlyMap<string, Channel>;
+  people: People;
+  commands: Commands;
+  moved: MovedChats;
+  turn: Turn;
+  grant(
+    item: InboxItem,
+    message: Message,
+    use: SkillUse,
+    transcript: string,
+    progress: (text: string) => void,
+  ): Promise<TurnGrant>;
+  useOf(message: Message): Promise<SkillUse>;
+  showWork: ShowWork;
+  delivery: Delivery;
+  voice: Voice;
+  log: Log;
+}): ItemHandling {
+  const { store, channels, people, commands, moved, turn, grant, useOf, showWork, delivery, voice, log } =
+    options;
+
+  const handle: Handle = async (item, signal) => {
+    const message = await completed(item.message);
+    if (!(await stillAdmitted(message))) return store.commit({ done: item.key });
+    const asked = await commands.resolve(message);
+    if (asked?.kind === 'built-in') return startAfresh(item, message);
+    if (asked?.kind === 'elsewhere') {
+      const { text, more } = commands.elsewhere(message, asked);
+      return voice.answer(message, text, { ...more, done: item.key });
+    }
+    if (asked?.kind === 'skill' && asked.args === '' && needsArguments(asked.skill.argumentHint)) {
+      const usage = `\`/${asked.skill.name} ${asked.skill.argumentHint}\`\n\n${asked.skill.description}`;
+      return voice.answer(message, usage, { done: item.key });
+    }
+    await answer(
+      item,
+      message,
+      asked === undefined ? undefined : { skill: asked.skill.name, args: asked.args },
+      signal,
+    );
+  };
+
+  async function answer(
+    item: InboxItem,
+    message: Message,
+    invocation: Invocation | undefined,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const shown = showWork.begin(message.conversation);
+    try {
+      const transcript = await transcriptOf(message);
+      const granted = await grant(item, message, await useOf(message), transcript, shown.progress);
+      const text = await turn({ key: item.key, message, transcript, invocation, signal }, granted);
+      // A person removed while the answer was made does not get it (A9).
+      if (!(await stillAdmitted(message))) return await store.commit({ done: item.key });
+      await voice.answer(message, text, { done: item.key });
+      await delivery.settled(message.conversation);
+    } finally {
+      await shown.end();
+    }
+  }
+
+  async function transcriptOf({ conversation }: Message): Promise<string> {
+    return store.transcripts.current(conversationKey(await moved.original(conversation)));
+  }
+
+  async function startAfresh(item: InboxItem, message: Message): Promise<void> {
+    await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
+    await voice.answer(message, 'We start afresh. What was said before is put aside.', { done: item.key });
+  }
+
+  /** The chat type that the event did not carry: from the platform, else unknown, which denies (Q2). */
+  async function completed(message: Message): Promise<Message> {
+    if (message.chatType !== 'unknown') return message;
+    const looked = await channels.get(message.conversation.channel)?.lookUpChat(message.conversation);
+    return looked === undefined
+      ? message
+      : { ...message, chatType: looked.chatType, external: message.external || looked.external };
+  }
+
+  async function stillAdmitted(message: Message): Promise<boolean> {
+    const decision = await people.decide(message);
+    if (!decision.allowed)
+      log.info(
+        { message: message.id, code: decision.code, reason: decision.reason },
+        'a message is no longer admitted; it is not answered',
+      );
+    return decision.allowed;
+  }
+
+  return {
+    handle,
+    async progressed({ message }, at) {
+      const { entries } = await store.transcripts.read(await transcriptOf(message));
+      return entries.some(({ entry }) => entry.kind !== 'user' && entry.at > at);
+    },
+    async onDead(item, error) {
+      await voice.answer(item.message, error instanceof ModelError ? error.sentence : apology);
+    },
+  };
+}
+
+/** A hint in square brackets is optional; any other says that the skill needs arguments (I2). */
+function needsArguments(hint: string | undefined): boolean {
+  return hint !== undefined && !hint.trim().startsWith('[');
+}

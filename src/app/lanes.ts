@@ -1,0 +1,168 @@
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Inbox, InboxItem } from '../stores/store.ts';
+
+/** What became of an item: answered (its own step has marked it done), or not yet. */
+export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
+
+export type Lanes = Readonly<{
+  /** Looks for work now; called after anything was accepted. */
+  wake(): void;
+  /** The item under way in a lane, and how to cancel it. */
+  running(lane: string): Readonly<{ item: InboxItem; cancel(): void }> | undefined;
+  /** Resolves when no due item waits or runs. */
+  idle(): Promise<void>;
+  /** Takes nothing more; resolves when what runs has ended, aborted after `graceMs` (Q7). */
+  stop(graceMs: number): Promise<void>;
+}>;
+
+/** After so many failed tries an item is set aside (Q3). */
+const mostTries = 3;
+/** Waits before the next try, in milliseconds, by the number of tries that failed. */
+const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
+
+/**
+ * Runs the inbox: strict order within a lane, lanes side by side up to `concurrency`, a slow or failing lane delays no
+ * other (Q3). `handle` must be callable again for the same item (Q5).
+ */
+export function createLanes(options: {
+  inbox: Inbox;
+  handle: Handle;
+  /** Whether anything was journalled for an item since `at`: a try that got further is not counted (Q3). */
+  progressed(item: InboxItem, at: number): Promise<boolean>;
+  /** Told after an item was set aside, so that the person hears of it. */
+  onDead(item: InboxItem, error: unknown): Promise<void>;
+  concurrency: number;
+  clock: Clock;
+  log: Log;
+}): Lanes {
+  const { inbox, handle, progressed, onDead, concurrency, clock, log } = options;
+  const active = new Map<string, { item?: InboxItem; abort: AbortController; ended: Promise<void> }>();
+  const stopping = new AbortController();
+  let looking = false;
+  let lookAgain = false;
+  let timer = new AbortController();
+
+  function wake(): void {
+    if (stopping.signal.aborted) return;
+    if (looking) {
+      lookAgain = true;
+      return;
+    }
+    looking = true;
+    void look().finally(() => {
+      looking = false;
+      if (lookAgain) {
+        lookAgain = false;
+        wake();
+      }
+    });
+  }
+
+  async function look(): Promise<void> {
+    try {
+      const { lanes, nextAt } = await inbox.due(clock.now());
+      for (const lane of lanes) {
+        if (active.size >= concurrency || stopping.signal.aborted) break;
+        if (!active.has(lane)) begin(lane);
+      }
+      if (nextAt !== undefined) wakeAt(nextAt);
+    } catch (error) {
+      log.error({ err: error }, 'the inbox could not be read; trying again in a second');
+      wakeAt(clock.now() + 1_000);
+    }
+  }
+
+  function wakeAt(at: number): void {
+    timer.abort();
+    timer = new AbortController();
+    clock.sleep(Math.max(0, at - clock.now()), timer.signal).then(wake, () => undefined);
+  }
+
+  function begin(lane: string): void {
+    const abort = new AbortController();
+    const entry = { abort, ended: Promise.resolve() };
+    active.set(lane, entry);
+    entry.ended = runLane(lane, abort.signal).finally(() => {
+      active.delete(lane);
+      wake();
+    });
+  }
+
+  async function runLane(lane: string, signal: AbortSignal): Promise<void> {
+    try {
+      const item = await inbox.take(lane, clock.now());
+      if (item === undefined) return;
+      const entry = active.get(lane);
+      if (entry !== undefined) entry.item = item;
+      if (await diedBefore(item)) return;
+      const began = clock.now();
+      await handle(item, signal).catch((error: unknown) => failed(item, error, began));
+    } catch (error) {
+      log.error({ err: error, lane }, 'a lane could not go on; it is tried again');
+      await clock.sleep(1_000, stopping.signal).catch(() => undefined);
+    }
+  }
+
+  /** The process ended under this item: a try like any other. True when it was the last one. */
+  async function diedBefore(item: InboxItem): Promise<boolean> {
+    if (item.interruptedAt === undefined || (await progressed(item, item.interruptedAt))) return false;
+    const error = new Error('the process ended while the message was answered');
+    const tries = await inbox.fail(item.key, error.message, clock.now());
+    if (tries < mostTries) return false;
+    await setAside(item, error);
+    return true;
+  }
+
+  async function failed(item: InboxItem, error: unknown, began: number): Promise<void> {
+    if (stopping.signal.aborted) return;
+    const reason = error instanceof Error ? error.message : String(error);
+    const further = await progressed(item, began);
+    const tries = item.tries + (further ? 0 : 1);
+    log.error({ err: error, message: item.key, tries }, 'a message could not be answered');
+    if (tries >= mostTries) return setAside(item, error);
+    const retryAt = clock.now() + (backoffMs[tries] ?? 0);
+    await (further ? inbox.postpone(item.key, reason, retryAt) : inbox.fail(item.key, reason, retryAt));
+  }
+
+  async function setAside(item: InboxItem, error: unknown): Promise<void> {
+    await inbox.fail(item.key, error instanceof Error ? error.message : String(error), undefined);
+    await onDead(item, error);
+  }
+
+  return {
+    wake,
+    running(lane) {
+      const entry = active.get(lane);
+      if (entry?.item === undefined) return undefined;
+      return {
+        item: entry.item,
+        cancel: () => entry.abort.abort(new DOMException('stopped by a person', 'AbortError')),
+      };
+    },
+    async idle() {
+      for (;;) {
+        const running = [...active.values()].map(({ ended }) => ended);
+        if (running.length === 0 && (await inbox.due(clock.now())).lanes.length === 0) return;
+        wake();
+        await Promise.race([...running, new Promise((resolve) => setImmediate(resolve))]);
+      }
+    },
+    async stop(graceMs) {
+      stopping.abort();
+      timer.abort();
+      const ended = Promise.allSettled([...active.values()].map((entry) => entry.ended));
+      const late = new AbortController();
+      const grace = clock.sleep(graceMs, late.signal).then(
+        () => {
+          for (const { abort } of active.values())
+            abort.abort(new DOMException('shutting down', 'ShutdownError'));
+        },
+        () => undefined,
+      );
+      await Promise.race([ended, grace]);
+      late.abort();
+      await ended;
+    },
+  };
+}

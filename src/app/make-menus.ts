@@ -1,0 +1,33 @@
+import type { SkillRules } from '../core/access-settings.ts';
+import type { MenuEntry, Menus } from '../core/channel.ts';
+import type { ChatType } from '../core/conversation.ts';
+import { decideSkill } from '../core/decide-skill.ts';
+import type { Skill } from '../core/skill.ts';
+import { oneLine } from '../core/text.ts';
+
+const builtIn: readonly MenuEntry[] = [
+  { name: 'help', description: 'What I can do and how to ask for it' },
+  { name: 'skills', description: 'The skills you can use here' },
+  { name: 'new', description: 'Start afresh' },
+  { name: 'stop', description: 'Stop what runs' },
+  { name: 'status', description: 'How things stand' },
+];
+
+/** The `/` menus (I1): built-in commands and the skills anybody may use in such a chat; a skill with lists of chats or users shows in none. */
+export function makeMenus(skills: readonly Skill[], rules: SkillRules): Menus {
+  const entries = (chatType: ChatType): readonly MenuEntry[] => [
+    ...builtIn,
+    ...skills
+      .filter(
+        (skill) =>
+          decideSkill(skill, rules, { chatType, chatIds: [], external: false, sender: '', by: 'person' })
+            .allowed,
+      )
+      .map(({ name, description, argumentHint }) => ({
+        name,
+        description: oneLine(description, 256),
+        ...(argumentHint === undefined ? {} : { hint: argumentHint }),
+      })),
+  ];
+  return { private: entries('private'), group: entries('group') };
+}

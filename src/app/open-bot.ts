@@ -1,0 +1,66 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { createModels } from '../agent/create-models.ts';
+import type { Config } from '../config/complete-config.ts';
+import { watchConfig } from '../config/watch-config.ts';
+import type { AccessSettings } from '../core/access-settings.ts';
+import type { Channel } from '../core/channel.ts';
+import { systemClock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import { openSandbox } from '../sandbox/open-sandbox.ts';
+import { openStore } from '../stores/open-store.ts';
+import { controlPath, serveControl } from './control.ts';
+import { createBot, type Bot } from './create-bot.ts';
+import type { ChannelNeeds } from './open-channels.ts';
+import { openLibrary } from './open-library.ts';
+
+export type OpenBot = Bot &
+  Readonly<{
+    /** Stops the bot and closes all that was opened for it. */
+    close(): Promise<void>;
+  }>;
+
+/** Opens everything a bot needs and puts it together; nothing runs before `start`. */
+export async function openBot(options: {
+  config: Config;
+  env: Readonly<Record<string, string | undefined>>;
+  channels(needs: ChannelNeeds): Promise<readonly Channel[]>;
+  changeAccess?: (access: AccessSettings) => AccessSettings;
+  log: Log;
+}): Promise<OpenBot> {
+  const { config, env, changeAccess, log } = options;
+  const clock = systemClock;
+  mkdirSync(config.bot.dataDir, { recursive: true, mode: 0o700 });
+  const store = await openStore(config.store.url, { log, clock });
+  const sandbox = openSandbox(config.sandbox, { log });
+  const library = await openLibrary(config, log);
+  const channels = await options.channels({
+    hasAnswered: (conversation) => store.transcripts.answered(conversation),
+    log,
+    clock,
+  });
+  const bot = createBot({
+    config,
+    store,
+    library,
+    sandbox,
+    channels,
+    makeModels: ({ models }) => createModels(models, { log, clock }),
+    ...(changeAccess === undefined ? {} : { changeAccess }),
+    clock,
+    log,
+  });
+  const control = await serveControl({ path: controlPath(config.bot.dataDir), operate: bot.operate, log });
+  const watch = watchConfig(config, { env, onChange: bot.reconfigure });
+  return {
+    ...bot,
+    async close() {
+      watch.stop();
+      await control.close();
+      await bot.stop();
+      library.close();
+      await sandbox.close();
+      await store.close();
+    },
+  };
+}

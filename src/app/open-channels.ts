@@ -1,0 +1,74 @@
+import type { TelegramOptions } from '../channels/telegram/create-telegram.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Conversation } from '../core/conversation.ts';
+import type { Log } from '../core/log.ts';
+
+export type ChannelNeeds = Readonly<{
+  hasAnswered(conversation: Conversation): Promise<boolean>;
+  log: Log;
+  clock: Clock;
+}>;
+
+/** Whether config names a channel to connect. */
+export function hasChannels({ telegram, slack }: Config): boolean {
+  return telegram.token !== undefined || slack.botToken !== undefined;
+}
+
+/** The channels that config names, not started yet. A channel's code is loaded only where it is used. */
+export async function openChannels(config: Config, needs: ChannelNeeds): Promise<readonly Channel[]> {
+  const channels: Channel[] = [];
+  const { telegram, slack } = config;
+  if (telegram.token !== undefined) {
+    const { createTelegram } = await import('../channels/telegram/create-telegram.ts');
+    const {
+      token,
+      apiRoot,
+      mode,
+      paced,
+      reaction,
+      webhookUrl: url,
+      webhookSecret: secret,
+      listen,
+    } = telegram;
+    channels.push(
+      createTelegram({
+        token,
+        apiRoot,
+        mode,
+        ...(url === undefined || secret === undefined
+          ? {}
+          : { webhook: { url, secret, listen: hostAndPort(listen) } }),
+        paced,
+        ...(reaction === '' ? {} : { reaction: reaction as NonNullable<TelegramOptions['reaction']> }),
+        ...needs,
+      }),
+    );
+  }
+  if (slack.botToken !== undefined) {
+    const { createSlack } = await import('../channels/slack/create-slack.ts');
+    const { botToken, appToken, signingSecret, mode, apiUrl, listen, command, threadFollow } = slack;
+    channels.push(
+      createSlack({
+        botToken,
+        ...(appToken === undefined ? {} : { appToken }),
+        ...(signingSecret === undefined ? {} : { signingSecret }),
+        mode,
+        apiUrl,
+        listen: hostAndPort(listen),
+        command,
+        threadFollow,
+        paced: true,
+        ...needs,
+      }),
+    );
+  }
+  return channels;
+}
+
+/** `127.0.0.1:8443`, checked when the config was read. */
+function hostAndPort(listen: string): Readonly<{ host: string; port: number }> {
+  const colon = listen.lastIndexOf(':');
+  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };
+}

@@ -1,0 +1,15 @@
+import { chatIdOf } from '../core/conversation.ts';
+import type { SkillUse } from '../core/decide-skill.ts';
+import type { Message } from '../core/message.ts';
+import type { MovedChats } from './moved-chats.ts';
+
+/** The use of skills that a person's message stands for, as `decideSkill` judges it. */
+export function createUseOf(moved: MovedChats): (message: Message) => Promise<SkillUse> {
+  return async ({ conversation, chatType, external, sender }) => ({
+    chatType,
+    chatIds: [chatIdOf(conversation), ...(await moved.formerIds(conversation))],
+    external,
+    sender: sender.id,
+    by: 'person',
+  });
+}

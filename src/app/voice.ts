@@ -1,0 +1,76 @@
+import type { Button, Channel } from '../core/channel.ts';
+import type { Conversation } from '../core/conversation.ts';
+import type { Log } from '../core/log.ts';
+import type { Message } from '../core/message.ts';
+import type { Step, Store } from '../stores/store.ts';
+
+/** How the bot itself speaks: always through the outbox (Q6). */
+export type Voice = Readonly<{
+  /** Outbox rows for an answer, cut to the channel's size; the buttons go on the last. `key` makes them one answer. */
+  rows(
+    conversation: Conversation,
+    key: string,
+    markdown: string,
+    more?: VoiceOptions,
+  ): NonNullable<Step['outbox']>;
+  /** Answers a message and finishes it, in one step. */
+  answer(message: Message, markdown: string, more?: VoiceOptions & { done?: string }): Promise<void>;
+  /** Writes to every owner in a direct message; without an owner to reach, to the log. */
+  tellOwners(key: string, markdown: string, more?: VoiceOptions): Promise<void>;
+}>;
+
+export type VoiceOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string }>;
+
+export function createVoice(options: {
+  store: Pick<Store, 'commit'>;
+  channels: ReadonlyMap<string, Channel>;
+  owners(): Promise<readonly string[]>;
+  redact(): (text: string) => string;
+  log: Log;
+}): Voice {
+  const { store, channels, owners, redact, log } = options;
+
+  function rows(
+    conversation: Conversation,
+    key: string,
+    markdown: string,
+    more: VoiceOptions = {},
+  ): NonNullable<Step['outbox']> {
+    const clean = redact()(markdown);
+    const pieces = channels.get(conversation.channel)?.split(clean) ?? [clean];
+    return pieces.map((piece, index) => ({
+      key: `${key}#${index}`,
+      conversation,
+      part: {
+        markdown: piece,
+        ...(more.buttons !== undefined && index === pieces.length - 1 ? { buttons: more.buttons } : {}),
+        ...(more.replyTo !== undefined && index === 0 ? { replyTo: more.replyTo } : {}),
+      },
+    }));
+  }
+
+  return {
+    rows,
+    async answer(message, markdown, more = {}) {
+      const replyTo = message.chatType === 'private' ? undefined : message.platformId;
+      const outbox = rows(message.conversation, message.id, markdown, {
+        ...(replyTo === undefined ? {} : { replyTo }),
+        ...more,
+      });
+      await store.commit({ outbox, ...(more.done === undefined ? {} : { done: more.done }) });
+    },
+    async tellOwners(key, markdown, more = {}) {
+      const reachable = (await owners()).filter((owner) => channels.has(channelOf(owner)));
+      if (reachable.length === 0)
+        log.warn({ notice: markdown }, 'there is no owner to tell: set [bot] owner');
+      for (const owner of reachable) {
+        const conversation = { channel: channelOf(owner), chat: owner.slice(channelOf(owner).length + 1) };
+        await store.commit({ outbox: rows(conversation, `${key}:${owner}`, markdown, more) });
+      }
+    },
+  };
+}
+
+function channelOf(id: string): string {
+  return id.slice(0, id.indexOf(':'));
+}

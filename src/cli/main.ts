@@ -1,0 +1,119 @@
+import { Command, CommanderError } from 'commander';
+import { readFileSync } from 'node:fs';
+import { OperatorError } from '../core/errors.ts';
+
+const help = `
+Examples:
+  skillet chat --once "roll two dice"      ask once, without an account
+  skillet start --config /etc/skillet.toml run the bot
+  skillet skill list --json                every skill with its diagnostics
+  skillet pair approve K7QX2M9P            let somebody in
+
+Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.`;
+
+/** Runs one command line. Each command is loaded when it is used. */
+export async function main(args: readonly string[]): Promise<void> {
+  try {
+    await program().parseAsync([...args], { from: 'user' });
+  } catch (error) {
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
+    else if (error instanceof OperatorError) {
+      console.error(error.message);
+      process.exitCode = 1;
+    } else {
+      console.error(error);
+      process.exitCode = 1;
+    }
+  }
+}
+
+function program(): Command {
+  const skillet = new Command('skillet')
+    .description('A self-hosted chat bot for Telegram and Slack that runs skills as isolated subagents.')
+    .version(version(), '--version')
+    .addHelpText('after', help)
+    .exitOverride();
+  const add = (parent: Command, name: string, description: string): Command =>
+    parent
+      .command(name)
+      .description(description)
+      .option('--config <file>', 'the configuration file')
+      .exitOverride();
+
+  add(skillet, 'start', 'run the bot; without a channel configured, chat in this terminal').action(
+    async (options: { config?: string }) => (await import('./start.ts')).start(options),
+  );
+  add(skillet, 'chat', 'talk to the bot in this terminal')
+    .option('--once <text>', 'send one message, print the answer, leave')
+    .option('--as <chat type>', 'pretend to be in a private chat, a group or a channel', 'private')
+    .option('--user <name>', 'be somebody else than the owner')
+    .action(async (options: ChatOptions) => (await import('./chat.ts')).chat(options));
+
+  const config = skillet.command('config').description('look at the configuration').exitOverride();
+  add(config, 'check', 'say what start would say')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./config.ts')).checkConfig(options));
+  add(config, 'show', 'the configuration in force, secrets masked')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./config.ts')).showConfiguration(options));
+
+  const skill = skillet.command('skill').description('look at skills, check and begin them').exitOverride();
+  add(skill, 'list', 'every skill, where it may be used, and what is wrong with it')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./skill.ts')).listSkills(options));
+  add(skill, 'show <name>', 'one skill with its effective access, files and text')
+    .option('--json', 'as data')
+    .action(async (name: string, options: ReadOptions) =>
+      (await import('./skill.ts')).showSkill(name, options),
+    );
+  add(skill, 'validate <path>', 'check a file, a skill folder or a tree against the open specification')
+    .option('--strict', "exactly the reference validator's verdict")
+    .option('--json', 'as data')
+    .action(async (path: string, options: ReadOptions & { strict?: boolean }) =>
+      (await import('./skill.ts')).validateSkills(path, options),
+    );
+  add(skill, 'new <name>', 'begin a skill in the workspace')
+    .option('--description <text>', 'what it does and when to use it')
+    .action(async (name: string, options: ReadOptions & { description?: string }) =>
+      (await import('./skill.ts')).newSkill(name, options),
+    );
+
+  const pair = skillet.command('pair').description('let people in').exitOverride();
+  add(pair, 'list', 'who is paired and who asks')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./operator.ts')).pairList(options));
+  for (const [name, description] of [
+    ['approve <code>', 'let the person behind a code in'],
+    ['deny <code>', 'turn a code down'],
+    ['revoke <sender>', 'shut a paired person out again'],
+  ] as const) {
+    add(pair, name, description).action(async (argument: string, options: ReadOptions) =>
+      (await import('./operator.ts')).operator(`pair ${name.split(' ')[0]}`, argument, options),
+    );
+  }
+
+  const inbox = skillet.command('inbox').description('messages that wait or were set aside').exitOverride();
+  add(inbox, 'list', 'messages set aside after three failed tries')
+    .option('--waiting', 'those that wait instead')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions & { waiting?: boolean }) =>
+      (await import('./operator.ts')).inboxList(options),
+    );
+  for (const [name, description] of [
+    ['retry <key>', 'answer it after all'],
+    ['drop <key>', 'leave it unanswered'],
+  ] as const) {
+    add(inbox, name, description).action(async (argument: string, options: ReadOptions) =>
+      (await import('./operator.ts')).operator(`inbox ${name.split(' ')[0]}`, argument, options),
+    );
+  }
+  return skillet;
+}
+
+export type ReadOptions = Readonly<{ config?: string; json?: boolean }>;
+export type ChatOptions = Readonly<{ config?: string; once?: string; as: string; user?: string }>;
+
+function version(): string {
+  const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { version: string }).version;
+}

@@ -1,0 +1,56 @@
+import { createLog } from '../app/create-log.ts';
+import { hasChannels, openChannels } from '../app/open-channels.ts';
+import { openBot } from '../app/open-bot.ts';
+import type { Config } from '../config/complete-config.ts';
+import { secretsOfConfig } from '../config/secrets-of-config.ts';
+import type { Log } from '../core/log.ts';
+import { createRedactor } from '../core/redact.ts';
+import type { ReadOptions } from './main.ts';
+import { openConfig } from './open-config.ts';
+import { print } from './print.ts';
+
+/** `start`: connects the configured channels and runs until it is told to stop; without any, chats in this terminal. */
+export async function start({ config: flag }: ReadOptions): Promise<void> {
+  const config = await openConfig(flag);
+  if (!hasChannels(config)) {
+    print(connectText(config));
+    const { chat } = await import('./chat.ts');
+    return chat({ ...(flag === undefined ? {} : { config: flag }), as: 'private' });
+  }
+  const log = logOf(config);
+  const bot = await openBot({ config, env: process.env, channels: (needs) => openChannels(config, needs), log });
+  const ended = stopSignal();
+  await bot.start();
+  log.info({ channels: config.telegram.token === undefined ? 'slack' : config.slack.botToken === undefined ? 'telegram' : 'telegram, slack', config: config.path ?? 'defaults' }, 'Skillet is ready');
+  if ((await bot.people.owners()).length === 0) {
+    print(`Nobody owns this bot yet. Send it this in a direct message within ten minutes: /start claim_${await bot.pairing.newOwnerToken()}`);
+  }
+  log.info({ signal: await ended }, 'stopping');
+  await bot.close();
+}
+
+/** The log as config wants it, secrets removed. On standard error. */
+export function logOf(config: Config, level = config.log.level): Log {
+  return createLog({
+    level,
+    format: config.log.format ?? (process.stderr.isTTY ? 'pretty' : 'json'),
+    redact: createRedactor(secretsOfConfig(config)),
+    write: (line) => process.stderr.write(line),
+  });
+}
+
+/** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal));
+  });
+}
+
+function connectText(config: Config): string {
+  const file = config.path ?? 'config.toml (copy config.example.toml)';
+  return `No channel is configured, so this is a chat in your terminal. To connect one, edit ${file}:
+  Telegram  [telegram] token = "$TELEGRAM_BOT_TOKEN"                    (a token from @BotFather)
+  Slack     [slack] bot_token = "$SLACK_BOT_TOKEN", app_token = "$SLACK_APP_TOKEN"   (an app made with app-manifest.yaml)
+  a model   ANTHROPIC_API_KEY in the environment, or [models.default] base_url and model for a local one
+`;
+}

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { createRunSkill, type RunGrant } from '../../src/agent/run-skill.ts';
+import { createTurn, invocationId, type TurnGrant } from '../../src/agent/turn.ts';
+import { createUseSkill } from '../../src/agent/use-skill.ts';
+import { ModelError } from '../../src/core/errors.ts';
+import type { Message } from '../../src/core/message.ts';
+import type { Model } from '../../src/core/model.ts';
+import { succeed } from '../../src/core/envelope.ts';
+import type { CallTool } from '../../src/core/tool-call.ts';
+import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import { createCallTool } from '../../src/tools/call-tool.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { makeSkill } from '../support/make-skill.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
+
+const requester = {
+  conversation: { channel: 'telegram', chat: '42' },
+  chatType: 'private',
+  external: false,
+  sender: 'telegram:42',
+} as const;
+function door(tools: readonly Tool[]): CallTool {
+  return createCallTool({
+    tools,
+    ceiling: { names: tools.map(({ name }) => name), commands: undefined, allows: () => true },
+    decide: async () => ({ allowed: true }),
+    requester,
+    redact: (text) => text,
+    log: quietLog(),
+    onProgress: () => undefined,
+    audit: () => undefined,
+  });
+}
+
+function grantOf(model: Model, tools: readonly Tool[]): RunGrant {
+  return {
+    ok: true,
+    model,
+    maxIterations: 10,
+    timeoutSeconds: 60,
+    body: { text: 'Look it up.', filled: false },
+    files: [],
+    filesCut: false,
+    tools,
+    callTool: door(tools),
+  };
+}
+
+async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelStep[]; person?: boolean }) {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const log = quietLog();
+  const main = scriptedModel(script.main);
+  const inRun = scriptedModel(script.run ?? []);
+  const research = makeSkill('research');
+  const runSkill = createRunSkill({
+    store,
+    grant: async () => grantOf(inRun, []),
+    costOf: () => undefined,
+    clock,
+    log,
+  });
+  const useSkill = createUseSkill({
+    visible: [research],
+    find: async (name) => (name === 'research' ? research : undefined),
+    rules: () => ({ defaults: {}, skills: new Map() }),
+    use: () => ({
+      chatType: 'private',
+      chatIds: ['telegram:42'],
+      external: false,
+      sender: 'telegram:42',
+      by: 'model',
+    }),
+    readiness: () => undefined,
+    run: (skill, request, context) => runSkill(skill, request, context, 'telegram:42'),
+    log,
+  });
+  const grant: TurnGrant = {
+    model: main,
+    system: [{ type: 'text', text: 'be brief' }],
+    tools: [useSkill],
+    callTool: door([useSkill]),
+    maxTurns: 25,
+  };
+  const turn = createTurn({ store, background: () => ({ messages: 20, maxAgeMs: 86_400_000 }), clock, log });
+  const ask = (
+    message: Message,
+    more: { invocation?: { skill: string; args: string }; signal?: AbortSignal } = {},
+  ) =>
+    turn(
+      {
+        key: message.id,
+        message,
+        transcript: 'telegram:42',
+        invocation: more.invocation,
+        signal: more.signal ?? new AbortController().signal,
+      },
+      grant,
+    );
+  const entries = async (id = 'telegram:42') =>
+    (await store.transcripts.read(id)).entries.map(({ entry }) => entry);
+  return { clock, store, main, inRun, ask, entries, log };
+}
+
+const userTexts = (
+  request: { messages: readonly { role: string; content: unknown }[] } | undefined,
+): string => JSON.stringify(request?.messages.filter(({ role }) => role === 'user'));
+
+test('U2 U4 a run sees only its message, and its result reaches the main agent in an envelope', async () => {
+  const { main, inRun, ask, log } = await setUp({
+    main: [
+      'Hello.',
+      { calls: [{ name: 'use_skill', input: { skill: 'research', message: 'news from Paris' } }] },
+      'Paris is fine.',
+    ],
+    run: ['Nothing new in Paris.'],
+  });
+  await ask(makeMessage({ text: 'my secret plan is X' }));
+  assert.equal(await ask(makeMessage({ id: 'telegram:42:2', text: 'what about Paris?' })), 'Paris is fine.');
+  const run = JSON.stringify(inRun.requests[0]);
+  assert.match(run, /news from Paris/);
+  assert.doesNotMatch(run, /secret plan/);
+  assert.match(
+    userTexts(main.requests[2]),
+    /the user has NOT seen it[^]*<output>\\nNothing new in Paris\.\\n<\/output>/,
+  );
+  assert.ok(
+    log.lines.some(({ message, fields }) => message === 'a run ended' && fields['skill'] === 'research'),
+    'U12',
+  );
+});
+
+test('I6 a skill called by name runs without asking a model first, and the conversation knows of it', async () => {
+  const { main, inRun, ask, entries } = await setUp({ main: ['Here you are.'], run: ['found it'] });
+  const message = makeMessage({
+    text: '/research  Paris  now',
+    command: { name: 'research', args: 'Paris  now' },
+  });
+  assert.equal(
+    await ask(message, { invocation: { skill: 'research', args: 'Paris  now' } }),
+    'Here you are.',
+  );
+  assert.match(userTexts(inRun.requests[0]), /Paris {2}now/);
+  assert.equal(main.requests.length, 1);
+  assert.match(userTexts(main.requests[0]), /found it/);
+  assert.deepEqual(
+    (await entries()).map(({ kind }) => kind),
+    ['user', 'user', 'assistant'],
+  );
+  assert.match(invocationId(message.id), /^[a-zA-Z0-9_-]{1,64}$/);
+});
+
+test('Q5 a turn that was cut off goes on from its transcript: nothing finished is done twice', async () => {
+  const script = {
+    main: [
+      { calls: [{ name: 'use_skill', input: { skill: 'research', message: 'x' } }] },
+      new Error('the process dies here'),
+      'Done.',
+    ],
+    run: ['result'],
+  };
+  const { main, inRun, ask, entries } = await setUp(script);
+  await assert.rejects(ask(makeMessage()), /dies here/);
+  assert.equal(await ask(makeMessage()), 'Done.');
+  assert.equal(inRun.requests.length, 1);
+  assert.equal(main.requests.length, 3);
+  const users = (await entries()).filter((entry) => entry.kind === 'user');
+  assert.equal(users.length, 1);
+  assert.equal(await ask(makeMessage()), 'Done.');
+  assert.equal(main.requests.length, 3, 'an answered turn asked the model again');
+});
+
+test('Q5 an interrupted run goes on from its own journal: a finished tool call of it is not repeated', async () => {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const notes: string[] = [];
+  const note = defineTool({
+    name: 'note',
+    description: 'Writes a note.',
+    input: z.object({ text: z.string() }),
+    traits: { ...readOnly, sideEffects: true, idempotent: false },
+    run: async ({ text }) => {
+      notes.push(text);
+      return succeed('written');
+    },
+  });
+  const model = scriptedModel([
+    { calls: [{ name: 'note', input: { text: 'once' } }] },
+    new Error('the process dies here'),
+    'All noted.',
+  ]);
+  const runSkill = createRunSkill({
+    store,
+    grant: async () => grantOf(model, [note]),
+    costOf: () => undefined,
+    clock,
+    log: quietLog(),
+  });
+  const context = {
+    requester,
+    toolUseId: 'call_1',
+    signal: new AbortController().signal,
+    progress: () => undefined,
+  };
+  const run = () =>
+    runSkill(makeSkill('noter'), { skill: 'noter', message: 'note it' }, context, 'telegram:42');
+  await assert.rejects(run(), /dies here/);
+  const result = await run();
+  assert.deepEqual([result.status, result.text, result.iterations], ['ok', 'All noted.', 2]);
+  assert.deepEqual(notes, ['once']);
+});
+
+test('U6 an empty answer becomes a plain sentence, a passing model fault is thrown for another try', async () => {
+  const empty = await setUp({ main: [{ text: '' }] });
+  assert.match(await empty.ask(makeMessage()), /no answer/);
+  const away = await setUp({
+    main: [new ModelError('529 overloaded', { sentence: 'The model is busy.', passing: true })],
+  });
+  await assert.rejects(away.ask(makeMessage()), { name: 'ModelError', sentence: 'The model is busy.' });
+  const wrong = await setUp({
+    main: [new ModelError('401', { sentence: 'The model key is wrong.', passing: false })],
+  });
+  assert.equal(await wrong.ask(makeMessage()), 'The model key is wrong.');
+});
+
+test('Q4 a stopped turn says so, keeps what was said, and the next turn knows', async () => {
+  const abort = new AbortController();
+  const { main, ask } = await setUp({
+    main: [{ text: 'Half an ans', hold: new Promise(() => undefined) }, 'Next.'],
+  });
+  const asked = ask(makeMessage(), { signal: abort.signal });
+  while (main.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  abort.abort(new DOMException('stopped by a person', 'AbortError'));
+  assert.equal(await asked, 'Half an ans\n\nStopped.');
+  await ask(makeMessage({ id: 'telegram:42:2', text: 'and now?' }));
+  assert.match(userTexts(main.requests[1]), /stopped the work/);
+});
+
+test('Q7 a turn cut off by shutdown is not answered: it goes on at the next start', async () => {
+  const abort = new AbortController();
+  const { main, ask } = await setUp({
+    main: [{ text: 'Half', hold: new Promise(() => undefined) }, 'Whole.'],
+  });
+  const asked = ask(makeMessage(), { signal: abort.signal });
+  while (main.requests.length === 0) await new Promise((resolve) => setImmediate(resolve));
+  abort.abort(new DOMException('shutting down', 'ShutdownError'));
+  await assert.rejects(asked, { name: 'ShutdownError' });
+  assert.equal(await ask(makeMessage()), 'Whole.');
+});
+
+test('M10 M8 background is given once, and the day is told once a day', async () => {
+  const { clock, store, main, ask } = await setUp({ main: ['1', '2', '3'] });
+  const group = { conversation: { channel: 'telegram', chat: '-5' }, chatType: 'group' } as const;
+  const eve = { sender: { id: 'telegram:66', name: 'Eve', kind: 'person' }, addressed: false } as const;
+  await store.overheard.add(makeMessage({ ...group, ...eve, id: 'o1', text: 'first words' }), clock.now());
+  await clock.advance(1_000);
+  await ask(makeMessage({ ...group, id: 'm1', text: 'one' }));
+  await clock.advance(1_000);
+  await store.overheard.add(makeMessage({ ...group, ...eve, id: 'o2', text: 'second words' }), clock.now());
+  await clock.advance(1_000);
+  await ask(makeMessage({ ...group, id: 'm2', text: 'two' }));
+  const seen = userTexts(main.requests[1]);
+  assert.equal(seen.match(/first words/g)?.length, 1);
+  assert.equal(seen.match(/second words/g)?.length, 1);
+  assert.equal(seen.match(/Today is/g)?.length, 1);
+  await clock.advance(86_400_000);
+  await ask(makeMessage({ ...group, id: 'm3', text: 'three' }));
+  assert.equal(userTexts(main.requests[2]).match(/Today is/g)?.length, 2);
+});

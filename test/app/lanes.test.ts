@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLanes } from '../../src/app/lanes.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import type { InboxItem } from '../../src/stores/store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
+
+async function setUp(handle: Handle, more: { concurrency?: number; progressed?: boolean } = {}) {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const dead: string[] = [];
+  const log = quietLog();
+  const lanes = createLanes({
+    inbox: store.inbox,
+    handle: async (item, signal) => {
+      await handle(item, signal);
+      await store.commit({ done: item.key });
+    },
+    progressed: async () => more.progressed ?? false,
+    onDead: async (item) => void dead.push(item.key),
+    concurrency: more.concurrency ?? 8,
+    clock,
+    log,
+  });
+  store.onWork(lanes.wake);
+  const say = (chat: string, n: number) =>
+    store.inbox.accept(
+      makeMessage({ id: `telegram:${chat}:${n}`, conversation: { channel: 'telegram', chat } }),
+      { now: clock.now() },
+    );
+  return { clock, store, dead, lanes, log, say };
+}
+
+test('Q3 a lane keeps its order while lanes go on side by side, at most as many as configured', async () => {
+  const log: string[] = [];
+  let running = 0;
+  let most = 0;
+  const { clock, say } = await setUp(
+    async (item) => {
+      most = Math.max(most, ++running);
+      await clock.sleep(item.lane.endsWith('1') ? 50 : 1);
+      log.push(item.key);
+      running--;
+    },
+    { concurrency: 3 },
+  );
+  for (let n = 0; n < 5; n++) for (const chat of ['1', '2', '3', '4']) await say(chat, n);
+  await clock.advance(1_000);
+  for (const chat of ['1', '2', '3', '4']) {
+    const mine = log.filter((key) => key.startsWith(`telegram:${chat}:`));
+    assert.deepEqual(
+      mine,
+      [0, 1, 2, 3, 4].map((n) => `telegram:${chat}:${n}`),
+    );
+  }
+  assert.equal(most, 3);
+  assert.ok(log.indexOf('telegram:2:4') < log.indexOf('telegram:1:4'), 'a slow lane delayed another');
+});
+
+test('Q3 after three failed tries a message is set aside, the person told, and its lane goes on', async () => {
+  const tried: string[] = [];
+  const { clock, store, dead, say } = await setUp(async (item) => {
+    tried.push(item.key);
+    if (item.key.endsWith(':0')) throw new Error('poison');
+  });
+  await say('1', 0);
+  await say('1', 1);
+  await clock.advance(60_000);
+  assert.deepEqual(tried, ['telegram:1:0', 'telegram:1:0', 'telegram:1:0', 'telegram:1:1']);
+  assert.deepEqual(dead, ['telegram:1:0']);
+  assert.equal((await store.inbox.list('dead'))[0]?.error, 'poison');
+  assert.equal(await store.inbox.retry('telegram:1:0'), true);
+  await clock.advance(60_000);
+  assert.equal(tried.filter((key) => key === 'telegram:1:0').length, 6);
+});
+
+test('Q3 a try that journalled something is not counted', async () => {
+  let tries = 0;
+  const { clock, store, dead, log, say } = await setUp(
+    async () => {
+      if (++tries < 6) throw new Error('the model is away');
+    },
+    { progressed: true },
+  );
+  await say('1', 0);
+  await clock.advance(60_000);
+  assert.equal(tries, 6);
+  assert.deepEqual(dead, []);
+  assert.deepEqual(await store.inbox.list('waiting'), []);
+  assert.equal(log.lines.filter(({ message }) => message.includes('could not go on')).length, 0);
+});
+
+test('Q4 a running item can be cancelled from outside its lane', async () => {
+  const { clock, lanes, say } = await setUp((_item, signal) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => resolve());
+    return promise;
+  });
+  await say('1', 0);
+  await clock.advance(1);
+  assert.equal(lanes.running('telegram:1')?.item.key, 'telegram:1:0');
+  lanes.running('telegram:1')?.cancel();
+  await clock.advance(1);
+  assert.equal(lanes.running('telegram:1'), undefined);
+});
+
+test('Q7 stopping waits for what runs, aborts it when the time is over, and takes nothing more', async () => {
+  const reasons: unknown[] = [];
+  const { clock, store, lanes, say } = await setUp((_item, signal) => {
+    const { promise, reject } = Promise.withResolvers<void>();
+    signal.addEventListener('abort', () => {
+      reasons.push((signal.reason as Error).name);
+      reject(signal.reason as Error);
+    });
+    return promise;
+  });
+  await say('1', 0);
+  await say('1', 1);
+  await clock.advance(1);
+  await clock.runUntil(lanes.stop(20_000));
+  assert.deepEqual(reasons, ['ShutdownError']);
+  const left = await store.inbox.list('waiting');
+  assert.deepEqual(
+    left.map(({ key, tries }) => [key, tries]),
+    [
+      ['telegram:1:0', 0],
+      ['telegram:1:1', 0],
+    ],
+  );
+});

@@ -1,0 +1,40 @@
+import type { Skill, SkillAccess } from '../../src/core/skill.ts';
+
+/** A skill as the loader would give it, usable everywhere, changed as the test wants it. */
+export function makeSkill(
+  name: string,
+  change: Partial<Omit<Skill, 'access'>> & { access?: Partial<SkillAccess> } = {},
+): Skill {
+  const { access, ...rest } = change;
+  return {
+    name,
+    description: `What ${name} does.`,
+    origin: 'bundled',
+    path: `/skills/${name}/SKILL.md`,
+    directory: `/skills/${name}`,
+    metadata: {},
+    tags: [],
+    authors: [],
+    env: [],
+    packages: [],
+    capabilities: [],
+    network: [],
+    maxIterations: 10,
+    timeoutSeconds: 300,
+    context: 'fork',
+    background: false,
+    agent: 'general',
+    shadows: [],
+    diagnostics: [],
+    ...rest,
+    access: {
+      chatTypes: ['private', 'group', 'channel'],
+      sensitive: false,
+      optIn: false,
+      disableModelInvocation: false,
+      userInvocable: true,
+      why: [],
+      ...access,
+    },
+  };
+}
