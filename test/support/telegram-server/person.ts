@@ -1,0 +1,191 @@
+import type { InlineKeyboardButton, Message, User } from 'grammy/types';
+import { deliver } from './deliver-message.ts';
+import type { Entity } from './entity.ts';
+import { withEntities } from './format-text.ts';
+import type { Chat } from './room.ts';
+import { chatOf, type Room, type World } from './world.ts';
+
+/** Where and how something is said. */
+export type Saying = Readonly<{
+  /** A group or channel; the person's own chat with the bot by default. */
+  in?: Chat;
+  topic?: number;
+  /** Id of the message that is answered. */
+  replyTo?: number;
+  /** As an anonymous administrator of the group, or in the name of a channel. */
+  as?: 'group' | Chat;
+  forwardedFrom?: User;
+  /** Entities that the platform would not find by itself, such as text_mention. */
+  entities?: readonly Entity[];
+}>;
+
+export type SentFile = Readonly<{
+  kind: 'photo' | 'document' | 'voice';
+  name?: string;
+  mime?: string;
+  /** Bytes. */
+  size?: number;
+  caption?: string;
+}>;
+
+/** Somebody who uses the bot. What they do reaches the bot as updates; ids are of messages. */
+export type Person = Readonly<{
+  id: number;
+  user: User;
+  dm: Chat;
+  /** At most 4,096 UTF-16 units. */
+  says(text: string, how?: Saying): number;
+  /** A text of any length: the client cuts it into full messages. */
+  saysLong(text: string, how?: Saying): readonly number[];
+  sends(file: SentFile, how?: Saying): number;
+  /** Photos as one album, the caption on the first. */
+  sendsAlbum(photos: number, caption: string | undefined, how?: Saying): readonly number[];
+  edits(id: number, text: string, where?: Chat): void;
+  /** Presses the button with this label or action. The result tells whether and how the bot answered. */
+  presses(
+    id: number,
+    button: string,
+    where?: Chat,
+  ): Readonly<{ answered(): boolean; text(): string | undefined }>;
+  blocks(): void;
+  unblocks(): void;
+}>;
+
+const anonymous: User = { id: 1087968824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
+const channelBot: User = { id: 136817688, is_bot: true, first_name: 'Channel', username: 'Channel_Bot' };
+
+/** `home` is the person's private chat with the bot. */
+export function createPerson(world: World, user: User, home: Room, dm: Chat): Person {
+  const roomOf = (chat: Chat | undefined): Room => {
+    const room = world.rooms.get(chat?.id ?? home.id);
+    if (room === undefined) throw new Error(`no chat ${chat?.id}`);
+    return room;
+  };
+
+  function send(content: Partial<Message>, how: Saying): number {
+    const room = roomOf(how.in);
+    if (room.standing === 'stranger') room.standing = 'member';
+    const message = {
+      message_id: world.nextMessageId(room),
+      ...authorOf(room, how),
+      chat: chatOf(room),
+      date: world.date(),
+      ...placeOf(room, how),
+      ...originOf(how, world),
+      ...content,
+    };
+    world.keep(room, message, false);
+    deliver(world, room, 'message', message);
+    return message.message_id;
+  }
+
+  function authorOf(room: Room, { as }: Saying): object {
+    if (as === undefined) return { from: user };
+    return as === 'group'
+      ? { from: anonymous, sender_chat: chatOf(room) }
+      : { from: channelBot, sender_chat: chatOf(roomOf(as)) };
+  }
+
+  return {
+    id: user.id,
+    user,
+    dm,
+    says(text, how = {}) {
+      if (text.length > 4096) throw new Error('longer than a message; use saysLong');
+      const { entities } = withEntities(text, how.entities);
+      return send(
+        { text, ...(entities.length === 0 ? {} : { entities: [...entities] as Message['entities'] }) },
+        how,
+      );
+    },
+    saysLong(text, how = {}) {
+      const pieces = text.match(/[^]{1,4096}/g) ?? [];
+      return pieces.map((piece) => this.says(piece, how));
+    },
+    sends(file, how = {}) {
+      return send(contentOf(file), how);
+    },
+    sendsAlbum(photos, caption, how = {}) {
+      const album = { media_group_id: String(world.nextUserId()) };
+      return Array.from({ length: photos }, (_, index) => {
+        const words = index === 0 && caption !== undefined ? { caption } : {};
+        return send({ ...contentOf({ kind: 'photo', ...words }), ...album }, how);
+      });
+    },
+    edits(id, text, where) {
+      const room = roomOf(where);
+      const stored = room.messages.get(id);
+      if (stored === undefined) throw new Error(`no message ${id}`);
+      const { entities } = withEntities(text);
+      const { entities: _, ...before } = stored.message;
+      const found = entities.length === 0 ? {} : { entities };
+      stored.message = { ...before, text, ...found, edit_date: world.date() } as Message;
+      stored.texts.push(text);
+      deliver(world, room, 'edited_message', stored.message);
+    },
+    presses(id, label, where) {
+      const room = roomOf(where);
+      const stored = room.messages.get(id);
+      const buttons: readonly InlineKeyboardButton[] =
+        stored?.message.reply_markup?.inline_keyboard.flat() ?? [];
+      const button = buttons.find((one) => one.text === label || actionOf(one) === label);
+      const data = button && actionOf(button);
+      if (stored === undefined || data === undefined) {
+        throw new Error(
+          `message ${id} has no button ${label}; it has ${buttons.map((b) => b.text).join(', ')}`,
+        );
+      }
+      const press = {
+        id: String(world.nextUserId() * 4096),
+        answered: false,
+        text: undefined,
+        at: world.clock.now(),
+      };
+      world.presses.set(press.id, press);
+      const query = { id: press.id, from: user, message: stored.message, chat_instance: `-${room.id}`, data };
+      world.queue.add('callback_query', query, room.id);
+      return { answered: () => press.answered, text: () => press.text };
+    },
+    blocks: () => dm.setBot('blocked'),
+    unblocks: () => dm.setBot('member'),
+  };
+
+  function contentOf({ kind, name, mime, size, caption }: SentFile): Partial<Message> {
+    const id = `file${world.nextUserId()}`;
+    const file = { file_id: id, file_unique_id: `u${id}`, file_size: size ?? 1234 };
+    const words = caption === undefined ? undefined : withEntities(caption);
+    const found =
+      words === undefined || words.entities.length === 0 ? {} : { caption_entities: words.entities };
+    const written = { ...(caption === undefined ? {} : { caption }), ...found } as Partial<Message>;
+    if (kind === 'photo') return { ...written, photo: [{ ...file, width: 90, height: 90 }] };
+    const mimeType = mime === undefined ? {} : { mime_type: mime };
+    if (kind === 'voice') return { ...written, voice: { ...file, ...mimeType, duration: 3 } };
+    return {
+      ...written,
+      document: { ...file, ...mimeType, ...(name === undefined ? {} : { file_name: name }) },
+    };
+  }
+}
+
+function actionOf(button: InlineKeyboardButton): string | undefined {
+  return 'callback_data' in button ? button.callback_data : undefined;
+}
+
+/** In a topic whatever answers nothing "answers" the topic's beginning; elsewhere a reply opens a thread that is no topic. */
+function placeOf(room: Room, { topic, replyTo }: Saying): object {
+  const target = replyTo === undefined ? undefined : room.messages.get(replyTo)?.message;
+  if (replyTo !== undefined && target === undefined) throw new Error(`no message ${replyTo} to reply to`);
+  const { reply_to_message: _, ...flat } = target ?? ({} as Message);
+  const reply = target === undefined ? {} : { reply_to_message: flat };
+  if (topic !== undefined) {
+    const start = room.messages.get(topic)?.message;
+    return { message_thread_id: topic, is_topic_message: true, reply_to_message: start, ...reply };
+  }
+  if (target === undefined || room.type !== 'supergroup' || room.isForum) return reply;
+  return { message_thread_id: target.message_thread_id ?? target.message_id, ...reply };
+}
+
+function originOf({ forwardedFrom }: Saying, world: World): object {
+  if (forwardedFrom === undefined) return {};
+  return { forward_origin: { type: 'user', date: world.date(), sender_user: forwardedFrom } };
+}

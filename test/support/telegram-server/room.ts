@@ -1,0 +1,186 @@
+import type { Message, User } from 'grammy/types';
+import { deliver } from './deliver-message.ts';
+import { chatOf, type BotStanding, type Room, type Stored, type World } from './world.ts';
+
+/** What the bot sent, as it looks now. */
+export type SentMessage = Readonly<{
+  id: number;
+  text: string;
+  entities: readonly Readonly<{
+    type: string;
+    offset: number;
+    length: number;
+    url?: string;
+    language?: string;
+  }>[];
+  /** Labels of its buttons. */
+  buttons: readonly string[];
+  thread?: number;
+  /** Id of the message it answers. */
+  replyTo?: number;
+  /** Every text it ever had; the last is `text`. */
+  texts: readonly string[];
+  parseMode?: string;
+  deleted: boolean;
+}>;
+
+/** A chat, seen by a test. */
+export type Chat = Readonly<{
+  id: number;
+  type: Room['type'];
+  /** What the bot sent here and did not delete, oldest first. */
+  sent(): readonly SentMessage[];
+  /** The same with what was deleted. */
+  everSent(): readonly SentMessage[];
+  /** The first message of the bot that was not given out by this call before, matches, and is not deleted: waits for it. */
+  nextMessage(match?: string | RegExp): Promise<SentMessage>;
+  /** Chat actions (typing) so far. */
+  actions(): readonly Readonly<{ action: string; thread: number | undefined; at: number }>[];
+  /** Emoji that the bot put on a message. */
+  reactions(id: number): readonly string[];
+  /** Makes a topic in a forum and gives its id; made by `by`, or by the bot. */
+  topic(name: string, by?: User): number;
+  closeTopic(id: number): void;
+  deleteTopic(id: number): void;
+  /** The platform makes a supergroup of this group: two service messages; the old id answers 400 from then on. */
+  migrate(): Chat;
+  /** A post of the channel itself. Gives its id. */
+  posts(text: string): number;
+  /** What the bot may do here from now on; told to the bot by `my_chat_member`. */
+  setBot(standing: BotStanding): void;
+}>;
+
+/** Lets tests see and change one room. */
+export function createChat(
+  world: World,
+  room: Room,
+  tools: Readonly<{
+    until<T>(what: string, check: () => T | undefined): Promise<T>;
+    addRoom(room: Pick<Room, 'type' | 'title'> & Partial<Room>): Room;
+    chat(room: Room): Chat;
+  }>,
+): Chat {
+  const givenOut = new Set<number>();
+  const ofBot = (): readonly Stored[] => [...room.messages.values()].filter(({ byBot }) => byBot);
+
+  function service(content: object, from: User | undefined, thread?: number): Message {
+    const message = {
+      message_id: world.nextMessageId(room),
+      ...(from === undefined ? {} : { from }),
+      chat: chatOf(room),
+      date: world.date(),
+      ...(thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true }),
+      ...content,
+    } as Message;
+    world.keep(room, message, from?.id === world.me.id);
+    return message;
+  }
+
+  return {
+    id: room.id,
+    type: room.type,
+    sent: () =>
+      ofBot()
+        .filter(({ deleted }) => !deleted)
+        .map(toSent),
+    everSent: () => ofBot().map(toSent),
+    nextMessage(match = '') {
+      return tools.until(`a message in ${room.id} that matches ${String(match)}`, () => {
+        const found = ofBot().find(
+          ({ message, deleted }) =>
+            !deleted &&
+            message.text !== undefined &&
+            !givenOut.has(message.message_id) &&
+            (typeof match === 'string' ? message.text.includes(match) : match.test(message.text)),
+        );
+        if (found !== undefined) givenOut.add(found.message.message_id);
+        return found && toSent(found);
+      });
+    },
+    actions: () => room.actions,
+    reactions: (id) => room.reactions.get(id) ?? [],
+    topic(name, by = world.me) {
+      room.isForum = true;
+      const id = world.nextMessageId(room);
+      room.topics.set(id, { name, closed: false, createdBy: by });
+      const message = {
+        message_id: id,
+        from: by,
+        chat: chatOf(room),
+        date: world.date(),
+        message_thread_id: id,
+        is_topic_message: true,
+        forum_topic_created: { name, icon_color: 7322096 },
+      } as Message;
+      world.keep(room, message, by.id === world.me.id);
+      if (by.id !== world.me.id) deliver(world, room, 'message', message);
+      return id;
+    },
+    closeTopic(id) {
+      const topic = room.topics.get(id);
+      if (topic === undefined) throw new Error(`no topic ${id}`);
+      topic.closed = true;
+    },
+    deleteTopic(id) {
+      if (!room.topics.delete(id)) throw new Error(`no topic ${id}`);
+    },
+    migrate() {
+      const next = tools.addRoom({ type: 'supergroup', title: room.title, standing: room.standing });
+      room.movedTo = next.id;
+      const bot: User = { id: 1087968824, is_bot: true, first_name: 'Group', username: 'GroupAnonymousBot' };
+      deliver(world, room, 'message', service({ migrate_to_chat_id: next.id }, bot));
+      const arrived = {
+        message_id: world.nextMessageId(next),
+        from: bot,
+        sender_chat: chatOf(next),
+        chat: chatOf(next),
+        date: world.date(),
+        migrate_from_chat_id: room.id,
+      } as Message;
+      world.keep(next, arrived, false);
+      deliver(world, next, 'message', arrived);
+      return tools.chat(next);
+    },
+    posts(text) {
+      const post = service({ sender_chat: chatOf(room), text }, undefined);
+      deliver(world, room, 'channel_post', post);
+      return post.message_id;
+    },
+    setBot(standing) {
+      const before = memberOf(world, room.standing);
+      room.standing = standing;
+      const from = room.person ?? { id: 1087968824, is_bot: true, first_name: 'Group' };
+      const now = memberOf(world, standing);
+      const change = {
+        chat: chatOf(room),
+        from,
+        date: world.date(),
+        old_chat_member: before,
+        new_chat_member: now,
+      };
+      world.queue.add('my_chat_member', change, room.id);
+    },
+  };
+}
+
+function memberOf({ me }: World, standing: BotStanding): object {
+  const user = { id: me.id, is_bot: true, first_name: me.first_name, username: me.username };
+  if (standing === 'kicked' || standing === 'blocked') return { status: 'kicked', user, until_date: 0 };
+  return { status: standing === 'member' || standing === 'administrator' ? standing : 'left', user };
+}
+
+function toSent({ message, texts, parseMode, deleted }: Stored): SentMessage {
+  const rows = message.reply_markup?.inline_keyboard ?? [];
+  const { message_thread_id: thread, reply_to_message: reply } = message;
+  return {
+    id: message.message_id,
+    text: message.text ?? '',
+    entities: message.entities ?? [],
+    buttons: rows.flat().map(({ text }) => text),
+    ...(thread === undefined ? {} : { thread }),
+    ...(reply === undefined ? {} : { replyTo: reply.message_id }),
+    texts: [...texts],
+    ...(parseMode === undefined ? {} : { parseMode }),
+    deleted,
+  };
+}

@@ -1,0 +1,113 @@
+import type { Chat, Message, User, UserFromGetMe } from 'grammy/types';
+import type { Clock } from '../../../src/core/clock.ts';
+import type { UpdateQueue } from './update-queue.ts';
+
+/** Whether the bot can write in a chat. `stranger`: the person never wrote to it. */
+export type BotStanding =
+  'member' | 'administrator' | 'stranger' | 'blocked' | 'kicked' | 'absent' | 'deactivated' | 'muted';
+
+/** A message as the server keeps it. `message` is what the API shows of it now. */
+export type Stored = {
+  message: Message;
+  byBot: boolean;
+  deleted: boolean;
+  /** Every text it had, oldest first. */
+  texts: string[];
+  /** `parse_mode` of the last call. */
+  parseMode: string | undefined;
+};
+
+export type Room = {
+  readonly id: number;
+  readonly type: 'private' | 'group' | 'supergroup' | 'channel';
+  title: string | undefined;
+  /** The other side of a private chat. */
+  readonly person: User | undefined;
+  isForum: boolean;
+  readonly topics: Map<number, { name: string; closed: boolean; createdBy: User }>;
+  standing: BotStanding;
+  movedTo: number | undefined;
+  readonly messages: Map<number, Stored>;
+  /** No other bot wrote after this one: then `/cmd` without a name reaches it in privacy mode. */
+  botSpokeLast: boolean;
+  readonly actions: { action: string; thread: number | undefined; at: number }[];
+  readonly reactions: Map<number, readonly string[]>;
+};
+
+export type Press = { id: string; answered: boolean; text: string | undefined; at: number };
+
+/** Everything the server knows. Plain state: the rules are in the methods and in what people do. */
+export type World = Readonly<{
+  me: UserFromGetMe;
+  clock: Clock;
+  queue: UpdateQueue;
+  rooms: Map<number, Room>;
+  presses: Map<string, Press>;
+  commands: Map<string, readonly unknown[]>;
+  /** Seconds since 1970. */
+  date(): number;
+  nextMessageId(room: Room): number;
+  nextUserId(): number;
+  nextGroupId(type: Room['type']): number;
+  /** Keeps a message and gives it back as stored. */
+  keep(room: Room, message: Message, byBot: boolean): Stored;
+  /** Something happened that somebody may wait for. */
+  changed(): void;
+}>;
+
+export function createWorld(options: {
+  me: UserFromGetMe;
+  clock: Clock;
+  queue: UpdateQueue;
+  changed: () => void;
+}): World {
+  // Private chats and small groups share one count, as with the platform; large groups and channels have their own.
+  const counters = { message: 100, user: 4_000_000, group: 0, own: new Map<number, number>() };
+  return {
+    ...options,
+    rooms: new Map(),
+    presses: new Map(),
+    commands: new Map(),
+    date: () => Math.floor(options.clock.now() / 1000),
+    nextMessageId({ id, type }) {
+      if (type === 'private' || type === 'group') return ++counters.message;
+      const next = (counters.own.get(id) ?? 0) + 1;
+      counters.own.set(id, next);
+      return next;
+    },
+    nextUserId: () => ++counters.user,
+    nextGroupId(type) {
+      counters.group += 1;
+      return type === 'group' ? -(5_000_000 + counters.group) : -(1_002_000_000_000 + counters.group);
+    },
+    keep(room, message, byBot) {
+      const stored: Stored = { message, byBot, deleted: false, texts: [], parseMode: undefined };
+      if (message.text !== undefined) stored.texts.push(message.text);
+      room.messages.set(message.message_id, stored);
+      if (byBot || message.from?.is_bot === true) room.botSpokeLast = byBot;
+      options.changed();
+      return stored;
+    },
+    changed: options.changed,
+  };
+}
+
+/** A room as the API shows it. */
+export function chatOf(room: Room): Chat {
+  const { id, type, title, person, isForum } = room;
+  if (person !== undefined) {
+    const { first_name, last_name, username } = person;
+    const names = {
+      ...(last_name === undefined ? {} : { last_name }),
+      ...(username === undefined ? {} : { username }),
+    };
+    return { id, type: 'private', first_name, ...names };
+  }
+  return {
+    id,
+    type,
+    title,
+    ...(type === 'group' ? { all_members_are_administrators: false } : {}),
+    ...(isForum ? { is_forum: true } : {}),
+  } as Chat;
+}
