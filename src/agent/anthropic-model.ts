@@ -7,8 +7,8 @@ import { judgeFailure, toModelError, type Sdk } from './anthropic-model-failure.
 import { withCachePoints } from './cache-points.ts';
 import { withRetries } from './retry.ts';
 
-/** `off`, `adaptive`, `between_tools`, or a budget in tokens (1024 or more). */
-export type Thinking = 'off' | 'adaptive' | 'between_tools' | number;
+/** `off`, `adaptive`, or a budget in tokens (1024 or more). */
+export type Thinking = 'off' | 'adaptive' | number;
 export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
 export type AnthropicModelOptions = Readonly<{

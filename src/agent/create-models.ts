@@ -1,0 +1,79 @@
+import { resolveModel, type ModelSettings } from '../config/model-aliases.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Log } from '../core/log.ts';
+import type { Model } from '../core/model.ts';
+import { createAnthropicModel } from './anthropic-model.ts';
+import { createOfflineModel } from './offline-model.ts';
+import { withFallback } from './with-fallback.ts';
+
+/** `[models]` with its aliases completed: those built in, and endpoints and keys taken over from `default`. */
+export type ModelsSettings = Readonly<{
+  fallback?: string;
+  aliases: Readonly<Record<string, ModelSettings>>;
+}>;
+
+export type Models = Readonly<{
+  /** The model of an alias, or of `ALIAS/model-id` at that alias's endpoint; the default for none and for an unknown one (U2). */
+  get(name?: string): Model;
+  /** What is wrong with a name that `get` answers with the default. */
+  check(name: string): Diagnostic | undefined;
+  /** No language model is configured: `get()` is the offline model (M1). */
+  offline: boolean;
+}>;
+
+const anthropic = 'https://api.anthropic.com';
+
+/** Builds each configured model once, when it is first asked for. */
+export function createModels(
+  settings: ModelsSettings,
+  options: Readonly<{ log: Log; clock: Clock }>,
+): Models {
+  const { log, clock } = options;
+  const built = new Map<string, Model>();
+  const isOffline = !Object.hasOwn(settings.aliases, 'default');
+
+  const build = (name: string): Model => {
+    const found = resolveModel(settings, name);
+    // Without a default, a built-in alias has nobody to take a key from.
+    const unreachable = isOffline && found?.apiKey === undefined && found?.baseUrl === undefined;
+    if (found === undefined || unreachable) return createOfflineModel(name);
+    const isClaude = /\bclaude\b/i.test(found.model);
+    const contextWindow = found.contextWindow ?? (isClaude ? 200_000 : undefined);
+    return createAnthropicModel({
+      alias: name,
+      model: found.model,
+      baseUrl: found.baseUrl ?? anthropic,
+      ...(found.apiKey === undefined ? {} : { apiKey: found.apiKey }),
+      maxTokens: found.maxTokens ?? (isClaude ? 16_000 : 4_096),
+      ...(contextWindow === undefined ? {} : { contextWindow }),
+      ...(found.thinking === undefined ? {} : { thinking: found.thinking }),
+      ...(found.effort === undefined ? {} : { effort: found.effort }),
+      log,
+      clock,
+    });
+  };
+  const plain = (name: string): Model => {
+    const known = built.get(name);
+    if (known !== undefined) return known;
+    const model = build(name);
+    built.set(name, model);
+    return model;
+  };
+  const exists = (name: string): boolean => resolveModel(settings, name) !== undefined;
+
+  return {
+    offline: isOffline,
+    get(name = 'default') {
+      const model = plain(exists(name) ? name : 'default');
+      const { fallback } = settings;
+      if (fallback === undefined || fallback === model.alias || !exists(fallback)) return model;
+      return withFallback(model, plain(fallback), log);
+    },
+    check(name) {
+      if (name === 'default' || exists(name)) return undefined;
+      const message = `no alias under [models] is called "${name}": the default model is used`;
+      return { level: 'warning', code: 'MODEL_UNKNOWN', message, field: 'model' };
+    },
+  };
+}

@@ -1,0 +1,90 @@
+import type { Label } from '../core/label.ts';
+import type { ModelRequest } from '../core/model.ts';
+
+/** A skill as the request shows it. */
+export type SeenSkill = Readonly<{ name: string; description: string }>;
+
+/**
+ * Skills that a request shows: names from the enum of `use_skill`, descriptions from the catalogue in the system
+ * prompt, in either of its formats; a name without an entry has none.
+ */
+export function skillsIn({ system, tools }: ModelRequest): readonly SeenSkill[] {
+  const properties = tools.find(({ name }) => name === 'use_skill')?.input_schema.properties;
+  const names = (properties as { skill?: { enum?: unknown } } | null | undefined)?.skill?.enum;
+  const catalogue = system.map(({ text }) => text).join('\n');
+  return (Array.isArray(names) ? names : [])
+    .filter((name) => typeof name === 'string')
+    .map((name) => ({ name, description: describedIn(catalogue, name) }));
+}
+
+function describedIn(catalogue: string, name: string): string {
+  const exact = RegExp.escape(name);
+  const bullet = new RegExp(`^- [*\`]*${exact}[*\`]*:[ \\t]*(.*)$`, 'm').exec(catalogue);
+  const element = new RegExp(`<name>\\s*${exact}\\s*</name>\\s*<description>([^<]*)`).exec(catalogue);
+  return (bullet ?? element)?.[1]?.trim() ?? '';
+}
+
+/** The best match by R2's weights (3 in the name, 2 in the description; then by name), small words left out. */
+export function pickSkill(skills: readonly SeenSkill[], words: string): string | undefined {
+  const terms = termsOf(words);
+  const scored = skills
+    .map(({ name, description }) => ({
+      name,
+      score: scoreOf(terms, name, 3) + scoreOf(terms, description, 2),
+    }))
+    .filter(({ score }) => score > 0);
+  scored.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
+  return scored[0]?.name;
+}
+
+/** The listed script whose name matches best, else the first. */
+export function pickScript(listing: string, words: string): string | undefined {
+  const paths = [...listing.matchAll(/^- (scripts\/\S+\.(?:sh|py|js|mjs|ts))(?=\s|$)/gm)].map(
+    (match) => match[1] ?? '',
+  );
+  const terms = termsOf(words);
+  return paths.toSorted((a, b) => scoreOf(terms, b, 1) - scoreOf(terms, a, 1))[0];
+}
+
+/** What of a message looks like arguments: quoted parts and words with a digit, else all of it as one. */
+export function argumentsIn(words: string): readonly string[] {
+  const parts = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, double, single, bare]) => ({
+    text: double ?? single ?? (bare ?? '').replace(/[.,;:!?]+$/, ''),
+    telling: bare === undefined || /\d|^--?\w/.test(bare),
+  }));
+  const telling = parts.filter(({ telling }) => telling).map(({ text }) => text);
+  if (telling.length > 0) return telling;
+  return words.trim() === '' ? [] : [words.trim()];
+}
+
+/** The person's own words: out of the last `<message>`, else all that stands in no label. */
+export function ownWords(text: string): string {
+  const labelled = lastLabelled(text, 'message');
+  if (labelled !== undefined) return labelled;
+  return text
+    .replace(/<(host|background|quote|context|arguments|instruction|output)\b[^>]*>\n[^]*?\n<\/\1>/g, '')
+    .trim();
+}
+
+/** The text of the last label of this kind. */
+export function lastLabelled(text: string, label: Label): string | undefined {
+  const found = [...text.matchAll(new RegExp(`<${label}(?: [^>]*)?>\\n([^]*?)\\n</${label}>`, 'g'))];
+  return found.at(-1)?.[1]?.trim();
+}
+
+const smallWords = new Set(
+  'the and for you can could please with what who how why when where this that these those are was were will would have has had does did not but from into about your our his her its they them there here then than some any all one out use make give tell get want need let put see say now just also only very'.split(
+    ' ',
+  ),
+);
+
+function termsOf(words: string): readonly string[] {
+  const found = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return [...new Set(found)].filter((term) => term.length > 2 && !smallWords.has(term));
+}
+
+/** `weight` for each term that begins a word of `text`. */
+function scoreOf(terms: readonly string[], text: string, weight: number): number {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+  return terms.filter((term) => words.some((word) => word.startsWith(term))).length * weight;
+}

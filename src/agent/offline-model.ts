@@ -1,0 +1,93 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../core/model.ts';
+import { argumentsIn, lastLabelled, ownWords, pickScript, pickSkill, skillsIn } from './offline-choice.ts';
+
+/** What the first reply of a conversation says. */
+export const noModelNotice =
+  'No language model is connected, so all I can do is start a skill whose words match yours. ' +
+  'To connect one, set `ANTHROPIC_API_KEY`, or write `[models.default]` with `model` and `base_url` into the config for a local one, and start me again.';
+
+const needsModel =
+  'This skill has no script that could be run by itself: its instructions take a language model, and none is connected.';
+
+/**
+ * Stands in where no language model is configured (M1): deterministic, in no network, and told nothing that a model is
+ * not told. As the main agent it starts the visible skill that matches best; in a run it starts the skill's
+ * script; the output is its answer. Its first reply in a conversation says what it is.
+ */
+export function createOfflineModel(alias: string): Model {
+  return {
+    alias,
+    async complete(request, signal, onText) {
+      signal.throwIfAborted();
+      const answer = reply(request);
+      for (const block of answer.content) {
+        if (block.type === 'text') for (const piece of block.text.match(/\S+\s*/g) ?? []) onText?.(piece);
+      }
+      return answer;
+    },
+  };
+}
+
+function reply(request: ModelRequest): ModelAnswer {
+  const canUse = new Set(request.tools.map(({ name }) => name));
+  const last = request.messages.at(-1);
+  const results = blocksOf(last).filter((block) => block.type === 'tool_result');
+  if (results.length > 0) return say(request, results.map(outputOf).join('\n\n'));
+  if (canUse.has('skills_run_script')) return inRun(request);
+  const words = ownWords(textOf(last));
+  const output = lastLabelled(textOf(last), 'output');
+  if (output !== undefined) return say(request, output);
+  const skills = canUse.has('use_skill') ? skillsIn(request) : [];
+  const skill = pickSkill(skills, words);
+  if (skill !== undefined) return call(request, 'use_skill', { skill, message: words });
+  const names = skills.map(({ name }) => `\`${name}\``).join(', ');
+  return say(
+    request,
+    names === '' ? 'I have no skill for that.' : `I have no skill for that. Here I have: ${names}.`,
+  );
+}
+
+function inRun(request: ModelRequest): ModelAnswer {
+  const asked = textOf(request.messages[0]);
+  const words = ownWords(asked);
+  const path = pickScript(`${request.system.map(({ text }) => text).join('\n')}\n${asked}`, words);
+  if (path === undefined) return say(request, needsModel);
+  const given = lastLabelled(asked, 'arguments')?.replace(/^ARGUMENTS: /, '');
+  return call(request, 'skills_run_script', { path, args: argumentsIn(given ?? words) });
+}
+
+function say(request: ModelRequest, text: string): ModelAnswer {
+  const isRun = request.tools.some(({ name }) => name === 'skills_run_script');
+  const isFirst = !request.messages.some((message) => message.role === 'assistant' && textOf(message) !== '');
+  const whole = isFirst && !isRun ? `${noModelNotice}\n\n${text}` : text;
+  return answered('end_turn', { type: 'text', text: whole, citations: null });
+}
+
+function call(request: ModelRequest, name: string, input: object): ModelAnswer {
+  const id = `offline_${request.messages.length}`;
+  return answered('tool_use', { type: 'tool_use', id, name, input, caller: { type: 'direct' } });
+}
+
+function answered(stopReason: Anthropic.StopReason, block: Anthropic.ContentBlock): ModelAnswer {
+  return { content: [block], stopReason, tokens: noTokens, model: 'offline' };
+}
+
+/** What a tool gave, out of the envelope that a run's result stands in. */
+function outputOf({ content }: Anthropic.ToolResultBlockParam): string {
+  const text = typeof content === 'string' ? content : (content ?? []).map(textOfBlock).join('\n');
+  return lastLabelled(text, 'output') ?? text.trim();
+}
+
+function blocksOf(message: Anthropic.MessageParam | undefined): readonly Anthropic.ContentBlockParam[] {
+  if (message === undefined) return [];
+  return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content;
+}
+
+function textOf(message: Anthropic.MessageParam | undefined): string {
+  return blocksOf(message).map(textOfBlock).filter(Boolean).join('\n');
+}
+
+function textOfBlock(block: Readonly<{ type: string; text?: unknown }>): string {
+  return block.type === 'text' && typeof block.text === 'string' ? block.text : '';
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { createModels, type ModelsSettings } from '../../src/agent/create-models.ts';
+import { modelAliases } from '../../src/config/model-aliases.ts';
+import type { Model } from '../../src/core/model.ts';
+import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+
+const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const clock = { now: () => 0, sleep: async () => {} };
+const models = (settings: ModelsSettings) => createModels(settings, { log, clock });
+const hello = { system: [], tools: [], messages: [{ role: 'user' as const, content: 'Hello' }] };
+const ask = (model: Model) => model.complete(hello, new AbortController().signal);
+
+async function serve(t: TestContext, script: Parameters<typeof startMessagesServer>[0]['script']) {
+  const server = await startMessagesServer({ script });
+  t.after(() => server.close());
+  return server;
+}
+
+test('M1 with no default and no key the offline model answers, under any name', async () => {
+  const offline = models(modelAliases({ aliases: {} }, undefined).models);
+  assert.equal(offline.offline, true);
+  for (const name of [undefined, 'default', 'haiku', 'nobody']) {
+    assert.equal((await ask(offline.get(name))).model, 'offline');
+  }
+});
+
+test('M1 an alias at an endpoint of its own is used although there is no default', async (t) => {
+  const server = await serve(t, () => 'from the local one');
+  const { models: settings } = modelAliases(
+    { aliases: { local: { model: 'qwen', baseUrl: server.url, apiKey: 'k' } } },
+    undefined,
+  );
+  assert.equal((await ask(models(settings).get('local'))).model, 'qwen');
+});
+
+test('U2 an alias, default, and ALIAS/model-id at that alias’s endpoint are asked where they belong', async (t) => {
+  const server = await serve(t, () => 'hi');
+  const { models: settings } = modelAliases(
+    {
+      aliases: {
+        default: { model: 'claude-sonnet-5-5', baseUrl: server.url, apiKey: 'k1' },
+        cheap: { model: 'small' },
+      },
+    },
+    undefined,
+  );
+  const { get, check } = models(settings);
+  for (const name of [undefined, 'default', 'cheap', 'haiku', 'cheap/other/model', 'nobody'])
+    await ask(get(name));
+  assert.deepEqual(
+    server.requests.map(({ body }) => body.model),
+    [
+      'claude-sonnet-5-5',
+      'claude-sonnet-5-5',
+      'small',
+      'claude-haiku-5-5',
+      'other/model',
+      'claude-sonnet-5-5',
+    ],
+  );
+  assert.equal(check('cheap'), undefined);
+  assert.equal(check('cheap/x'), undefined);
+  assert.match(check('nobody')?.message ?? '', /"nobody": the default model is used/);
+  assert.equal(get('nobody').alias, 'default');
+  assert.equal(get(), get('default'));
+});
+
+test('M4 after the tries are used up the fallback is asked; not for a fault that stays', async (t) => {
+  const server = await serve(t, ({ model }) => {
+    if (model === 'spare') return 'I step in';
+    return { status: model === 'down' ? 529 : 401 };
+  });
+  const at = { baseUrl: server.url, apiKey: 'k' };
+  const settings = {
+    fallback: 'spare',
+    aliases: {
+      default: { model: 'down', ...at },
+      closed: { model: 'closed', ...at },
+      spare: { model: 'spare', ...at },
+    },
+  };
+  const { get } = models(settings);
+  assert.equal((await ask(get())).model, 'spare');
+  assert.deepEqual(
+    server.requests.map(({ body }) => body.model),
+    ['down', 'down', 'down', 'down', 'spare'],
+  );
+  await assert.rejects(ask(get('closed')), /model "closed"/);
+  assert.equal(server.requests.length, 6);
+});

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeResult } from '../../src/agent/describe-result.ts';
+import { mainPrompt } from '../../src/agent/main-prompt.ts';
+import { argumentsIn } from '../../src/agent/offline-choice.ts';
+import { createOfflineModel, noModelNotice } from '../../src/agent/offline-model.ts';
+import type { ToolSpec } from '../../src/agent/run-calls.ts';
+import { runLoop } from '../../src/agent/run-loop.ts';
+import { runPrompt } from '../../src/agent/run-prompt.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { labelled } from '../../src/core/label.ts';
+import { noTokens } from '../../src/core/model.ts';
+import { readOnly } from '../../src/core/tool.ts';
+import type { ToolCall } from '../../src/core/tool-call.ts';
+
+const skills = [
+  { name: 'dice', description: 'Rolls dice: 2d6, d20 and the like.' },
+  { name: 'research', description: 'Researches a question on the web.' },
+  { name: 'summarize', description: 'Summarizes a page or a text.' },
+];
+const markdown = skills.map(({ name, description }) => `- **${name}**: ${description}`).join('\n');
+const xml = skills
+  .map(
+    ({ name, description }) => `<skill><name>${name}</name><description>${description}</description></skill>`,
+  )
+  .join('\n');
+const useSkill: ToolSpec = {
+  name: 'use_skill',
+  description: 'Runs a skill.',
+  inputSchema: {
+    type: 'object',
+    properties: { skill: { type: 'string', enum: skills.map(({ name }) => name) } },
+  },
+  traits: { ...readOnly, sideEffects: true },
+};
+const runScript: ToolSpec = {
+  name: 'skills_run_script',
+  description: 'Runs a script.',
+  inputSchema: { type: 'object' },
+  traits: readOnly,
+};
+
+async function converse(
+  entries: Entry[],
+  system: ReturnType<typeof mainPrompt>,
+  tools: readonly ToolSpec[],
+  result = 'nothing',
+) {
+  const calls: ToolCall[] = [];
+  let streamed = '';
+  const ended = await runLoop({
+    model: createOfflineModel('default'),
+    system,
+    entries,
+    tools: () => tools,
+    async callTool(call) {
+      calls.push(call);
+      return { content: result, isError: false };
+    },
+    limits: { maxIterations: 5 },
+    journal: { append: async (entry) => void entries.push(entry) },
+    signal: new AbortController().signal,
+    clock: systemClock,
+    onText: (text) => (streamed += text),
+  });
+  return { ended, calls, streamed };
+}
+
+const prompt = (catalogue: string) =>
+  mainPrompt({
+    name: 'Skillet',
+    persona: undefined,
+    catalogue: `## Skills\n${catalogue}`,
+    chatType: 'private',
+  });
+const said = (content: string): Entry => ({ kind: 'user', content, at: 1 });
+const ok = (text: string) =>
+  describeResult('dice', {
+    status: 'ok',
+    text,
+    iterations: 1,
+    durationMs: 5,
+    tokens: noTokens,
+    truncated: false,
+  });
+
+for (const [format, catalogue] of [
+  ['markdown', markdown],
+  ['xml', xml],
+] as const) {
+  test(`M1 offline, the skill that matches best is started and its output is the answer (${format})`, async () => {
+    const entries = [said('Could you roll 2d6 for me?')];
+    const { ended, calls, streamed } = await converse(
+      entries,
+      prompt(catalogue),
+      [useSkill],
+      ok('4 + 3 = **7**'),
+    );
+    assert.deepEqual(
+      calls.map(({ name, input }) => [name, input]),
+      [['use_skill', { skill: 'dice', message: 'Could you roll 2d6 for me?' }]],
+    );
+    assert.equal(ended.text, `${noModelNotice}\n\n4 + 3 = **7**`);
+    assert.equal(streamed, ended.text);
+  });
+}
+
+test('M1 offline, the first reply of a conversation says that no model is connected and how to connect one; later ones do not', async () => {
+  const entries = [said('Hello there!')];
+  const first = await converse(entries, prompt(markdown), [useSkill]);
+  assert.match(first.ended.text, /No language model is connected.*ANTHROPIC_API_KEY.*base_url/s);
+  assert.match(first.ended.text, /`dice`, `research`, `summarize`/);
+  entries.push(said('summarize this page'));
+  const second = await converse(entries, prompt(markdown), [useSkill], ok('Short.'));
+  assert.equal(second.ended.text, 'Short.');
+});
+
+test('M1 offline, a skill that the person started by name is answered with its output', async () => {
+  const entries = [
+    said('/dice 2d6'),
+    said(`${labelled('host', 'The person started the skill dice; it has run.')}\n${ok('You rolled 7.')}`),
+  ];
+  const { ended, calls } = await converse(entries, prompt(markdown), [useSkill]);
+  assert.equal(ended.text, `${noModelNotice}\n\nYou rolled 7.`);
+  assert.deepEqual(calls, []);
+});
+
+test("M1 offline, only the requester's own words choose", async () => {
+  const background = labelled('background', 'Ann: roll the dice');
+  const own = labelled('message', 'Research the moon.', { from: 'Ben', id: 'telegram:2' });
+  const { calls } = await converse([said(`${background}\n${own}`)], prompt(markdown), [useSkill], ok('x'));
+  assert.deepEqual(calls[0]?.input, { skill: 'research', message: 'Research the moon.' });
+});
+
+test('M1 offline, a run starts the script of its skill and answers with what it printed', async () => {
+  const { system, firstMessage } = runPrompt({
+    skill: { name: 'dice' },
+    body: 'Run the script.',
+    filled: false,
+    files: ['references/odds.md', 'scripts/check.py', 'scripts/roll.py'],
+    cut: false,
+    message: 'Please roll 2d6, and d20!',
+    context: undefined,
+    args: '',
+  });
+  const { ended, calls, streamed } = await converse(
+    [said(firstMessage)],
+    system,
+    [runScript],
+    '4 + 3 + 11 = 18\n',
+  );
+  assert.deepEqual(calls[0]?.input, { path: 'scripts/roll.py', args: ['2d6', 'd20'] });
+  assert.equal(ended.text, '4 + 3 + 11 = 18');
+  assert.equal(streamed, ended.text);
+});
+
+test('M1 offline, a run of a skill without scripts says what it lacks', async () => {
+  const files = { files: ['SKILL.md'], cut: false };
+  const { system, firstMessage } = runPrompt({
+    skill: { name: 'poet' },
+    body: 'Write a poem.',
+    filled: false,
+    ...files,
+    message: 'A poem!',
+    context: undefined,
+    args: '',
+  });
+  const { ended } = await converse([said(firstMessage)], system, [runScript]);
+  assert.match(ended.text, /no script.*none is connected/);
+});
+
+test('M1 offline, the same request gives the same answer', async () => {
+  const answers = await Promise.all(
+    [1, 2].map(async () => {
+      const entries = [said('roll 2d6')];
+      await converse(entries, prompt(markdown), [useSkill], ok('7'));
+      return entries.map((entry) => ({ ...entry, at: 0 }));
+    }),
+  );
+  assert.deepEqual(answers[0], answers[1]);
+});
+
+test('M1 offline, arguments are what looks like them', () => {
+  assert.deepEqual(argumentsIn('roll 2d6 and 1d20, please.'), ['2d6', '1d20']);
+  assert.deepEqual(argumentsIn('translate "good morning" --to fr'), ['good morning', '--to']);
+  assert.deepEqual(argumentsIn('Berlin'), ['Berlin']);
+  assert.deepEqual(argumentsIn("what's the weather in Berlin?"), ["what's the weather in Berlin?"]);
+  assert.deepEqual(argumentsIn(' '), []);
+});
