@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 
 /** A schema for each field of T: a field added to the type and forgotten in the schema does not compile. */
 export type FieldsOf<T> = { readonly [Name in keyof Required<T>]: z.ZodType };
@@ -12,7 +12,9 @@ export function readStored<T>(schema: z.ZodType<T>, json: string): ReadJson<T> {
   if (parsed === undefined) return { ok: false, reason: 'is not JSON' };
   const checked = schema.safeParse(parsed.value);
   if (checked.success) return { ok: true, value: checked.data };
-  return { ok: false, reason: z.prettifyError(checked.error).replaceAll('\n', ' ') };
+  const [issue] = checked.error.issues;
+  const place = issue?.path.join('.') || 'its top';
+  return { ok: false, reason: `is wrong at ${place}: ${issue?.message ?? 'unknown'}` };
 }
 
 function parseJson(json: string): Readonly<{ value: unknown }> | undefined {

@@ -35,11 +35,11 @@ export function createInbox(
     `UPDATE inbox SET status = ?, tries = tries + 1, error = ?, due_at = ?, taken_at = NULL
      WHERE status = 'waiting' AND seq = ${item} RETURNING tries`,
   );
-  const triesOf = connection.prepare<Readonly<{ tries: number }>>(
-    `SELECT tries FROM inbox WHERE seq = ${item}`,
-  );
   const postponed = connection.prepare(
     `UPDATE inbox SET error = ?, due_at = ?, taken_at = NULL WHERE status = 'waiting' AND seq = ${item}`,
+  );
+  const triesOf = connection.prepare<Readonly<{ tries: number }>>(
+    `SELECT tries FROM inbox WHERE seq = ${item}`,
   );
   const setAside = connection.prepare(`UPDATE inbox SET status = 'dead', error = ? WHERE seq = ?`);
   const waiting = connection.prepare<InboxRow>(
