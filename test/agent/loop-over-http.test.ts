@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test, type TestContext } from 'node:test';
+import { createAnthropicModel } from '../../src/agent/anthropic-model.ts';
+import { runLoop } from '../../src/agent/run-loop.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { readOnly } from '../../src/core/tool.ts';
+import type { ServerStep } from '../support/messages-server/answer.ts';
+import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+
+const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+const clock = { now: systemClock.now, sleep: async () => {} };
+
+async function run(
+  t: TestContext,
+  script: readonly ServerStep[],
+  maxIterations = 5,
+  stop?: Readonly<{ controller: AbortController; when: string }>,
+) {
+  const server = await startMessagesServer({ script, wire: { chunkBytes: 40 } });
+  t.after(() => server.close());
+  const entries: Entry[] = [{ kind: 'user', content: 'Look.', at: 1 }];
+  const seen = { calls: [] as unknown[], text: '' };
+  const result = await runLoop({
+    model: createAnthropicModel({
+      alias: 'default',
+      model: 'claude-sonnet-5-5',
+      baseUrl: server.url,
+      apiKey: 'k',
+      maxTokens: 1_000,
+      log: quiet,
+      clock,
+    }),
+    system: [{ type: 'text', text: 'You are a test.' }],
+    entries,
+    tools: () => [{ name: 'look', description: 'Looks.', inputSchema: { type: 'object' }, traits: readOnly }],
+    async callTool({ input }) {
+      seen.calls.push(input);
+      return { content: 'seen', isError: false };
+    },
+    limits: { maxIterations },
+    // What is stored is read back, as after a restart.
+    journal: { append: async (entry) => void entries.push(JSON.parse(JSON.stringify(entry)) as Entry) },
+    signal: stop?.controller.signal ?? new AbortController().signal,
+    onText(text) {
+      seen.text += text;
+      if (seen.text === stop?.when) stop.controller.abort();
+    },
+    clock: systemClock,
+  });
+  assert.deepEqual(server.refused, []);
+  return { result, server, entries, ...seen };
+}
+
+const look = (place: string) => ({ type: 'tool_use' as const, name: 'look', input: { place } });
+const text = (value: string) => ({ type: 'text' as const, text: value });
+
+test('M3 thinking goes back unchanged and signed, with all results of side-by-side calls in one message', async (t) => {
+  const { result, server, calls } = await run(t, [
+    {
+      content: [
+        { type: 'thinking', thinking: 'Where to look?' },
+        text('I look.'),
+        look('left'),
+        look('rechts ↔'),
+      ],
+    },
+    { content: [text('Nothing there.')] },
+  ]);
+  assert.equal(result.text, 'Nothing there.');
+  assert.deepEqual(calls, [{ place: 'left' }, { place: 'rechts ↔' }]);
+  const [, answer, results] = server.requests[1]?.body.messages ?? [];
+  assert.match(JSON.stringify(answer?.content), /"thinking":"Where to look\?","signature":"signature_\d+"/);
+  assert.equal(results?.content.length, 2);
+});
+
+test('M3 an answer cut inside a tool call runs nothing and is gone on with', async (t) => {
+  const { result, calls } = await run(t, [
+    { content: [text('I look '), look('left')], stopReason: 'max_tokens' },
+    { content: [text('no further.')] },
+  ]);
+  assert.deepEqual([result.status, result.text], ['ok', 'I look no further.']);
+  assert.deepEqual(calls, []);
+});
+
+test('M3 every stop reason of the API ends or goes on as meant, over the wire', async (t) => {
+  const first = async (
+    stopReason: Extract<Exclude<ServerStep, string>, { content: unknown }>['stopReason'],
+  ) => {
+    const search = { type: 'server_tool_use' as const, name: 'web_search', input: {} };
+    const content = stopReason === 'pause_turn' ? [text('One'), search] : [text('One')];
+    const { result } = await run(t, [
+      { content, ...(stopReason && { stopReason }) },
+      { content: [text(' two')] },
+    ]);
+    return `${result.status} ${result.code ?? ''} ${result.text}`;
+  };
+  assert.equal(await first('end_turn'), 'ok  One');
+  assert.equal(await first('stop_sequence'), 'ok  One');
+  assert.equal(await first('max_tokens'), 'ok  One two');
+  assert.equal(await first('pause_turn'), 'ok  One two');
+  assert.match(await first('refusal'), /^error MODEL_ERROR .*declined/);
+  assert.match(await first('model_context_window_exceeded'), /^error MODEL_ERROR .*too long/);
+});
+
+test('U5 the summing-up call over the wire carries no tools', async (t) => {
+  const { result, server } = await run(
+    t,
+    [{ content: [look('left')] }, { content: [text('That is all.')] }],
+    1,
+  );
+  assert.deepEqual([result.code, result.text], ['MAX_ITERATIONS', 'That is all.']);
+  assert.equal(server.requests[1]?.body.tools, undefined);
+});
+
+test('M3 a slow drip is streamed as it comes, and a stop in its middle keeps what came', async (t) => {
+  const controller = new AbortController();
+  const never = Promise.withResolvers<void>();
+  t.after(() => never.resolve());
+  const wire = { dripMs: 1, hold: never.promise };
+  const script = [{ content: [text('word by word')], wire }];
+  const { result, text: streamed } = await run(t, script, 5, { controller, when: 'word by word' });
+  assert.deepEqual([result.status, result.code, result.text], ['partial', 'CANCELLED', 'word by word']);
+  assert.equal(streamed, 'word by word');
+});
