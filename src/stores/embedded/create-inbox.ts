@@ -5,6 +5,7 @@ import type { Inbox, InboxItem } from '../store.ts';
 import { readStored } from '../stored-json.ts';
 import { storedItem } from '../stored-message.ts';
 import { createAccept } from './create-accept.ts';
+import { createBatch } from './create-batch.ts';
 import { inboxColumns, listedItem, readItem, type InboxRow } from './inbox-row.ts';
 import type { Connection } from './open-connection.ts';
 
@@ -16,6 +17,7 @@ export function createInbox(
   changed: () => void,
 ): Inbox & Readonly<{ finish(key: string): void }> {
   const accept = createAccept(connection);
+  const batched = createBatch(connection);
   const item = '(SELECT item FROM inbox_keys WHERE key = ?)';
   const lanes = connection.prepare<Readonly<{ lane: string }>>(
     `SELECT lane FROM inbox AS head WHERE status = 'waiting' AND due_at <= ? AND NOT EXISTS (
@@ -95,11 +97,12 @@ export function createInbox(
   return {
     finish: (key) => void drop.run(clock.now(), key),
     async accept(message, options) {
-      const accepted = connection.write('power', () => accept(message, options));
+      const accepted = await batched(() => accept(message, options));
       if (accepted === 'stored' || accepted === 'merged') changed();
       return accepted;
     },
-    replace: async (message) => connection.write('power', () => replace(message)),
+    // Behind what is being accepted: an edit may follow its message at once.
+    replace: (message) => batched(() => replace(message)),
     async due(now, limit) {
       const at = next.get(now)?.at ?? undefined;
       return {
