@@ -89,7 +89,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
   const { clock = systemClock, token = '123456789:AAtestTokenOfTheStrictServer_0123456' } = options;
   const me = botUser(token, options);
   const waiting = createWaiting(options.patienceMs ?? 10_000);
-  const queue = createUpdateQueue({ clock, changed: () => arrived() });
+  const queue = createUpdateQueue({ clock, arrived: () => arrived(), forgotten: waiting.check });
   const world = createWorld({ me, clock, queue, changed: waiting.check });
   const faults = createFaults();
   const recorded: { method: string; args: Arguments; at: number; answer?: Record<string, unknown> }[] = [];

@@ -33,9 +33,13 @@ export type UpdateQueue = Readonly<{
   renumber(): void;
 }>;
 
-/** Ids are 32-bit, begin at a random place and grow by one; events live for a day. `changed` is called on every arrival. */
-export function createUpdateQueue(options: { clock: Clock; changed: () => void }): UpdateQueue {
-  const { clock, changed } = options;
+/** Ids are 32-bit, begin at a random place and grow by one; events live for a day. `arrived` and `forgotten` are told. */
+export function createUpdateQueue(options: {
+  clock: Clock;
+  arrived: () => void;
+  forgotten: () => void;
+}): UpdateQueue {
+  const { clock, arrived, forgotten } = options;
   const state = { next: randomStart(2_000_001, 1_070_000_000), allowed: [] as readonly string[] };
   let queue: QueuedUpdate[] = [];
 
@@ -52,12 +56,12 @@ export function createUpdateQueue(options: { clock: Clock; changed: () => void }
       const id = state.next++;
       const body = { update_id: id, [kind]: structuredClone(payload) };
       queue.push({ id, kind, chat, body, expiresAt: clock.now() + dayMs });
-      changed();
+      arrived();
       return id;
     },
     repeat(update) {
       queue.push(update);
-      changed();
+      arrived();
     },
     take(offset, limit) {
       if (offset < 0) queue = live().slice(offset);
@@ -65,10 +69,12 @@ export function createUpdateQueue(options: { clock: Clock; changed: () => void }
       // An offset from before the ids were drawn anew lies beyond everything: the queue's own start is meant.
       const beyond = offset > state.next;
       if (offset > first && !beyond) queue = queue.filter(({ id }) => id >= offset);
+      forgotten();
       return queue.slice(0, limit);
     },
     remove(update) {
       queue = queue.filter((other) => other !== update);
+      forgotten();
     },
     clear() {
       queue = [];

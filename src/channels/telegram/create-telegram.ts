@@ -1,0 +1,164 @@
+import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
+import type { Channel, ChannelEvent, Menus, OnEvent, Press } from '../../core/channel.ts';
+import type { Clock } from '../../core/clock.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
+import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { createPace, type PaceRule } from '../pace.ts';
+import { connect, untilReached } from './connect.ts';
+import { telegramFits } from './from-markdown.ts';
+import { pollUpdates } from './poll-updates.ts';
+import { receiveWebhook } from './receive-webhook.ts';
+import { createSendPart } from './send-part.ts';
+import { createSetMenus, namesOf } from './set-menus.ts';
+import { createShowStatus } from './show-status.ts';
+import { createTakeUpdates } from './take-updates.ts';
+import { createTelegramApi } from './telegram-api.ts';
+import { saidBy, TelegramFault } from './telegram-fault.ts';
+import { wantedUpdates } from './to-event.ts';
+import { chatTypeOf } from './to-message.ts';
+
+export type TelegramOptions = Readonly<{
+  token: string;
+  /** Root of the Bot API; Telegram's own by default. */
+  apiRoot?: string;
+  mode: 'polling' | 'webhook';
+  /** For webhook mode. `url` is what Telegram posts to; its path is served at `listen`. */
+  webhook?: Readonly<{ url: string; secret: string; listen: Readonly<{ host: string; port: number }> }>;
+  /** Keep to Telegram's limits (H8). */
+  paced: boolean;
+  /** An emoji that Telegram allows as a reaction, put on every message for the bot when it is stored. */
+  reaction?: ReactionTypeEmoji['emoji'];
+  log: Log;
+  clock: Clock;
+}>;
+
+/** Telegram as a channel (H1, H3): grammY's API client with our own acknowledgement, so that no update is lost (Q1). */
+export function createTelegram(options: TelegramOptions): Channel {
+  const { log, clock, paced, reaction } = options;
+  const api = createTelegramApi(options);
+  const pace = createPace(paced ? telegramPace : [], clock);
+  const parts = createSendPart({ api, pace });
+  const statuses = createShowStatus({ api, pace, clock, log });
+  const setMenus = createSetMenus(api);
+  const stopping = new AbortController();
+  const waiting = { clock, log, signal: stopping.signal };
+  let me: UserFromGetMe | undefined;
+  let commands: ReadonlySet<string> | undefined;
+  let intake: Readonly<{ stop(): Promise<void> }> | undefined;
+
+  const accepted = (event: ChannelEvent): void => {
+    if (event.type === 'press') answerPress(event.press);
+    if (event.type === 'message' && event.message.addressed) react(event.message);
+  };
+
+  /** Ends the spinner on the button; it is too late once the press took long. */
+  const answerPress = ({ id }: Press): void => {
+    api.answerCallbackQuery({ callback_query_id: id }).catch((error: unknown) => {
+      const level = saidBy(error, /query is too old/) ? 'debug' : 'warn';
+      log[level]({ err: error }, 'a button press could not be answered');
+    });
+  };
+
+  const react = ({ conversation, platformId }: Message): void => {
+    if (reaction === undefined) return;
+    const emoji: ReactionTypeEmoji = { type: 'emoji', emoji: reaction };
+    api
+      .setMessageReaction({
+        chat_id: Number(conversation.chat),
+        message_id: Number(platformId),
+        reaction: [emoji],
+      })
+      .catch((error: unknown) => log.debug({ err: error }, 'a reaction could not be set'));
+  };
+
+  async function begin(onEvent: OnEvent, self: UserFromGetMe): Promise<typeof intake> {
+    const identity = { id: self.id, username: self.username };
+    const current = () => (commands === undefined ? identity : { ...identity, commands });
+    const updates = createTakeUpdates({ me: current, onEvent, accepted, log });
+    const webhook = webhookOf(options);
+    if (webhook === undefined) {
+      await untilReached(() => api.deleteWebhook({ drop_pending_updates: false }), waiting);
+      return pollUpdates({ api, updates, clock, log });
+    }
+    const { url, secret, listen } = webhook;
+    const receiver = await receiveWebhook({ listen, path: new URL(url).pathname, secret, updates, log });
+    try {
+      const wanted = { url, secret_token: secret, allowed_updates: wantedUpdates };
+      await untilReached(() => api.setWebhook(wanted), waiting);
+    } catch (error) {
+      await receiver.stop();
+      throw refusedWebhook(url, error);
+    }
+    return receiver;
+  }
+
+  return {
+    name: 'telegram',
+    async start(onEvent) {
+      webhookOf(options);
+      me = await connect(api, waiting);
+      intake = await begin(onEvent, me);
+      log.info({ bot: me.username, mode: options.mode }, 'Telegram is connected');
+    },
+    async stop() {
+      stopping.abort();
+      await intake?.stop();
+      await statuses.stop();
+    },
+    split: (markdown) => splitMarkdown(markdown, telegramFits),
+    send: parts.send,
+    // The Bot API has no way to look for what it sent.
+    find: async () => undefined,
+    edit: parts.edit,
+    status: statuses.show,
+    async setMenus(menus: Menus) {
+      commands = namesOf(menus);
+      return setMenus(menus);
+    },
+    async lookUpChat({ chat }) {
+      try {
+        return { chatType: chatTypeOf(await api.getChat({ chat_id: Number(chat) })), external: false };
+      } catch (error) {
+        log.warn({ err: error, chat }, 'the type of a chat could not be looked up');
+        return { chatType: 'unknown', external: false };
+      }
+    },
+    directLink(skill) {
+      if (me === undefined) return undefined;
+      const link = `https://t.me/${me.username}`;
+      const payload = `skill_${skill ?? ''}`;
+      return skill !== undefined && /^[A-Za-z0-9_-]{1,64}$/.test(payload) ? `${link}?start=${payload}` : link;
+    },
+  };
+}
+
+/** H8: one a second a chat with a burst of five, twenty a minute a group, thirty a second overall. */
+const telegramPace: readonly PaceRule[] = [
+  { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat },
+  { kind: 'window', count: 20, ms: 60_000, of: (chat) => (chat.startsWith('-') ? chat : undefined) },
+  { kind: 'window', count: 30, ms: 1000, of: () => 'all' },
+];
+
+/** H3: without a secret anybody could post updates, so webhook mode does not start. */
+function webhookOf({ mode, webhook }: TelegramOptions): TelegramOptions['webhook'] {
+  if (mode === 'polling') return undefined;
+  if (webhook === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(webhook.secret)) {
+    throw new OperatorError(
+      'Telegram webhook mode needs a secret of 1 to 256 characters A-Z, a-z, 0-9, _ and -: set [telegram] webhook_secret (for example from `openssl rand -hex 32`), or use mode = "polling".',
+    );
+  }
+  if (!URL.canParse(webhook.url)) {
+    throw new OperatorError(`[telegram] webhook_url is no URL: ${webhook.url}`);
+  }
+  return webhook;
+}
+
+function refusedWebhook(url: string, error: unknown): unknown {
+  if (!(error instanceof TelegramFault) || error.code !== 400) return error;
+  return new OperatorError(
+    `Telegram refused the webhook ${url}: ${error.description}. It must be https on port 443, 80, 88 or 8443.`,
+    { cause: error },
+  );
+}

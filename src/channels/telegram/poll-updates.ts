@@ -1,0 +1,126 @@
+import type { Update } from 'grammy/types';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { TakeUpdates } from './take-updates.ts';
+import type { TelegramApi } from './telegram-api.ts';
+import { TelegramFault } from './telegram-fault.ts';
+import { wantedUpdates } from './to-event.ts';
+
+/** How long Telegram may keep a poll open when nothing happens. */
+const pollSeconds = 30;
+const shortestPauseMs = 1000;
+const longestPauseMs = 30_000;
+/** Somebody else polls (409): they may be gone soon, and then this process is the poller. */
+const electionPauseMs = 5000;
+
+/**
+ * Asks for updates for as long as it is not stopped, and moves the offset only past what was taken (Q1). Nothing that
+ * Telegram answers ends it. `stop` resolves when the update under way is taken and acknowledged.
+ */
+export function pollUpdates(options: {
+  api: TelegramApi;
+  updates: TakeUpdates;
+  clock: Clock;
+  log: Log;
+}): Readonly<{ stop(): Promise<void> }> {
+  const { api, updates, clock, log } = options;
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const running = poll();
+
+  async function poll(): Promise<void> {
+    // Update ids start anew at a random place after a quiet week, lower perhaps. Telegram knows what it was told to
+    // forget, so the offset lives only from an acknowledgement to the answer that confirms it.
+    let offset: number | undefined;
+    let told: number | undefined;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        told = offset;
+        const batch = await api.getUpdates(
+          { ...withOffset(offset), limit: 100, timeout: pollSeconds, allowed_updates: wantedUpdates },
+          signal as Parameters<TelegramApi['getUpdates']>[1],
+        );
+        if (batch.length === 0) offset = undefined;
+        const { next, failed } = await takeAll(batch, offset);
+        offset = next;
+        failures = failed ? failures + 1 : 0;
+        if (failed) await pause(backOff(failures));
+      } catch (error) {
+        if (signal.aborted) break;
+        failures += 1;
+        await pause(pauseAfter(error, failures));
+      }
+    }
+    if (offset !== undefined && offset !== told) await confirm(offset);
+  }
+
+  /** Takes updates in order until one could not be stored: that one and those behind it are asked for again. */
+  async function takeAll(
+    batch: readonly Update[],
+    offset: number | undefined,
+  ): Promise<Readonly<{ next: number | undefined; failed: boolean }>> {
+    updates.foresee(batch);
+    let next = offset;
+    for (const update of batch) {
+      if (signal.aborted) break;
+      try {
+        await updates.take(update);
+      } catch (error) {
+        log.error(
+          { update: update.update_id, err: error },
+          'an update could not be stored; it is asked for again',
+        );
+        return { next, failed: true };
+      }
+      next = update.update_id + 1;
+    }
+    return { next, failed: false };
+  }
+
+  function pauseAfter(error: unknown, failures: number): number {
+    const fault = error instanceof TelegramFault ? error : undefined;
+    if (fault?.code === 409) {
+      const level = failures === 1 ? 'warn' : 'debug';
+      log[level]({ err: error }, 'another process takes the updates of this bot; waiting to take over');
+      return electionPauseMs;
+    }
+    if (fault?.code === 401 || fault?.code === 404) {
+      log.error({ err: error }, 'Telegram does not know this token any more: get a new one from @BotFather');
+      return longestPauseMs;
+    }
+    const wait = Math.max(fault?.retryAfterMs ?? 0, backOff(failures));
+    log.warn({ err: error, waitMs: wait }, 'Telegram gave no updates; asking again');
+    return wait;
+  }
+
+  async function pause(ms: number): Promise<void> {
+    await clock.sleep(ms, signal).catch((reason: unknown) => {
+      if (!signal.aborted) throw reason;
+    });
+  }
+
+  /** Tells Telegram what was taken last, so that it does not come again after a restart. */
+  async function confirm(offset: number): Promise<void> {
+    try {
+      await api.getUpdates({ offset, limit: 1, timeout: 0 });
+    } catch (error) {
+      log.debug({ err: error }, 'the last updates could not be acknowledged; they will come again');
+    }
+  }
+
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+    },
+  };
+}
+
+function withOffset(offset: number | undefined): { offset?: number } {
+  return offset === undefined ? {} : { offset };
+}
+
+function backOff(failures: number): number {
+  return Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1));
+}

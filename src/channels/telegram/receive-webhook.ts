@@ -1,0 +1,110 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Update } from 'grammy/types';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { TakeUpdates } from './take-updates.ts';
+
+/** Bytes. Telegram keeps an update below 512 KiB; escaped text can double that (S4). */
+export const largestBody = 1024 * 1024;
+/** A request that takes longer to arrive is cut. */
+const longestRequestMs = 15_000;
+
+/**
+ * Takes updates that Telegram posts to `path`. Only a request with the secret is read (compared in constant time), and
+ * 200 is answered once the update is stored (Q1): anything else makes Telegram send it again.
+ */
+export async function receiveWebhook(options: {
+  listen: Readonly<{ host: string; port: number }>;
+  path: string;
+  secret: string;
+  updates: TakeUpdates;
+  log: Log;
+}): Promise<Readonly<{ stop(): Promise<void> }>> {
+  const { listen, path, secret, updates, log } = options;
+  const underWay = new Set<Promise<void>>();
+  const server = createServer({ requestTimeout: longestRequestMs }, (request, response) => {
+    const work = answer(request, response).finally(() => underWay.delete(work));
+    underWay.add(work);
+  });
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      reply(response, await handle(request));
+    } catch (error) {
+      log.error({ err: error }, 'a webhook update could not be stored; Telegram sends it again');
+      reply(response, 500);
+    }
+  }
+
+  async function handle(request: IncomingMessage): Promise<number> {
+    const asked = new URL(request.url ?? '/', 'http://localhost');
+    if (asked.pathname !== path) return 404;
+    if (request.method !== 'POST') return 405;
+    if (!sameSecret(request.headers['x-telegram-bot-api-secret-token'], secret)) {
+      log.warn({ from: request.socket.remoteAddress }, 'a webhook call without the secret was refused');
+      return 401;
+    }
+    const body = await readBody(request);
+    if (body === undefined) return 413;
+    const update = parseUpdate(body);
+    if (update === undefined) return 400;
+    await updates.take(update);
+    return 200;
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => {
+      const place = `${listen.host}:${listen.port}`;
+      reject(
+        new OperatorError(`the Telegram webhook can't listen on ${place}: ${error.message}`, {
+          cause: error,
+        }),
+      );
+    });
+    server.listen(listen.port, listen.host, resolve);
+  });
+  return {
+    async stop() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await Promise.all(underWay);
+      server.closeAllConnections();
+      await closed;
+    },
+  };
+}
+
+function reply(response: ServerResponse, status: number): void {
+  // What is left of a body that was refused is not read: the connection ends with the answer.
+  response.writeHead(status, status === 200 ? {} : { connection: 'close' }).end();
+}
+
+/** Hashes have one length, whatever was sent. */
+function sameSecret(given: string | string[] | undefined, secret: string): boolean {
+  if (typeof given !== 'string') return false;
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(secret));
+}
+
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > largestBody) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > largestBody) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parseUpdate(body: string): Update | undefined {
+  try {
+    const value: unknown = JSON.parse(body);
+    const isUpdate = typeof value === 'object' && value !== null && 'update_id' in value;
+    return isUpdate ? (value as Update) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,102 @@
+import type { InlineKeyboardMarkup } from 'grammy/types';
+import type { Button, Part, Receipt } from '../../core/channel.ts';
+import type { Conversation } from '../../core/conversation.ts';
+import type { Pace } from '../pace.ts';
+import { toTelegramHtml, toTelegramText } from './from-markdown.ts';
+import type { TelegramApi } from './telegram-api.ts';
+import { saidBy, TelegramFault } from './telegram-fault.ts';
+import { toSendError } from './to-send-error.ts';
+
+/** Sends and edits; both wait for the pace, answer every failure with SendError and retry nothing but bad formatting. */
+export type SendPart = Readonly<{
+  send(conversation: Conversation, part: Part): Promise<Receipt>;
+  edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
+}>;
+
+export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }): SendPart {
+  /** H2: when Telegram can't parse the formatting, the same words go without it. */
+  const deliver = async <Result>(
+    { chat }: Conversation,
+    part: Part,
+    call: (text: Readonly<{ text: string; parse_mode?: 'HTML' }>) => Promise<Result>,
+  ): Promise<Result> => {
+    const html = toTelegramHtml(part.markdown);
+    await pace.wait(chat);
+    try {
+      return await call({ text: html, parse_mode: 'HTML' });
+    } catch (error) {
+      if (!saidBy(error, /can't parse entities/)) throw error;
+      await pace.wait(chat);
+      return await call({ text: toTelegramText(part.markdown) });
+    }
+  };
+
+  const failed = (chat: string, error: unknown): Error => {
+    const retryAfterMs = error instanceof TelegramFault ? error.retryAfterMs : undefined;
+    if (retryAfterMs !== undefined) pace.pause(chat, retryAfterMs);
+    return toSendError(error);
+  };
+
+  return {
+    async send(conversation, part) {
+      const { chat } = conversation;
+      try {
+        const sent = await deliver(conversation, part, (text) =>
+          api.sendMessage({
+            ...addressOf(conversation),
+            ...text,
+            ...noPreview,
+            ...replyTo(part),
+            ...keyboard(part.buttons),
+          }),
+        );
+        return { id: String(sent.message_id) };
+      } catch (error) {
+        throw failed(chat, error);
+      }
+    },
+    async edit(conversation, receipt, part) {
+      const { chat } = conversation;
+      try {
+        await deliver(conversation, part, (text) =>
+          api.editMessageText({
+            chat_id: Number(chat),
+            message_id: Number(receipt.id),
+            ...text,
+            ...noPreview,
+            ...keyboard(part.buttons),
+          }),
+        );
+      } catch (error) {
+        if (saidBy(error, /message is not modified/)) return;
+        throw failed(chat, error);
+      }
+    },
+  };
+}
+
+/** What a model writes must not make Telegram fetch anything (H2). */
+export const noPreview = { link_preview_options: { is_disabled: true } } as const;
+
+/** Chat and topic of a conversation, as sending methods want them. */
+export function addressOf({ chat, thread }: Conversation): { chat_id: number; message_thread_id?: number } {
+  return thread === undefined
+    ? { chat_id: Number(chat) }
+    : { chat_id: Number(chat), message_thread_id: Number(thread) };
+}
+
+function replyTo({ replyTo: id }: Part): object {
+  if (id === undefined) return {};
+  return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
+}
+
+/** One button a row: labels stay readable on a telephone. */
+function keyboard(buttons: readonly Button[] | undefined): { reply_markup?: InlineKeyboardMarkup } {
+  if (buttons === undefined || buttons.length === 0) return {};
+  const rows = buttons.map((button) => [
+    'url' in button
+      ? { text: button.label, url: button.url }
+      : { text: button.label, callback_data: button.action },
+  ]);
+  return { reply_markup: { inline_keyboard: rows } };
+}

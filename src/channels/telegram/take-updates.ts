@@ -1,0 +1,50 @@
+import type { Update } from 'grammy/types';
+import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
+import type { Log } from '../../core/log.ts';
+import { createJoinParts } from './join-parts.ts';
+import type { Me } from './own-mention.ts';
+import { toEvent } from './to-event.ts';
+
+/** Where updates go, whichever way they came. */
+export type TakeUpdates = Readonly<{
+  /** Looks at a whole batch before its updates are taken one by one. */
+  foresee(updates: readonly Update[]): void;
+  /** Resolves when Telegram may be told that it arrived (Q1): stored, rightly ignored, or unreadable (a poisonous update must not block those behind it). Rejects when it could not be stored. */
+  take(update: Update): Promise<void>;
+}>;
+
+/** `accepted` is called after each event that was stored, for courtesies such as answering a button. */
+export function createTakeUpdates(options: {
+  me: () => Me;
+  onEvent: OnEvent;
+  accepted: (event: ChannelEvent) => void;
+  log: Log;
+}): TakeUpdates {
+  const { me, onEvent, accepted, log } = options;
+  const parts = createJoinParts();
+
+  const read = (update: Update): ChannelEvent | undefined => {
+    try {
+      const outcome = toEvent(update, me());
+      if ('event' in outcome) return outcome.event;
+      const level = update.my_chat_member === undefined ? 'debug' : 'info';
+      log[level]({ update: update.update_id, reason: outcome.ignored }, 'Telegram update ignored');
+    } catch (error) {
+      log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');
+    }
+    return undefined;
+  };
+
+  return {
+    foresee(updates) {
+      parts.foresee(updates.map(read).filter((event) => event !== undefined));
+    },
+    async take(update) {
+      const event = read(update);
+      if (event === undefined) return;
+      const joined = parts.join(event);
+      await onEvent(joined);
+      accepted(joined);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+import { Api, type RawApi } from 'grammy';
+import { TelegramFault } from './telegram-fault.ts';
+
+/** The Bot API, one method a call. Every method rejects with TelegramFault and nothing is retried. */
+export type TelegramApi = RawApi;
+
+/** Longer than a long poll lasts. */
+const longestCallSeconds = 60;
+
+/** Errors of request errors that tell for sure that no byte of the request left. */
+const notSentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
+
+/** Makes the calls to `apiRoot` (Telegram's own by default). No error it throws contains the token (S3). */
+export function createTelegramApi({ token, apiRoot }: { token: string; apiRoot?: string }): TelegramApi {
+  const api = new Api(token, {
+    timeoutSeconds: longestCallSeconds,
+    ...(apiRoot === undefined ? {} : { apiRoot: apiRoot.replace(/\/+$/, '') }),
+  });
+  api.config.use(async (call, method, payload, signal) => {
+    const answer = await call(method, payload, signal).catch((error: unknown) => {
+      throw networkFault(method, error, token);
+    });
+    if (answer.ok) return answer;
+    const { error_code: code, description, parameters } = answer;
+    throw new TelegramFault('answered', method, `Telegram refused ${method}: ${code} ${description}`, {
+      code,
+      description,
+      ...(parameters?.retry_after === undefined ? {} : { retryAfterMs: parameters.retry_after * 1000 }),
+      ...(parameters?.migrate_to_chat_id === undefined
+        ? {}
+        : { movedTo: String(parameters.migrate_to_chat_id) }),
+    });
+  });
+  return api.raw;
+}
+
+function networkFault(method: string, error: unknown, token: string): TelegramFault {
+  // grammY wraps what `fetch` threw; only the inner error tells how far the request came.
+  const inner = error instanceof Error && 'error' in error ? error.error : error;
+  const code = inner instanceof Error && 'code' in inner ? String(inner.code) : '';
+  const told = inner instanceof Error ? inner.message : String(inner);
+  const cause = new Error(withoutToken(told, token));
+  return notSentCodes.includes(code)
+    ? new TelegramFault('not_sent', method, `Telegram could not be reached for ${method}: ${code}`, { cause })
+    : new TelegramFault('unknown', method, `${method} got no usable answer: ${code || 'cut off'}`, { cause });
+}
+
+/** A token stands in every URL, percent-encoded perhaps. */
+function withoutToken(text: string, token: string): string {
+  return text
+    .replaceAll(token, '[redacted]')
+    .replaceAll(encodeURIComponent(token), '[redacted]')
+    .replace(/\/bot\d+[^/\s]*/gi, '/bot[redacted]');
+}

@@ -1,0 +1,73 @@
+import type { CallbackQuery, Message as TelegramMessage, Update } from 'grammy/types';
+import type { ChannelEvent } from '../../core/channel.ts';
+import type { Me } from './own-mention.ts';
+import { chatTypeOf, conversationOf, personOf, toMessage, type Ignored } from './to-message.ts';
+
+/** Kinds of update the bot asks for; Telegram keeps everything else to itself. */
+export const wantedUpdates = [
+  'message',
+  'edited_message',
+  'channel_post',
+  'edited_channel_post',
+  'callback_query',
+  'my_chat_member',
+] as const;
+
+/** Parts of an album come as updates of their own, within a second. */
+const albumHoldMs = 1000;
+
+/** What an update means to the bot, or the reason why nothing. Pure; throws only on shapes that Telegram never sends. */
+export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
+  const said = update.message ?? update.channel_post;
+  if (said !== undefined) return fromMessage(said, me);
+  const edited = update.edited_message ?? update.edited_channel_post;
+  if (edited !== undefined) {
+    const read = toMessage(edited, me);
+    return 'ignored' in read ? read : { event: { type: 'edited', message: read.message } };
+  }
+  if (update.callback_query !== undefined) return fromPress(update.callback_query);
+  if (update.my_chat_member !== undefined) {
+    const { chat, new_chat_member: now } = update.my_chat_member;
+    return { ignored: `the bot is now ${now.status} in ${chat.id}` };
+  }
+  const kind = Object.keys(update).find((key) => key !== 'update_id') ?? 'empty';
+  return { ignored: `${kind} updates are not for this bot` };
+}
+
+function fromMessage(said: TelegramMessage, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
+  const { migrate_to_chat_id: to, migrate_from_chat_id: from, chat } = said;
+  if (to !== undefined) return moved(chat.id, to);
+  if (from !== undefined) return moved(from, chat.id);
+  const read = toMessage(said, me);
+  if ('ignored' in read) return read;
+  const { message } = read;
+  const album = said.media_group_id;
+  if (album === undefined) return { event: { type: 'message', message } };
+  const key = `telegram:${chat.id}:album:${album}`;
+  return { event: { type: 'message', message, join: { key, holdMs: albumHoldMs, glue: '\n' } } };
+}
+
+/** Both halves of a migration tell it, in either order (A6). */
+function moved(from: number, to: number): Readonly<{ event: ChannelEvent }> {
+  return { event: { type: 'moved', from: `telegram:${from}`, to: `telegram:${to}` } };
+}
+
+function fromPress(query: CallbackQuery): Readonly<{ event: ChannelEvent }> | Ignored {
+  const { message, data } = query;
+  if (message === undefined) return { ignored: 'the button belongs to an inline message' };
+  if (data === undefined) return { ignored: 'the button carries no action' };
+  return {
+    event: {
+      type: 'press',
+      press: {
+        id: query.id,
+        conversation: conversationOf(message),
+        chatType: chatTypeOf(message.chat),
+        external: false,
+        sender: personOf(query.from),
+        action: data,
+        receipt: { id: String(message.message_id) },
+      },
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import type { BotCommand } from 'grammy/types';
+import type { MenuEntry } from '../../core/channel.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+
+const mostEntries = 100;
+const longestName = 32;
+const longestDescription = 256;
+
+/** A menu as Telegram takes it (I1): `-` as `_`, one line of at most 256, at most 100. What can't be shown is told; one bad entry would make Telegram refuse them all. */
+export function toMenu(
+  entries: readonly MenuEntry[],
+): Readonly<{ commands: readonly BotCommand[]; diagnostics: readonly Diagnostic[] }> {
+  const commands = new Map<string, BotCommand>();
+  const owners = new Map<string, string>();
+  const diagnostics: Diagnostic[] = [];
+  const leaveOut = (code: string, name: string, why: string): void => {
+    diagnostics.push({ level: 'warning', code, message: `/${name} is not in Telegram's menu: ${why}` });
+  };
+  for (const entry of entries) {
+    const command = entry.name.toLowerCase().replaceAll('-', '_');
+    const owner = owners.get(command);
+    if (!/^[a-z0-9_]+$/.test(command)) {
+      leaveOut(
+        'MENU_NAME_UNUSABLE',
+        entry.name,
+        'menus allow a-z, 0-9, - and _ only; typed out it works, as does /skill',
+      );
+    } else if (command.length > longestName) {
+      leaveOut(
+        'MENU_NAME_UNUSABLE',
+        entry.name,
+        `menus allow ${longestName} characters; typed out it works, as does /skill`,
+      );
+    } else if (owner !== undefined) {
+      leaveOut(
+        'MENU_NAME_TAKEN',
+        entry.name,
+        `there it would read /${command}, which is ${owner}; rename one`,
+      );
+    } else if (commands.size === mostEntries) {
+      leaveOut(
+        'MENU_FULL',
+        entry.name,
+        `it holds ${mostEntries} entries; typed out it works, as does /skill`,
+      );
+    } else {
+      owners.set(command, entry.name);
+      commands.set(command, { command, description: describe(entry) });
+    }
+  }
+  return { commands: [...commands.values()], diagnostics };
+}
+
+/** The hint is kept whole; the description gives way. */
+function describe({ name, description, hint }: MenuEntry): string {
+  const tail = hint === undefined ? '' : ` · ${flat(hint).slice(0, 100)}`;
+  const head = flat(description) || name;
+  const room = longestDescription - tail.length;
+  return (head.length <= room ? head : `${whole(head.slice(0, room - 1))}…`) + tail;
+}
+
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Without the first half of a pair that was cut in two. */
+function whole(text: string): string {
+  return text.replace(/[\uD800-\uDBFF]$/, '');
+}
