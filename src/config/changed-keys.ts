@@ -1,0 +1,21 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Config } from './complete-config.ts';
+import { writtenConfig } from './written-config.ts';
+
+/** What an edit changed, as `section.key` in the file's own words, sorted: from it the app tells what needs a restart (G3). */
+export function changedKeys(before: Config, after: Config): readonly string[] {
+  const [old, now] = [keysOf(before), keysOf(after)];
+  const keys = new Set([...old.keys(), ...now.keys()]);
+  return [...keys].filter((key) => !isDeepStrictEqual(old.get(key), now.get(key))).sort();
+}
+
+function keysOf(config: Config): ReadonlyMap<string, unknown> {
+  const sections = Object.entries(writtenConfig(config));
+  return new Map(
+    sections.flatMap(([section, table]) =>
+      typeof table === 'object' && table !== null && !Array.isArray(table)
+        ? Object.entries(table).map(([key, value]): [string, unknown] => [`${section}.${key}`, value])
+        : [[section, table] as [string, unknown]],
+    ),
+  );
+}

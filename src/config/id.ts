@@ -1,0 +1,70 @@
+import { z } from 'zod';
+
+/** Channels an id may be qualified with. */
+const channels = ['telegram', 'slack', 'terminal'];
+
+const text = z.codec(
+  z.union([z.string(), z.int()], { error: 'write an id such as "telegram:42", "slack:U042" or 42' }),
+  z.string(),
+  { decode: String, encode: (id) => id },
+);
+
+/** A person: bare or qualified immutable id, never a name (A9). */
+export const userId = text.superRefine((id, context) => {
+  const wrong = wrongUser(id);
+  if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+});
+
+/** A person, or `slack:*` for the home workspace (A9). */
+export const admittedUserId = text.superRefine((id, context) => {
+  const wrong = id === 'slack:*' ? undefined : wrongUser(id);
+  if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+});
+
+/** A person, or `*` for everybody in the admitted groups (A9). */
+export const groupUserId = text.superRefine((id, context) => {
+  const wrong = id === '*' ? undefined : wrongUser(id, 'write "*" for everybody in the admitted groups');
+  if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+});
+
+/** A chat: bare or qualified id (A4). */
+export const chatId = text.superRefine((id, context) => {
+  const wrong = wrongChat(id);
+  if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+});
+
+const findUser =
+  'names change hands, so write the id: on Telegram it is in `skillet pair list` once the person has written to the bot; in Slack it is in the profile under "Copy member ID"';
+const findChat =
+  'names change, so write the id: /whoami shows it in the chat; in Slack it is also at the end of the channel details';
+
+function wrongUser(id: string, forEverybody?: string): string | undefined {
+  if (id.includes('*')) {
+    const home = 'write "slack:*" in [access] users for the Slack home workspace';
+    return `${forEverybody ?? home}, dm = "open" to let everybody write directly, or list the ids one by one`;
+  }
+  if (id.includes('@') || /^telegram:.*[^0-9-]/.test(id)) return findUser;
+  if (/^telegram:-?\d+$/.test(id) || /^slack:[A-Z0-9]+$/.test(id)) return undefined;
+  if (id.startsWith('slack:')) return `Slack ids look like "slack:U042ABC", in capitals; ${findUser}`;
+  return wrongForm(id, '"telegram:42" or "slack:U042ABC"');
+}
+
+/** Says what to write instead of something that is no chat id; nothing when it is one. */
+export function wrongChat(id: string): string | undefined {
+  if (id.includes('*')) return 'write groups_mode = "open" to admit every group, or list the ids one by one';
+  if (/[@#]/.test(id) || /^telegram:.*[^0-9-]/.test(id)) return findChat;
+  if (/^telegram:-?\d+$/.test(id) || /^slack:[A-Z0-9]+$/.test(id)) return undefined;
+  if (id.startsWith('slack:')) return `Slack ids look like "slack:C042ABC", in capitals; ${findChat}`;
+  return wrongForm(id, '"telegram:-100123" or "slack:C042ABC"');
+}
+
+function wrongForm(id: string, example: string): string | undefined {
+  const [channel, rest] = id.includes(':')
+    ? [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)]
+    : [];
+  if (channel !== undefined && !channels.includes(channel)) {
+    return `what stands before the colon is one of ${channels.join(', ')}: write ${example}`;
+  }
+  if (/\s/.test(id) || id === '' || rest === '') return `write an id such as ${example}`;
+  return undefined;
+}

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { httpUrl } from './address.ts';
+import { section } from './section.ts';
+
+const price = z.number().min(0).optional();
+
+/** One alias: a model and where it is served. Prices are US dollars a million tokens. */
+const alias = section({
+  model: z.string().min(1).optional(),
+  base_url: httpUrl.optional(),
+  api_key: z.string().min(1).optional(),
+  max_tokens: z.int().min(1).optional(),
+  context_window: z.int().min(1000).optional(),
+  thinking: z
+    .union([z.enum(['off', 'adaptive']), z.int().min(1024)], {
+      error: 'write "off", "adaptive" or a number of tokens from 1024 up',
+    })
+    .optional(),
+  effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  price_in: price,
+  price_out: price,
+  price_cache_read: price,
+  price_cache_write: price,
+});
+type Alias = z.output<typeof alias>;
+type Models = { fallback?: string; aliases: Record<string, Alias> };
+
+/** `[models]`: aliases by name (M1), and `fallback`, the alias asked when the first does not answer (M4). */
+export const modelsSection = z.codec(
+  z.object({ fallback: z.string().min(1).optional() }).catchall(alias),
+  z.custom<Models>(),
+  {
+    decode: ({ fallback, ...aliases }) => ({
+      ...(fallback === undefined ? {} : { fallback }),
+      aliases: aliases,
+    }),
+    encode: ({ aliases, ...rest }) =>
+      ({ ...rest, ...aliases }) as Record<string, Alias> & { fallback?: string },
+  },
+);
+
+/** Tools of the main agent where config names none (T2). */
+const mainTools = [
+  'use_skill',
+  'skills_list',
+  'skills_search',
+  'skills_load',
+  'skills_read_file',
+  'send_file',
+];
+
+/** `[agent]`: the main agent. */
+export const agentSection = section({
+  model: z.string().min(1).default('default'),
+  max_turns: z.int().min(1).default(25),
+  tools: z.array(z.string().min(1)).default(mainTools),
+  concurrency: z.int().min(1).default(8),
+  detach_after_seconds: z.int().min(1).default(60),
+  background_messages: z.int().min(0).default(20),
+  persona: z.string().default(''),
+});
+
+/** `[prompt]`: the catalogue in the system prompt (P1–P4). */
+export const promptSection = section({
+  skills_format: z.enum(['markdown', 'xml']).default('markdown'),
+  skills_budget_chars: z.int().min(0).optional(),
+  include_location: z.boolean().default(false),
+});
+
+/** `[agents.NAME]`: a run profile (U11). */
+export const agentProfile = section({
+  prompt: z.string().optional(),
+  tools: z.array(z.string().min(1)).optional(),
+  model: z.string().min(1).optional(),
+});

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { hostPattern, httpUrl } from './address.ts';
+import { chatType } from './chat-type.ts';
+import { command } from './command.ts';
+import { chatId, userId } from './id.ts';
+import { section } from './section.ts';
+
+const action = z.enum(['allow', 'confirm', 'deny']);
+
+/** What a tool defines itself is checked by that tool (X3); here it is plain data. */
+const plainData: z.ZodType<unknown, unknown> = z.json();
+const ownTable = z.record(z.string(), plainData);
+
+/** `[policy]`: what happens to a call of each risk before it runs (T8). */
+export const policySection = section({
+  safe: action.default('allow'),
+  moderate: action.default('allow'),
+  dangerous: action.default('confirm'),
+  critical: action.default('deny'),
+  approvers: z.array(userId).default([]),
+  rules: z
+    .array(
+      section(
+        {
+          tool: z.string().min(1).optional(),
+          skill: z.string().min(1).optional(),
+          chat: chatId.optional(),
+          sender: userId.optional(),
+          action,
+        },
+        (rule, complain) => {
+          const named = ['tool', 'skill', 'chat', 'sender'].some((key) => rule[key] !== undefined);
+          if (!named) complain([], 'a rule names at least one of tool, skill, chat and sender');
+        },
+      ),
+    )
+    .default([]),
+});
+
+/** `[sandbox]`: where commands and scripts run (T9). Limits are for one command. */
+export const sandboxSection = section({
+  mode: z.enum(['auto', 'bubblewrap', 'virtual', 'docker', 'off']).default('auto'),
+  memory_mb: z.int().min(16).default(1024),
+  cpu_seconds: z.int().min(1).default(120),
+  processes: z.int().min(1).default(128),
+  disk_mb: z.int().min(1).default(1024),
+  package_hosts: z.array(hostPattern).default(['pypi.org', 'files.pythonhosted.org']),
+});
+
+/** `[capabilities.providers.NAMESPACE]`: the programs behind sensitive systems (C1). */
+export const capabilitiesSection = section({
+  providers: z
+    .record(
+      z.string(),
+      section({
+        enabled: z.boolean().default(true),
+        command: command.optional(),
+        timeout_seconds: z.int().min(1).max(300).default(30),
+      }),
+    )
+    .default({}),
+});
+
+/** `[[plugins]]`: tools and skills in code (X1). */
+export const plugin = section(
+  {
+    path: z.string().min(1).optional(),
+    package: z.string().min(1).optional(),
+    enabled: z.boolean().default(true),
+    main: z.boolean().default(true),
+    config: ownTable.default({}),
+    chat_types: z.array(chatType).optional(),
+    users: z.array(userId).optional(),
+  },
+  (table, complain) => {
+    if ((table['path'] === undefined) === (table['package'] === undefined)) {
+      complain([], 'a plugin has either path or package');
+    }
+  },
+);
+
+/** `[tools.NAME]`: a tool's settings (X3). */
+export const toolsSection = z.record(z.string(), ownTable);
+
+const textTable = z.record(z.string(), z.string({ error: 'write text in quotes' }));
+
+/** `[mcp.NAME]`: a server of further tools (X7). */
+export const mcpServer = section(
+  {
+    command: z.string().min(1).optional(),
+    args: z.array(z.string()).default([]),
+    env: textTable.default({}),
+    url: httpUrl.optional(),
+    headers: textTable.default({}),
+    trusted: z.boolean().default(false),
+    chat_types: z.array(chatType).optional(),
+    users: z.array(userId).optional(),
+  },
+  (table, complain) => {
+    if ((table['command'] === undefined) === (table['url'] === undefined)) {
+      complain([], 'a server has either command or url');
+    }
+  },
+);

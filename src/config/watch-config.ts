@@ -1,0 +1,82 @@
+import { unwatchFile, watchFile } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { systemClock, type Clock } from '../core/clock.ts';
+import type { Config } from './complete-config.ts';
+import { readConfigFile, type ConfigSearch } from './load-config.ts';
+import type { ParsedConfig } from './parse-config.ts';
+
+/** The config in force, and the end of watching. */
+export type ConfigWatch = Readonly<{ current(): Config; stop(): void }>;
+
+const pollMs = 250;
+const settleMs = 80;
+const settleTries = 4;
+
+/**
+ * Watches the file a config came from. A valid edit becomes `current()` whole and is then told to `onChange`, within a
+ * second; an invalid one is told, once, and changes nothing (G3). An edit without effect is not told.
+ */
+export function watchConfig(
+  config: Config,
+  options: Omit<ConfigSearch, 'flag'> &
+    Readonly<{ onChange: (outcome: ParsedConfig) => void; clock?: Clock }>,
+): ConfigWatch {
+  const { onChange, clock = systemClock, ...surroundings } = options;
+  const { path: file } = config;
+  let current = config;
+  let told: ParsedConfig = { ok: true, config };
+  let state: 'idle' | 'checking' | 'again' | 'stopped' = 'idle';
+  if (file === undefined) return { current: () => current, stop: () => undefined };
+
+  const check = async (): Promise<void> => {
+    if (state !== 'idle') {
+      if (state === 'checking') state = 'again';
+      return;
+    }
+    do {
+      state = 'checking';
+      await settled(file, clock);
+      const outcome = await readConfigFile({ ...surroundings, file });
+      if (isStopped()) return;
+      if (isDeepStrictEqual(outcome, told)) continue;
+      told = outcome;
+      if (outcome.ok) current = outcome.config;
+      onChange(outcome);
+    } while (isWantedAgain());
+    if (!isStopped()) state = 'idle';
+  };
+  const isStopped = (): boolean => state === 'stopped';
+  const isWantedAgain = (): boolean => state === 'again';
+  const onStat = (): void => void check();
+
+  // By polling: this alone sees editors that replace the file, symlinks that are switched, bind mounts and network disks.
+  watchFile(file, { interval: pollMs, persistent: false }, onStat);
+  // What was saved between loading and now.
+  void check();
+  return {
+    current: () => current,
+    stop() {
+      state = 'stopped';
+      unwatchFile(file, onStat);
+    },
+  };
+}
+
+/** Resolves when the file stays the same for a moment: editors empty a file before they write it. */
+async function settled(file: string, clock: Clock): Promise<void> {
+  let before = await fingerprint(file);
+  for (let tries = 0; tries < settleTries; tries++) {
+    await clock.sleep(settleMs);
+    const after = await fingerprint(file);
+    if (after === before) return;
+    before = after;
+  }
+}
+
+async function fingerprint(file: string): Promise<string> {
+  return stat(file).then(
+    ({ ino, size, mtimeMs }) => `${ino}:${size}:${mtimeMs}`,
+    (error: NodeJS.ErrnoException) => String(error.code),
+  );
+}

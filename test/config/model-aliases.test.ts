@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Config } from '../../src/config/complete-config.ts';
+import { resolveModel } from '../../src/config/model-aliases.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+
+function modelsOf(text: string, env: Record<string, string> = {}): Config['models'] {
+  const parsed = parseConfig(text, { env });
+  assert.ok(parsed.ok);
+  return parsed.config.models;
+}
+
+function complaintAbout(text: string): string {
+  const parsed = parseConfig(text, { env: {} });
+  return parsed.ok ? 'none' : parsed.problems.map(({ message }) => message).join('\n');
+}
+
+test('M1 haiku, sonnet and opus exist without configuration, and default only with a key or a table', () => {
+  const { aliases } = modelsOf('');
+  assert.deepEqual(aliases, {
+    haiku: { model: 'claude-haiku-5-5' },
+    sonnet: { model: 'claude-sonnet-5-5' },
+    opus: { model: 'claude-opus-5-5' },
+  });
+  assert.equal(resolveModel({ aliases }, 'default'), undefined, 'then the offline model answers');
+  const withKey = modelsOf('', { ANTHROPIC_API_KEY: 'k' }).aliases;
+  assert.deepEqual(withKey['default'], { model: 'claude-sonnet-5-5', apiKey: 'k' });
+  assert.deepEqual(withKey['haiku'], { model: 'claude-haiku-5-5', apiKey: 'k' });
+  assert.deepEqual(modelsOf('', { ANTHROPIC_API_KEY: '' }).aliases['default'], undefined);
+});
+
+test('M1 an alias takes endpoint and key from default; with an endpoint of its own it takes no key', () => {
+  const { aliases } = modelsOf(
+    `[models]
+quick = "q"
+[models.default]
+model = "m"
+base_url = "https://gate.example"
+api_key = "secret"
+max_tokens = 9
+[models.local]
+model = "l"
+base_url = "http://127.0.0.1:1"
+[models.other]
+model = "o"
+api_key = "mine"`,
+    { ANTHROPIC_API_KEY: 'never' },
+  );
+  const gate = { baseUrl: 'https://gate.example', apiKey: 'secret' };
+  assert.deepEqual(aliases['quick'], { ...gate, model: 'q' });
+  assert.deepEqual(aliases['haiku'], { ...gate, model: 'claude-haiku-5-5' });
+  assert.deepEqual(aliases['local'], { model: 'l', baseUrl: 'http://127.0.0.1:1' });
+  assert.deepEqual(aliases['other'], { ...gate, apiKey: 'mine', model: 'o' });
+});
+
+test('M1 the key of the environment is for Anthropic alone, never for another endpoint', () => {
+  const env = { ANTHROPIC_API_KEY: 'k' };
+  const { aliases } = modelsOf('[models.default]\nmodel = "qwen"\nbase_url = "http://127.0.0.1:1"', env);
+  assert.ok(Object.values(aliases).every(({ apiKey }) => apiKey === undefined));
+  assert.equal(modelsOf('[models.default]\nmodel = "m"', env).aliases['default']?.apiKey, 'k');
+});
+
+test('U2 a name is an alias or ALIAS/model-id on that endpoint, anything else stands for nothing', () => {
+  const models = modelsOf(`[models.default]
+model = "m"
+[models.local]
+model = "l"
+base_url = "http://127.0.0.1:1"
+context_window = 8000`);
+  assert.deepEqual(resolveModel(models, 'local/org/big'), {
+    model: 'org/big',
+    baseUrl: 'http://127.0.0.1:1',
+  });
+  assert.equal(resolveModel(models, 'default')?.model, 'm');
+  for (const name of ['', 'nope', 'nope/x', 'local/', '/x', 'toString', 'constructor', '__proto__/x']) {
+    assert.equal(resolveModel(models, name), undefined, name);
+  }
+});
+
+test('G2 a fallback or main model that names no alias is told with the nearest one', () => {
+  assert.match(complaintAbout('[models]\nfallback = "hiku"'), /write haiku, or add it there/);
+  assert.match(complaintAbout('[agent]\nmodel = "sonet"'), /write sonnet, or add it there/);
+  assert.match(complaintAbout('[models.x]\nmax_tokens = 5'), /models\.x\.model is missing: name the model/);
+  assert.equal(complaintAbout('[agent]\nmodel = "default/other"\n[models]\nfallback = "opus"'), 'none');
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { changedKeys } from '../../src/config/changed-keys.ts';
+import { loadConfig } from '../../src/config/load-config.ts';
+import type { ParsedConfig } from '../../src/config/parse-config.ts';
+import { watchConfig } from '../../src/config/watch-config.ts';
+import { systemClock, type Clock } from '../../src/core/clock.ts';
+
+const named = (name: string): string => `[bot]\nname = "${name}"\n`;
+
+async function watched(t: TestContext, options: { clock?: Clock; link?: boolean; edit?: string } = {}) {
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-watch-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const file = path.join(folder, 'config.toml');
+  if (options.link) {
+    await writeFile(path.join(folder, 'one.toml'), named('first'));
+    await symlink('one.toml', file);
+  } else {
+    await writeFile(file, named('first'));
+  }
+  const loaded = await loadConfig({ flag: file, env: {} });
+  assert.ok(loaded.ok);
+  if (options.edit !== undefined) await writeFile(file, options.edit);
+
+  const outcomes: ParsedConfig[] = [];
+  const waiting: ((outcome: ParsedConfig) => void)[] = [];
+  const watch = watchConfig(loaded.config, {
+    env: {},
+    clock: options.clock ?? systemClock,
+    onChange(outcome) {
+      outcomes.push(outcome);
+      waiting.shift()?.(outcome);
+    },
+  });
+  // The poll itself keeps no process alive: the test does while it waits.
+  const alive = setInterval(() => undefined, 1000);
+  t.after(() => {
+    clearInterval(alive);
+    watch.stop();
+  });
+  const next = (): Promise<ParsedConfig> => {
+    const { promise, resolve } = Promise.withResolvers<ParsedConfig>();
+    waiting.push(resolve);
+    return promise;
+  };
+  return { folder, file, watch, outcomes, next, loaded: loaded.config };
+}
+
+function nameOf(outcome: ParsedConfig): string {
+  return outcome.ok ? outcome.config.bot.name : (outcome.problems[0]?.message ?? '');
+}
+
+test('G3 a saved edit is in force within a second', async (t) => {
+  const { file, watch, next } = await watched(t);
+  assert.equal(watch.current().bot.name, 'first');
+  const told = next();
+  const saved = performance.now();
+  await writeFile(file, named('second'));
+  assert.equal(nameOf(await told), 'second');
+  assert.ok(performance.now() - saved < 1000);
+  assert.equal(watch.current().bot.name, 'second');
+});
+
+test('G3 an invalid edit is told and changes nothing; the next valid one counts', async (t) => {
+  const { file, watch, outcomes, next } = await watched(t);
+  let told = next();
+  await writeFile(file, '[bot]\nname = 3\n');
+  assert.match(nameOf(await told), /^bot\.name is 3: write text/);
+  assert.equal(watch.current().bot.name, 'first');
+  told = next();
+  await writeFile(file, named('first'));
+  assert.equal(nameOf(await told), 'first', 'that the file is good again is told');
+  told = next();
+  await writeFile(file, named('third'));
+  assert.equal(nameOf(await told), 'third');
+  assert.equal(outcomes.length, 3);
+});
+
+test('G3 an editor that puts a new file in place is followed, again and again', async (t) => {
+  const { folder, file, watch, next } = await watched(t);
+  for (const name of ['second', 'third']) {
+    const told = next();
+    await writeFile(path.join(folder, '.config.swp'), named(name));
+    await rename(path.join(folder, '.config.swp'), file);
+    assert.equal(nameOf(await told), name);
+  }
+  assert.equal(watch.current().bot.name, 'third');
+});
+
+test('G3 a symlink that is switched to another file is followed', async (t) => {
+  const { folder, file, next } = await watched(t, { link: true });
+  const told = next();
+  await writeFile(path.join(folder, 'two.toml'), named('second'));
+  await symlink('two.toml', path.join(folder, 'next'));
+  await rename(path.join(folder, 'next'), file);
+  assert.equal(nameOf(await told), 'second');
+});
+
+test('G3 a deleted file is told and the config stays; it is followed when it comes back', async (t) => {
+  const { file, watch, next } = await watched(t);
+  let told = next();
+  await rm(file);
+  assert.match(nameOf(await told), /no such config file/);
+  assert.equal(watch.current().bot.name, 'first');
+  told = next();
+  await writeFile(file, named('second'));
+  assert.equal(nameOf(await told), 'second');
+});
+
+test('G3 a file is not taken while it is being written', async (t) => {
+  const steps = ['[bot]\n', `[bot]\nname = "half"\n`, named('whole')];
+  let target = '';
+  const clock: Clock = {
+    ...systemClock,
+    async sleep() {
+      const step = target === '' ? undefined : steps.shift();
+      if (step !== undefined) await writeFile(target, step);
+    },
+  };
+  const { file, outcomes, next } = await watched(t, { clock });
+  const told = next();
+  target = file;
+  await writeFile(file, '');
+  assert.equal(nameOf(await told), 'whole');
+  assert.equal(outcomes.length, 1);
+});
+
+test('G3 what was saved between loading and watching is seen', async (t) => {
+  const { next, watch } = await watched(t, { edit: named('early') });
+  const outcome = await next();
+  assert.equal(nameOf(outcome), 'early');
+  assert.equal(watch.current().bot.name, 'early');
+});
+
+test('G3 an edit that changes nothing in effect is not told, and after stop nothing is', async (t) => {
+  const { file, loaded, outcomes, next } = await watched(t);
+  const stopped: ParsedConfig[] = [];
+  watchConfig(loaded, { env: {}, onChange: (outcome) => stopped.push(outcome) }).stop();
+  const told = next();
+  await writeFile(file, `# a remark\n${named('first')}`);
+  await writeFile(file, `# a remark\n${named('second')}`);
+  assert.equal(nameOf(await told), 'second');
+  assert.equal(outcomes.length, 1);
+  assert.deepEqual(stopped, []);
+});
+
+test('G3 a config without a file is in force for good', async () => {
+  const loaded = await loadConfig({ env: {}, cwd: tmpdir(), home: path.join(tmpdir(), 'nobody') });
+  assert.ok(loaded.ok && loaded.config.path === undefined);
+  const watch = watchConfig(loaded.config, { env: {}, onChange: () => assert.fail('nothing to watch') });
+  assert.equal(watch.current(), loaded.config);
+  watch.stop();
+});
+
+test('G3 what an edit changed is named, so that what needs a restart can be told', async (t) => {
+  const { file, loaded, next } = await watched(t);
+  const told = next();
+  await writeFile(
+    file,
+    '[bot]\nname = "first"\nowner = [42]\n[telegram]\ntoken = "1:a"\n[skills.a]\nenabled = false\n',
+  );
+  const outcome = await told;
+  assert.ok(outcome.ok);
+  assert.deepEqual(changedKeys(loaded, outcome.config), ['bot.owner', 'skills.a', 'telegram.token']);
+  assert.deepEqual(changedKeys(loaded, loaded), []);
+});
