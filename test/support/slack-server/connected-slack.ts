@@ -1,0 +1,86 @@
+import type { TestContext } from 'node:test';
+import type { ChannelEvent, Channel, OnEvent, Press } from '../../../src/core/channel.ts';
+import type { Message } from '../../../src/core/message.ts';
+import { createSlack } from '../../../src/channels/slack/create-slack.ts';
+import type { SlackOptions } from '../../../src/channels/slack/slack-options.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import type { Log } from '../../../src/core/log.ts';
+import { startSlackServer, type SlackServer, type SlackServerOptions } from './start-slack-server.ts';
+import { createWatch, type Watch } from './watch.ts';
+
+export type LogLine = Readonly<{ level: keyof Log; fields: object; message: string }>;
+
+/** A started Slack channel at a test server, both closed when the test ends. */
+export type ConnectedSlack = Readonly<{
+  slack: SlackServer;
+  channel: Channel;
+  events: Watch<ChannelEvent>;
+  log: Watch<LogLine>;
+  /** The first message event, past or to come, that matches. */
+  message(matches?: (message: Message) => boolean): Promise<Message>;
+  press(): Promise<Press>;
+}>;
+
+type Options = Readonly<{
+  server?: SlackServerOptions;
+  channel?: Partial<SlackOptions>;
+  /** Takes each event before it is recorded; rejecting refuses it. */
+  onEvent?: OnEvent;
+}>;
+
+export function watchLog(): { log: Log; lines: Watch<LogLine> } {
+  const lines = createWatch<LogLine>();
+  const at = (level: keyof Log) => (fields: object, message: string) => lines.add({ level, fields, message });
+  return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
+}
+
+export async function connectSlackChannel(t: TestContext, options: Options = {}): Promise<ConnectedSlack> {
+  const slack = await startSlackServer(options.server);
+  const { log, lines } = watchLog();
+  const events = createWatch<ChannelEvent>();
+  const channel = createSlack({
+    botToken: slack.tokens.bot,
+    appToken: slack.tokens.app,
+    signingSecret: slack.signingSecret,
+    mode: 'socket',
+    listen: { host: '127.0.0.1', port: 0 },
+    apiUrl: slack.url,
+    command: '/skill',
+    threadFollow: true,
+    hasAnswered: async () => false,
+    paced: false,
+    log,
+    clock: systemClock,
+    ...options.channel,
+  });
+  t.after(async () => {
+    await channel.stop();
+    await slack.close();
+  });
+  await channel.start(async (event) => {
+    await options.onEvent?.(event);
+    events.add(event);
+  });
+  if (options.channel?.mode === 'http') slack.deliverTo(await listeningUrl(lines));
+  return {
+    slack,
+    channel,
+    events,
+    log: lines,
+    async message(matches = () => true) {
+      const event = await events.until((one) => one.type === 'message' && matches(one.message));
+      if (event.type !== 'message') throw new Error('unreachable');
+      return event.message;
+    },
+    async press() {
+      const event = await events.until(({ type }) => type === 'press');
+      if (event.type !== 'press') throw new Error('unreachable');
+      return event.press;
+    },
+  };
+}
+
+async function listeningUrl(lines: Watch<LogLine>): Promise<string> {
+  const { fields } = await lines.until(({ message }) => message === 'Slack events are awaited');
+  return (fields as { url: string }).url;
+}

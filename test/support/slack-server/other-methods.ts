@@ -1,0 +1,202 @@
+import { messageBody, type Json } from './event-payloads.ts';
+import {
+  isTrue,
+  memberRoom,
+  refuse,
+  roomOf,
+  structured,
+  text,
+  type Handler,
+  type MethodContext,
+} from './method-context.ts';
+import type { SlackRoom, SlackUser, StoredMessage } from './workspace.ts';
+
+/** Everything that is not chat.*: who is who, rooms and their histories, status, reactions, files. */
+export const otherMethods: Readonly<Record<string, Handler>> = {
+  'auth.test': (_args, { workspace }) => ({
+    url: 'https://skillet-test.slack.com/',
+    team: 'Skillet Test',
+    user: workspace.bot.name,
+    team_id: workspace.team,
+    user_id: workspace.bot.user,
+    bot_id: workspace.bot.botId,
+    is_enterprise_install: false,
+  }),
+  'apps.connections.open': (_args, { socketUrl }) => ({ url: socketUrl() }),
+  'bots.info': (args, { workspace }) =>
+    text(args, 'bot') === workspace.bot.botId
+      ? {
+          bot: {
+            id: workspace.bot.botId,
+            deleted: false,
+            name: workspace.bot.name,
+            app_id: workspace.bot.appId,
+            user_id: workspace.bot.user,
+          },
+        }
+      : refuse('bot_not_found'),
+  'team.info': (_args, { workspace }) => ({
+    team: { id: workspace.team, name: 'Skillet Test', domain: 'skillet-test' },
+  }),
+  'users.info': (args, { workspace }) => {
+    const user = workspace.users.get(text(args, 'user'));
+    return user === undefined ? refuse('user_not_found') : { user: userBody(user, workspace.team) };
+  },
+  'usergroups.users.list': () => refuse('no_such_subteam'),
+
+  'conversations.info': (args, context) => ({ channel: roomBody(roomOf(args, context), context) }),
+  'conversations.members': (args, context) => ({
+    members: [...roomOf(args, context).members],
+    response_metadata: { next_cursor: '' },
+  }),
+  'conversations.open': (args, context) => {
+    const users = text(args, 'users')
+      .split(',')
+      .filter((id) => id !== '');
+    if (users.length === 0) return refuse('users_list_not_supplied');
+    if (users.some((id) => !context.workspace.users.has(id))) return refuse('user_not_found');
+    const [user] = users;
+    const room =
+      users.length === 1 && user !== undefined
+        ? context.workspace.dmWith(user)
+        : context.workspace.addRoom('mpim', { members: users });
+    return { channel: { id: room.id } };
+  },
+  'conversations.history': (args, context) => {
+    const room = memberRoom(args, context);
+    const roots = room.messages.filter(({ ts, threadTs, deleted }) => !deleted && (threadTs ?? ts) === ts);
+    return pageOf(roots.reverse(), args, context);
+  },
+  'conversations.replies': (args, context) => {
+    const room = memberRoom(args, context);
+    const thread = text(args, 'ts');
+    if (context.workspace.message(room.id, thread) === undefined) return refuse('thread_not_found');
+    const replies = room.messages.filter(
+      ({ ts, threadTs, deleted }) => !deleted && (ts === thread || threadTs === thread),
+    );
+    return pageOf(replies, args, context);
+  },
+
+  'assistant.threads.setStatus': (args, context) => {
+    const room = roomOf(args, context, 'channel_id');
+    const thread = threadIn(args, room, context);
+    context.shown({ kind: 'status', channel: room.id, thread, status: text(args, 'status') });
+    return {};
+  },
+  'assistant.threads.setTitle': (args, context) => {
+    const room = roomOf(args, context, 'channel_id');
+    const thread = threadIn(args, room, context);
+    context.shown({ kind: 'title', channel: room.id, thread, title: text(args, 'title') });
+    return {};
+  },
+  'assistant.threads.setSuggestedPrompts': (args, context) => {
+    const room = roomOf(args, context, 'channel_id');
+    const prompts = structured(args, 'prompts', 'invalid_arguments');
+    context.shown({ kind: 'prompts', channel: room.id, prompts });
+    return {};
+  },
+  'agents.sessions.setStatus': (args, context) => {
+    const room = roomOf(args, context, 'channel_id');
+    context.shown({ kind: 'session', channel: room.id, status: text(args, 'status') });
+    return {};
+  },
+  'reactions.add': (args, context) => react(args, context, 'added'),
+  'reactions.remove': (args, context) => react(args, context, 'removed'),
+  'views.open': (args) => {
+    const view = structured(args, 'view', 'invalid_arguments');
+    if (text(args, 'trigger_id') === '') return refuse('invalid_trigger_id');
+    return { view };
+  },
+
+  'files.getUploadURLExternal': (args, { files, uploadUrl, workspace }) => {
+    if (!/^\d+$/.test(text(args, 'length'))) return refuse('invalid_arguments');
+    const id = workspace.nextId('F');
+    files.set(id, { name: text(args, 'filename') });
+    return { upload_url: uploadUrl(id), file_id: id };
+  },
+  'files.completeUploadExternal': (args, context) => {
+    const given = structured(args, 'files', 'invalid_arguments');
+    if (!Array.isArray(given) || given.length === 0) return refuse('invalid_arguments');
+    const files = (given as Json[]).map((file) => {
+      const known = context.files.get(text(file, 'id'));
+      return known?.bytes === undefined
+        ? refuse('file_not_found')
+        : { id: text(file, 'id'), title: file['title'] };
+    });
+    if (text(args, 'channel_id') !== '') memberRoom(args, context, 'channel_id');
+    context.shown({ kind: 'files', channel: args['channel_id'], files });
+    return { files };
+  },
+  'files.info': (args, { files }) => {
+    const file = files.get(text(args, 'file'));
+    return file === undefined ? refuse('file_not_found') : { file: { id: args['file'], name: file.name } };
+  },
+};
+
+function pageOf(messages: readonly StoredMessage[], args: Json, { workspace }: MethodContext): Json {
+  const limit = Math.min(Number(args['limit'] ?? 100) || 100, 999);
+  const cursor = text(args, 'cursor');
+  const start = cursor === '' ? 0 : Number(Buffer.from(cursor, 'base64').toString());
+  if (!Number.isInteger(start)) return refuse('invalid_cursor');
+  const within = messages.filter(
+    ({ ts }) =>
+      (args['oldest'] === undefined || ts >= text(args, 'oldest')) &&
+      (args['latest'] === undefined || ts <= text(args, 'latest')),
+  );
+  const end = start + limit;
+  const withMetadata = isTrue(args['include_all_metadata']);
+  return {
+    messages: within.slice(start, end).map((message) => {
+      const { metadata, ...body } = messageBody(workspace, message);
+      return withMetadata && metadata !== undefined ? { ...body, metadata } : body;
+    }),
+    has_more: end < within.length,
+    response_metadata: {
+      next_cursor: end < within.length ? Buffer.from(String(end)).toString('base64') : '',
+    },
+  };
+}
+
+function threadIn(args: Json, room: SlackRoom, { workspace }: MethodContext): string {
+  const thread = text(args, 'thread_ts');
+  return workspace.message(room.id, thread) === undefined ? refuse('invalid_thread_ts') : thread;
+}
+
+function react(args: Json, context: MethodContext, change: 'added' | 'removed'): Json {
+  const room = roomOf(args, context);
+  if (context.workspace.message(room.id, text(args, 'timestamp')) === undefined)
+    return refuse('message_not_found');
+  context.shown({ kind: 'reaction', change, channel: room.id, name: text(args, 'name') });
+  return {};
+}
+
+function roomBody(room: SlackRoom, { workspace }: MethodContext): Json {
+  if (room.kind === 'im') {
+    const user = [...room.members].find((id) => id !== workspace.bot.user);
+    return { id: room.id, is_im: true, is_org_shared: false, is_ext_shared: room.external, user };
+  }
+  return {
+    id: room.id,
+    name: room.name,
+    is_channel: room.kind === 'channel' || room.kind === 'group',
+    is_group: false,
+    is_im: false,
+    is_mpim: room.kind === 'mpim',
+    is_private: room.kind !== 'channel',
+    is_archived: room.archived,
+    is_ext_shared: room.external,
+    is_shared: room.external,
+    is_member: room.members.has(workspace.bot.user),
+  };
+}
+
+function userBody(user: SlackUser, team: string): Json {
+  return {
+    id: user.id,
+    team_id: user.team,
+    name: user.name,
+    is_bot: user.isBot,
+    is_stranger: user.team !== team,
+    profile: { display_name: user.name, real_name: user.name },
+  };
+}

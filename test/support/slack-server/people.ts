@@ -1,0 +1,170 @@
+import { randomUUID } from 'node:crypto';
+import type { Attempt, Delivered, Delivery, DeliveryKnobs, Outbound } from './delivery.ts';
+import { changeEvent, mentionEvent, messageEvent, type Json } from './event-payloads.ts';
+import type { ResponseUrls } from './response-urls.ts';
+import type { SlackRoom, SlackUser, StoredMessage, Workspace } from './workspace.ts';
+
+/** Something a person (or another bot) said, and the delivery of its events. */
+export type SaidOnSlack = Readonly<{
+  channel: string;
+  ts: string;
+  /** Every event of it was acknowledged or given up. */
+  delivered: Promise<readonly Delivered[]>;
+}>;
+
+type PostOptions = Readonly<{
+  /** Root `ts` of the thread. */
+  thread?: string;
+  files?: readonly Json[];
+  /** Another app speaks: its bot id. */
+  asBot?: string;
+}>;
+
+/** What people do. Everything they do reaches the app as Slack would tell it. */
+export type People = Readonly<{
+  /** Writes to the bot directly. `text` is Slack markup: `&amp;`, `<@U…>`. */
+  dm(user: SlackUser, text: string, options?: PostOptions): SaidOnSlack;
+  /** Writes in a room. Where the text names the bot, the app gets both twins. */
+  post(user: SlackUser, room: SlackRoom, text: string, options?: PostOptions): SaidOnSlack;
+  /** `post` with the bot's mention before the text. */
+  mention(user: SlackUser, room: SlackRoom, text: string, options?: PostOptions): SaidOnSlack;
+  /** Uses the slash command; resolves with the app's answer, or with why Slack gave up. */
+  slash(user: SlackUser, room: SlackRoom, text: string, command?: string): Promise<Attempt>;
+  /** Presses the button, or picks the option, with this label on a message of the bot. */
+  press(user: SlackUser, message: Readonly<{ channel: string; ts: string }>, label: string): Promise<Attempt>;
+  edit(message: Readonly<{ channel: string; ts: string }>, text: string): Promise<readonly Delivered[]>;
+  remove(message: Readonly<{ channel: string; ts: string }>): Promise<readonly Delivered[]>;
+}>;
+
+export function createPeople(
+  workspace: Workspace,
+  delivery: Delivery,
+  knobs: DeliveryKnobs,
+  responseUrls: ResponseUrls,
+): People {
+  const { bot } = workspace;
+
+  const post: People['post'] = (user, room, text, options = {}) => {
+    const message: StoredMessage = {
+      channel: room.id,
+      ts: workspace.nextTs(),
+      user: user.id,
+      text,
+      ...(options.thread === undefined ? {} : { threadTs: options.thread }),
+      ...(options.files === undefined ? {} : { files: options.files }),
+      ...(options.asBot === undefined ? {} : { botId: options.asBot }),
+      edited: false,
+      deleted: false,
+    };
+    room.messages.push(message);
+    const { channel, ts } = message;
+    return { channel, ts, delivered: delivery.send(eventsOf(room, message)) };
+  };
+
+  /** Nothing where the bot is not; both twins where it is named outside a direct message. */
+  const eventsOf = (room: SlackRoom, message: StoredMessage): readonly Outbound[] => {
+    if (!room.members.has(bot.user)) return [];
+    const said = { room, event: messageEvent(workspace, room, message) };
+    const named = room.kind !== 'im' && new RegExp(`<@${bot.user}(\\|[^>]*)?>`).test(message.text);
+    if (!named) return [said];
+    const mention = { room, event: mentionEvent(workspace, room, message) };
+    return knobs.twins === 'mention-first' ? [mention, said] : [said, mention];
+  };
+
+  const find = ({ channel, ts }: Readonly<{ channel: string; ts: string }>): [SlackRoom, StoredMessage] => {
+    const room = workspace.rooms.get(channel);
+    const message = workspace.message(channel, ts);
+    if (room === undefined || message === undefined) throw new Error(`no message ${channel} ${ts}`);
+    return [room, message];
+  };
+
+  return {
+    post,
+    dm: (user, text, options) => post(user, workspace.dmWith(user.id), text, options),
+    mention: (user, room, text, options) => post(user, room, `<@${bot.user}> ${text}`, options),
+
+    slash: (user, room, text, command = '/skill') =>
+      delivery.sendOnce('slash_commands', {
+        token: 'legacy-verification-token',
+        team_id: user.team,
+        team_domain: 'skillet-test',
+        channel_id: room.id,
+        channel_name: { im: 'directmessage', mpim: 'mpdm-group', group: 'privategroup', channel: room.name }[
+          room.kind
+        ],
+        user_id: user.id,
+        user_name: user.name,
+        command,
+        text,
+        api_app_id: bot.appId,
+        is_enterprise_install: 'false',
+        response_url: responseUrls.create(room.id),
+        trigger_id: `${workspace.nextId('')}.${randomUUID()}`,
+      }),
+
+    press(user, message, label) {
+      const [room, stored] = find(message);
+      const { element, option } = elementOf(stored, label);
+      return delivery.sendOnce('interactive', {
+        type: 'block_actions',
+        user: { id: user.id, username: user.name, name: user.name, team_id: user.team },
+        api_app_id: bot.appId,
+        token: 'legacy-verification-token',
+        container: {
+          type: 'message',
+          message_ts: stored.ts,
+          channel_id: room.id,
+          is_ephemeral: false,
+          ...(stored.threadTs === undefined ? {} : { thread_ts: stored.threadTs }),
+        },
+        trigger_id: randomUUID(),
+        team: { id: workspace.team, domain: 'skillet-test' },
+        enterprise: null,
+        is_enterprise_install: false,
+        channel: { id: room.id, name: room.name },
+        message: { type: 'message', ts: stored.ts, text: stored.text, user: stored.user },
+        response_url: responseUrls.create(room.id),
+        actions: [
+          {
+            type: element['type'],
+            action_id: element['action_id'],
+            block_id: 'b1',
+            text: element['text'],
+            ...(option === undefined ? { value: element['value'] } : { selected_option: option }),
+            action_ts: workspace.nextTs(),
+          },
+        ],
+      });
+    },
+
+    edit(message, text) {
+      const [room, stored] = find(message);
+      const before = { ...stored };
+      stored.text = text;
+      stored.edited = true;
+      return delivery.send([{ room, event: changeEvent(workspace, room, before, stored) }]);
+    },
+
+    remove(message) {
+      const [room, stored] = find(message);
+      stored.deleted = true;
+      return delivery.send([{ room, event: changeEvent(workspace, room, stored, undefined) }]);
+    },
+  };
+}
+
+function elementOf(message: StoredMessage, label: string): { element: Json; option?: Json } {
+  const elements = (message.blocks ?? []).flatMap((block) =>
+    block['type'] === 'actions' ? (block['elements'] as Json[]) : [],
+  );
+  for (const element of elements) {
+    if (labelOf(element) === label) return { element };
+    const option = ((element['options'] as Json[] | undefined) ?? []).find((one) => labelOf(one) === label);
+    if (option !== undefined) return { element, option };
+  }
+  throw new Error(`no button "${label}" on ${message.ts}`);
+}
+
+function labelOf(element: Json): unknown {
+  return (element['text'] as Json | undefined)?.['text'];
+}

@@ -1,0 +1,103 @@
+/** A person or bot of the simulated workspace. */
+export type SlackUser = Readonly<{ id: string; name: string; team: string; isBot: boolean }>;
+
+export type SlackRoom = {
+  readonly id: string;
+  readonly kind: 'im' | 'mpim' | 'group' | 'channel';
+  readonly name: string;
+  readonly members: Set<string>;
+  readonly external: boolean;
+  archived: boolean;
+  readonly messages: StoredMessage[];
+};
+
+/** A message as Slack keeps it. */
+export type StoredMessage = {
+  readonly channel: string;
+  readonly ts: string;
+  readonly user: string;
+  readonly botId?: string;
+  text: string;
+  blocks?: readonly Readonly<Record<string, unknown>>[];
+  readonly threadTs?: string;
+  metadata?: Readonly<{ event_type: string; event_payload: Readonly<Record<string, unknown>> }>;
+  readonly files?: readonly Readonly<Record<string, unknown>>[];
+  /** The arguments of the call that posted it. */
+  readonly sentWith?: Readonly<Record<string, unknown>>;
+  /** While chat.startStream is open. */
+  streaming?: { expiresAt: number };
+  edited: boolean;
+  deleted: boolean;
+};
+
+/** The workspace's state: people, rooms, messages, ids. */
+export type Workspace = Readonly<{
+  team: string;
+  bot: Readonly<{ user: string; botId: string; appId: string; name: string }>;
+  users: Map<string, SlackUser>;
+  rooms: Map<string, SlackRoom>;
+  addUser(name: string, options?: Readonly<{ team?: string; enterprise?: boolean }>): SlackUser;
+  addRoom(
+    kind: SlackRoom['kind'],
+    options?: Readonly<{ name?: string; members?: readonly string[]; bot?: boolean; external?: boolean }>,
+  ): SlackRoom;
+  /** The direct message with the bot, opened when first needed. */
+  dmWith(user: string): SlackRoom;
+  message(channel: string, ts: string): StoredMessage | undefined;
+  /** A new `ts`: unique, growing, never exact as a float. */
+  nextTs(): string;
+  nextId(prefix: string): string;
+}>;
+
+export function createWorkspace(team: string): Workspace {
+  const state = { ids: 0, ts: 0 };
+  const base = Math.floor(Date.now() / 1000);
+  const users = new Map<string, SlackUser>();
+  const rooms = new Map<string, SlackRoom>();
+  const nextId = (prefix: string): string =>
+    `${prefix}${(++state.ids).toString(36).toUpperCase().padStart(8, '0')}`;
+  const bot = { user: nextId('U'), botId: nextId('B'), appId: nextId('A'), name: 'skillet' };
+  users.set(bot.user, { id: bot.user, name: bot.name, team, isBot: true });
+
+  const addRoom: Workspace['addRoom'] = (kind, options = {}) => {
+    const id = nextId(kind === 'im' ? 'D' : kind === 'mpim' ? 'G' : 'C');
+    const room: SlackRoom = {
+      id,
+      kind,
+      name: options.name ?? (kind === 'im' ? '' : id.toLowerCase()),
+      members: new Set([...(options.members ?? []), ...(options.bot === false ? [] : [bot.user])]),
+      external: options.external ?? false,
+      archived: false,
+      messages: [],
+    };
+    rooms.set(id, room);
+    return room;
+  };
+
+  return {
+    team,
+    bot,
+    users,
+    rooms,
+    addUser(name, options = {}) {
+      const id = nextId(options.enterprise ? 'W' : 'U');
+      const user = { id, name, team: options.team ?? team, isBot: false };
+      users.set(id, user);
+      return user;
+    },
+    addRoom,
+    dmWith(user) {
+      const open = [...rooms.values()].find(
+        ({ kind, members }) => kind === 'im' && members.has(user) && members.has(bot.user),
+      );
+      return open ?? addRoom('im', { members: [user] });
+    },
+    message: (channel, ts) =>
+      rooms.get(channel)?.messages.find((message) => message.ts === ts && !message.deleted),
+    nextTs() {
+      state.ts += 1;
+      return `${base + Math.floor(state.ts / 900_000)}.${String(state.ts % 900_000).padStart(6, '0')}`;
+    },
+    nextId,
+  };
+}
