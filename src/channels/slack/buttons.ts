@@ -1,0 +1,72 @@
+import type { Button } from '../../core/channel.ts';
+
+/** A Block Kit block, as JSON. */
+export type Block = Readonly<Record<string, unknown>>;
+
+/** More than this many buttons become a menu: a row that long can't be read on a phone. */
+const rowLength = 5;
+
+/** Buttons as blocks: a row, or a menu where they are many (links stay buttons: a menu can't open one). */
+export function toButtonBlocks(buttons: readonly Button[]): readonly Block[] {
+  if (buttons.length === 0) return [];
+  if (buttons.length <= rowLength) return [row(buttons)];
+  const links = buttons.filter((button) => 'url' in button);
+  const choices = buttons.filter((button) => 'action' in button);
+  return [...chunks(choices, 100).map(menu), ...chunks(links, rowLength).map(row)];
+}
+
+/** The action of a press or a pick; nothing for a link or for what this bot did not make. */
+export function actionOf(
+  pressed: Readonly<{
+    action_id: string;
+    value?: string | null;
+    selected_option?: { value?: string | null } | null;
+  }>,
+): string | undefined {
+  if (!pressed.action_id.startsWith(ours)) return undefined;
+  return pressed.selected_option?.value || pressed.value || undefined;
+}
+
+const ours = 'skillet:';
+
+function row(buttons: readonly Button[]): Block {
+  return { type: 'actions', elements: buttons.map(toElement) };
+}
+
+/** `action_id` must be unique within a block: it carries the position, the value carries the action. */
+function toElement(button: Button, index: number): Block {
+  const text = plain(button.label);
+  return 'url' in button
+    ? { type: 'button', text, url: button.url, action_id: `${ours}link:${index}` }
+    : { type: 'button', text, value: button.action, action_id: `${ours}press:${index}` };
+}
+
+function menu(choices: readonly Extract<Button, { action: string }>[], index: number): Block {
+  return {
+    type: 'actions',
+    elements: [
+      {
+        type: 'static_select',
+        action_id: `${ours}pick:${index}`,
+        placeholder: plain('Choose'),
+        options: choices.map(({ label, action }) => ({ text: plain(label), value: action })),
+      },
+    ],
+  };
+}
+
+function plain(label: string): Block {
+  return { type: 'plain_text', text: cut(label, 75) || '-' };
+}
+
+/** Slack counts code points; a cut label ends in an ellipsis. */
+function cut(text: string, most: number): string {
+  const points = [...text];
+  return points.length <= most ? text : `${points.slice(0, most - 1).join('')}…`;
+}
+
+function chunks<Item>(items: readonly Item[], size: number): readonly (readonly Item[])[] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}

@@ -1,0 +1,119 @@
+import type * as Bolt from '@slack/bolt';
+import type { ReceiverEvent } from '@slack/bolt';
+import type { OnEvent } from '../../core/channel.ts';
+import type { Pace } from '../pace.ts';
+import type { CallSlack } from './call-slack.ts';
+import { createChatLookup, type ChatLookup } from './create-chat-lookup.ts';
+import { createHttpReceiver } from './create-http-receiver.ts';
+import { createIntake } from './create-intake.ts';
+import { createSender, type Sender } from './create-sender.ts';
+import { createSocketReceiver } from './create-socket-receiver.ts';
+import { createStatusDisplay } from './create-status-display.ts';
+import { createStatus, type StatusBoard } from './create-status.ts';
+import { identify } from './identify.ts';
+import { openThread } from './open-thread.ts';
+import type { SlackIdentity } from './slack-identity.ts';
+import { toSlackLogger } from './slack-log.ts';
+import type { SlackOptions } from './slack-options.ts';
+
+/** A connection to one workspace: it can send at once, and takes events when opened. */
+export type SlackConnection = Readonly<{
+  me: SlackIdentity;
+  sender: Sender;
+  status: StatusBoard;
+  chats: ChatLookup;
+  /** Begins to take events: resolves when they can arrive. */
+  open(): Promise<void>;
+  /** Takes no more events, and waits for those that were taken. */
+  stop(): Promise<void>;
+}>;
+
+/**
+ * Connects by Bolt. Its App acknowledges an event before any listener or middleware runs, so a crash would lose it: the
+ * App's `processEvent`, which every Bolt receiver calls, is replaced by one that stores first and acknowledges then
+ * (Q1). What was not stored is not acknowledged, and Slack delivers it again. Throws OperatorError for tokens that
+ * cannot work.
+ */
+export async function connectSlack(
+  options: SlackOptions,
+  paces: Readonly<{ posts: Pace; edits: Pace }>,
+  onEvent: OnEvent,
+): Promise<SlackConnection> {
+  const { log, clock } = options;
+  // Loaded here: it takes a third of a second and 40 MB, which a bot without Slack need not spend.
+  const bolt = await import('@slack/bolt');
+  const receiver = createReceiver(bolt, options);
+  const app = new bolt.App({
+    token: options.botToken,
+    receiver,
+    logger: toSlackLogger(log),
+    clientOptions: clientOptions(options),
+    tokenVerificationEnabled: false,
+    ignoreSelf: false,
+    convoStore: false,
+  });
+  const call: CallSlack = async (method, args) => ({ ...(await app.client.apiCall(method, { ...args })) });
+  const me = await identify(call, options.command, log, clock);
+  const chats = createChatLookup(call, log, clock);
+  const intake = createIntake({
+    me,
+    onEvent,
+    chats,
+    threadFollow: options.threadFollow,
+    hasAnswered: options.hasAnswered,
+    openThread: (message) => openThread(call, paces.posts, message),
+    log,
+    clock,
+  });
+  const running = new Set<Promise<void>>();
+  const state = { stopping: false };
+  app.processEvent = async (event) => {
+    if (state.stopping) throw new Error('the Slack channel is stopping');
+    const taken = takeIn(event);
+    running.add(taken);
+    await taken.finally(() => running.delete(taken));
+  };
+  const takeIn = async ({ body, ack }: ReceiverEvent): Promise<void> => {
+    const reply = await intake(body);
+    await (reply === undefined ? ack() : ack(reply));
+  };
+  const status = createStatus(createStatusDisplay(call, paces.posts, clock), log, clock);
+  return {
+    me,
+    chats,
+    status,
+    sender: createSender(call, paces.posts, paces.edits),
+    async open() {
+      await app.start();
+    },
+    async stop() {
+      state.stopping = true;
+      // Those that were taken are acknowledged while the sockets still stand.
+      await Promise.allSettled(running);
+      await app.stop();
+      await status.clear();
+    },
+  };
+}
+
+function createReceiver(bolt: typeof Bolt, options: SlackOptions): Bolt.Receiver {
+  const { log, clock, appToken = '', signingSecret = '', listen } = options;
+  return options.mode === 'http'
+    ? createHttpReceiver(bolt, {
+        signingSecret,
+        listen: listen ?? { host: '127.0.0.1', port: 3000 },
+        log,
+        clock,
+      })
+    : createSocketReceiver(bolt, { appToken, clientOptions: clientOptions(options), log, clock });
+}
+
+/** The SDK's own retries could post twice and its waiting would hide limits: the outbox decides both (Q6). */
+function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
+  return {
+    ...(apiUrl === undefined ? {} : { slackApiUrl: apiUrl }),
+    retryConfig: { retries: 0 },
+    rejectRateLimitedCalls: true,
+    timeout: 30_000,
+  };
+}

@@ -1,0 +1,64 @@
+import type { RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type * as Bolt from '@slack/bolt';
+import type { Receiver } from '@slack/bolt';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { toSlackLogger } from './slack-log.ts';
+
+type HttpOptions = Readonly<{
+  signingSecret: string;
+  listen: Readonly<{ host: string; port: number }>;
+  log: Log;
+  clock: Clock;
+}>;
+
+/**
+ * Bolt's HTTP receiver: it checks the signature in constant time, what is older than 5 minutes and the body's size, and
+ * answers url_verification. Added: requests dated ahead are refused (S1), and an event that was not stored gets a 500,
+ * after which Slack delivers it again (Q1).
+ */
+export function createHttpReceiver(bolt: typeof Bolt, options: HttpOptions): Receiver {
+  const { log, clock, listen } = options;
+  const receiver = new bolt.HTTPReceiver({
+    signingSecret: options.signingSecret,
+    logger: toSlackLogger(log),
+    bodyLimit: 1024 * 1024,
+    processEventErrorHandler: async ({ error, response }) => {
+      log.error({ err: error }, 'a Slack request was not stored: Slack delivers it again');
+      if (!response.headersSent) response.writeHead(500).end();
+      return false;
+    },
+    unhandledRequestHandler: ({ response }) => {
+      if (response.headersSent) return;
+      log.error({}, 'a Slack request was not stored within 3 s: Slack delivers it again');
+      response.writeHead(503).end();
+    },
+    dispatchErrorHandler: ({ response }) => void response.writeHead(404).end(),
+  });
+  receiver.requestListener = withinWindow(receiver.requestListener, clock);
+  return {
+    init: (app) => receiver.init(app),
+    async start() {
+      const server = await receiver.start(listen);
+      const { address, port } = server.address() as AddressInfo;
+      const host = address.includes(':') ? `[${address}]` : address;
+      log.info({ url: `http://${host}:${port}/slack/events` }, 'Slack events are awaited');
+    },
+    stop: () => receiver.stop(),
+  };
+}
+
+const windowMs = 5 * 60_000;
+
+/** Bolt refuses what is too old; a request dated ahead could be kept back until its time comes. */
+function withinWindow(listener: RequestListener, clock: Clock): RequestListener {
+  return (request, response) => {
+    const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
+    if (Math.abs(clock.now() - sentAt) > windowMs) {
+      response.writeHead(401).end();
+      return;
+    }
+    listener(request, response);
+  };
+}

@@ -1,0 +1,166 @@
+import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
+import type { Clock } from '../../core/clock.ts';
+import { conversationKey, type Conversation } from '../../core/conversation.ts';
+import { SendError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { ChatLookup } from './create-chat-lookup.ts';
+import type { SlackIdentity } from './slack-identity.ts';
+import { toEvent } from './to-event.ts';
+
+/** What goes back with the acknowledgement: words for the person alone. */
+export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
+
+/** Takes one payload. Resolves once it is safely stored or rightly ignored; rejects when it must be delivered again (Q1). */
+export type Intake = (payload: unknown) => Promise<Reply | undefined>;
+
+type IntakeOptions = Readonly<{
+  me: SlackIdentity;
+  onEvent: OnEvent;
+  chats: ChatLookup;
+  /** A thread in which the bot answered is listened to (`thread_follow`). */
+  threadFollow: boolean;
+  hasAnswered(conversation: Conversation): Promise<boolean>;
+  /** Posts the root of a slash call's thread. */
+  openThread(message: Message): Promise<Conversation>;
+  log: Log;
+  clock: Clock;
+}>;
+
+type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' }>;
+
+/** Turns payloads into complete events and hands them on, those of one conversation in the order of arrival. */
+export function createIntake(options: IntakeOptions): Intake {
+  const { me, onEvent, chats, log, clock } = options;
+  const inOrder = createQueues();
+  const isNew = createOnceGuard(clock);
+  /** Threads where the bot was spoken to since the start: `!stop` must reach it before its first answer, too. */
+  const engaged = new Set<string>();
+
+  const isAddressed = async (message: Message, followable: boolean): Promise<boolean> => {
+    if (message.addressed || !followable) return message.addressed;
+    const bang = message.command !== undefined && message.text.startsWith('!');
+    if (bang && engaged.has(conversationKey(message.conversation))) return true;
+    return (options.threadFollow || bang) && options.hasAnswered(message.conversation);
+  };
+
+  const takeMessage = async (event: Followed, followable: boolean): Promise<void> => {
+    const { chat } = event.message.conversation;
+    chats.note(chat, event.message);
+    const message = {
+      ...completed(event.message, event.message.chatType === 'unknown' ? chats.known(chat) : undefined),
+      addressed: await isAddressed(event.message, followable),
+    };
+    if (message.addressed) remember(engaged, conversationKey(message.conversation));
+    await onEvent({ ...event, message });
+  };
+
+  const takeSlash = async (bare: Message): Promise<Reply | undefined> => {
+    const facts = await chats.lookUp(bare.conversation.chat);
+    if (facts.absent) return invitation(me.user);
+    const message = completed(bare, facts);
+    if (facts.chatType === 'private') return void (await onEvent({ type: 'message', message }));
+    const failed: { with?: SendError } = {};
+    const openThread = async (): Promise<Conversation> => {
+      try {
+        return await options.openThread(message);
+      } catch (error) {
+        if (error instanceof SendError && error.outcome === 'refused') failed.with = error;
+        throw error;
+      }
+    };
+    try {
+      await onEvent({ type: 'message', message, openThread });
+    } catch (error) {
+      // A call that Slack will never let us answer in the channel is answered here; it is not delivered again anyway.
+      if (failed.with === undefined) throw error;
+      log.warn(
+        { err: failed.with, message: message.id },
+        'a slash call could not be answered in its channel',
+      );
+      return { response_type: 'ephemeral', text: failed.with.message };
+    }
+    return undefined;
+  };
+
+  const takePress = async (press: Press): Promise<void> => {
+    const facts = await chats.lookUp(press.conversation.chat);
+    await onEvent({ type: 'press', press: completed(press, facts) });
+  };
+
+  return async (payload) => {
+    const converted = toEvent(payload, me, clock.now());
+    if ('ignored' in converted) {
+      log.debug({ reason: converted.ignored }, 'Slack payload ignored');
+      return undefined;
+    }
+    const { event, followable, slash } = converted;
+    if (event.type === 'press') {
+      await isNew(event.press.id, () => takePress(event.press));
+    } else if (event.type === 'message' && slash) {
+      return isNew(event.message.id, () => takeSlash(event.message));
+    } else if (event.type === 'message' || event.type === 'edited') {
+      const key = conversationKey(event.message.conversation);
+      await inOrder(key, () => takeMessage(event, followable));
+    }
+    return undefined;
+  };
+}
+
+function completed<Seen extends Readonly<{ chatType: Message['chatType']; external: boolean }>>(
+  seen: Seen,
+  facts: Pick<Message, 'chatType' | 'external'> | undefined,
+): Seen {
+  if (facts === undefined) return seen;
+  return { ...seen, chatType: facts.chatType, external: seen.external || facts.external };
+}
+
+function invitation(botUser: string): Reply {
+  const text = `I am not in this conversation. Invite me with \`/invite <@${botUser}>\` or write to me directly, then try again.`;
+  return { response_type: 'ephemeral', text };
+}
+
+function remember(engaged: Set<string>, key: string): void {
+  engaged.delete(key);
+  engaged.add(key);
+  const [oldest] = engaged;
+  if (engaged.size > 5000 && oldest !== undefined) engaged.delete(oldest);
+}
+
+/** Runs tasks of one key one after another, whatever became of the ones before. */
+function createQueues(): (key: string, task: () => Promise<void>) => Promise<void> {
+  const tails = new Map<string, Promise<void>>();
+  return async (key, task) => {
+    const before = tails.get(key);
+    const mine = before === undefined ? task() : before.then(task, task);
+    tails.set(key, mine);
+    try {
+      await mine;
+    } finally {
+      if (tails.get(key) === mine) tails.delete(key);
+    }
+  };
+}
+
+/**
+ * Lets each slash call and press through once: unlike messages they have no row that a replayed request would meet
+ * before it acts (S1). Ten minutes cover the 5 minutes on both sides that a signature is good for.
+ */
+function createOnceGuard(clock: Clock) {
+  const seen = new Map<string, number>();
+  return async <Result>(id: string, task: () => Promise<Result>): Promise<Result | undefined> => {
+    const now = clock.now();
+    for (const [old, at] of seen) {
+      if (now - at < 600_000) break;
+      seen.delete(old);
+    }
+    if (seen.has(id)) return undefined;
+    seen.set(id, now);
+    try {
+      return await task();
+    } catch (error) {
+      seen.delete(id);
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,116 @@
+import type { Part, Receipt } from '../../core/channel.ts';
+import type { Conversation } from '../../core/conversation.ts';
+import { SendError } from '../../core/errors.ts';
+import type { Pace } from '../pace.ts';
+import { toButtonBlocks, type Block } from './buttons.ts';
+import { textOf, type CallSlack } from './call-slack.ts';
+import { findKey, keyMetadata } from './find-key.ts';
+import { toSlackMessage } from './from-markdown.ts';
+import { formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
+
+/** Sends, finds and changes the bot's own messages. */
+export type Sender = Readonly<{
+  /** Waits for the channel's pace, then posts once. Throws SendError. */
+  send(conversation: Conversation, part: Part, key: string): Promise<Receipt>;
+  /** The message that an earlier `send` with this key left behind. Throws SendError where nobody can tell right now. */
+  find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
+  /** Throws SendError; never `unknown`, as the same edit may be made twice. */
+  edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
+}>;
+
+type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
+
+/** `posts` is counted by channel, `edits` over the workspace (H8). */
+export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender {
+  return {
+    async send(conversation, part, key) {
+      const { chat, thread } = conversation;
+      await posts.wait(chat);
+      const fixed = {
+        channel: chat,
+        ...(thread === undefined ? {} : { thread_ts: thread }),
+        metadata: keyMetadata(key),
+        // What a model writes may not make Slack fetch anything (H2).
+        unfurl_links: false,
+        unfurl_media: false,
+      };
+      try {
+        const post = (body: Body) => call('chat.postMessage', { ...fixed, ...body });
+        const answer = await withFallback(post, toBody(part), () => toPlainBody(part));
+        return { id: textOf(answer, 'ts') };
+      } catch (error) {
+        throw paused(posts, chat, toSendError(error, 'a message'));
+      }
+    },
+
+    async find(conversation, key) {
+      try {
+        const ts = await findKey(call, conversation, key);
+        return ts === undefined ? undefined : { id: ts };
+      } catch (error) {
+        throw asRetry(toSendError(error, 'a look at the history'));
+      }
+    },
+
+    async edit({ chat }, receipt, part) {
+      await edits.wait('chat.update');
+      const fixed = { channel: chat, ts: receipt.id };
+      try {
+        const update = ({ text, blocks }: Body) =>
+          call('chat.update', { ...fixed, text: cut(text, longestUpdate), blocks });
+        await withFallback(update, toBody(part), () => toPlainBody(part));
+      } catch (error) {
+        throw paused(edits, 'chat.update', asRetry(toSendError(error, 'a change of a message')));
+      }
+    },
+  };
+}
+
+/** A refused format costs one more try with the same words in a simpler one: a reply is never lost to formatting (H2). */
+async function withFallback<Answer>(
+  send: (body: Body) => Promise<Answer>,
+  body: Body,
+  plain: () => Body,
+): Promise<Answer> {
+  try {
+    return await send(body);
+  } catch (error) {
+    const code = slackErrorCode(error);
+    if (code === undefined || !formatErrors.includes(code)) throw error;
+    return send(plain());
+  }
+}
+
+function toBody({ markdown, buttons = [] }: Part): Body {
+  const { text, blocks } = toSlackMessage(markdown);
+  return { text, blocks: [...blocks, ...toButtonBlocks(buttons)] };
+}
+
+/** Without blocks Slack shows the text, in its older markup that nothing can be wrong with; only buttons need blocks. */
+function toPlainBody({ markdown, buttons = [] }: Part): Body {
+  const { text } = toSlackMessage(markdown);
+  if (buttons.length === 0) return { text };
+  const points = [...(markdown.trim() || '-')];
+  const sections = Array.from({ length: Math.ceil(points.length / longestSection) }, (_, index) => {
+    const piece = points.slice(index * longestSection, (index + 1) * longestSection).join('');
+    return { type: 'section', text: { type: 'plain_text', text: piece, emoji: false } };
+  });
+  return { text, blocks: [...sections, ...toButtonBlocks(buttons)] };
+}
+
+const longestSection = 3000;
+/** Characters of fallback text that chat.update takes; the blocks carry the rest. */
+const longestUpdate = 4000;
+
+function cut(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+}
+
+function paused(pace: Pace, key: string, error: SendError): SendError {
+  if (error.retryAfterMs !== undefined) pace.pause(key, error.retryAfterMs);
+  return error;
+}
+
+function asRetry(error: SendError): SendError {
+  return error.outcome === 'unknown' ? new SendError('retry', error.message, { cause: error }) : error;
+}

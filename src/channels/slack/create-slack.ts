@@ -1,0 +1,66 @@
+import type { Channel } from '../../core/channel.ts';
+import { OperatorError, SendError } from '../../core/errors.ts';
+import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { createPace } from '../pace.ts';
+import { connectSlack, type SlackConnection } from './connect-slack.ts';
+import { slackFits } from './from-markdown.ts';
+import type { SlackOptions } from './slack-options.ts';
+
+/** Slack over Bolt, by Socket Mode or HTTP (H4). */
+export function createSlack(options: SlackOptions): Channel {
+  const { paced, clock } = options;
+  const posts = createPace(paced ? [{ kind: 'bucket', count: 1, ms: 1000, of: (chat) => chat }] : [], clock);
+  // chat.update: tier 3, some 50 a minute over the workspace.
+  const edits = createPace(paced ? [{ kind: 'bucket', count: 10, ms: 1200, of: (key) => key }] : [], clock);
+  const state: { connection?: SlackConnection } = {};
+
+  const connected = (): SlackConnection => {
+    if (state.connection === undefined) throw new SendError('retry', 'Slack is not connected yet');
+    return state.connection;
+  };
+
+  return {
+    name: 'slack',
+    async start(onEvent) {
+      state.connection = await connectSlack(checked(options), { posts, edits }, onEvent);
+      await state.connection.open();
+    },
+    async stop() {
+      await state.connection?.stop();
+    },
+    split: (markdown) => splitMarkdown(markdown, slackFits),
+    send: async (conversation, part, key) => connected().sender.send(conversation, part, key),
+    find: async (conversation, key) => connected().sender.find(conversation, key),
+    edit: async (conversation, receipt, part) => connected().sender.edit(conversation, receipt, part),
+    async status(conversation, status) {
+      await state.connection?.status.show(conversation, status);
+    },
+    // Slack has no menus to set: the one registered command covers every skill (I1).
+    setMenus: async () => [],
+    async lookUpChat({ chat }) {
+      if (state.connection === undefined) return { chatType: 'unknown', external: true };
+      const { chatType, external } = await state.connection.chats.lookUp(chat);
+      return { chatType, external };
+    },
+    directLink() {
+      const me = state.connection?.me;
+      if (me === undefined) return undefined;
+      return me.appId === undefined
+        ? `slack://user?team=${me.team}&id=${me.user}`
+        : `https://slack.com/app_redirect?app=${me.appId}&team=${me.team}`;
+    },
+  };
+}
+
+/** What a mode cannot do without, said before anything is tried. */
+function checked(options: SlackOptions): SlackOptions {
+  const missing =
+    options.mode === 'socket'
+      ? [['app_token', options.appToken] as const]
+      : [['signing_secret', options.signingSecret] as const, ['listen', options.listen] as const];
+  const [first] = missing.filter(([, value]) => value === undefined || value === '');
+  if (first !== undefined) {
+    throw new OperatorError(`[slack] ${first[0]} is missing: mode = "${options.mode}" needs it`);
+  }
+  return options;
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+import type { Conversation } from '../../core/conversation.ts';
+import type { CallSlack } from './call-slack.ts';
+import { slackErrorCode } from './slack-error.ts';
+
+/** Marks a message as the outbox row `key`, so that a send whose outcome is unknown can be looked up (Q6). */
+export function keyMetadata(key: string): Readonly<Record<string, unknown>> {
+  return { event_type: eventType, event_payload: { key } };
+}
+
+/** The `ts` of the bot's message with this key; nothing where there is none, or where the app may not read. */
+export async function findKey(
+  call: CallSlack,
+  { chat, thread }: Conversation,
+  key: string,
+): Promise<string | undefined> {
+  const where = thread === undefined ? { channel: chat } : { channel: chat, ts: thread };
+  const method = thread === undefined ? 'conversations.history' : 'conversations.replies';
+  const search = { ...where, include_all_metadata: true, limit: 200 };
+  let cursor: string | undefined;
+  for (let pages = 0; pages < mostPages; pages++) {
+    const found = await readPage(call, method, cursor === undefined ? search : { ...search, cursor });
+    if (found === undefined) return undefined;
+    const message = found.messages.find(
+      ({ metadata }) => metadata?.event_type === eventType && metadata.event_payload?.key === key,
+    );
+    if (message !== undefined) return message.ts;
+    cursor = found.response_metadata?.next_cursor || undefined;
+    // History begins with the newest: what was sent a moment ago is on the first page or nowhere.
+    if (cursor === undefined || thread === undefined) return undefined;
+  }
+  return undefined;
+}
+
+const eventType = 'skillet_part';
+/** 2,000 replies: a thread is read from its oldest on. */
+const mostPages = 10;
+
+const page = z.object({
+  messages: z.array(
+    z.object({
+      ts: z.string(),
+      metadata: z
+        .object({ event_type: z.string(), event_payload: z.object({ key: z.unknown() }).nullish() })
+        .nullish()
+        .catch(null),
+    }),
+  ),
+  response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+async function readPage(call: CallSlack, method: string, args: Readonly<Record<string, unknown>>) {
+  try {
+    return page.parse(await call(method, args));
+  } catch (error) {
+    if (unreadable.includes(slackErrorCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+const unreadable: readonly string[] = [
+  'missing_scope',
+  'channel_not_found',
+  'not_in_channel',
+  'thread_not_found',
+  'channel_is_limited_access',
+  'method_not_supported_for_channel_type',
+];

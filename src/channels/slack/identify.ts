@@ -1,0 +1,65 @@
+import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { CallSlack } from './call-slack.ts';
+import { slackErrorCode, tokenErrors } from './slack-error.ts';
+import type { SlackIdentity } from './slack-identity.ts';
+
+/** Asks Slack who the bot is, for as long as it takes. Throws OperatorError when the token can never work. */
+export async function identify(
+  call: CallSlack,
+  command: string,
+  log: Log,
+  clock: Clock,
+): Promise<SlackIdentity> {
+  const auth = authTest.parse(await authenticate(call, log, clock));
+  const appId = auth.app_id || (auth.bot_id ? await appOf(call, auth.bot_id, log) : undefined);
+  return {
+    team: auth.team_id,
+    user: auth.user_id,
+    ...(auth.bot_id ? { botId: auth.bot_id } : {}),
+    ...(appId === undefined ? {} : { appId }),
+    command,
+  };
+}
+
+const authTest = z.object({
+  team_id: z.string().min(1),
+  user_id: z.string().min(1),
+  bot_id: z.string().nullish(),
+  app_id: z.string().nullish(),
+});
+
+async function authenticate(call: CallSlack, log: Log, clock: Clock): Promise<unknown> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await call('auth.test', {});
+    } catch (error) {
+      const code = slackErrorCode(error);
+      if (code !== undefined && tokenErrors.includes(code)) throw badBotToken(code, error);
+      log.warn({ code, err: error }, 'Slack not reached: trying again');
+      await clock.sleep(Math.min(30_000, 1000 * 2 ** Math.min(tries, 5)));
+    }
+  }
+}
+
+function badBotToken(code: string, cause: unknown): OperatorError {
+  return new OperatorError(
+    `Slack refused the bot token (${code}). Set [slack] bot_token to the Bot User OAuth Token (xoxb-…): ` +
+      'api.slack.com/apps, OAuth & Permissions; install the app to the workspace again if it was removed',
+    { cause },
+  );
+}
+
+const botsInfo = z.object({ bot: z.object({ app_id: z.string().min(1) }) });
+
+/** Only the link to a direct message needs it: without, another form of link is used. */
+async function appOf(call: CallSlack, bot: string, log: Log): Promise<string | undefined> {
+  try {
+    return botsInfo.parse(await call('bots.info', { bot })).bot.app_id;
+  } catch (error) {
+    log.debug({ err: error }, 'Slack app id not found out');
+    return undefined;
+  }
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod';
+
+// Slack leaves out, nulls or empties nearly any field, so only what is used is named, and little of it is required.
+const text = z.string().nullish();
+const id = z.string().min(1);
+const ts = z.string().regex(/^\d{1,12}\.\d{1,9}$/);
+
+const file = z.object({ name: text, title: text, mimetype: text, size: z.number().nullish() });
+
+const said = z.object({
+  subtype: text,
+  text,
+  user: text,
+  username: text,
+  bot_id: text,
+  bot_profile: z.object({ app_id: text, name: text }).nullish(),
+  user_profile: z.object({ display_name: text, real_name: text, name: text, team: text }).nullish(),
+  team: text,
+  user_team: text,
+  source_team: text,
+  ts: ts.nullish(),
+  thread_ts: ts.nullish(),
+  files: z.array(file).nullish(),
+});
+
+/** What somebody said: an event of its own, or the message inside an edit. */
+export type Said = z.output<typeof said>;
+
+/** Type `message` or `app_mention`. */
+export const messageEvent = said.extend({
+  type: z.enum(['message', 'app_mention']),
+  channel: id,
+  channel_type: text,
+  message: said.nullish(),
+  previous_message: said.nullish(),
+  root: said.nullish(),
+});
+export type MessageEvent = z.output<typeof messageEvent>;
+
+/** What an Events API delivery wraps around its event. */
+export const eventCallback = z.object({
+  type: z.literal('event_callback'),
+  is_ext_shared_channel: z.boolean().nullish(),
+  event: z.looseObject({ type: id }),
+});
+
+/** Somebody used the slash command. */
+export const slashCommand = z.object({
+  command: z.string().regex(/^\/\S+$/),
+  text,
+  trigger_id: id,
+  channel_id: id,
+  user_id: id,
+  user_name: text,
+  team_id: text,
+});
+export type SlashCommand = z.output<typeof slashCommand>;
+
+/** Somebody pressed a button or picked from a menu. */
+export const blockActions = z.object({
+  type: z.literal('block_actions'),
+  user: z.object({ id, name: text, username: text, team_id: text }),
+  container: z.object({ message_ts: ts, channel_id: text, thread_ts: ts.nullish() }),
+  channel: z.object({ id }).nullish(),
+  message: z.object({ thread_ts: ts.nullish() }).nullish(),
+  actions: z
+    .array(
+      z.object({
+        action_id: id,
+        action_ts: text,
+        value: text,
+        selected_option: z.object({ value: text }).nullish(),
+      }),
+    )
+    .min(1),
+});
+export type BlockActions = z.output<typeof blockActions>;

@@ -1,0 +1,112 @@
+import { SendError } from '../../core/errors.ts';
+
+/** Formatting that Slack will not take: the same words go as plain text. */
+export const formatErrors: readonly string[] = [
+  'invalid_blocks',
+  'invalid_blocks_format',
+  'msg_blocks_too_long',
+  'msg_blocks_too_many',
+  'msg_too_long',
+  'markdown_text_conflict',
+  'invalid_attachments',
+  'block_mismatch',
+];
+
+/** Tokens that will not work again by themselves: the operator must act. */
+export const tokenErrors: readonly string[] = [
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+  'token_revoked',
+  'token_expired',
+  'not_allowed_token_type',
+  'missing_scope',
+  'no_permission',
+  'org_login_required',
+  'ekm_access_denied',
+  'user_removed_from_team',
+  'team_disabled',
+  'team_access_not_granted',
+  'app_access_restricted',
+];
+
+/** Slack's word for what went wrong, where it answered at all (`channel_not_found`, …). */
+export function slackErrorCode(error: unknown): string | undefined {
+  if (!isSdkError(error) || error.code !== 'slack_webapi_platform_error') return undefined;
+  // An answer that is not JSON ends up here as its whole body.
+  return /^[a-z][a-z0-9_]{0,80}$/i.test(error.data.error) ? error.data.error : undefined;
+}
+
+/** A failed Web API call as the outbox understands it: taken by nobody, perhaps taken, or never to be taken (Q6, H8). */
+export function toSendError(error: unknown, doing: string): SendError {
+  if (error instanceof SendError) return error;
+  const rateLimited = retryAfterOf(error);
+  if (rateLimited !== undefined) {
+    const more = { cause: error, retryAfterMs: rateLimited };
+    return new SendError('retry', `Slack limits ${doing}: again in ${rateLimited} ms`, more);
+  }
+  const code = slackErrorCode(error);
+  if (code !== undefined && !uncertain.includes(code)) {
+    const sentence = refusals[code] ?? `Slack refused ${doing} (${code})`;
+    return new SendError('refused', `${sentence}${scopeOf(error)}`, { cause: error });
+  }
+  const why = code ?? (error instanceof Error ? error.message : 'no answer');
+  return new SendError('unknown', `it is not known whether ${doing} reached Slack: ${why}`, { cause: error });
+}
+
+/** The SDK's error classes by their code: naming the classes would load the SDK with this file. */
+type SdkError = Error &
+  (
+    | Readonly<{ code: 'slack_webapi_platform_error'; data: Readonly<{ error: string; needed?: unknown }> }>
+    | Readonly<{ code: 'slack_webapi_rate_limited_error'; retryAfter: number }>
+    | Readonly<{ code: 'slack_webapi_request_error' | 'slack_webapi_http_error' }>
+  );
+
+function isSdkError(error: unknown): error is SdkError {
+  if (!(error instanceof Error) || !('code' in error)) return false;
+  return typeof error.code === 'string' && error.code.startsWith('slack_webapi_');
+}
+
+/** Slack answered, but says itself that part of it may have happened. */
+const uncertain: readonly string[] = [
+  'internal_error',
+  'fatal_error',
+  'service_unavailable',
+  'request_timeout',
+];
+
+/** Milliseconds; a limit without `Retry-After` is given half a minute. */
+function retryAfterOf(error: unknown): number | undefined {
+  if (isSdkError(error) && error.code === 'slack_webapi_rate_limited_error') return error.retryAfter * 1000;
+  const code = slackErrorCode(error);
+  if (code === 'ratelimited' || code === 'rate_limited' || code === 'message_limit_exceeded') return 30_000;
+  // What the SDK makes of a 429 without a usable header.
+  return error instanceof Error && error.message.startsWith('Retry header did not') ? 30_000 : undefined;
+}
+
+function scopeOf(error: unknown): string {
+  if (!isSdkError(error) || error.code !== 'slack_webapi_platform_error') return '';
+  const { needed } = error.data;
+  return typeof needed === 'string' ? `: the app needs the scope ${needed}` : '';
+}
+
+const refusals: Readonly<Record<string, string>> = {
+  not_in_channel: 'The bot is not in that Slack channel: invite it with /invite',
+  channel_not_found: 'Slack shows the bot no such channel: invite it with /invite if the channel is private',
+  is_archived: 'That Slack channel is archived',
+  account_inactive: 'The bot was removed from the Slack workspace',
+  token_revoked: 'The Slack bot token was revoked',
+  invalid_auth: 'The Slack bot token is not valid',
+  missing_scope: 'The Slack app lacks a permission',
+  messages_tab_disabled: 'Direct messages to the Slack app are switched off (App Home, Messages Tab)',
+  restricted_action: 'An administrator does not let the bot post in that Slack channel',
+  restricted_action_read_only_channel: 'That Slack channel is read-only',
+  restricted_action_thread_only_channel: 'That Slack channel takes replies in threads only',
+  restricted_action_non_threadable_channel: 'That Slack channel takes no threads',
+  restricted_action_thread_locked: 'That Slack thread is locked',
+  cannot_reply_to_message: 'That Slack message takes no replies',
+  thread_not_found: 'That Slack thread is gone',
+  message_not_found: 'That Slack message is gone',
+  cant_update_message: 'That Slack message is not the bot’s to change',
+  edit_window_closed: 'That Slack message is too old to change',
+};

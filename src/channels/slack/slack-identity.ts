@@ -1,0 +1,13 @@
+/** Who the bot is in the workspace that it is installed in. */
+export type SlackIdentity = Readonly<{
+  /** `T…`: the home workspace. Members of any other are guests (A9). */
+  team: string;
+  /** `U…` or `W…`: the bot's user, the one that people mention. */
+  user: string;
+  /** `B…`: what its own posts carry besides the user. */
+  botId?: string;
+  /** `A…` */
+  appId?: string;
+  /** The registered slash command, with its slash: whatever it is called, it means `/skill` (I1). */
+  command: string;
+}>;

@@ -1,0 +1,19 @@
+import type { Logger } from '@slack/bolt';
+import type { Log } from '../../core/log.ts';
+
+/** Bolt's logger on ours. Its debug lines hold whole payloads and one-time socket addresses, so they go nowhere. */
+export function toSlackLogger(log: Log): Logger {
+  return {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (...said) => log.warn({ from: 'bolt' }, words(said)),
+    error: (...said) => log.error({ from: 'bolt' }, words(said)),
+    setLevel: () => undefined,
+    getLevel: () => 'info' as ReturnType<Logger['getLevel']>,
+    setName: () => undefined,
+  };
+}
+
+function words(said: readonly unknown[]): string {
+  return said.map((one) => (one instanceof Error ? one.message : String(one))).join(' ');
+}

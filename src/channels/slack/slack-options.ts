@@ -1,0 +1,28 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Conversation } from '../../core/conversation.ts';
+import type { Log } from '../../core/log.ts';
+
+/** What the Slack channel needs. */
+export type SlackOptions = Readonly<{
+  /** `xoxb-…` */
+  botToken: string;
+  /** `xapp-…` with connections:write; for Socket Mode. */
+  appToken?: string;
+  /** For HTTP mode. */
+  signingSecret?: string;
+  mode: 'socket' | 'http';
+  /** Base of the Web API, for test servers. */
+  apiUrl?: string;
+  /** Where HTTP mode listens; Slack posts to `/slack/events` there. */
+  listen?: Readonly<{ host: string; port: number }>;
+  /** The registered slash command, with its slash. */
+  command: string;
+  /** In a thread where the bot answered, a person need not mention it again. */
+  threadFollow: boolean;
+  /** Whether the bot ever answered in this conversation. */
+  hasAnswered(conversation: Conversation): Promise<boolean>;
+  /** Keep to one message a second a channel (H8). */
+  paced: boolean;
+  log: Log;
+  clock: Clock;
+}>;

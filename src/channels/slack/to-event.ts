@@ -1,0 +1,113 @@
+import type { ChannelEvent, Press } from '../../core/channel.ts';
+import type { Message } from '../../core/message.ts';
+import { actionOf } from './buttons.ts';
+import {
+  blockActions,
+  eventCallback,
+  messageEvent,
+  slashCommand,
+  type BlockActions,
+  type MessageEvent,
+  type SlashCommand,
+} from './payloads.ts';
+import { plainSlackText } from './plain-text.ts';
+import type { SlackIdentity } from './slack-identity.ts';
+import { senderKind, toConversation, toMessage, type Heard } from './to-message.ts';
+
+/** What a payload means. `followable` as in `Heard`; `slash`: it has no message of its own yet. */
+export type Converted =
+  Readonly<{ event: ChannelEvent; followable: boolean; slash: boolean }> | Readonly<{ ignored: string }>;
+
+/** Any payload Slack delivers, by socket or HTTP: an event, or the reason why it is none. Never throws (H4). `now` dates a slash call, which carries no time. */
+export function toEvent(payload: unknown, me: SlackIdentity, now: number): Converted {
+  const slash = slashCommand.safeParse(payload);
+  if (slash.success) return fromSlash(slash.data, me, now);
+  const type = typeOf(payload);
+  if (type === 'block_actions') {
+    const press = blockActions.safeParse(payload);
+    return press.success ? fromPress(press.data, me) : { ignored: 'block_actions without a message' };
+  }
+  if (type !== 'event_callback') return { ignored: `unused payload ${type}` };
+  const wrapper = eventCallback.safeParse(payload);
+  if (!wrapper.success) return { ignored: 'malformed event_callback' };
+  const { event, is_ext_shared_channel } = wrapper.data;
+  if (event.type !== 'message' && event.type !== 'app_mention') {
+    return { ignored: `unused event ${event.type}` };
+  }
+  const message = messageEvent.safeParse(event);
+  if (!message.success) return { ignored: `malformed ${event.type}` };
+  return fromMessage(message.data, is_ext_shared_channel === true, me);
+}
+
+/** Subtypes that are still something a person (or another bot, A9) said. */
+const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
+
+function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity): Converted {
+  const place = { chat: event.channel, channelType: event.channel_type, external };
+  if (event.subtype === 'message_changed') {
+    const { message: now, previous_message: before } = event;
+    if (!now) return { ignored: 'edit without a message' };
+    if (now.subtype && !spoken.includes(now.subtype)) return { ignored: `edit of a ${now.subtype}` };
+    if (before && before.text === now.text) return { ignored: 'edit that leaves the text' };
+    const heard = toMessage({ ...now, ts: now.ts ?? before?.ts }, place, me);
+    return 'ignored' in heard ? heard : converted({ type: 'edited', message: heard.message }, heard);
+  }
+  if (event.subtype && !spoken.includes(event.subtype))
+    return { ignored: `message subtype ${event.subtype}` };
+  const heard = toMessage(event, { ...place, ...(event.root ? { quoted: event.root } : {}) }, me);
+  return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
+}
+
+function converted(event: ChannelEvent, { followable }: Heard): Converted {
+  return { event, followable, slash: false };
+}
+
+/** A slash call has neither ts nor chat type: its id comes from the trigger, its type from a look-up. */
+function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number): Converted {
+  const name = slash.command === me.command ? 'skill' : slash.command.slice(1).toLowerCase();
+  const args = plainSlackText(slash.text ?? '', me.user).text;
+  const message: Message = {
+    id: `slack:${me.team}:${slash.channel_id}:slash:${slash.trigger_id}`,
+    conversation: { channel: 'slack', chat: slash.channel_id },
+    chatType: 'unknown',
+    external: senderKind(slash.team_id, false, me) === 'guest',
+    sender: {
+      id: `slack:${slash.user_id}`,
+      name: slash.user_name || slash.user_id,
+      kind: senderKind(slash.team_id, false, me),
+    },
+    text: `/${name} ${args}`.trim(),
+    addressed: true,
+    command: { name, args },
+    attachments: [],
+    sentAt: now,
+  };
+  return { event: { type: 'message', message }, followable: false, slash: true };
+}
+
+function fromPress(payload: BlockActions, me: SlackIdentity): Converted {
+  const { user, container, message } = payload;
+  const chat = container.channel_id || payload.channel?.id;
+  if (!chat) return { ignored: 'press outside a channel' };
+  const pressed = payload.actions[0];
+  const action = pressed && actionOf(pressed);
+  if (action === undefined) return { ignored: 'press of a link or of a button that is not ours' };
+  const thread = container.thread_ts ?? message?.thread_ts ?? undefined;
+  const kind = senderKind(user.team_id, false, me);
+  const press: Press = {
+    id: `slack:${me.team}:${chat}:${container.message_ts}:press:${user.id}:${pressed?.action_ts ?? ''}`,
+    conversation: toConversation(chat, thread, container.message_ts, 'unknown'),
+    chatType: 'unknown',
+    external: kind === 'guest',
+    sender: { id: `slack:${user.id}`, name: user.name || user.username || user.id, kind },
+    action,
+    receipt: { id: container.message_ts },
+  };
+  return { event: { type: 'press', press }, followable: false, slash: false };
+}
+
+function typeOf(payload: unknown): string {
+  if (typeof payload !== 'object' || payload === null) return 'of no object';
+  const { type } = payload as { type?: unknown };
+  return typeof type === 'string' && /^[\w.]{1,60}$/.test(type) ? type : 'without a type';
+}

@@ -1,0 +1,136 @@
+import type { Conversation, SeenChatType } from '../../core/conversation.ts';
+import type { Attachment, Command, Message, Quote, Sender } from '../../core/message.ts';
+import { parseCommand } from '../../core/parse-command.ts';
+import type { Said } from './payloads.ts';
+import { plainSlackText } from './plain-text.ts';
+import type { SlackIdentity } from './slack-identity.ts';
+
+/** Where it was said, as far as the event tells. */
+export type Place = Readonly<{ chat: string; channelType?: string | null; external: boolean; quoted?: Said }>;
+
+/** A message, and what only a look at the conversation can tell. */
+export type Heard = Readonly<{
+  message: Message;
+  /** A person's reply in a thread that names nobody else: meant for the bot if it took part there (`thread_follow`). */
+  followable: boolean;
+}>;
+
+/** One thing said on Slack as a message, the same for both twins but for the chat type (Q2). Gives the reason where it is none. */
+export function toMessage(
+  said: Said,
+  place: Place,
+  me: SlackIdentity,
+): Heard | Readonly<{ ignored: string }> {
+  if (isOwn(said, me)) return { ignored: 'own message' };
+  const ts = said.ts;
+  if (ts === undefined || ts === null) return { ignored: 'message without ts' };
+  const author = said.user || said.bot_id;
+  if (!author) return { ignored: 'message without sender' };
+  const chatType = chatTypeOf(place.channelType);
+  const { text, mentioned, mentionsOthers } = plainSlackText(said.text ?? '', me.user);
+  const sender = toSender(author, said, place.external, me);
+  const isReply = typeof said.thread_ts === 'string' && said.thread_ts !== ts;
+  const quoted = place.quoted === undefined ? undefined : toQuote(place.quoted, me);
+  const command = commandIn(text);
+  const message: Message = {
+    id: messageId(me.team, place.chat, ts),
+    conversation: toConversation(place.chat, said.thread_ts ?? undefined, ts, chatType),
+    chatType,
+    external: place.external || sender.kind === 'guest',
+    sender,
+    text,
+    addressed: mentioned || chatType === 'private',
+    ...(command === undefined ? {} : { command }),
+    attachments: (said.files ?? []).map(toAttachment),
+    ...(quoted === undefined ? {} : { replyTo: quoted }),
+    platformId: ts,
+    sentAt: millisecondsOf(ts),
+  };
+  return { message, followable: isReply && !mentionsOthers && sender.kind !== 'bot' };
+}
+
+/** One key for a message however it arrives: event, twin, retry, edit (Q2). The installed team, as a shared channel's events name either side's. */
+export function messageId(team: string, chat: string, ts: string): string {
+  return `slack:${team}:${chat}:${ts}`;
+}
+
+/** Threads in channels, direct replies in DMs; a thread that a person began in a DM is kept (H4). */
+export function toConversation(
+  chat: string,
+  thread: string | undefined,
+  ts: string,
+  chatType: SeenChatType,
+): Conversation {
+  const place = thread ?? (chatType === 'private' || chat.startsWith('D') ? undefined : ts);
+  return { channel: 'slack', chat, ...(place === undefined ? {} : { thread: place }) };
+}
+
+/** Slack's `channel_type` in our words; anything else is unknown, which denies (A1, A3). */
+export function chatTypeOf(channelType: string | null | undefined): SeenChatType {
+  if (channelType === 'im' || channelType === 'app_home') return 'private';
+  if (channelType === 'mpim' || channelType === 'group') return 'group';
+  return channelType === 'channel' ? 'channel' : 'unknown';
+}
+
+/** A member of another team is a guest; where a shared channel's event names no team, too (A9). */
+export function senderKind(
+  team: string | null | undefined,
+  external: boolean,
+  me: SlackIdentity,
+): 'person' | 'guest' {
+  if (!team) return external ? 'guest' : 'person';
+  return team === me.team ? 'person' : 'guest';
+}
+
+/** `/name rest`, or `!name rest` for threads, where Slack has no slash commands (I1). */
+function commandIn(text: string): Command | undefined {
+  const command = parseCommand(text.replace(/^!/, '/'));
+  return command === undefined ? undefined : { name: command.name, args: command.args };
+}
+
+function isOwn(said: Said, me: SlackIdentity): boolean {
+  if (said.user === me.user) return true;
+  if (me.botId !== undefined && said.bot_id === me.botId) return true;
+  return me.appId !== undefined && said.bot_profile?.app_id === me.appId;
+}
+
+function toSender(author: string, said: Said, external: boolean, me: SlackIdentity): Sender {
+  const profile = said.user_profile;
+  const name = profile?.display_name || profile?.real_name || profile?.name || said.username;
+  const isBot = Boolean(said.bot_id) || said.subtype === 'bot_message' || author === 'USLACKBOT';
+  const team = said.user_team || profile?.team || said.source_team || said.team;
+  return {
+    id: `slack:${author}`,
+    name: name || said.bot_profile?.name || author,
+    kind: isBot ? 'bot' : senderKind(team, external, me),
+  };
+}
+
+function toQuote(said: Said, me: SlackIdentity): Quote {
+  const own = isOwn(said, me);
+  const name = said.user_profile?.display_name || said.username || said.user || said.bot_id || 'somebody';
+  return { name, text: plainSlackText(said.text ?? '', me.user).text, own };
+}
+
+function toAttachment(file: NonNullable<Said['files']>[number]): Attachment {
+  const mime = file.mimetype || undefined;
+  return {
+    kind: attachmentKind(mime),
+    name: file.name || file.title || 'file',
+    ...(mime === undefined ? {} : { mime }),
+    ...(typeof file.size === 'number' ? { size: file.size } : {}),
+  };
+}
+
+function attachmentKind(mime: string | undefined): Attachment['kind'] {
+  const family = mime?.split('/')[0];
+  if (family === 'image') return 'photo';
+  if (family === 'audio' || family === 'video') return family;
+  return mime === undefined ? 'other' : 'document';
+}
+
+/** `ts` is text of seconds and a counter: never a float. */
+function millisecondsOf(ts: string): number {
+  const [seconds = '0', fraction = ''] = ts.split('.');
+  return Number(seconds) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
+}
