@@ -1,0 +1,211 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Conversation } from '../../src/core/conversation.ts';
+import { conversationKey } from '../../src/core/conversation.ts';
+import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+
+test('H4 a direct message becomes a private, addressed message without a thread', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna');
+  const said = slack.people.dm(anna, 'a &lt;b&gt; &amp;amp; <https://x.org|x.org> <#C1|general>');
+  const heard = await message();
+  assert.equal(heard.id, `slack:T0HOME:${said.channel}:${said.ts}`);
+  assert.deepEqual(heard.conversation, { channel: 'slack', chat: said.channel });
+  assert.equal(heard.chatType, 'private');
+  assert.equal(heard.addressed, true);
+  assert.equal(heard.text, 'a <b> &amp; https://x.org #general');
+  assert.deepEqual(heard.sender, { id: `slack:${anna.id}`, name: anna.id, kind: 'person' });
+  assert.equal(heard.platformId, said.ts);
+  assert.ok(Math.abs(heard.sentAt - Date.now()) < 60_000);
+  assert.equal(
+    (await said.delivered).every(({ acked }) => acked),
+    true,
+  );
+});
+
+test('H4 a thread in a direct message is a conversation of its own', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna');
+  const root = slack.people.dm(anna, 'root');
+  slack.people.dm(anna, 'reply', { thread: root.ts });
+  const reply = await message(({ text }) => text === 'reply');
+  assert.deepEqual(reply.conversation, { channel: 'slack', chat: root.channel, thread: root.ts });
+});
+
+test('A1 im is private, mpim and private channels are groups, public channels are channels', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna');
+  const expected = { im: 'private', mpim: 'group', group: 'group', channel: 'channel' } as const;
+  for (const kind of ['im', 'mpim', 'group', 'channel'] as const) {
+    const room =
+      kind === 'im'
+        ? slack.workspace.dmWith(anna.id)
+        : // The name says the opposite on purpose: it must not be looked at.
+          slack.workspace.addRoom(kind, { members: [anna.id], name: 'directmessage' });
+    slack.people.post(anna, room, `in ${kind}`);
+    const heard = await message(({ text }) => text === `in ${kind}`);
+    assert.equal(heard.chatType, expected[kind]);
+    assert.equal(heard.external, false);
+  }
+});
+
+test('A1 a conversation shared with another company is external', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna');
+  slack.people.post(
+    anna,
+    slack.workspace.addRoom('channel', { members: [anna.id], external: true }),
+    'hello',
+  );
+  assert.equal((await message()).external, true);
+});
+
+test('A9 a member of another workspace is a guest, in a shared channel and in a direct message', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const eve = slack.workspace.addUser('eve', { team: 'T0OTHER', enterprise: true });
+  assert.match(eve.id, /^W/);
+  const room = slack.workspace.addRoom('channel', { members: [eve.id], external: true });
+  slack.people.mention(eve, room, 'in the channel');
+  slack.people.dm(eve, 'directly');
+  for (const words of ['in the channel', 'directly']) {
+    const heard = await message(({ text }) => text === words);
+    assert.equal(heard.sender.kind, 'guest');
+    assert.equal(heard.external, true);
+  }
+});
+
+test('A9 another bot is a bot, and the bot’s own messages, edits and deletions are no events', async (t) => {
+  const { slack, channel, events, log } = await connectSlackChannel(t);
+  const robot = slack.workspace.addUser('robot');
+  const room = slack.workspace.addRoom('channel', { members: [robot.id] });
+  const conversation = { channel: 'slack', chat: room.id };
+  const receipt = await channel.send(conversation, { markdown: 'mine' }, 'key-1');
+  await channel.edit(conversation, receipt, { markdown: 'mine, changed' });
+  await slack.people.remove({ channel: room.id, ts: receipt.id });
+  await slack.idle();
+  slack.people.mention(robot, room, 'beep', { asBot: 'B0ROBOT' });
+  const heard = await events.until(({ type }) => type === 'message');
+  assert.ok(heard.type === 'message');
+  assert.equal(heard.message.sender.kind, 'bot');
+  await slack.idle();
+  assert.equal(events.all().filter(({ type }) => type !== 'message').length, 0);
+  const reasons = log
+    .all()
+    .flatMap(({ fields }) => ('reason' in fields ? [String(fields.reason)] : []))
+    .sort();
+  assert.deepEqual(reasons, ['message subtype message_deleted', 'own message', 'own message']);
+});
+
+test('H4 every root message to the bot in a channel begins a thread of its own, replies stay in theirs', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('group', { members: [anna.id] });
+  const first = slack.people.mention(anna, room, 'first');
+  const second = slack.people.mention(anna, room, 'second');
+  slack.people.mention(anna, room, 'third', { thread: first.ts });
+  assert.equal((await message(({ text }) => text === 'first')).conversation.thread, first.ts);
+  assert.equal((await message(({ text }) => text === 'second')).conversation.thread, second.ts);
+  assert.equal((await message(({ text }) => text === 'third')).conversation.thread, first.ts);
+});
+
+test('H4 without a mention a channel message is not addressed', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const [anna, ben] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];
+  const room = slack.workspace.addRoom('channel', { members: [anna.id, ben.id] });
+  slack.people.post(anna, room, `<@${ben.id}> lunch?`);
+  const heard = await message();
+  assert.equal(heard.addressed, false);
+  assert.equal(heard.text, `@${ben.id} lunch?`);
+});
+
+test('H4 where the bot answered, a reply is addressed unless it names somebody else or thread_follow is off', async (t) => {
+  for (const threadFollow of [true, false]) {
+    const answered = new Set<string>();
+    const hasAnswered = async (conversation: Conversation) => answered.has(conversationKey(conversation));
+    const { slack, message } = await connectSlackChannel(t, { channel: { threadFollow, hasAnswered } });
+    const [anna, ben] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];
+    const room = slack.workspace.addRoom('channel', { members: [anna.id, ben.id] });
+    const root = slack.people.mention(anna, room, 'root');
+    const other = slack.people.post(anna, room, 'something else');
+    answered.add(conversationKey((await message(({ text }) => text === 'root')).conversation));
+    slack.people.post(ben, room, 'and mine?', { thread: root.ts });
+    slack.people.post(ben, room, `<@${anna.id}> look`, { thread: root.ts });
+    slack.people.post(ben, room, 'elsewhere', { thread: other.ts });
+    slack.people.post(ben, room, 'beep', { thread: root.ts, asBot: 'B0ROBOT' });
+    assert.equal((await message(({ text }) => text === 'and mine?')).addressed, threadFollow);
+    assert.equal((await message(({ text }) => text.endsWith('look'))).addressed, false);
+    assert.equal((await message(({ text }) => text === 'elsewhere')).addressed, false);
+    assert.equal((await message(({ text }) => text === 'beep')).addressed, false);
+  }
+});
+
+test('I1 !stop in a thread reaches the bot without a mention, even before its first answer', async (t) => {
+  const { slack, message } = await connectSlackChannel(t, { channel: { threadFollow: false } });
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  const root = slack.people.mention(anna, room, 'work');
+  const other = slack.people.post(anna, room, 'chat');
+  await message(({ text }) => text === 'work');
+  slack.people.post(anna, room, '!Stop  now ', { thread: root.ts });
+  slack.people.post(anna, room, '!stop', { thread: other.ts });
+  const stop = await message(({ text }) => text.startsWith('!Stop'));
+  assert.equal(stop.addressed, true);
+  assert.deepEqual(stop.command, { name: 'stop', args: 'now' });
+  assert.equal((await message(({ text }) => text === '!stop')).addressed, false);
+});
+
+test('I1 /name after the mention is a command, bare words are left to the bot', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  slack.people.mention(anna, room, '/Code-Review a\nb');
+  slack.people.mention(anna, room, 'research the moon');
+  const command = await message(({ text }) => text.startsWith('/'));
+  assert.deepEqual(command.command, { name: 'code-review', args: 'a\nb' });
+  const words = await message(({ text }) => text.startsWith('research'));
+  assert.equal(words.command, undefined);
+});
+
+test('H4 a message with files is a message, the files become attachments', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna');
+  const files = [{ id: 'F1', name: '../x.png', mimetype: 'image/png', size: 12 }, { id: 'F2' }];
+  slack.people.dm(anna, 'look', { files });
+  assert.deepEqual((await message()).attachments, [
+    { kind: 'photo', name: '../x.png', mime: 'image/png', size: 12 },
+    { kind: 'other', name: 'file' },
+  ]);
+});
+
+test('H4 an edit comes as the edited message under the same id, a deletion is ignored', async (t) => {
+  const { slack, events, message } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna');
+  const said = slack.people.dm(anna, 'helo');
+  const first = await message();
+  await slack.people.edit(said, 'hello');
+  const edited = await events.until(({ type }) => type === 'edited');
+  assert.ok(edited.type === 'edited');
+  assert.deepEqual(edited.message, { ...first, text: 'hello' });
+  await slack.people.edit(said, 'hello');
+  await slack.people.remove(said);
+  assert.equal(events.all().length, 2);
+});
+
+test('H4 messages of one conversation are handed on in order, whatever each takes to be stored', async (t) => {
+  const stored = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const { slack, events } = await connectSlackChannel(t, {
+    onEvent: async (event) => {
+      if (event.type === 'message' && event.message.text === '0') await stored.promise;
+      if (event.type === 'message') order.push(event.message.text);
+    },
+  });
+  const [anna, ben] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];
+  for (let number = 0; number < 5; number++) slack.people.dm(anna, String(number));
+  slack.people.dm(ben, 'ben');
+  // Another conversation is not held up.
+  await events.until((event) => event.type === 'message' && event.message.text === 'ben');
+  stored.resolve();
+  await events.untilCount(6);
+  assert.deepEqual(order, ['ben', '0', '1', '2', '3', '4']);
+});
