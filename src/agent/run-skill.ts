@@ -4,6 +4,7 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Log } from '../core/log.ts';
 import { noTokens, type Model, type Tokens } from '../core/model.ts';
+import { isShuttingDown } from '../core/shutdown.ts';
 import type { Skill } from '../core/skill.ts';
 import type { SkillResult } from '../core/skill-result.ts';
 import { truncate } from '../core/text.ts';
@@ -27,6 +28,8 @@ export type RunGrant =
       filesCut: boolean;
       tools: readonly Tool[];
       callTool: CallTool;
+      /** Clears away what the run leaves behind; not called for one that goes on later. */
+      clear(): Promise<void>;
     }>
   | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
 
@@ -99,6 +102,7 @@ export function createRunSkill(options: {
       onIteration: (iteration) => context.progress(`${skill.name}: step ${iteration}`),
       clock,
     });
+    if (!isShuttingDown(context.signal)) await granted.clear();
     const { text, truncated } = truncate(ended.text, resultLimit);
     const durationMs = clock.now() - began;
     const { status, code, iterations, tokens } = ended;

@@ -7,6 +7,7 @@ import { labelled } from '../core/label.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
+import { isShuttingDown } from '../core/shutdown.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
@@ -85,7 +86,7 @@ export function createTurn(options: {
       signal,
       clock,
     });
-    if (signal.aborted && (signal.reason as Error).name === 'ShutdownError') throw signal.reason;
+    if (isShuttingDown(signal)) throw signal.reason;
     if (ended.passing === true) throw new ModelError(ended.text, { sentence: ended.text, passing: true });
     if (ended.code === 'CANCELLED' || ended.code === 'TIMEOUT') {
       await append({ kind: 'notice', text: 'The person stopped the work on this.', at: clock.now() });
@@ -118,6 +119,7 @@ export function createTurn(options: {
     const message = args === '' ? `Run ${skill}.` : args;
     const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args } };
     const outcome = await callTool(call, signal);
+    if (isShuttingDown(signal)) throw signal.reason;
     const content = `${labelled('host', `The person started the skill ${skill}; it has run.`)}\n${outcome.content}`;
     return { kind: 'user', item: `${key}#skill`, content, at: clock.now() };
   }

@@ -8,5 +8,8 @@ export function costOf({ models }: Config, alias: string, tokens: Tokens): numbe
   if (priced?.priceIn === undefined || priced.priceOut === undefined) return undefined;
   const { priceIn, priceOut, priceCacheRead = priceIn, priceCacheWrite = priceIn } = priced;
   const { input, output, cacheRead, cacheWrite } = tokens;
-  return (input * priceIn + output * priceOut + cacheRead * priceCacheRead + cacheWrite * priceCacheWrite) / 1_000_000;
+  return (
+    (input * priceIn + output * priceOut + cacheRead * priceCacheRead + cacheWrite * priceCacheWrite) /
+    1_000_000
+  );
 }

@@ -1,3 +1,4 @@
+import { createRunSkill } from '../agent/run-skill.ts';
 import { createTurn } from '../agent/turn.ts';
 import type { Models } from '../agent/create-models.ts';
 import { changedKeys } from '../config/changed-keys.ts';
@@ -13,7 +14,9 @@ import type { Store } from '../stores/store.ts';
 import { createAdmit } from './admit.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
-import { createGrants } from './grants.ts';
+import { costOf } from './cost-of.ts';
+import { createGrantRun } from './grant-run.ts';
+import { createGrantTurn } from './grant-turn.ts';
 import { createHandleItem } from './handle-item.ts';
 import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
@@ -96,15 +99,14 @@ export function createBot(parts: BotParts): Bot {
     lanes: () => lanes,
     voice,
   });
-  const grants = createGrants({
-    live: current,
-    library,
-    sandbox,
+  const runSkill = createRunSkill({
     store,
-    readiness: createReadiness(() => live.config),
+    grant: createGrantRun({ live: current, library, sandbox, log }),
+    costOf: (model, tokens) => costOf(live.config, model.alias, tokens),
     clock,
     log,
   });
+  const readiness = createReadiness(() => live.config);
   const item = createHandleItem({
     store,
     channels,
@@ -117,7 +119,7 @@ export function createBot(parts: BotParts): Bot {
       clock,
       log,
     }),
-    grant: grants.turn,
+    grant: createGrantTurn({ live: current, library, readiness, runSkill, log }),
     useOf,
     showWork: createShowWork({ channels, clock }),
     delivery,

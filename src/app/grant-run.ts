@@ -1,7 +1,8 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunGrant } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
+import type { ErrorCode } from '../core/codes.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
@@ -22,3 +23,72 @@ export type GrantRun = (
   context: ToolContext,
   runId: string,
 ) => Promise<RunGrant>;
+
+/** What a run gets: its body, its model, its own tools under its ceiling, and nothing of any other skill (U2, T5). */
+export function createGrantRun(options: {
+  live: () => Live;
+  library: SkillLibrary;
+  sandbox: Sandbox;
+  log: Log;
+}): GrantRun {
+  const { live, library, sandbox, log } = options;
+
+  return async (skill, request, context, runId) => {
+    const { config, models, redact } = live();
+    const settings = config.skills.byName[skill.name];
+    const environment = skillEnvironment(skill, settings?.env ?? {});
+    if (!environment.ok)
+      return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
+    for (const { message } of environment.diagnostics) log.warn({ skill: skill.name }, message);
+    const seenAt = skill.directory === undefined ? undefined : sandbox.skillPath(skill.directory);
+    const body = await library.current().body(skill.name, request.args ?? '', seenAt);
+    if (!body.ok) return refused(body.code, body.message);
+
+    const scratch = path.join(config.bot.workspace, 'runs', runId);
+    const { files, scripts, cut } = listSkillFiles(skill);
+    const tools: readonly Tool[] = [
+      ...(files.length === 0 ? [] : [skillsReadFile(() => [skill], skill)]),
+      ...(scripts.length === 0 ? [] : [skillsRunScript({ skill, sandbox, scratch, env: environment.env })]),
+    ];
+    if (scripts.length > 0) await mkdir(scratch, { recursive: true, mode: 0o700 });
+    const ceiling = makeCeiling(
+      skill.allowedTools,
+      tools.map(({ name }) => name),
+      {
+        declaresCapabilities: skill.capabilities.length > 0,
+        invalid: config.skills.invalidAllowedTools,
+      },
+    );
+    for (const { code, message } of ceiling.warnings) log.warn({ skill: skill.name, code }, message);
+    if (!ceiling.ok) return refused(ceiling.code, ceiling.message);
+    const callTool = createCallTool({
+      tools,
+      ceiling,
+      decide: async () => ({ allowed: true }),
+      requester: context.requester,
+      redact,
+      log,
+      onProgress: (text) => context.progress(`${skill.name}: ${oneLine(text, 80)}`),
+      audit: () => undefined,
+    });
+    const wanted = settings?.model ?? skill.model ?? config.agent.model;
+    const unknown = models.check(wanted);
+    if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
+    return {
+      ok: true,
+      model: models.get(wanted),
+      maxIterations: settings?.maxIterations ?? skill.maxIterations,
+      timeoutSeconds: skill.timeoutSeconds,
+      body: { text: redact(body.text), filled: body.substituted },
+      files: files.map((file) => redact(file)),
+      filesCut: cut,
+      tools: tools.filter(({ name }) => ceiling.names.includes(name)),
+      callTool,
+      clear: () => rm(scratch, { recursive: true, force: true }),
+    };
+  };
+}
+
+function refused(code: ErrorCode, text: string): RunGrant {
+  return { ok: false, result: { code, text } };
+}

@@ -42,7 +42,9 @@ export function createGrantTurn(options: {
     const requester = { conversation, chatType, external, sender: sender.id };
     const byModel: SkillUse = { ...use, by: 'model' };
     const skills = config.skills.enabled ? library.current().skills : [];
-    const visible = skills.filter((skill) => isAvailable(skill) && decideSkill(skill, rules, byModel).allowed);
+    const visible = skills.filter(
+      (skill) => isAvailable(skill) && decideSkill(skill, rules, byModel).allowed,
+    );
     const model = models.get(config.agent.model);
     const useSkill = createUseSkill({
       visible,
@@ -88,6 +90,9 @@ export function createGrantTurn(options: {
     const shortage = `${shortened}/${hidden}`;
     if ((shortened === 0 && hidden === 0) || shortage === lastShortage) return;
     lastShortage = shortage;
-    log.warn({ shortened, hidden }, 'the catalogue of skills is over its budget: raise [prompt] skills_budget_chars or switch skills off');
+    log.warn(
+      { shortened, hidden },
+      'the catalogue of skills is over its budget: raise [prompt] skills_budget_chars or switch skills off',
+    );
   }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { shutdownReason } from '../core/shutdown.ts';
 import type { Inbox, InboxItem } from '../stores/store.ts';
 
 /** What became of an item: answered (its own step has marked it done), or not yet. */
@@ -61,7 +62,7 @@ export function createLanes(options: {
 
   async function look(): Promise<void> {
     try {
-      const { lanes, nextAt } = await inbox.due(clock.now());
+      const { lanes, nextAt } = await inbox.due(clock.now(), concurrency * 2);
       for (const lane of lanes) {
         if (active.size >= concurrency || stopping.signal.aborted) break;
         if (!active.has(lane)) begin(lane);
@@ -104,18 +105,18 @@ export function createLanes(options: {
     }
   }
 
-  /** The process ended under this item: a try like any other. True when it was the last one. */
+  /** The process ended under this item without getting anywhere: a failed try. True when that was seen to; the item is taken anew then. */
   async function diedBefore(item: InboxItem): Promise<boolean> {
     if (item.interruptedAt === undefined || (await progressed(item, item.interruptedAt))) return false;
     const error = new Error('the process ended while the message was answered');
-    const tries = await inbox.fail(item.key, error.message, clock.now());
-    if (tries < mostTries) return false;
-    await setAside(item, error);
+    if (item.tries + 1 >= mostTries) await setAside(item, error);
+    else await inbox.fail(item.key, error.message, clock.now());
     return true;
   }
 
   async function failed(item: InboxItem, error: unknown, began: number): Promise<void> {
-    if (stopping.signal.aborted) return;
+    // Cut off by the shutdown: no try at all, it goes on at the next start (Q7).
+    if (stopping.signal.aborted) return inbox.postpone(item.key, 'cut off by a shutdown', clock.now());
     const reason = error instanceof Error ? error.message : String(error);
     const further = await progressed(item, began);
     const tries = item.tries + (further ? 0 : 1);
@@ -155,8 +156,7 @@ export function createLanes(options: {
       const late = new AbortController();
       const grace = clock.sleep(graceMs, late.signal).then(
         () => {
-          for (const { abort } of active.values())
-            abort.abort(new DOMException('shutting down', 'ShutdownError'));
+          for (const { abort } of active.values()) abort.abort(shutdownReason());
         },
         () => undefined,
       );

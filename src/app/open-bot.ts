@@ -1,11 +1,11 @@
 import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { createModels } from '../agent/create-models.ts';
 import type { Config } from '../config/complete-config.ts';
 import { watchConfig } from '../config/watch-config.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
 import type { Channel } from '../core/channel.ts';
 import { systemClock } from '../core/clock.ts';
+import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { openStore } from '../stores/open-store.ts';
@@ -32,10 +32,10 @@ export async function openBot(options: {
   const clock = systemClock;
   mkdirSync(config.bot.dataDir, { recursive: true, mode: 0o700 });
   const store = await openStore(config.store.url, { log, clock });
-  const sandbox = openSandbox(config.sandbox, { log });
+  const sandbox = openSandbox(config.sandbox.mode, config.sandbox);
   const library = await openLibrary(config, log);
   const channels = await options.channels({
-    hasAnswered: (conversation) => store.transcripts.answered(conversation),
+    hasAnswered: (conversation) => store.transcripts.answered(conversationKey(conversation)),
     log,
     clock,
   });

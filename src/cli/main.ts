@@ -13,6 +13,8 @@ Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.`;
 
 /** Runs one command line. Each command is loaded when it is used. */
 export async function main(args: readonly string[]): Promise<void> {
+  // A reader that has seen enough (`| head`) is no fault.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   try {
     await program().parseAsync([...args], { from: 'user' });
   } catch (error) {

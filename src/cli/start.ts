@@ -18,12 +18,30 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     return chat({ ...(flag === undefined ? {} : { config: flag }), as: 'private' });
   }
   const log = logOf(config);
-  const bot = await openBot({ config, env: process.env, channels: (needs) => openChannels(config, needs), log });
+  const bot = await openBot({
+    config,
+    env: process.env,
+    channels: (needs) => openChannels(config, needs),
+    log,
+  });
   const ended = stopSignal();
   await bot.start();
-  log.info({ channels: config.telegram.token === undefined ? 'slack' : config.slack.botToken === undefined ? 'telegram' : 'telegram, slack', config: config.path ?? 'defaults' }, 'Skillet is ready');
+  log.info(
+    {
+      channels:
+        config.telegram.token === undefined
+          ? 'slack'
+          : config.slack.botToken === undefined
+            ? 'telegram'
+            : 'telegram, slack',
+      config: config.path ?? 'defaults',
+    },
+    'Skillet is ready',
+  );
   if ((await bot.people.owners()).length === 0) {
-    print(`Nobody owns this bot yet. Send it this in a direct message within ten minutes: /start claim_${await bot.pairing.newOwnerToken()}`);
+    print(
+      `Nobody owns this bot yet. Send it this in a direct message within ten minutes: /start claim_${await bot.pairing.newOwnerToken()}`,
+    );
   }
   log.info({ signal: await ended }, 'stopping');
   await bot.close();

@@ -48,6 +48,7 @@ function grantOf(model: Model, tools: readonly Tool[]): RunGrant {
     filesCut: false,
     tools,
     callTool: door(tools),
+    clear: async () => undefined,
   };
 }
 

@@ -123,6 +123,7 @@ test('Q7 stopping waits for what runs, aborts it when the time is over, and take
   await clock.advance(1);
   await clock.runUntil(lanes.stop(20_000));
   assert.deepEqual(reasons, ['ShutdownError']);
+  assert.equal((await store.inbox.take('telegram:1', clock.now()))?.interruptedAt, undefined);
   const left = await store.inbox.list('waiting');
   assert.deepEqual(
     left.map(({ key, tries }) => [key, tries]),
@@ -131,4 +132,27 @@ test('Q7 stopping waits for what runs, aborts it when the time is over, and take
       ['telegram:1:1', 0],
     ],
   );
+});
+
+test('Q3 a message under which the process dies three times is set aside, and each crash counts once', async () => {
+  const { clock, store, dead, lanes, say } = await setUp(async () => assert.fail('it was handled'));
+  await lanes.stop(0);
+  await say('1', 0);
+  await store.inbox.take('telegram:1', clock.now());
+  for (let life = 1; life <= 3; life++) {
+    const next = createLanes({
+      inbox: store.inbox,
+      // The process dies while it handles: nothing is finished, nothing fails.
+      handle: () => new Promise(() => undefined),
+      progressed: async () => false,
+      onDead: async (item) => void dead.push(item.key),
+      concurrency: 8,
+      clock,
+      log: quietLog(),
+    });
+    next.wake();
+    await clock.advance(100);
+  }
+  assert.deepEqual(dead, ['telegram:1:0']);
+  assert.equal((await store.inbox.list('dead'))[0]?.tries, 3);
 });

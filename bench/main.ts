@@ -1,0 +1,134 @@
+/**
+ * Speed and size, side by side with a bare bot on the same libraries (SPEC B1, B3, B4, M6): `npm run bench`.
+ * Figures are printed, never judged: a busy machine makes every one of them worse.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { openStage, type Stage, type StageOptions } from './stage.ts';
+import { describe, quantile } from './statistics.ts';
+
+const turns = Number(process.env['SKILLET_BENCH_TURNS'] ?? 200);
+const starts = Number(process.env['SKILLET_BENCH_STARTS'] ?? 5);
+const both = ['bare', 'skillet'] as const;
+type Which = (typeof both)[number];
+
+await ownTime();
+await wholeTurn();
+await startTime();
+await idleMemory();
+await promptSize();
+
+/** B1: from an update arriving to its request reaching the model. */
+async function ownTime(): Promise<void> {
+  const { own } = await measureTurns(0);
+  for (const which of both) print(`B1 own time, ${which}`, describe(own[which]));
+  print(
+    'B1 own time above the bare bot',
+    `p50 ${(quantile(own.skillet, 0.5) - quantile(own.bare, 0.5)).toFixed(2)} ms, p95 ${(quantile(own.skillet, 0.95) - quantile(own.bare, 0.95)).toFixed(2)} ms`,
+  );
+}
+
+/** B1: from an update arriving to the answer, with a model that takes 50 ms. */
+async function wholeTurn(): Promise<void> {
+  const { whole } = await measureTurns(50);
+  for (const which of both) print(`B1 whole turn with a 50 ms model, ${which}`, describe(whole[which]));
+  print(
+    'B1 whole turn as a multiple of the bare bot',
+    (quantile(whole.skillet, 0.5) / quantile(whole.bare, 0.5)).toFixed(3),
+  );
+}
+
+async function measureTurns(
+  modelMs: number,
+): Promise<{ own: Record<Which, number[]>; whole: Record<Which, number[]> }> {
+  const stages = await openBoth({ modelMs });
+  const own = { bare: [] as number[], skillet: [] as number[] };
+  const whole = { bare: [] as number[], skillet: [] as number[] };
+  const people = { bare: stages.bare.telegram.person(), skillet: stages.skillet.telegram.person() };
+  for (let turn = -20; turn < turns; turn++) {
+    for (const which of both) {
+      const { telegram, lastAsked } = stages[which];
+      const sent = telegram.calls('sendMessage').length;
+      const began = performance.now();
+      people[which].says(`message ${turn}`);
+      await telegram.until('the answer', () => telegram.calls('sendMessage').length > sent);
+      if (turn < 0) continue;
+      whole[which].push(performance.now() - began);
+      own[which].push(lastAsked() - began);
+      // Conversations grow: the bare bot has no memory, so every twentieth message comes from somebody new.
+      if (turn % 20 === 19) people[which] = telegram.person();
+    }
+  }
+  await closeBoth(stages);
+  return { own, whole };
+}
+
+/** B3: from starting the process to its first poll. */
+async function startTime(): Promise<void> {
+  const cases: readonly (readonly [string, StageOptions])[] = [
+    ['bare', { bot: 'bare', modelMs: 0 }],
+    ['skillet, 100 skills', { bot: 'skillet', modelMs: 0, skills: 100 }],
+    ['skillet, 5,000 skills', { bot: 'skillet', modelMs: 0, skills: 5_000 }],
+  ];
+  for (const [name, options] of cases) {
+    const times: number[] = [];
+    for (let n = 0; n < starts; n++) {
+      const stage = await openStage(options);
+      times.push(stage.startMs);
+      await stage.close();
+    }
+    print(
+      `B3 start to first poll, ${name}`,
+      `median ${quantile(times, 0.5).toFixed(0)} ms, most ${Math.max(...times).toFixed(0)} ms (${starts})`,
+    );
+  }
+}
+
+/** B4: resident memory some seconds after a first turn. */
+async function idleMemory(): Promise<void> {
+  const stages = await openBoth({ modelMs: 0, skills: 100 });
+  for (const which of both) {
+    const { telegram, memoryMb } = stages[which];
+    telegram.person().says('hello');
+    await telegram.until('the answer', () => telegram.calls('sendMessage').length > 0);
+    await delay(5_000);
+    print(`B4 idle memory after a turn, ${which}`, `${(await memoryMb()).toFixed(0)} MB`);
+  }
+  await closeBoth(stages);
+}
+
+/** M6: the fixed prompt with 20 skills, before skill text. */
+async function promptSize(): Promise<void> {
+  const stage = await openStage({
+    bot: 'skillet',
+    modelMs: 0,
+    skills: 20,
+    config: '[skills]\nbundled = false\n',
+  });
+  stage.telegram.person().says('hello');
+  await stage.telegram.until('the answer', () => stage.telegram.calls('sendMessage').length > 0);
+  const { system, tools } = stage.messages.requests[0]?.body ?? {};
+  const all = JSON.stringify(system).length + JSON.stringify(tools).length;
+  const catalogue =
+    20 *
+    '- **bench-skill-0**: Does thing number 0 when somebody asks for it, and says what came of it.\n'.length;
+  print(
+    'M6 system prompt and tools, 20 skills',
+    `${all} characters, about ${Math.round(all / 4)} tokens; without the skills' own text about ${Math.round((all - catalogue) / 4)}`,
+  );
+  await stage.close();
+}
+
+async function openBoth(options: Omit<StageOptions, 'bot'>): Promise<Record<Which, Stage>> {
+  return {
+    bare: await openStage({ ...options, bot: 'bare' }),
+    skillet: await openStage({ ...options, bot: 'skillet' }),
+  };
+}
+
+async function closeBoth(stages: Record<Which, Stage>): Promise<void> {
+  for (const which of both) await stages[which].close();
+}
+
+function print(name: string, value: string): void {
+  process.stdout.write(`${name.padEnd(48)} ${value}\n`);
+}

@@ -1,0 +1,108 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startMessagesServer, type MessagesServer } from '../test/support/messages-server/messages-server.ts';
+import {
+  startTelegramServer,
+  type TelegramServer,
+} from '../test/support/telegram-server/start-telegram-server.ts';
+
+/** A bot in a process of its own, between a Telegram server and a Messages server. */
+export type Stage = Readonly<{
+  telegram: TelegramServer;
+  messages: MessagesServer;
+  /** When the last request reached the Messages server, by `performance.now()`. */
+  lastAsked(): number;
+  /** Milliseconds from starting the process to its first poll. */
+  startMs: number;
+  /** Resident memory of the process, MB. */
+  memoryMb(): Promise<number>;
+  close(): Promise<void>;
+}>;
+
+export type StageOptions = Readonly<{
+  bot: 'bare' | 'skillet';
+  /** Milliseconds the model thinks. */
+  modelMs: number;
+  /** Skills in the workspace, beside those bundled. */
+  skills?: number;
+  /** More of the config file. */
+  config?: string;
+}>;
+
+const root = path.join(import.meta.dirname, '..');
+
+/** Starts servers and bot, and resolves when the bot asks for updates. */
+export async function openStage({ bot, modelMs, skills = 0, config = '' }: StageOptions): Promise<Stage> {
+  const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 30_000 });
+  let asked = 0;
+  const messages = await startMessagesServer({
+    script: () => {
+      asked = performance.now();
+      return { content: [{ type: 'text', text: 'Fine.' }], wire: { delayMs: modelMs, pings: false } };
+    },
+  });
+  const home = await mkdtemp(path.join(tmpdir(), 'skillet-bench-'));
+  await writeSkills(path.join(home, 'workspace', 'skills'), skills);
+  await writeFile(path.join(home, 'config.toml'), configText(telegram, messages, config), { mode: 0o600 });
+  const args =
+    bot === 'bare'
+      ? [path.join(root, 'bench/bare-bot.ts'), telegram.url, telegram.token, messages.url]
+      : [path.join(root, 'bin/skillet.js'), 'start', '--config', path.join(home, 'config.toml')];
+  const began = performance.now();
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { PATH: process.env['PATH'], HOME: home },
+  });
+  let errors = '';
+  child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
+  const gone = once(child, 'exit').then(() => {
+    throw new Error(`the ${bot} bot ended: ${errors}`);
+  });
+  gone.catch(() => undefined);
+  await Promise.race([gone, telegram.until('the first poll', () => telegram.calls('getUpdates').length > 0)]);
+  const startMs = performance.now() - began;
+  return {
+    telegram,
+    messages,
+    lastAsked: () => asked,
+    startMs,
+    memoryMb: () => residentMb(child),
+    async close() {
+      child.kill('SIGTERM');
+      await once(child, 'exit').catch(() => undefined);
+      await Promise.all([telegram.close(), messages.close(), rm(home, { recursive: true, force: true })]);
+    },
+  };
+}
+
+function configText(telegram: TelegramServer, messages: MessagesServer, more: string): string {
+  return `[telegram]
+token = "${telegram.token}"
+api_root = "${telegram.url}"
+paced = false
+[access]
+dm = "open"
+[models.default]
+model = "claude-sonnet-5-5"
+base_url = "${messages.url}"
+api_key = "bench-key-1234"
+${more}`;
+}
+
+async function writeSkills(folder: string, count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    const name = `bench-skill-${n}`;
+    await mkdir(path.join(folder, name), { recursive: true });
+    const text = `---\nname: ${name}\ndescription: Does thing number ${n} when somebody asks for it, and says what came of it.\n---\n\nDo thing ${n}.\n`;
+    await writeFile(path.join(folder, name, 'SKILL.md'), text);
+  }
+}
+
+/** Linux only: elsewhere there is no cheap way to ask for another process's memory. */
+async function residentMb({ pid }: ChildProcess): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1]) / 1024;
+}

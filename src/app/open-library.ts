@@ -1,0 +1,25 @@
+import path from 'node:path';
+import type { Config } from '../config/complete-config.ts';
+import type { Log } from '../core/log.ts';
+import type { SkillRoot } from '../skills/read-roots.ts';
+import { createSkillLibrary, type SkillLibrary } from '../skills/skill-library.ts';
+
+/** Where this config's skills are, by origin (D1). The user's folder is the operator's own hand. */
+export function skillRoots({ skills, bot }: Config): readonly SkillRoot[] {
+  const bundled = path.join(import.meta.dirname, '../../skills');
+  return [
+    ...(skills.bundled ? [{ origin: 'bundled', path: bundled } as const] : []),
+    { origin: 'user', path: skills.userDir },
+    { origin: 'workspace', path: path.join(bot.workspace, 'skills') },
+  ];
+}
+
+/** Reads the skills of a config. */
+export function openLibrary(config: Config, log: Log): Promise<SkillLibrary> {
+  return createSkillLibrary({
+    roots: skillRoots(config),
+    cacheDir: path.join(config.bot.dataDir, 'cache'),
+    strict: config.skills.strict,
+    log,
+  });
+}

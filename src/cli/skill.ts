@@ -1,0 +1,144 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { skillRoots } from '../app/open-library.ts';
+import { skillRules } from '../config/access-from-config.ts';
+import type { Config } from '../config/complete-config.ts';
+import { allowedChatTypes } from '../core/decide-skill.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { OperatorError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import type { Skill } from '../core/skill.ts';
+import { oneLine } from '../core/text.ts';
+import { loadSkills } from '../skills/load-skills.ts';
+import { newSkillText } from '../skills/new-skill.ts';
+import type { Registry } from '../skills/registry.ts';
+import { listSkillFiles } from '../skills/skill-files.ts';
+import { validateTree } from '../skills/validate-tree.ts';
+import type { ReadOptions } from './main.ts';
+import { openConfig } from './open-config.ts';
+import { print, printJson } from './print.ts';
+
+/** `skill list`: each skill with its origin and its effective access, then every diagnostic (F5). Exit 1 when a skill did not load. */
+export async function listSkills({ config: flag, json }: ReadOptions): Promise<void> {
+  const config = await openConfig(flag);
+  const registry = await read(config);
+  const rows = registry.skills.map((skill) => ({
+    ...describe(skill, config),
+    description: skill.description,
+  }));
+  if (registry.diagnostics.some(({ level }) => level === 'error')) process.exitCode = 1;
+  if (json === true) return printJson({ skills: rows, diagnostics: registry.diagnostics });
+  const width = Math.max(0, ...rows.map(({ name }) => name.length));
+  for (const { name, origin, enabled, chatTypes, why, description } of rows) {
+    const where = enabled ? chatTypes.join(', ') || 'nowhere' : 'off';
+    print(`${name.padEnd(width)}  ${origin.padEnd(11)} ${where.padEnd(23)} ${oneLine(description, 60)}`);
+    for (const reason of why) print(`${' '.repeat(width)}  ${reason}`);
+  }
+  if (rows.length === 0) print('There are no skills.');
+  printDiagnostics(registry.diagnostics);
+}
+
+/** `skill show NAME`: everything that is known of one skill. */
+export async function showSkill(name: string, { config: flag, json }: ReadOptions): Promise<void> {
+  const config = await openConfig(flag);
+  const registry = await read(config);
+  const skill = registry.get(name);
+  if (skill === undefined) {
+    const near = nearest(name, registry.names);
+    throw new OperatorError(
+      `There is no skill "${name}".${near.length === 0 ? '' : ` Near: ${near.join(', ')}.`}`,
+    );
+  }
+  const body = await registry.body(name, '');
+  const { files, cut } = listSkillFiles(skill);
+  const text = body.ok ? body.text : undefined;
+  if (json === true)
+    return printJson({ ...skill, ...describe(skill, config), files, filesCut: cut, body: text });
+  const { origin, enabled, chatTypes, why } = describe(skill, config);
+  print(`${skill.name} (${origin}) ${skill.path}\n${skill.description}\n`);
+  print(
+    `works in: ${enabled ? chatTypes.join(', ') || 'no chat' : 'nothing: it is off'}${skill.access.sensitive ? ' (sensitive)' : ''}`,
+  );
+  for (const reason of why) print(`  ${reason}`);
+  const asks = {
+    env: skill.env,
+    packages: skill.packages,
+    capabilities: skill.capabilities,
+    network: skill.network,
+    tools: skill.allowedTools ?? [],
+  };
+  for (const [what, list] of Object.entries(asks)) if (list.length > 0) print(`${what}: ${list.join(', ')}`);
+  for (const { origin: from, path: other } of skill.shadows) print(`shadows: ${other} (${from})`);
+  if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
+  print(`\n${text ?? (body.ok ? '' : body.message)}`);
+  printDiagnostics(skill.diagnostics);
+}
+
+/** `skill validate PATH`: all problems at once; exit 1 on any error (F5). */
+export async function validateSkills(
+  target: string,
+  { strict, json }: ReadOptions & { strict?: boolean },
+): Promise<void> {
+  const found = await validateTree(path.resolve(target), { strict: strict === true });
+  if (found.length === 0)
+    throw new OperatorError(
+      `There is no skill at ${target}: name a SKILL.md, its folder, or a folder of skills.`,
+    );
+  if (found.some(({ valid }) => !valid)) process.exitCode = 1;
+  if (json === true) return printJson(found);
+  for (const { path: file, valid, problems } of found) {
+    print(`${valid ? 'valid  ' : 'invalid'}  ${file}`);
+    for (const { level, code, message, line } of problems) {
+      print(`  ${level} ${code}${line === undefined ? '' : ` line ${line}`}: ${message}`);
+    }
+  }
+}
+
+/** `skill new NAME`: a skill to begin with, in the workspace; never over one that is there. */
+export async function newSkill(
+  name: string,
+  { config: flag, description }: ReadOptions & { description?: string },
+): Promise<void> {
+  const config = await openConfig(flag);
+  const folder = path.join(config.bot.workspace, 'skills', name);
+  const file = path.join(folder, 'SKILL.md');
+  if (!/^[\p{Ll}\p{Lo}\p{N}]+(-[\p{Ll}\p{Lo}\p{N}]+)*$/u.test(name) || [...name].length > 64) {
+    throw new OperatorError(
+      `"${name}" can't be a skill's name: write lower-case letters, digits and single hyphens, 64 at most.`,
+    );
+  }
+  await mkdir(folder, { recursive: true });
+  try {
+    await writeFile(file, newSkillText(name, description ?? 'Say what this skill does and when to use it.'), {
+      flag: 'wx',
+    });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
+      throw new OperatorError(`${file} is there already: edit it, or take another name.`);
+    throw error;
+  }
+  print(`${file} is written. Edit it; a running bot takes it in at once.`);
+}
+
+function read(config: Config): Promise<Registry> {
+  return loadSkills(skillRoots(config), { strict: config.skills.strict });
+}
+
+function describe(skill: Skill, config: Config) {
+  const rules = skillRules(config);
+  return {
+    name: skill.name,
+    origin: skill.origin,
+    path: skill.path,
+    enabled: config.skills.enabled && (rules.skills.get(skill.name)?.enabled ?? !skill.access.optIn),
+    chatTypes: allowedChatTypes(skill, rules),
+    sensitive: skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true,
+    why: skill.access.why,
+  };
+}
+
+function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
+  for (const { level, code, message, path: file, line } of diagnostics) {
+    print(`${level} ${code} ${file ?? ''}${line === undefined ? '' : `:${line}`}: ${message}`);
+  }
+}
