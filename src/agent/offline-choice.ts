@@ -1,5 +1,6 @@
 import type { Label } from '../core/label.ts';
 import type { ModelRequest } from '../core/model.ts';
+import { searchSkills } from '../skills/search-skills.ts';
 
 /** A skill as the request shows it. */
 export type SeenSkill = Readonly<{ name: string; description: string }>;
@@ -24,26 +25,18 @@ function describedIn(catalogue: string, name: string): string {
   return (bullet ?? element)?.[1]?.trim() ?? '';
 }
 
-/** The best match by R2's weights (3 in the name, 2 in the description; then by name), small words left out. */
+/** The best match by R2's score, small words left out. */
 export function pickSkill(skills: readonly SeenSkill[], words: string): string | undefined {
-  const terms = termsOf(words);
-  const scored = skills
-    .map(({ name, description }) => ({
-      name,
-      score: scoreOf(terms, name, 3) + scoreOf(terms, description, 2),
-    }))
-    .filter(({ score }) => score > 0);
-  scored.sort((a, b) => b.score - a.score || (a.name < b.name ? -1 : 1));
-  return scored[0]?.name;
+  const tagless = skills.map((skill) => ({ ...skill, tags: [] }));
+  return searchSkills(tagless, termsOf(words).join(' '))[0]?.name;
 }
 
-/** The listed script whose name matches best, else the first. */
+/** The listed script whose name holds most of the words, else the first. */
 export function pickScript(listing: string, words: string): string | undefined {
-  const paths = [...listing.matchAll(/^- (scripts\/\S+\.(?:sh|py|js|mjs|ts))(?=\s|$)/gm)].map(
-    (match) => match[1] ?? '',
-  );
+  const listed = listing.matchAll(/^- (scripts\/\S+\.(?:sh|py|js|mjs|ts))(?=\s|$)/gm);
   const terms = termsOf(words);
-  return paths.toSorted((a, b) => scoreOf(terms, b, 1) - scoreOf(terms, a, 1))[0];
+  const fit = (path: string): number => terms.filter((term) => path.toLowerCase().includes(term)).length;
+  return [...listed].map((match) => match[1] ?? '').toSorted((a, b) => fit(b) - fit(a))[0];
 }
 
 /** What of a message looks like arguments: quoted parts and words with a digit, else all of it as one. */
@@ -81,10 +74,4 @@ const smallWords = new Set(
 function termsOf(words: string): readonly string[] {
   const found = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(found)].filter((term) => term.length > 2 && !smallWords.has(term));
-}
-
-/** `weight` for each term that begins a word of `text`. */
-function scoreOf(terms: readonly string[], text: string, weight: number): number {
-  const words = text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-  return terms.filter((term) => words.some((word) => word.startsWith(term))).length * weight;
 }

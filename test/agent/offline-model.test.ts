@@ -11,6 +11,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { labelled } from '../../src/core/label.ts';
 import { noTokens } from '../../src/core/model.ts';
+import { renderCatalogue } from '../../src/skills/catalogue.ts';
 import { readOnly } from '../../src/core/tool.ts';
 import type { ToolCall } from '../../src/core/tool-call.ts';
 
@@ -19,12 +20,12 @@ const skills = [
   { name: 'research', description: 'Researches a question on the web.' },
   { name: 'summarize', description: 'Summarizes a page or a text.' },
 ];
-const markdown = skills.map(({ name, description }) => `- **${name}**: ${description}`).join('\n');
-const xml = skills
-  .map(
-    ({ name, description }) => `<skill><name>${name}</name><description>${description}</description></skill>`,
-  )
-  .join('\n');
+const catalogue = (format: 'markdown' | 'xml') =>
+  renderCatalogue(
+    skills.map((skill) => ({ ...skill, path: `/skills/${skill.name}/SKILL.md` })),
+    { format, budgetChars: 4_000 },
+  ).text;
+const markdown = catalogue('markdown');
 const useSkill: ToolSpec = {
   name: 'use_skill',
   description: 'Runs a skill.',
@@ -85,15 +86,12 @@ const ok = (text: string) =>
     truncated: false,
   });
 
-for (const [format, catalogue] of [
-  ['markdown', markdown],
-  ['xml', xml],
-] as const) {
+for (const format of ['markdown', 'xml'] as const) {
   test(`M1 offline, the skill that matches best is started and its output is the answer (${format})`, async () => {
     const entries = [said('Could you roll 2d6 for me?')];
     const { ended, calls, streamed } = await converse(
       entries,
-      prompt(catalogue),
+      prompt(catalogue(format)),
       [useSkill],
       ok('4 + 3 = **7**'),
     );
