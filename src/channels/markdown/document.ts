@@ -13,6 +13,7 @@ export type Block =
   | Table
   | Readonly<{ type: 'thematicBreak' }>;
 
+/** `lang` is a plain word of at most 40 characters. */
 export type Code = Readonly<{ type: 'code'; lang: string | null; value: string }>;
 
 export type List = Readonly<{

@@ -13,7 +13,9 @@ import { visibleText } from './visible-text.ts';
  */
 export function parseMarkdown(markdown: string): MarkdownDocument {
   const stretches = tameMarkdown(markdown);
-  const children = stretches.flatMap(({ source, literal }) => (literal ? literally(source) : parse(source)));
+  const children = stretches.flatMap(({ source, definitions, literal }) =>
+    literal ? literally(source) : parse(definitions === '' ? source : `${definitions}\n\n${source}`),
+  );
   const document: MarkdownDocument = { type: 'root', children };
   if (visibleText(document).trim() !== '') return document;
   return { type: 'root', children: stretches.flatMap(({ source }) => literally(source)) };

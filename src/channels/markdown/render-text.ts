@@ -29,7 +29,7 @@ export function renderText(document: MarkdownDocument, style: TextStyle): string
 
 function renderBlocks(blocks: readonly Block[], style: TextStyle, place: Place, between: string): string {
   const rendered = blocks.map((block) => renderBlock(block, style, place)).filter((text) => text !== '');
-  return rendered.join(between.replaceAll('\n', `\n${place.prefix}`));
+  return rendered.join(between.replaceAll('\n', `\n${style.text(place.prefix)}`));
 }
 
 function renderBlock(block: Block, style: TextStyle, place: Place): string {
@@ -46,7 +46,10 @@ function renderBlock(block: Block, style: TextStyle, place: Place): string {
       return style.pre(layOutTable(block), null);
     case 'blockquote': {
       if (place.quoted)
-        return `> ${renderBlocks(block.children, style, { ...place, prefix: `${place.prefix}> ` }, '\n')}`;
+        return (
+          style.text('> ') +
+          renderBlocks(block.children, style, { ...place, prefix: `${place.prefix}> ` }, '\n')
+        );
       const inner = renderBlocks(block.children, style, { ...place, quoted: true }, '\n');
       return inner.trim() === '' ? '' : style.quote(inner);
     }
@@ -62,7 +65,8 @@ function renderList(list: List, style: TextStyle, place: Place): string {
     const bullet = list.ordered ? `${(list.start ?? 1) + index}. ` : '• ';
     return renderItem(item, bullet, style, place);
   });
-  return items.join(list.spread ? `\n${place.prefix}\n${place.prefix}` : `\n${place.prefix}`);
+  const newLine = `\n${style.text(place.prefix)}`;
+  return items.join(list.spread ? newLine + newLine : newLine);
 }
 
 function renderItem(item: ListItem, bullet: string, style: TextStyle, place: Place): string {

@@ -25,7 +25,9 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
       case 'heading':
         return [{ type: 'heading', depth: node.depth, children: toInlines(node.children, definitions) }];
       case 'code':
-        return [{ type: 'code', lang: node.lang ?? null, value: node.value }];
+        return [
+          { type: 'code', lang: /^[\w+#.-]{1,40}/.exec(node.lang ?? '')?.[0] ?? null, value: node.value },
+        ];
       case 'blockquote':
         return [{ type: 'blockquote', children: toBlocks(node.children, definitions) }];
       case 'list':

@@ -1,21 +1,21 @@
 import { stripVTControlCharacters } from 'node:util';
+import { sourceLines } from './source-lines.ts';
+import { wouldStall } from './would-stall.ts';
 
-/** A stretch of a source that is parsed by itself. `literal`: its shape would stall a parser, so it is shown as it stands. */
-export type Stretch = Readonly<{ source: string; literal: boolean }>;
+/**
+ * A stretch of a source that is parsed by itself, together with the link definitions that it refers to and that stand
+ * elsewhere. `literal`: its shape would stall a parser, so it is shown as it stands.
+ */
+export type Stretch = Readonly<{ source: string; definitions: string; literal: boolean }>;
 
-/** Characters a stretch holds at most, unless a code fence needs more. Longer sources are cut at a blank line where there is one. */
-const stretchLength = 32_000;
-/** Container markers (`>`, `-`, `1.`) at the head of one line. */
-const deepestPrefix = 24;
-/** Per paragraph: what the parser compares pairwise. No honest paragraph comes near. */
-const mostBrackets = 600;
-const mostDelimiters = 400;
-/** Lines that go on a quote or list item without its marker or indentation. */
-const mostLazyLines = 400;
+/** Characters after which a stretch ends at a good place, at a fair one, anywhere. The parser's time is not quite linear. */
+const goodLength = 6_000;
+const fairLength = 16_000;
+const anyLength = 32_000;
 
-const marker = /^[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$))/;
 // eslint-disable-next-line no-control-regex -- these are the characters to be removed
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
 
 /**
  * Makes any text safe to parse: control characters and terminal sequences removed, lone surrogates replaced, cut into
@@ -25,86 +25,51 @@ export function tameMarkdown(markdown: string): readonly Stretch[] {
   const source = stripVTControlCharacters(markdown.toWellFormed())
     .replace(/\r\n?/g, '\n')
     .replace(controls, '');
-  return cutIntoStretches(source).map((stretch) => ({ source: stretch, literal: wouldStall(stretch) }));
+  const stretches = cutIntoStretches(source);
+  const definitions = stretches.length === 1 ? [] : findDefinitions(source);
+  return stretches.map((stretch) => ({
+    source: stretch,
+    definitions: definitions
+      .filter(({ label, line }) => stretch.includes(`[${label}]`) && !stretch.includes(line))
+      .map(({ line }) => line)
+      .join('\n'),
+    literal: wouldStall(stretch),
+  }));
 }
 
 function cutIntoStretches(source: string): readonly string[] {
   const stretches: string[] = [];
   let start = 0;
-  let blank = 0;
-  let fence: string | undefined;
-  for (const [position, line] of linesOf(source)) {
+  let afterBlank = false;
+  const cutAt = (end: number): void => {
+    stretches.push(source.slice(start, end));
+    start = end;
+  };
+  for (const { text, position, blank, code } of sourceLines(source)) {
+    const length = position - start;
     // Inside a fence a cut would turn code into text; parsing code is cheap at any length.
-    while (fence === undefined && position + line.length - start > stretchLength) {
-      const end =
-        blank > start ? blank : position > start ? position : safeCut(source, start + stretchLength);
-      stretches.push(source.slice(start, end));
-      start = end;
+    const opens = code && /^[`~]/.test(text) && afterBlank;
+    if (!code || opens) {
+      const fair = afterBlank && /^\S/.test(text);
+      const good = fair && !/^(?:[-*+]|\d+[.)])\s/.test(text);
+      if (length > (good ? goodLength : fair ? fairLength : anyLength)) cutAt(position);
+      while (!code && position + text.length - start > anyLength) cutAt(safeCut(source, start + anyLength));
     }
-    fence = fenceAfter(fence, line);
-    if (fence === undefined && line.trim() === '') blank = position + line.length;
+    afterBlank = blank && !code;
   }
   stretches.push(source.slice(start));
   return stretches;
 }
 
-function wouldStall(stretch: string): boolean {
-  let [brackets, delimiters, lazy] = [0, 0, 0];
-  let contained = false;
-  let fence: string | undefined;
-  for (const [, line] of linesOf(stretch)) {
-    const before = fence;
-    fence = fenceAfter(fence, line);
-    const prefix = containerPrefix(line);
-    if (prefix.markers > deepestPrefix) return true;
-    if (before !== undefined || fence !== undefined || line.trim() === '') {
-      [brackets, delimiters, lazy] = [0, 0, 0];
-      contained = false;
-      continue;
-    }
-    if (/^[-*+] +[^\s]|^#/.test(line)) [brackets, delimiters] = [0, 0];
-    contained ||= prefix.markers > 0;
-    lazy = prefix.markers > 0 || /^\s/.test(line) ? 0 : lazy + 1;
-    brackets += count(line, /\]/g);
-    delimiters += count(line, /[*~]+|(?<!\w)_+|_+(?!\w)/g);
-    if (brackets > mostBrackets || delimiters > mostDelimiters || (contained && lazy > mostLazyLines))
-      return true;
-  }
-  return false;
-}
-
-/** The fence that is open after this line. Only fences at the start of a line: those are fences wherever they stand. */
-function fenceAfter(open: string | undefined, line: string): string | undefined {
-  if (open === undefined) return /^(`{3,}(?=[^`]*$)|~{3,})/.exec(line.trimEnd())?.[0];
-  const close = /^ {0,3}(`{3,}|~{3,})\s*$/.exec(line)?.[1];
-  return close?.startsWith(open) === true ? undefined : open;
-}
-
-function containerPrefix(line: string): Readonly<{ markers: number }> {
-  let rest = line;
-  let markers = 0;
-  for (let found = marker.exec(rest); found !== null && markers <= deepestPrefix; found = marker.exec(rest)) {
-    rest = rest.slice(found[0].length);
-    markers += 1;
-  }
-  return { markers };
-}
-
-function* linesOf(source: string): Generator<readonly [position: number, line: string]> {
-  for (let position = 0; position < source.length;) {
-    const newline = source.indexOf('\n', position);
-    const end = newline === -1 ? source.length : newline + 1;
-    yield [position, source.slice(position, end)];
-    position = end;
-  }
+function findDefinitions(source: string): readonly Readonly<{ label: string; line: string }>[] {
+  return [...sourceLines(source)].flatMap(({ text, code }) => {
+    const label = code ? undefined : definition.exec(text.trimEnd())?.[1];
+    return label === undefined ? [] : [{ label, line: text.trimEnd() }];
+  });
 }
 
 function safeCut(source: string, end: number): number {
-  const space = source.lastIndexOf(' ', end);
+  const space = source.lastIndexOf(' ', end - 1);
   if (space > end - 1000) return space + 1;
   return /[\ud800-\udbff]/.test(source.charAt(end - 1)) ? end - 1 : end;
-}
-
-function count(text: string, pattern: RegExp): number {
-  return text.match(pattern)?.length ?? 0;
 }

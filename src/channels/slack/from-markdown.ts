@@ -33,7 +33,10 @@ export function toSlackMessage(
   markdown: string | MarkdownDocument,
 ): Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }> {
   const document = asDocument(markdown);
-  return { text: toSlackText(document), blocks: [{ type: 'markdown', text: toSlackMarkdown(document) }] };
+  return {
+    text: renderText(document, mrkdwnStyle),
+    blocks: [{ type: 'markdown', text: writeMarkdown(document) }],
+  };
 }
 
 /** Markdown as Slack may be handed it, in a block or a stream: links are live only where policy lets them, mentions are not. */
@@ -49,7 +52,9 @@ export function toSlackText(markdown: string | MarkdownDocument): string {
 /** Whether one Slack message takes it: 12,000 characters as a block and 4,000 as text, so that either form is whole. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
   const document = asDocument(markdown);
-  return toSlackText(document).length <= longestText && toSlackMarkdown(document).length <= longestBlock;
+  return (
+    renderText(document, mrkdwnStyle).length <= longestText && writeMarkdown(document).length <= longestBlock
+  );
 }
 
 function asDocument(markdown: string | MarkdownDocument): MarkdownDocument {

@@ -4,7 +4,7 @@ type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
 /** What Slack may turn into a mention wherever it stands: `<@U1>`, `<#C1>`, `<!channel>`, `<!subteam^S1>`, `@here`. */
 const pings =
-  /<(?=[@#]\w|!(?:channel|here|everyone|group|subteam|date)\b)|(?<![\w.+-])@(?=(?:channel|here|everyone|group)\b)/gi;
+  /[<;]\\*(?=[@#]\w|!(?:channel|here|everyone|group|subteam|date))|(?<![\w.+-])@(?=channel|here|everyone|group)|@(?=(?:channel|here|everyone|group)(?![\w-]*\.\w))/gi;
 /** Word joiner: takes no room and allows no line break. */
 const joiner = '\u2060';
 
@@ -14,7 +14,10 @@ const joiner = '\u2060';
  */
 export function withoutPings<N extends Node>(node: N): N {
   if ('value' in node) return { ...node, value: node.value.replace(pings, `$&${joiner}`) };
-  if ('children' in node)
-    return { ...node, children: node.children.map((child: Node) => withoutPings(child)) };
-  return node;
+  if (!('children' in node)) return node;
+  const before: readonly Node[] = node.children;
+  const children = before.map((child) => withoutPings(child));
+  return 'url' in node
+    ? { ...node, url: node.url.replace(pings, encodeURIComponent), children }
+    : { ...node, children };
 }

@@ -1,7 +1,8 @@
 import type { MarkdownDocument } from '../markdown/document.ts';
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
-import { plainStyle, plainText } from '../markdown/plain-text.ts';
+import { plainStyle } from '../markdown/plain-text.ts';
 import { renderText, type TextStyle } from '../markdown/render-text.ts';
+import { showDeadLinks } from './show-dead-links.ts';
 
 const longestText = 4096;
 /** Telegram refuses a longer one before it looks at the marks. Bytes. */
@@ -9,9 +10,15 @@ const longestSource = 32_768;
 /** Telegram silently drops the marks of a message beyond these. */
 const mostEntities = 100;
 
-const htmlStyle: TextStyle = {
+/** Telegram mentions whoever has the name after an `@`, outside code. An invisible word joiner keeps it a text (H2). */
+const textStyle: TextStyle = {
   ...plainStyle,
-  text: escapeHtml,
+  text: (value) => value.replace(/(?<!\w)@(?=\w|$)/g, '@\u2060'),
+};
+
+const htmlStyle: TextStyle = {
+  ...textStyle,
+  text: (value) => escapeHtml(textStyle.text(value)),
   bold: (inner) => `<b>${inner}</b>`,
   italic: (inner) => `<i>${inner}</i>`,
   strike: (inner) => `<s>${inner}</s>`,
@@ -19,11 +26,10 @@ const htmlStyle: TextStyle = {
   // Telegram allows no code in a link and would drop the link.
   link: (inner, url) => `<a href="${escapeHtml(url)}">${inner.replace(/<\/?code>/g, '')}</a>`,
   heading: (inner) => `<b>${inner.replace(/<\/?b>/g, '')}</b>`,
-  pre: (value, lang) => {
-    const language = /^[\w+#.-]{1,40}/.exec(lang ?? '')?.[0];
-    if (language === undefined) return `<pre>${escapeHtml(value)}</pre>`;
-    return `<pre><code class="language-${language}">${escapeHtml(value)}</code></pre>`;
-  },
+  pre: (value, lang) =>
+    lang === null
+      ? `<pre>${escapeHtml(value)}</pre>`
+      : `<pre><code class="language-${lang}">${escapeHtml(value)}</code></pre>`,
   quote: (inner) => `<blockquote>${inner}</blockquote>`,
 };
 
@@ -34,19 +40,19 @@ export function toTelegramHtml(markdown: string | MarkdownDocument): string {
 
 /** The same message without marks, for when Telegram refuses them. Equal to the text that the HTML shows. */
 export function toTelegramText(markdown: string | MarkdownDocument): string {
-  return plainText(asDocument(markdown));
+  return renderText(asDocument(markdown), textStyle);
 }
 
 /** Whether one Telegram message takes it: 4,096 UTF-16 units of text after the marks, 32,768 bytes with them, 100 marks. */
 export function telegramFits(markdown: string | MarkdownDocument): boolean {
   const document = asDocument(markdown);
-  if (toTelegramText(document).length > longestText) return false;
-  const html = toTelegramHtml(document);
+  if (renderText(document, textStyle).length > longestText) return false;
+  const html = renderText(document, htmlStyle);
   return Buffer.byteLength(html) <= longestSource && (html.match(/<\//g)?.length ?? 0) <= mostEntities;
 }
 
 function asDocument(markdown: string | MarkdownDocument): MarkdownDocument {
-  return typeof markdown === 'string' ? parseMarkdown(markdown) : markdown;
+  return showDeadLinks(typeof markdown === 'string' ? parseMarkdown(markdown) : markdown);
 }
 
 function escapeHtml(text: string): string {

@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { splitMarkdown } from '../../src/channels/markdown/split-markdown.ts';
+import { telegramFits, toTelegramHtml, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
+
+test('H2 Telegram gets its own tags for every mark that it knows', () => {
+  assert.equal(
+    toTelegramHtml('**b** *i* ~~s~~ `c<d>` [l](https://x.example/?a=1&b=2)'),
+    '<b>b</b> <i>i</i> <s>s</s> <code>c&lt;d&gt;</code> <a href="https://x.example/?a=1&amp;b=2">l</a>',
+  );
+  assert.equal(toTelegramHtml('# A **b** title\n\ntext'), '<b>A b title</b>\n\ntext');
+  assert.equal(
+    toTelegramHtml('```ts\nif (a < b) {}\n```\n\n```\nx\n```'),
+    '<pre><code class="language-ts">if (a &lt; b) {}</code></pre>\n\n<pre>x</pre>',
+  );
+  assert.equal(
+    toTelegramHtml('> one\n>\n> > two'),
+    '<blockquote>one\n&gt; two</blockquote>',
+    'a quote inside a quote, which Telegram has not',
+  );
+});
+
+test('H2 Telegram gets lists as lines, with numbers, boxes and indentation', () => {
+  assert.equal(
+    toTelegramHtml('- a\n- b\n  1. c\n  2. d\n- [x] e\n- [ ] f\n\n7. g\n8. h'),
+    '• a\n• b\n  1. c\n  2. d\n• [x] e\n• [ ] f\n\n7. g\n8. h',
+  );
+});
+
+test('H2 Telegram gets tables as aligned fixed-width text', () => {
+  assert.equal(
+    toTelegramHtml('| name | n |\n|---|--:|\n| **a** | 1 |\n| 漢字 | 22 |\n| x<br>y | `3` |'),
+    '<pre>name |  n\n-----+---\na    |  1\n漢字 | 22\nx y  |  3</pre>',
+  );
+});
+
+test('H2 an image is a link, and only http, https and mailto links are live', () => {
+  assert.equal(
+    toTelegramHtml('![cat](https://x.example/c.png)'),
+    '<a href="https://x.example/c.png">cat</a>',
+  );
+  assert.equal(
+    toTelegramHtml('![](https://x.example/c.png)'),
+    '<a href="https://x.example/c.png">https://x.example/c.png</a>',
+  );
+  assert.equal(
+    toTelegramHtml('[![logo](https://x.example/l.png)](https://x.example/)'),
+    '<a href="https://x.example/">logo</a>',
+  );
+  assert.equal(
+    toTelegramHtml('[a](javascript:alert(1)) [b](tg://user?id=1) <slack://x>'),
+    'a (javascript:alert(1)) b (tg://user?id=1) slack://x',
+  );
+  assert.equal(toTelegramHtml('[r][1]\n\n[1]: https://x.example/r'), '<a href="https://x.example/r">r</a>');
+});
+
+test('H2 a link that Telegram would drop is written out', () => {
+  assert.equal(toTelegramHtml('[mail](mailto:a@b.example)'), 'mail (a@b.example)');
+  assert.equal(toTelegramHtml('a@b.example'), 'a@b.example');
+  assert.equal(toTelegramHtml('[panel](http://server:3000/x)'), 'panel (http://server:3000/x)');
+  assert.equal(toTelegramHtml('http://localhost:3000'), 'http://localhost:3000');
+});
+
+test('H2 HTML in the text is shown, never obeyed', () => {
+  assert.equal(
+    toTelegramHtml('<a href="tg://user?id=1">x</a> &lt;b&gt; <script>**b**</script>'),
+    '&lt;a href=&quot;tg://user?id=1&quot;&gt;x&lt;/a&gt; &lt;b&gt; &lt;script&gt;<b>b</b>&lt;/script&gt;',
+  );
+  assert.equal(
+    toTelegramHtml('```"><b>\nx\n```'),
+    '<pre>x</pre>',
+    'the word after a fence is no place for tags',
+  );
+});
+
+test('H2 the plain form says the same as the HTML', () => {
+  const markdown = '# T\n\n**b** `c` [l](https://x.example)\n\n- a\n\n> q\n\n```js\nx\n```';
+  assert.equal(toTelegramText(markdown), 'T\n\nb c l\n\n• a\n\nq\n\nx');
+});
+
+test('H2 text that is not blank never becomes blank', () => {
+  for (const markdown of [
+    '[a]: http://b.example',
+    '```\n```',
+    '---',
+    '# ',
+    '****',
+    '- ',
+    '>',
+    '| |\n|-|',
+    '<br>',
+  ]) {
+    assert.notEqual(toTelegramText(markdown).trim(), '', markdown);
+    assert.equal(splitMarkdown(markdown, telegramFits).length, 1, markdown);
+  }
+  assert.deepEqual(splitMarkdown(' \n\t\n', telegramFits), []);
+});
+
+test('H2 a message is 4,096 UTF-16 units after the marks are taken away', () => {
+  assert.equal(telegramFits('**' + 'x'.repeat(4096) + '**'), true);
+  assert.equal(telegramFits('x'.repeat(4097)), false);
+  assert.equal(telegramFits('😀'.repeat(2048)), true);
+  assert.equal(telegramFits('😀'.repeat(2049)), false);
+  assert.equal(
+    telegramFits('[x](https://e.example/) '.repeat(101)),
+    false,
+    'Telegram would drop marks past the 100th',
+  );
+  assert.equal(
+    telegramFits(`[a](https://e.example/${'%20'.repeat(400)}) `.repeat(30)),
+    false,
+    'over 32,768 bytes',
+  );
+});
