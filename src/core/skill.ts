@@ -27,6 +27,8 @@ export type Skill = Readonly<{
   path: string;
   /** Absolute path of the skill's folder; absent for a flat file. */
   directory?: string;
+  /** Absolute path of the root it was found in: nothing of it is read from outside (D5). Absent where it came from no folder. */
+  root?: string;
   license?: string;
   compatibility?: string;
   metadata: Readonly<Record<string, string>>;

@@ -1,0 +1,166 @@
+import type { Skill } from '../core/skill.ts';
+
+export type CatalogueOptions = Readonly<{
+  format: 'markdown' | 'xml';
+  /** Characters of the whole section, as `catalogueBudget` gives them. */
+  budgetChars: number;
+  /** Adds the absolute path of each SKILL.md. */
+  includeLocation?: boolean;
+}>;
+
+export type Catalogue = Readonly<{
+  /** The section of the system prompt; empty when there are no skills (P3). */
+  text: string;
+  /** Entries whose description was cut or left out for room. */
+  shortened: number;
+  /** Skills that are not named at all. */
+  hidden: number;
+}>;
+
+type Listed = Pick<Skill, 'name' | 'description' | 'path'>;
+
+/** P1's rules, in few words: they are paid for in every turn. */
+const heading = `## Skills
+Check these before replying. If one clearly applies, call use_skill with the one that fits best; else answer yourself.
+`;
+/** No description is cut below this while names alone would still do (P4). */
+const descriptionFloor = 60;
+
+/** Characters the catalogue may take: 2 % of the window at 4 a token, within 4,000–16,000; 16,000 where the window is unknown; or what the operator says (P4). */
+export function catalogueBudget(contextWindow: number | undefined, override?: number): number {
+  if (override !== undefined) return override;
+  if (contextWindow === undefined) return 16_000;
+  return Math.min(16_000, Math.max(4_000, Math.floor(contextWindow * 4 * 0.02)));
+}
+
+/**
+ * The `## Skills` section for the skills given, which the caller has filtered (A8); sorted by name, the same text for
+ * the same skills (P1–P3). Over the budget descriptions shrink evenly to 60 characters, then one after another
+ * goes from the end, then names, and a last line says how many are left to `skills_search` (P4).
+ */
+export function renderCatalogue(skills: readonly Listed[], options: CatalogueOptions): Catalogue {
+  if (skills.length === 0) return { text: '', shortened: 0, hidden: 0 };
+  const sorted = byName(skills);
+  const all = sorted.length;
+  const room = options.budgetChars - frame([], 0, options).length;
+
+  const bare = linesWithin(sorted, room, (skill) => entry(skill, '', options));
+  if (bare.length < all) {
+    // Room for the line that says how many are left.
+    const named = linesWithin(sorted, room - `+${all} more: use skills_search\n`.length, (skill) =>
+      entry(skill, '', options),
+    );
+    return {
+      text: frame(named, all - named.length, options),
+      shortened: named.length,
+      hidden: all - named.length,
+    };
+  }
+  const flat = sorted.map(({ description }) => flatten(description));
+  const cutTo = (cap: number): readonly string[] =>
+    sorted.map((skill, index) => entry(skill, cut(flat[index] ?? '', cap), options));
+  const result = (lines: readonly string[], shortened: number): Catalogue => {
+    return { text: frame(lines, 0, options), shortened, hidden: 0 };
+  };
+
+  const floor = cutTo(descriptionFloor);
+  if (sizeOf(floor) > room) {
+    const kept = mostDescribed(floor, bare, room);
+    const whole = flat.slice(0, kept).filter(({ length }) => length <= descriptionFloor).length;
+    return result([...floor.slice(0, kept), ...bare.slice(kept)], all - whole);
+  }
+  const longest = flat.reduce((most, { length }) => Math.max(most, length), descriptionFloor);
+  let [cap, tooLong] = [descriptionFloor, longest + 1];
+  // Nearly always everything fits: that is tried first.
+  for (let trial = longest; tooLong - cap > 1; trial = Math.floor((cap + tooLong) / 2)) {
+    if (sizeOf(cutTo(trial)) <= room) cap = trial;
+    else tooLong = trial;
+  }
+  return result(cutTo(cap), flat.filter(({ length }) => length > cap).length);
+}
+
+/** The beginning of the list for which lines fit into `room`; what lies behind is not even looked at. */
+function linesWithin(
+  skills: readonly Listed[],
+  room: number,
+  line: (skill: Listed) => string,
+): readonly string[] {
+  const lines: string[] = [];
+  let left = room;
+  for (const skill of skills) {
+    const text = line(skill);
+    left -= text.length + 1;
+    if (left < 0) break;
+    lines.push(text);
+  }
+  return lines;
+}
+
+/** How many entries from the first on can keep their short description when the others are names only. */
+function mostDescribed(floor: readonly string[], bare: readonly string[], room: number): number {
+  let left = room - sizeOf(bare);
+  const over = floor.findIndex((line, index) => {
+    left -= line.length - (bare[index]?.length ?? 0);
+    return left < 0;
+  });
+  return over === -1 ? floor.length : over;
+}
+
+function sizeOf(lines: readonly string[]): number {
+  return lines.reduce((sum, { length }) => sum + length + 1, 0);
+}
+
+function frame(lines: readonly string[], left: number, { format }: CatalogueOptions): string {
+  const more = left === 0 ? [] : [`+${left} more: use skills_search`];
+  const listed = format === 'xml' ? ['<available_skills>', ...lines, '</available_skills>'] : lines;
+  return heading + [...listed, ...more].join('\n');
+}
+
+/** Already in order in most cases, and there may be thousands. */
+function byName(skills: readonly Listed[]): readonly Listed[] {
+  const inOrder = skills.every(({ name }, index) => index === 0 || (skills[index - 1]?.name ?? '') <= name);
+  return inOrder ? skills : [...skills].sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function entry({ name, path }: Listed, shown: string, { format, includeLocation }: CatalogueOptions): string {
+  const parts = {
+    name: escape(flatten(name)),
+    description: escape(shown),
+    location: includeLocation === true ? escape(flatten(path)) : '',
+  };
+  return format === 'xml' ? xmlEntry(parts) : markdownEntry(parts);
+}
+
+type Parts = Readonly<{ name: string; description: string; location: string }>;
+
+function markdownEntry({ name, description, location }: Parts): string {
+  const said = description === '' ? '' : `: ${description}`;
+  return `- ${name}${said}${location === '' ? '' : ` (${location})`}`;
+}
+
+function xmlEntry({ name, description, location }: Parts): string {
+  const said = description === '' ? '' : `<description>${description}</description>`;
+  const place = location === '' ? '' : `<location>${location}</location>`;
+  return `<skill><name>${name}</name>${said}${place}</skill>`;
+}
+
+/** One line without control or invisible formatting characters: nothing in it can begin an entry (P2). */
+function flatten(text: string): string {
+  return text
+    .replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/(?!\u200d)\p{Cf}/gu, '')
+    .trim();
+}
+
+function escape(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** At most `limit` UTF-16 units, no pair split. */
+function cut(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  return `${text
+    .slice(0, Math.max(0, limit - 1))
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd()}…`;
+}

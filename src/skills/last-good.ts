@@ -1,0 +1,79 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+/** The last version of each skill file that could be read, kept in a folder of its own (F9). */
+export type LastGood = Readonly<{
+  /** The bytes kept for a file, if any. */
+  read(path: string): Uint8Array | undefined;
+  /** Whether exactly this version is kept already. */
+  has(path: string, stamp: string): boolean;
+  /** Keeps a version in place of the one before; on disk at once, listed by `flush`. */
+  keep(path: string, stamp: string, bytes: Uint8Array): void;
+  /** Removes what is kept of files that are none of these. */
+  retain(paths: ReadonlySet<string>): void;
+  /** Writes the list of what is kept. */
+  flush(): void;
+}>;
+
+const indexShape = z.record(z.string(), z.string());
+
+/** Keeps versions below `folder` (0700, files 0600), which is made when first needed. A damaged list counts as empty. */
+export function createLastGood(folder: string): LastGood {
+  const indexPath = join(folder, 'index.json');
+  const stamps = new Map(Object.entries(readIndex(indexPath)));
+  const fileOf = (path: string): string =>
+    join(folder, `${createHash('sha256').update(path).digest('hex').slice(0, 32)}.md`);
+  let changed = false;
+
+  const write = (path: string, data: string | Uint8Array): void => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    writeFileSync(`${path}.new`, data, { mode: 0o600 });
+    renameSync(`${path}.new`, path);
+  };
+
+  return Object.freeze({
+    read: (path: string) => (stamps.has(path) ? readIfThere(fileOf(path)) : undefined),
+    has: (path: string, stamp: string) => stamps.get(path) === stamp,
+    keep(path: string, stamp: string, bytes: Uint8Array) {
+      write(fileOf(path), bytes);
+      stamps.set(path, stamp);
+      changed = true;
+    },
+    retain(paths: ReadonlySet<string>) {
+      for (const path of [...stamps.keys()]) {
+        if (paths.has(path)) continue;
+        rmSync(fileOf(path), { force: true });
+        stamps.delete(path);
+        changed = true;
+      }
+    },
+    flush() {
+      if (changed) write(indexPath, JSON.stringify(Object.fromEntries(stamps)));
+      changed = false;
+    },
+  });
+}
+
+function readIndex(path: string): Readonly<Record<string, string>> {
+  const bytes = readIfThere(path);
+  if (bytes === undefined) return {};
+  try {
+    const parsed = indexShape.safeParse(JSON.parse(bytes.toString('utf8')));
+    return parsed.success ? parsed.data : {};
+  } catch (error) {
+    // Cut off while it was written: everything is kept anew.
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
+}
+
+function readIfThere(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+/** Front matter after a repair, and the keys whose values were put in quotes. */
+export type Repair = Readonly<{ yaml: string; keys: readonly string[] }>;
+
+/**
+ * Puts an unquoted top-level `name` or `description` that holds a colon into quotes (F4), and an `argument-hint` like
+ * `[file] [count]` (F8); nothing when there is none. No other key is ever touched: a guess must not grant anything.
+ */
+export function repairFrontMatter(yaml: string): Repair | undefined {
+  const lines = yaml.split('\n');
+  const repaired: string[] = [];
+  const keys: string[] = [];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const [, hint, words] = /^(argument[-_]hint):[ \t]+([[<{].*[^\s])[ \t]*$/.exec(line) ?? [];
+    if (hint !== undefined && words !== undefined) {
+      repaired.push(`${hint}: ${quote(words)}`);
+      keys.push(hint);
+      continue;
+    }
+    const [, key, rest = ''] = /^(name|description):(?:[ \t]+(.*))?$/.exec(line) ?? [];
+    const value = [rest.trim()];
+    let next = at + 1;
+    while (key !== undefined && /^[ \t]+\S/.test(lines[next] ?? '')) {
+      value.push((lines[next] ?? '').trim());
+      next += 1;
+    }
+    const text = value.filter((part) => part !== '').join('\n  ');
+    if (key === undefined || !isPlain(text) || !/:(?:\s|$)/.test(text)) {
+      repaired.push(line);
+      continue;
+    }
+    repaired.push(`${key}: ${quote(text)}`);
+    keys.push(key);
+    at = next - 1;
+  }
+  return keys.length === 0 ? undefined : { yaml: repaired.join('\n'), keys };
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}
+
+/** Neither quoted, nor a block, list, map, anchor, tag or comment. */
+function isPlain(text: string): boolean {
+  return !/^(?:["'|>[\]{}&*!%@`#,?]|-\s)/.test(text);
+}

@@ -1,0 +1,170 @@
+import { join } from 'node:path';
+import { systemClock, type Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Skill } from '../core/skill.ts';
+import { createLastGood } from './last-good.ts';
+import { loadSkills } from './load-skills.ts';
+import { createPace } from './pace.ts';
+import { bodyReadLimit } from './read-body.ts';
+import type { Remembered, SkillRoot } from './read-roots.ts';
+import type { Registry } from './registry.ts';
+import type { Definition } from './skill-definition.ts';
+import type { SkillStore, StoredSkill } from './skill-store.ts';
+import { watchFolders, type FolderWatch } from './watch-folders.ts';
+
+/** The skills in use, kept up to date (D7). */
+export type SkillLibrary = Readonly<{
+  /** The snapshot in use. What began with it may keep it. */
+  current(): Registry;
+  /** Looks at the files again and gives a snapshot no older than this call; the same one when nothing changed. */
+  rescan(): Promise<Registry>;
+  /** Follows changes of the files from now on; `onChange` gets each new snapshot after it is in use. */
+  watch(onChange: (registry: Registry) => void): void;
+  /** Stops watching; resolves once the last good versions are kept. */
+  close(): Promise<void>;
+}>;
+
+/** Changes come in bursts (an editor writes, renames, removes): they are read once it is quiet for this long. */
+const quietMs = 40;
+
+/** Reads all roots and keeps the result current. Resolves with the first snapshot in use. */
+export async function createSkillLibrary(options: {
+  roots: readonly SkillRoot[];
+  /** The data directory's `cache`; last good versions are kept in its folder `skills` (F9). */
+  cacheDir: string;
+  log: Log;
+  /** Load only what `skillet skill validate` passes. */
+  strict?: boolean;
+  clock?: Clock;
+}): Promise<SkillLibrary> {
+  const { roots, log, clock = systemClock } = options;
+  const lastGood = createLastGood(join(options.cacheDir, 'skills'));
+  const remembered = new Map<string, Remembered>();
+  const made = new WeakMap<Definition, Skill>();
+  const stopping = new AbortController();
+  const listeners: ((registry: Registry) => void)[] = [];
+  let toKeep: { stored: StoredSkill; store: SkillStore; bytes: Uint8Array | undefined }[] = [];
+  let folders: readonly string[] = [];
+  let folderWatch: FolderWatch | undefined;
+
+  const load = (): Promise<Registry> =>
+    loadSkills(roots, {
+      strict: options.strict === true,
+      remembered,
+      made,
+      lastGood,
+      onGood(stored, store, bytes) {
+        if (!lastGood.has(stored.path, stored.stamp)) toKeep.push({ stored, store, bytes });
+      },
+      onFolders(found) {
+        folders = [...found, ...roots.flatMap((root) => ('path' in root ? [root.path] : []))];
+      },
+    });
+
+  /** Writes the versions that were read, giving way to other work; what changed meanwhile is kept when it is read. */
+  const keepGood = async (): Promise<void> => {
+    const pace = createPace();
+    const pending = toKeep;
+    toKeep = [];
+    for (const { stored, store, bytes } of pending) {
+      await pace();
+      const again = bytes === undefined ? await store.load(stored, bodyReadLimit) : undefined;
+      if (bytes !== undefined) lastGood.keep(stored.path, stored.stamp, bytes);
+      else if (again?.ok === true && again.stamp === stored.stamp)
+        lastGood.keep(stored.path, stored.stamp, again.bytes);
+    }
+    lastGood.flush();
+  };
+
+  let registry = await load();
+  lastGood.retain(new Set(remembered.keys()));
+  report(registry, log);
+  let keeping = keepGood().catch(complain);
+  let scanning: Promise<Registry> | undefined;
+  let next: Promise<Registry> | undefined;
+
+  function complain(error: unknown): void {
+    log.error({ err: error }, 'the last good versions of skills could not be kept');
+  }
+
+  const scan = async (): Promise<Registry> => {
+    const fresh = await load();
+    if (!isSame(registry, fresh)) {
+      registry = fresh;
+      report(registry, log);
+      keeping = keeping.then(keepGood).catch(complain);
+      for (const listener of listeners) listener(registry);
+    }
+    if (folderWatch !== undefined) await folderWatch.follow(folders);
+    return registry;
+  };
+
+  const rescan = (): Promise<Registry> => {
+    // A scan under way may have passed the file already: the one after it has not.
+    if (scanning !== undefined) {
+      next ??= scanning.then(begin, begin);
+      return next;
+    }
+    return begin();
+  };
+
+  function begin(): Promise<Registry> {
+    next = undefined;
+    scanning = scan().finally(() => {
+      scanning = undefined;
+    });
+    return scanning;
+  }
+
+  let noise = 0;
+  const onNoise = (): void => {
+    noise += 1;
+    const heard = noise;
+    clock.sleep(quietMs, stopping.signal).then(
+      () => {
+        if (heard !== noise) return;
+        rescan().catch((error: unknown) => log.error({ err: error }, 'skills could not be read again'));
+      },
+      () => undefined,
+    );
+  };
+
+  return Object.freeze({
+    current: () => registry,
+    rescan,
+    watch(onChange: (registry: Registry) => void) {
+      listeners.push(onChange);
+      folderWatch ??= watchFolders(onNoise, log);
+      folderWatch
+        .follow(folders)
+        // What changed before the watching began is read now.
+        .then(rescan)
+        .catch((error: unknown) => log.error({ err: error }, 'skill folders cannot be watched'));
+    },
+    async close() {
+      stopping.abort();
+      folderWatch?.close();
+      await (next ?? scanning);
+      await keeping;
+    },
+  });
+}
+
+function report({ skills, diagnostics }: Registry, log: Log): void {
+  for (const diagnostic of diagnostics) {
+    const fields = { code: diagnostic.code, path: diagnostic.path, line: diagnostic.line };
+    if (diagnostic.level === 'error') log.warn(fields, diagnostic.message);
+    else log.debug(fields, diagnostic.message);
+  }
+  log.info({ skills: skills.length, diagnostics: diagnostics.length }, 'skills are read');
+}
+
+/** Whether a reading says what the one before said, so that nobody need be told. */
+function isSame(before: Registry, after: Registry): boolean {
+  const alike = (a: unknown, b: unknown): boolean => a === b || JSON.stringify(a) === JSON.stringify(b);
+  return (
+    before.skills.length === after.skills.length &&
+    before.skills.every((skill, index) => alike(skill, after.skills[index])) &&
+    alike(before.diagnostics, after.diagnostics)
+  );
+}

@@ -1,0 +1,170 @@
+import { createRequire } from 'node:module';
+import type yaml from 'yaml';
+import { nameProblems } from './skill-name.ts';
+
+const require = createRequire(import.meta.url);
+
+/** A finding of a validation, before it gets its file: `line` is 1-based within the file. */
+export type Finding = Readonly<{ code: string; message: string; field?: string; line?: number }>;
+
+const specificationKeys = ['name', 'description', 'license', 'allowed-tools', 'metadata', 'compatibility'];
+
+/**
+ * What the specification's reference validator (skills-ref 0.1.0) has against a SKILL.md; empty when it is valid (F5
+ * strict). `text` is the whole file, its byte order mark kept; `directory` the name of its folder.
+ */
+export function findStrictProblems(text: string, directory: string): readonly Finding[] {
+  // Python's text mode makes every line end LF; to the reference's YAML, NEL is one too.
+  const content = text.replace(/\r\n?|\u0085/g, '\n');
+  if (!content.startsWith('---'))
+    return [finding('FRONT_MATTER_MISSING', 'the file must begin with "---" at byte 0')];
+  const end = content.indexOf('---', 3);
+  if (end === -1) return [finding('FRONT_MATTER_UNCLOSED', 'a second "---" must close the front matter')];
+  const front = content.slice(3, end);
+  const read = readStrictYaml(front);
+  if (!read.ok) return [read.finding];
+  return fieldProblems(read.entries, directory);
+}
+
+type Entry = Readonly<{ kind: 'text'; text: string; line: number } | { kind: 'other'; line: number }>;
+type StrictYaml =
+  Readonly<{ ok: true; entries: ReadonlyMap<string, Entry> }> | Readonly<{ ok: false; finding: Finding }>;
+
+function readStrictYaml(written: string): StrictYaml {
+  const front = indentQuoted(written);
+  const library = require('yaml') as typeof yaml;
+  const lineCounter = new library.LineCounter();
+  const lineAt = (offset: number): number => Math.max(1, lineCounter.linePos(offset).line);
+  const fail = (code: string, message: string, offset: number): StrictYaml => {
+    return { ok: false, finding: { code, message, line: lineAt(offset) } };
+  };
+  const document = library.parseDocument(front, {
+    schema: 'failsafe',
+    lineCounter,
+    logLevel: 'error',
+    prettyErrors: false,
+    keepSourceTokens: true,
+  });
+  const [error] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
+  if (error !== undefined) return fail('YAML_ERROR', error.message, error.pos[0]);
+  const control = unprintable.exec(front);
+  if (control !== null) return fail('YAML_ERROR', 'a control character', control.index);
+  const tab = findTab(front, library, document);
+  if (tab !== undefined) return fail('YAML_ERROR', 'a tab outside of quotes', tab);
+  const { contents } = document;
+  if (!library.isMap(contents)) return fail('YAML_NOT_A_MAP', 'front matter must be a map', 0);
+
+  let found: StrictYaml | undefined;
+  const refuse = (code: string, message: string, offset: number): symbol => {
+    found = fail(code, message, offset);
+    return library.visit.BREAK;
+  };
+  library.visit(document, {
+    Alias: (_key, node) => refuse('YAML_ALIAS', 'aliases are not allowed', node.range?.[0] ?? 0),
+    Node(_key, node) {
+      const at = node.range?.[0] ?? 0;
+      if (node.anchor !== undefined) return refuse('YAML_ANCHOR', 'anchors are not allowed', at);
+      if (node.tag !== undefined) return refuse('YAML_TAG', 'tags are not allowed', at);
+      if (library.isCollection(node) && node.flow === true)
+        return refuse('YAML_FLOW', 'lists in [ ] and maps in { } are not allowed', at);
+      if (!library.isMap(node)) return undefined;
+      const apart = node.items.find(({ key }) => {
+        const end = library.isNode(key) ? (key.range?.[1] ?? 0) : 0;
+        return /^\s*\n\s*:(?:\s|$)/.test(front.slice(end, end + 200)) && !/^\?/.test(front.slice(at));
+      });
+      if (apart !== undefined) return refuse('YAML_ERROR', 'a key and its ":" must be on one line', at);
+      const columns = node.items.flatMap(({ value }) =>
+        library.isMap(value) ? [lineCounter.linePos(value.range?.[0] ?? 0).col] : [],
+      );
+      return columns.some((column) => column !== columns[0])
+        ? refuse('YAML_INDENTATION', 'maps side by side must be indented alike', at)
+        : undefined;
+    },
+  });
+  if (found !== undefined) return found;
+  const entries = contents.items.map(({ key, value }): [string, Entry] => {
+    const line = library.isNode(key) ? lineAt(key.range?.[0] ?? 0) : 1;
+    const name = library.isScalar(key) ? textOfScalar(key) : '';
+    if (value !== null && !library.isScalar(value)) return [name, { kind: 'other', line }];
+    return [name, { kind: 'text', text: value === null ? '' : textOfScalar(value), line }];
+  });
+  return { ok: true, entries: new Map(entries) };
+}
+
+/** Under the failsafe schema a scalar is a string. */
+function textOfScalar({ value }: yaml.Scalar): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** The reference takes a quoted text that goes on at the first column; ours wants it indented. */
+function indentQuoted(front: string): string {
+  return front.replace(
+    /^([^\s#"':][^\n"':]*:[ \t]+)("(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')/gm,
+    (_whole, key: string, text: string) => key + text.replace(/\n[ \t]*(?=\S)/g, '\n '),
+  );
+}
+
+/** Offset of a tab where the reference's scanner takes none: outside of quotes, comments and the text of `|` and `>`. */
+function findTab(front: string, library: typeof yaml, document: yaml.Document): number | undefined {
+  if (!front.includes('\t')) return undefined;
+  let bare = front;
+  const blank = (start: number, end: number, keep: RegExp): void => {
+    const covered = bare.slice(start, end).replace(keep, (part) => part.replaceAll('\t', '.'));
+    bare = bare.slice(0, start) + covered + bare.slice(end);
+  };
+  library.visit(document, {
+    Scalar(_key, { type, range }) {
+      const [start, end] = range ?? [0, 0, 0];
+      if (type === 'QUOTE_DOUBLE' || type === 'QUOTE_SINGLE') blank(start, end, /[^]+/);
+      // A tab before the text's own indentation still counts.
+      if (type === 'BLOCK_LITERAL' || type === 'BLOCK_FOLDED') {
+        const indent = /\n( +)\S/.exec(front.slice(start, end))?.[1] ?? ' ';
+        blank(start, end, new RegExp(`(?<=\n${indent}).*`, 'g'));
+      }
+    },
+  });
+  const at = bare.replace(/(^|[ \n])#.*/g, (comment) => comment.replaceAll('\t', '.')).indexOf('\t');
+  return at === -1 ? undefined : at;
+}
+
+const unprintable = /[^\t\n\r\u0020-\u007e\u0085\u00a0-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+
+function fieldProblems(entries: ReadonlyMap<string, Entry>, directory: string): readonly Finding[] {
+  const problems: Finding[] = [];
+  const add = (field: string, code: string, message: string): void => {
+    problems.push({ ...finding(code, message), field, line: entries.get(field)?.line ?? 1 });
+  };
+  for (const key of entries.keys()) {
+    if (!specificationKeys.includes(key))
+      add(key, 'FIELD_UNKNOWN', `"${key}" is no key of the specification; put it under metadata`);
+  }
+  const name = textOf(entries, 'name');
+  if (name === undefined || strip(name) === '') add('name', 'NAME_MISSING', 'name must be a text');
+  else for (const problem of nameProblems(strip(name), directory)) add('name', 'NAME_INVALID', problem);
+  const description = textOf(entries, 'description');
+  const length = [...(description ?? '')].length;
+  if (description === undefined || strip(description) === '')
+    add('description', 'DESCRIPTION_MISSING', 'description must be a text');
+  else if (length > 1024) add('description', 'DESCRIPTION_TOO_LONG', `${length} characters; at most 1024`);
+  if (entries.has('compatibility')) {
+    const compatibility = textOf(entries, 'compatibility');
+    const size = [...(compatibility ?? '')].length;
+    if (compatibility === undefined || size > 500)
+      add('compatibility', 'FIELD_INVALID', 'compatibility must be a text of at most 500 characters');
+  }
+  return problems;
+}
+
+function textOf(entries: ReadonlyMap<string, Entry>, key: string): string | undefined {
+  const entry = entries.get(key);
+  return entry?.kind === 'text' ? entry.text : undefined;
+}
+
+/** Python's `str.strip`, which leaves a byte order mark; other control characters never come this far. */
+function strip(text: string): string {
+  return text.replace(/^(?:(?!\ufeff)[\s\u0085])+|(?:(?!\ufeff)[\s\u0085])+$/g, '');
+}
+
+function finding(code: string, message: string): Finding {
+  return { code, message, line: 1 };
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { parseSkill } from '../../src/skills/parse-skill.ts';
+import { validateTree } from '../../src/skills/validate-tree.ts';
+
+const corpora = process.env['SKILLET_CORPORA'] ?? join(import.meta.dirname, '../../../shared/corpora');
+const folder = join(corpora, 'skills');
+const skip = existsSync(join(folder, 'expected.tsv')) ? false : `no public skills at ${folder}`;
+
+type Row = Readonly<{ path: string; reference: string; load: string }>;
+
+function rows(): readonly Row[] {
+  const [, ...lines] = readFileSync(join(folder, 'expected.tsv'), 'utf8').trim().split('\n');
+  return lines.map((line) => {
+    const [path = '', reference = '', , load = ''] = line.split('\t');
+    return { path: join(folder, path), reference, load };
+  });
+}
+
+/** Where F6 and F7 decide otherwise than the table of the corpus: a description may come from the body, an empty body does not load. */
+const decidedBySpecification: ReadonlyMap<string, string> = new Map([
+  ['missing-description/SKILL.md', 'load'],
+  ['root-skill-preferred/SKILL.md', 'reject'],
+  ['root-skill-preferred/nested-child/SKILL.md', 'reject'],
+]);
+
+test('F10 public skills get the expected load verdict, each within 50 ms', { skip }, () => {
+  for (const { path, load } of rows()) {
+    const decided = [...decidedBySpecification].find(([end]) => path.endsWith(end))?.[1];
+    const expected = (decided ?? load) === 'reject' ? 'reject' : 'load';
+    const bytes = readFileSync(path);
+    const source = { path, directory: dirname(path), bytes, cut: false, origin: 'user' } as const;
+    parseSkill(source);
+    const before = process.cpuUsage();
+    const result = parseSkill(source);
+    const { user, system } = process.cpuUsage(before);
+    assert.equal(result.ok ? 'load' : 'reject', expected, `${path}: ${JSON.stringify(result)}`);
+    assert.ok((user + system) / 1000 < 50, `${path} took ${(user + system) / 1000} ms`);
+  }
+});
+
+test('F10 strict agrees with the reference validator on every public skill', { skip }, () => {
+  const all = rows();
+  assert.ok(all.length > 30);
+  for (const { path, reference } of all) {
+    const [result] = validateTree(path, { strict: true });
+    assert.equal(
+      result?.valid ? 'valid' : 'invalid',
+      reference,
+      `${path}: ${JSON.stringify(result?.problems)}`,
+    );
+  }
+});
+
+test('F5 validating the whole tree finds every public skill, with the same verdicts', { skip }, () => {
+  const expected = rows().map(({ path, reference }) => `${path} ${reference === 'valid'}`);
+  const found = validateTree(folder, { strict: true }).map(({ path, valid }) => `${path} ${valid}`);
+  assert.deepEqual([...found].sort(), [...expected].sort());
+});
