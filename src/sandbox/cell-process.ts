@@ -1,0 +1,31 @@
+/**
+ * The main thread of a cell: starts the shell in a worker thread and stays awake beside it, so that an endless loop or a
+ * hungry script ends the cell alone. It ends when the bot is gone, however that came about.
+ */
+import { Worker } from 'node:worker_threads';
+import type { CellAnswer, CellSetup } from './cell.ts';
+
+const setup = JSON.parse(process.argv[2] ?? '{}') as CellSetup;
+const name = import.meta.filename.endsWith('.ts') ? './cell-shell.ts' : './cell-shell.js';
+const shell = new Worker(new URL(name, import.meta.url), {
+  env: {},
+  workerData: setup,
+  // Half for the heap: buffers, compiled code and the runtime itself take the rest.
+  resourceLimits: { maxOldGenerationSizeMb: setup.memoryMb / 2, maxYoungGenerationSizeMb: 16 },
+});
+
+shell.on('message', (message) => process.send?.(message));
+shell.on('error', (error: Error & { code?: string }) => {
+  leave(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crashed', error.message);
+});
+process.on('message', (job) => shell.postMessage(job));
+process.on('disconnect', () => process.exit(0));
+setInterval(() => {
+  if (process.memoryUsage.rss() > setup.memoryMb * 1024 * 1024)
+    leave('memory', 'resident memory over the limit');
+}, 50);
+
+function leave(reason: 'memory' | 'crashed', stderr: string): void {
+  const last: CellAnswer = { status: 'stopped', reason, stdout: '', stderr, truncated: false };
+  process.send?.(last, () => process.exit(1));
+}

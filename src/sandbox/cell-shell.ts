@@ -1,0 +1,90 @@
+/**
+ * The worker thread of a cell: a bash in memory that knows two folders of the host and nothing else of it. It runs one
+ * job after another, each in a shell of its own.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Bash, MountableFs, OverlayFs, ReadWriteFs, getCommandNames } from 'just-bash';
+import { capOutput } from './cap-output.ts';
+import type { CellAnswer, CellJob, CellSetup } from './cell.ts';
+import { limitDisk } from './limit-disk.ts';
+
+const mebibyte = 1024 * 1024;
+const setup = workerData as CellSetup;
+const programs: ReadonlySet<string> = new Set(getCommandNames());
+const limits = {
+  // Loops are stopped by the clock, not by counting: a long script is no fault.
+  maxCommandCount: 1e9,
+  maxLoopIterations: 1e9,
+  maxAwkIterations: 1e9,
+  maxSedIterations: 1e9,
+  maxJqIterations: 1e9,
+  maxWorkUnits: 1e12,
+  maxStringLength: 16 * mebibyte,
+  maxHeredocSize: 16 * mebibyte,
+  maxOutputSize: 32 * mebibyte,
+  maxLiveBytes: 128 * mebibyte,
+  maxFileSystemBytes: 64 * mebibyte,
+  maxArchiveBytes: 64 * mebibyte,
+  maxArchiveEntryBytes: 32 * mebibyte,
+  maxDatabaseBytes: 64 * mebibyte,
+  maxDatabaseResultBytes: 16 * mebibyte,
+};
+/** Shown to scripts in place of the host's own. */
+const processInfo = { pid: 2, ppid: 1, uid: 1000, gid: 1000 };
+
+parentPort?.on('message', (job: CellJob) => {
+  void answer(job).then((given) => parentPort?.postMessage(given));
+});
+parentPort?.postMessage({ status: 'ready' } satisfies CellAnswer);
+
+async function answer(job: CellJob): Promise<CellAnswer> {
+  const [program, ...args] = job.argv;
+  if (!programs.has(program)) return { status: 'missing', program };
+  const began = performance.now();
+  const { stdout, stderr, exitCode } = await execute(program, args, job);
+  const output = cap(stdout, stderr, job.outputCap);
+  const late = performance.now() - began >= job.timeoutMs;
+  return late && exitCode !== 0
+    ? { status: 'stopped', reason: 'timeout', ...output }
+    : { status: 'exited', exitCode, ...output };
+}
+
+async function execute(
+  program: string,
+  args: string[],
+  job: CellJob,
+): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
+  const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
+  // A shell that is given no file system makes the usual one: /bin, /tmp, /dev, /proc, in memory.
+  const { fs: base } = new Bash({ executionLimits, processInfo });
+  const disk = new MountableFs({ base });
+  disk.mount(setup.scratch.seen, limitDisk(new ReadWriteFs({ root: setup.scratch.host }), setup.diskBytes));
+  if (setup.skill !== undefined) {
+    disk.mount(setup.skill.seen, new OverlayFs({ root: setup.skill.host, mountPoint: '/', readOnly: true }));
+  }
+  const shell = new Bash({
+    fs: disk,
+    cwd: setup.scratch.seen,
+    // Here and not with the command: only names the shell was made with are handed on to scripts.
+    env: { ...job.env, PATH: '/usr/bin:/bin', HOME: setup.scratch.seen, TMPDIR: '/tmp' },
+    executionLimits,
+    processInfo,
+    defenseInDepth: { enabled: true, processLifetimeIntrinsicHardening: true },
+  });
+  try {
+    return await shell.exec(program, { args, stdin: '' });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return { stdout: '', stderr: `${program}: ${message}\n`, exitCode: 1 };
+  }
+}
+
+function cap(
+  stdout: string,
+  stderr: string,
+  limit: number,
+): Readonly<{ stdout: string; stderr: string; truncated: boolean }> {
+  const out = capOutput(stdout, limit);
+  const err = capOutput(stderr, limit);
+  return { stdout: out.text, stderr: err.text, truncated: out.truncated || err.truncated };
+}

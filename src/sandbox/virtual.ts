@@ -1,0 +1,127 @@
+import { realpath } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { startCell, type Cell, type CellAnswer, type CellSetup } from './cell.ts';
+import type { Sandbox, SandboxOutcome, SandboxRequest } from './sandbox.ts';
+
+const skillSeen = '/skill';
+const scratchSeen = '/scratch';
+
+/**
+ * The sandbox that needs nothing but `npm install` (T9): just-bash, a bash in memory with jq, awk, sed, sqlite3 and the
+ * like, over the skill's folder (read-only) and the scratch folder. No other file of the host, no network, no programs
+ * of the host. It runs in a worker thread of a process of its own, because V8 ends the whole process when a thread's
+ * memory runs out in the wrong moment; that process is kept for `idleMs` for the next command of the same run.
+ */
+export function createVirtualSandbox(
+  options: {
+    /** Resident memory of one command, its runtime (about 100) included. */
+    memoryMb?: number;
+    /** What one command may write to the scratch folder. */
+    diskMb?: number;
+    /** Commands that run side by side; more wait. */
+    cells?: number;
+    idleMs?: number;
+  } = {},
+): Sandbox {
+  const { memoryMb = 512, diskMb = 256, cells = 4, idleMs = 20_000 } = options;
+  const busy = new Set<Cell>();
+  const waiting: (() => void)[] = [];
+  const idle = new Map<string, Readonly<{ cell: Cell; timer: NodeJS.Timeout }>>();
+
+  return {
+    mode: 'virtual',
+    reachesNetwork: false,
+    skillPath: () => skillSeen,
+    async run(request) {
+      const library = libraryFolder();
+      if (library === undefined) return { status: 'unavailable', message: libraryMissing };
+      const setup = await setupOf(request, memoryMb, diskMb);
+      while (busy.size >= cells && !request.signal.aborted) await turn(request.signal);
+      if (request.signal.aborted) return cancelled;
+      const key = JSON.stringify(setup);
+      const cell = takeIdle(key) ?? startCell(setup, library);
+      busy.add(cell);
+      try {
+        return outcomeOf(await cell.run(request, request.signal));
+      } finally {
+        busy.delete(cell);
+        keep(key, cell);
+        waiting.shift()?.();
+      }
+    },
+    async close() {
+      const resting = [...idle.keys()].map(takeIdle).filter((cell) => cell !== undefined);
+      await Promise.all([...busy, ...resting].map((cell) => cell.end()));
+    },
+  };
+
+  function turn(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push(resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    return promise;
+  }
+
+  function takeIdle(key: string): Cell | undefined {
+    const found = idle.get(key);
+    idle.delete(key);
+    clearTimeout(found?.timer);
+    return found?.cell.alive() === true ? found.cell : undefined;
+  }
+
+  function keep(key: string, cell: Cell): void {
+    if (!cell.alive()) return;
+    const surplus = [takeIdle(key), ...[...idle.keys()].slice(0, -(idleCells - 1)).map(takeIdle)];
+    const timer = setTimeout(() => void takeIdle(key)?.end(), idleMs).unref();
+    idle.set(key, { cell, timer });
+    for (const old of surplus) void old?.end();
+  }
+}
+
+const idleCells = 2;
+
+const cancelled: SandboxOutcome = {
+  status: 'stopped',
+  reason: 'cancelled',
+  stdout: '',
+  stderr: '',
+  truncated: false,
+};
+
+const libraryMissing =
+  'scripts run in the package just-bash, which is not installed: run "npm install just-bash" in the folder of the bot';
+
+function outcomeOf(answer: Exclude<CellAnswer, { status: 'ready' }>): SandboxOutcome {
+  if (answer.status !== 'missing') return answer;
+  return {
+    status: 'unavailable',
+    message: `${answer.program} is not there in the virtual sandbox, which has sh, bash, awk, sed, grep, jq, yq and sqlite3. It takes a sandbox that runs programs of the system (bubblewrap, with ${answer.program} installed: apt-get install bubblewrap ${packageOf(answer.program)}), which this version does not offer yet`,
+  };
+}
+
+function packageOf(program: string): string {
+  return program === 'node' ? 'nodejs' : program;
+}
+
+async function setupOf(request: SandboxRequest, memoryMb: number, diskMb: number): Promise<CellSetup> {
+  const { skillDirectory, scratch } = request;
+  return {
+    scratch: { host: await realpath(scratch), seen: scratchSeen },
+    ...(skillDirectory === undefined
+      ? {}
+      : { skill: { host: await realpath(skillDirectory), seen: skillSeen } }),
+    memoryMb,
+    diskBytes: diskMb * 1024 * 1024,
+  };
+}
+
+/** The outermost `node_modules` that holds just-bash and what it needs, or nothing where it is not installed. */
+function libraryFolder(): string | undefined {
+  try {
+    const [before = ''] = fileURLToPath(import.meta.resolve('just-bash')).split('/node_modules/');
+    return `${before}/node_modules`;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { skillEnvironment, steersPrograms } from '../../src/sandbox/script-environment.ts';
+
+const skill = { name: 'mail', path: '/skills/mail/SKILL.md', env: ['MAIL_KEY', 'MAIL_HOST'] };
+
+test('U3 a skill gets the values it declares and no others', () => {
+  const given = skillEnvironment(skill, { MAIL_KEY: 'k', MAIL_HOST: 'h', OTHER_KEY: 'o', mail_key: 'x' });
+  assert.deepEqual(given, { ok: true, env: { MAIL_KEY: 'k', MAIL_HOST: 'h' }, diagnostics: [] });
+});
+
+test('U3 declared names without a value are named, an empty value counts as none', () => {
+  assert.deepEqual(skillEnvironment(skill, { MAIL_HOST: '' }), { ok: false, missing: skill.env });
+  const odd = { ...skill, env: ['__proto__', 'constructor'] };
+  assert.deepEqual(skillEnvironment(odd, {}), { ok: false, missing: odd.env });
+});
+
+test('U3 names that steer a loader or interpreter are refused with a diagnostic, whoever set them', () => {
+  const steering = [
+    ...['PATH', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES', 'NODE_OPTIONS', 'NODE_PATH'],
+    ...['PYTHONPATH', 'PYTHONSTARTUP', 'PYTHON_X', 'BASH_ENV', 'BASH_FUNC_X', 'ENV', 'IFS', 'SHELLOPTS'],
+    ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'PERL5OPT', 'RUBYOPT'],
+    ...['GIT_SSH_COMMAND', 'GIT_CONFIG_COUNT', 'GLIBC_TUNABLES', 'JAVA_TOOL_OPTIONS', 'HOME', 'PS4'],
+  ];
+  for (const name of steering) {
+    const given = skillEnvironment({ ...skill, env: ['MAIL_KEY', name] }, { MAIL_KEY: 'k', [name]: 'evil' });
+    assert.ok(given.ok, name);
+    assert.deepEqual(given.env, { MAIL_KEY: 'k' });
+    assert.equal(given.diagnostics[0]?.field, 'env');
+    assert.match(given.diagnostics[0]?.message ?? '', new RegExp(name));
+  }
+  for (const name of ['TEST_API_KEY', 'GITHUB_TOKEN', 'NODE_AUTH_TOKEN', 'WILD_PATH', 'PROXY_KEY']) {
+    assert.equal(steersPrograms(name), false, name);
+  }
+});

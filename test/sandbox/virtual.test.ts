@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import type { Sandbox, SandboxOutcome, SandboxRequest } from '../../src/sandbox/sandbox.ts';
+import { createVirtualSandbox } from '../../src/sandbox/virtual.ts';
+import { testSandboxContract } from '../support/sandbox-contract.ts';
+
+testSandboxContract('virtual', () => createVirtualSandbox());
+
+const source = path.join(import.meta.dirname, '..', '..', 'src');
+
+test('R5 virtual: scripts in python or for node are said to be unavailable, with what to install', async (t) => {
+  const { run } = await ground(t, createVirtualSandbox());
+  for (const program of ['python3', 'node', 'uv', 'ruby']) {
+    const outcome = await run([program, '/skill/scripts/x']);
+    assert.ok(outcome.status === 'unavailable', program);
+    assert.match(outcome.message, new RegExp(`^${program} is not there .*bubblewrap.*apt-get install`));
+  }
+});
+
+test('T9 virtual: memory over the limit ends the cell alone and says so', async (t) => {
+  const { run } = await ground(t, createVirtualSandbox({ memoryMb: 200 }));
+  const hog = `seq 1 900000 | sort -r | tr '\\n' ' ' | fold -w 1 | sort`;
+  const outcome = await run(['sh', '-c', hog], { timeoutMs: 60_000 });
+  assert.equal(outcome.status === 'stopped' ? outcome.reason : outcome, 'memory');
+  assert.equal(stdoutOf(await run(['echo', 'fine'])), 'fine\n');
+});
+
+test('T9 virtual: what one command writes to the disk is limited', async (t) => {
+  const { run } = await ground(t, createVirtualSandbox({ diskMb: 0.1 }));
+  const floods = [
+    'while :; do printf "%10000s" x >> big; done',
+    'i=0; while :; do : > "f$i"; i=$((i+1)); done',
+    'i=0; while :; do mkdir "d$i" || exit 1; i=$((i+1)); done',
+    'mkdir a; printf "%1000s" x > a/f; while :; do cp -r a b || exit 1; cp -r b a || exit 1; done',
+  ];
+  for (const flood of floods) {
+    const outcome = await run(['sh', '-c', flood], { timeoutMs: 60_000 });
+    assert.ok(outcome.status === 'exited' && outcome.exitCode !== 0, flood);
+    assert.match(outcome.stderr, /no space left|into itself/, flood);
+    await run(['sh', '-c', 'rm -rf *']);
+  }
+});
+
+test('T9 virtual: copying, moving and changing files in the scratch folder works', async (t) => {
+  const { run } = await ground(t, createVirtualSandbox());
+  const script =
+    'mkdir -p a/s; echo x > a/b; echo y > a/s/t; cp -r a c; mv a d; cp c/b one; echo z >> one; chmod +x one; find . -type f | sort; cat one; rm -r c d; ls';
+  assert.equal(
+    stdoutOf(await run(['sh', '-c', script])),
+    './c/b\n./c/s/t\n./d/b\n./d/s/t\n./one\nx\nz\none\n',
+  );
+});
+
+test('T9 virtual: a cell ends with close, when it was idle for long, and when the bot is killed', async (t) => {
+  const idle = await ground(t, createVirtualSandbox({ idleMs: 1 }));
+  await idle.run(['true']);
+  await gone(idle.scratch);
+
+  const closed = await ground(t, createVirtualSandbox());
+  await closed.run(['true']);
+  assert.equal((await cellsOf(closed.scratch)).length, 1);
+  await closed.sandbox.close();
+  assert.equal((await cellsOf(closed.scratch)).length, 0);
+
+  const orphaned = await ground(t, createVirtualSandbox());
+  const program = `
+    import { createVirtualSandbox } from ${JSON.stringify(pathToFileURL(path.join(source, 'sandbox', 'virtual.ts')).href)};
+    const sandbox = createVirtualSandbox();
+    const request = { scratch: ${JSON.stringify(orphaned.scratch)}, env: {}, timeoutMs: 600_000, outputCap: 100, signal: new AbortController().signal };
+    await sandbox.run({ ...request, argv: ['echo', 'warm'] });
+    console.log('running');
+    await sandbox.run({ ...request, argv: ['awk', 'BEGIN { while (1) {} }'] });`;
+  const bot = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(bot.stdout, 'data');
+  assert.equal((await cellsOf(orphaned.scratch)).length, 1);
+  bot.kill('SIGKILL');
+  await gone(orphaned.scratch);
+});
+
+test('R5 virtual: without just-bash scripts are unavailable and the message says what to install', async (t) => {
+  const root = await mkdtemp(path.join(tmpdir(), 'skillet-bare-'));
+  t.after(() => rm(root, { recursive: true, force: true }));
+  await writeFile(path.join(root, 'package.json'), '{"type":"module"}');
+  for (const folder of ['core', 'sandbox']) {
+    await cp(path.join(source, folder), path.join(root, 'src', folder), { recursive: true });
+  }
+  const bare = (await import(pathToFileURL(path.join(root, 'src/sandbox/virtual.ts')).href)) as {
+    createVirtualSandbox: typeof createVirtualSandbox;
+  };
+  const { run } = await ground(t, bare.createVirtualSandbox());
+  const outcome = await run(['echo', 'x']);
+  assert.ok(outcome.status === 'unavailable');
+  assert.match(outcome.message, /npm install just-bash/);
+});
+
+async function ground(
+  t: TestContext,
+  sandbox: Sandbox,
+): Promise<
+  Readonly<{
+    sandbox: Sandbox;
+    scratch: string;
+    run(argv: SandboxRequest['argv'], more?: Partial<SandboxRequest>): Promise<SandboxOutcome>;
+  }>
+> {
+  const scratch = await mkdtemp(path.join(tmpdir(), 'skillet-virtual-'));
+  await mkdir(scratch, { recursive: true });
+  t.after(async () => {
+    await sandbox.close();
+    await rm(scratch, { recursive: true, force: true });
+  });
+  const signal = new AbortController().signal;
+  return {
+    sandbox,
+    scratch,
+    run: (argv, more) =>
+      sandbox.run({ argv, scratch, env: {}, timeoutMs: 20_000, outputCap: 10_000, signal, ...more }),
+  };
+}
+
+function stdoutOf(outcome: SandboxOutcome): string {
+  assert.ok(outcome.status === 'exited' && outcome.exitCode === 0, JSON.stringify(outcome));
+  return outcome.stdout;
+}
+
+/** Process ids of the cells that were started for a scratch folder. */
+async function cellsOf(scratch: string): Promise<readonly string[]> {
+  const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
+  return ids.filter((_, index) => {
+    const line = lines[index] ?? '';
+    return line.includes('cell-process') && line.includes(scratch);
+  });
+}
+
+async function gone(scratch: string): Promise<void> {
+  while ((await cellsOf(scratch)).length > 0) await setImmediate();
+}
