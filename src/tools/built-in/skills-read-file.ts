@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import type { Skill } from '../../core/skill.ts';
+import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
+import { oneLine } from '../../core/text.ts';
+import { readSkillFile } from '../../skills/read-skill-file.ts';
+
+const filePath = z.string().describe('relative to the skill, such as references/api.md');
+
+/** `skills_read_file {skill, path}` for the main agent. A hidden skill gets the answer of an unknown one (A11, R4). */
+export function skillsReadFileTool(visible: () => readonly Skill[]): Tool {
+  return defineTool({
+    name: 'skills_read_file',
+    description: 'Reads a text file of a skill.',
+    input: z.object({ skill: z.string(), path: filePath }),
+    traits: readOnly,
+    async run({ skill: name, path }) {
+      const skill = visible().find((each) => each.name === name);
+      if (skill !== undefined) return readFile(skill, path);
+      const written = JSON.stringify(oneLine(name, 100));
+      return fail('SKILL_NOT_FOUND', `there is no skill ${written} here; skills_list names those there are`);
+    },
+  });
+}
+
+/** `skills_read_file {path}` in a run: its own skill's files and no other's (R1). */
+export function ownSkillReadFileTool(skill: Skill): Tool {
+  return defineTool({
+    name: 'skills_read_file',
+    description: 'Reads a text file of this skill.',
+    input: z.object({ path: filePath }),
+    traits: readOnly,
+    run: async ({ path }) => readFile(skill, path),
+  });
+}
+
+function readFile(skill: Skill, path: string): Envelope {
+  const read = readSkillFile(skill, path);
+  return read.ok ? succeed(read.text) : fail(read.code, read.message);
+}

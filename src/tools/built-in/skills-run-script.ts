@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import type { Skill } from '../../core/skill.ts';
+import { defineTool, type Tool } from '../../core/tool.ts';
+import { capOutput, wholeEnd } from '../../sandbox/cap-output.ts';
+import type { Sandbox, SandboxOutcome, SandboxOutput } from '../../sandbox/sandbox.ts';
+import { scriptCommand } from '../../sandbox/script-command.ts';
+import { readSkillFile } from '../../skills/read-skill-file.ts';
+import { riskInSandbox } from '../risk.ts';
+
+/** Characters of a script's output that are shown, and of each stream's end where it failed. */
+const outputLimit = 28_000;
+const tailLimit = 4_000;
+
+/**
+ * `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5).
+ * `scratch` is the run's folder and exists already; `env` is what `skillEnvironment` gave.
+ */
+export function skillsRunScriptTool(options: {
+  skill: Skill;
+  sandbox: Sandbox;
+  scratch: string;
+  env: Readonly<Record<string, string>>;
+  timeoutMs: number;
+}): Tool {
+  const { skill, sandbox, scratch, env, timeoutMs } = options;
+  return defineTool({
+    name: 'skills_run_script',
+    description: 'Runs a script of this skill and returns its output.',
+    input: z.object({
+      path: z.string().describe('relative to the skill, such as scripts/run.sh'),
+      args: z.array(z.string()).max(1_000).default([]),
+    }),
+    traits: { sideEffects: true, idempotent: false, requiresNetwork: false, requiresFilesystem: true },
+    risk: riskInSandbox({
+      mode: sandbox.mode,
+      reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0,
+    }),
+    async run({ path, args }, { signal, progress }) {
+      const script = readSkillFile(skill, path);
+      if (!script.ok) return fail(script.code, script.message);
+      if (skill.directory === undefined) return fail('FILE_NOT_FOUND', `${skill.name} has no files`);
+      const command = scriptCommand(path, script.text);
+      if (command === undefined) {
+        return fail(
+          'ARGUMENTS_INVALID',
+          `${path} can't be run: it has no #! line and does not end in .sh, .py, .js, .mjs or .ts`,
+        );
+      }
+      if (args.some((each) => each.includes('\0')))
+        return fail('ARGUMENTS_INVALID', 'an argument holds a NUL');
+      progress(`running ${path}`);
+      const outcome = await sandbox.run({
+        argv: [command.program, ...command.options, `${sandbox.skillPath(skill.directory)}/${path}`, ...args],
+        skillDirectory: skill.directory,
+        scratch,
+        env,
+        timeoutMs,
+        outputCap: outputLimit,
+        signal,
+      });
+      return answer(path, outcome, timeoutMs);
+    },
+  });
+}
+
+function answer(path: string, outcome: SandboxOutcome, timeoutMs: number): Envelope {
+  if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${path}: ${outcome.message}`);
+  if (outcome.status === 'stopped') {
+    const code = stopCodes[outcome.reason];
+    const why = {
+      timeout: `did not end within ${timeoutMs / 1_000} s and was stopped`,
+      cancelled: 'was stopped',
+      memory: 'ran out of memory and was stopped',
+      crashed: 'could not be finished: the sandbox ended',
+    }[outcome.reason];
+    return fail(code, `${path} ${why}`, tailsOf(outcome));
+  }
+  if (outcome.exitCode !== 0) {
+    return fail('SCRIPT_FAILED', `${path} ended with exit code ${outcome.exitCode}`, tailsOf(outcome));
+  }
+  const { stdout, stderr } = outcome;
+  if (stderr === '') return succeed(stdout === '' ? 'The script printed nothing.' : stdout);
+  const room = outputLimit - Math.min(stderr.length, tailLimit);
+  return succeed(`${capOutput(stdout, room).text}\n[stderr]\n${capOutput(stderr, tailLimit).text}`);
+}
+
+const stopCodes = {
+  timeout: 'SCRIPT_TIMEOUT',
+  cancelled: 'CANCELLED',
+  memory: 'SCRIPT_FAILED',
+  crashed: 'SCRIPT_FAILED',
+} as const;
+
+function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
+  const streams = [
+    ...(stdout === '' ? [] : [`[end of stdout]\n${wholeEnd(stdout, tailLimit)}`]),
+    ...(stderr === '' ? [] : [`[end of stderr]\n${wholeEnd(stderr, tailLimit)}`]),
+  ];
+  return streams.length === 0 ? undefined : streams.join('\n');
+}

@@ -1,0 +1,206 @@
+import type { Decision } from '../core/decision.ts';
+import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
+import type { Log } from '../core/log.ts';
+import { oneLine, truncate } from '../core/text.ts';
+import type { Requester, Risk, Tool } from '../core/tool.ts';
+import type { CallTool, ToolCall } from '../core/tool-call.ts';
+import type { Ceiling } from './ceiling.ts';
+import { riskOf } from './risk.ts';
+
+/** What policy judges: a call whose tool is allowed and whose input is valid (T8). */
+export type JudgedCall = Readonly<{
+  id: string;
+  tool: Tool;
+  input: unknown;
+  risk: Risk;
+  requester: Requester;
+}>;
+
+/** Host policy. `reason` goes to the log, `hint` to the model. A throw is a deny (T8). */
+export type DecideCall = (
+  call: JudgedCall,
+  signal: AbortSignal,
+) => Promise<Decision<'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED'>>;
+
+/** One call as the audit keeps it (L6). `tool_call_blocked`: it was outside the ceiling (T5). */
+export type AuditedCall = Readonly<{
+  event: 'tool_call' | 'tool_call_blocked';
+  id: string;
+  /** As the model wrote it, on one line. */
+  tool: string;
+  requester: Requester;
+  /** JSON, redacted, at most 200,000 characters. */
+  input: string;
+  /** Absent for a tool that does not exist. */
+  risk?: Risk;
+  ok: boolean;
+  codes: readonly string[];
+  durationMs: number;
+}>;
+
+/** Bytes of JSON (M3). */
+const inputLimit = 200_000;
+/** Characters the model gets (M3). */
+const outputLimit = 30_000;
+
+/**
+ * The one door for effects: ceiling → validation → policy → run → redaction → cut → audit. The ceiling is judged here
+ * for each call, whatever the model was shown (T5). Never throws: a tool's fault is TOOL_FAILED without a stack, a
+ * cancelled call is CANCELLED and no error (T11).
+ */
+export function createCallTool(options: {
+  tools: readonly Tool[];
+  ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>;
+  decide: DecideCall;
+  requester: Requester;
+  /** Takes secrets out of text (U3). */
+  redact: (text: string) => string;
+  log: Log;
+  /** Gets one redacted line of what a tool is doing (T12, U13). */
+  onProgress: (text: string) => void;
+  audit: (call: AuditedCall) => Promise<void> | void;
+}): CallTool {
+  const { ceiling, decide, requester, redact, log, onProgress, audit } = options;
+  const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
+
+  return async (call, signal) => {
+    const began = performance.now();
+    const tool = tools.get(call.name);
+    const blocked = tool === undefined || !ceiling.allows(call.name, call.input);
+    const { envelope, text } = blocked ? rendered(notAllowed(call.name)) : await attempt(call, tool, signal);
+    await record(call, tool, { envelope, blocked, durationMs: Math.round(performance.now() - began) });
+    return {
+      content: truncate(redact(text), outputLimit).text,
+      isError: !envelope.ok && !isCancelled(envelope),
+    };
+  };
+
+  async function attempt(call: ToolCall, tool: Tool, signal: AbortSignal): Promise<Rendered> {
+    try {
+      return rendered(await pass(call, tool, signal));
+    } catch (error) {
+      if (signal.aborted) return rendered(cancelled);
+      log.warn({ tool: tool.name, call: call.id, error: redact(reasonOf(error)) }, 'a tool failed');
+      return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${reasonOf(error)}`));
+    }
+  }
+
+  async function pass(call: ToolCall, tool: Tool, signal: AbortSignal): Promise<Envelope> {
+    if (signal.aborted) return cancelled;
+    const problem = problemOf(call, tool);
+    if (problem !== undefined) return fail('ARGUMENTS_INVALID', problem);
+    const denial = await judge(
+      { id: call.id, tool, input: call.input, risk: riskOf(tool), requester },
+      signal,
+    );
+    if (signal.aborted) return cancelled;
+    if (denial !== undefined) return denial;
+    return tool.run(call.input, {
+      requester,
+      toolUseId: call.id,
+      signal,
+      progress: (line) => onProgress(redact(oneLine(line, 200))),
+    });
+  }
+
+  async function judge(call: JudgedCall, signal: AbortSignal): Promise<Envelope | undefined> {
+    const fields = { tool: call.tool.name, call: call.id, risk: call.risk };
+    try {
+      const decision = await decide(call, signal);
+      if (decision.allowed) return undefined;
+      log.info({ ...fields, code: decision.code, reason: decision.reason }, 'policy refused a tool call');
+      return fail(
+        decision.code,
+        decision.hint ?? `the host's policy does not allow this call of ${call.tool.name}`,
+      );
+    } catch (error) {
+      if (!signal.aborted)
+        log.error({ ...fields, error: redact(reasonOf(error)) }, 'policy failed, so it denies');
+      return fail(
+        'TOOL_POLICY_DENIED',
+        `${call.tool.name} could not be judged by the host's policy and was not run`,
+      );
+    }
+  }
+
+  function notAllowed(name: string): Envelope {
+    const available = ceiling.names.filter((known) => tools.has(known));
+    if (available.includes(name) && ceiling.commands !== undefined) {
+      const starts = ceiling.commands.join(' | ');
+      return fail(
+        'TOOL_NOT_ALLOWED',
+        `${name} takes one simple command here, beginning with: ${starts} (no operators, expansions or line ends)`,
+      );
+    }
+    const written = JSON.stringify(oneLine(name, 100));
+    return fail(
+      'TOOL_NOT_ALLOWED',
+      `${written} is no tool you may use. Available: ${available.join(', ') || 'none'}`,
+    );
+  }
+
+  async function record(
+    call: ToolCall,
+    tool: Tool | undefined,
+    { envelope, blocked, durationMs }: Readonly<{ envelope: Envelope; blocked: boolean; durationMs: number }>,
+  ): Promise<void> {
+    const event = blocked ? 'tool_call_blocked' : 'tool_call';
+    const name = redact(oneLine(call.name, 100));
+    if (blocked) {
+      log.warn(
+        { event, tool: name, call: call.id, sender: requester.sender },
+        'a tool call was out of bounds',
+      );
+    }
+    try {
+      await audit({
+        event,
+        id: call.id,
+        tool: name,
+        requester,
+        input: redact(jsonOf(call.input)).slice(0, inputLimit),
+        ...(tool === undefined ? {} : { risk: riskOf(tool) }),
+        ok: envelope.ok,
+        codes: envelope.errors.map(({ code }) => code),
+        durationMs,
+      });
+    } catch (error) {
+      log.error(
+        { tool: name, call: call.id, error: redact(reasonOf(error)) },
+        'a tool call could not be audited',
+      );
+    }
+  }
+}
+
+/** Rendered inside the guard, so that an answer that is no envelope counts as the tool's fault. */
+type Rendered = Readonly<{ envelope: Envelope; text: string }>;
+
+function rendered(envelope: Envelope): Rendered {
+  return { envelope, text: renderEnvelope(envelope) };
+}
+
+const cancelled = fail('CANCELLED', 'the call was stopped before it ended');
+
+function isCancelled({ errors }: Envelope): boolean {
+  return errors.length > 0 && errors.every(({ code }) => code === 'CANCELLED');
+}
+
+/** Size first: what is too large is not looked into. */
+function problemOf({ input }: ToolCall, tool: Tool): string | undefined {
+  const size = Buffer.byteLength(jsonOf(input));
+  return size > inputLimit
+    ? `the input of ${tool.name} has ${size} bytes and at most ${inputLimit} are taken: send less, or in parts`
+    : tool.check(input);
+}
+
+function jsonOf(input: unknown): string {
+  return input === undefined ? '' : JSON.stringify(input);
+}
+
+/** What an error says, without its stack. */
+function reasonOf(error: unknown): string {
+  const message = error instanceof Error ? error.message || error.name : String(error);
+  const lines = message.split('\n').filter((line) => !/^\s+at .+/.test(line));
+  return truncate(lines.join('\n').trim(), 2_000).text;
+}

@@ -1,0 +1,149 @@
+import type { Envelope } from '../core/envelope.ts';
+import { readAllowedEntry, type AllowedEntry } from './allowed-entry.ts';
+import { isGlob, matchesGlob } from './matches-glob.ts';
+import { parseSimpleCommand } from './simple-command.ts';
+
+/** What one loop may call, fixed when it starts (T5). */
+export type Ceiling = Readonly<{
+  /** Sorted; what the model is shown. */
+  names: readonly string[];
+  /** How bash commands must begin, where they are limited; for the message that refuses one. */
+  commands?: readonly string[];
+  /** Judged anew for every call, with its input. */
+  allows(name: string, input: unknown): boolean;
+  warnings: Envelope['warnings'];
+}>;
+
+export type CeilingResult =
+  | (Readonly<{ ok: true }> & Ceiling)
+  | Readonly<{ ok: false; code: 'SKILL_MISCONFIGURED'; message: string; warnings: Envelope['warnings'] }>;
+
+/** Names a skill may list although this bot does not offer the tool: no reason to call the skill misconfigured. */
+const builtInTools: readonly string[] = [
+  'ask_person',
+  'bash',
+  'capability_auth',
+  'capability_invoke',
+  'capability_list',
+  'list_files',
+  'read_file',
+  'send_file',
+  'skill_write',
+  'skills_list',
+  'skills_load',
+  'skills_read_file',
+  'skills_run_script',
+  'skills_search',
+  'use_skill',
+  'web_fetch',
+  'web_search',
+  'write_file',
+];
+
+/** A ceiling that allows all of these tools: for the main agent. */
+export function openCeiling(tools: readonly string[]): Ceiling {
+  return ceilingOf(tools, []);
+}
+
+/**
+ * The ceiling of one run: a skill's `allowed_tools` cut down to what the host grants runs (T5). No list, or an empty
+ * one, allows all of that but `use_skill`, which counts only when written out. `skills_read_file`, `ask_person` and the
+ * `capability_*` of a skill that declares some are always kept. `invalid` says what becomes of a list that names no tool
+ * that exists.
+ */
+export function makeCeiling(
+  allowedTools: readonly string[] | undefined,
+  hostTools: readonly string[],
+  options: Readonly<{ declaresCapabilities: boolean; invalid: 'error' | 'baseline' | 'ignore' }>,
+): CeilingResult {
+  const granted = hostTools.filter((name) => options.declaresCapabilities || !isCapability(name));
+  const baseline = granted.filter(
+    (name) => name === 'skills_read_file' || name === 'ask_person' || isCapability(name),
+  );
+  const everything = granted.filter((name) => name !== 'use_skill');
+  if (allowedTools === undefined || allowedTools.length === 0)
+    return { ok: true, ...ceilingOf(everything, []) };
+
+  const known = [...new Set([...builtInTools, ...hostTools])];
+  const entries = allowedTools.map((written) => ({ written, entry: readAllowedEntry(written) }));
+  const warnings = entries.flatMap(({ written, entry }) => warningsOf(written, entry, known, granted));
+  if (!entries.some(({ entry }) => namedBy(entry, known).length > 0)) {
+    const found = `allowed_tools names no tool that exists: ${allowedTools.join(', ')}`;
+    if (options.invalid === 'error') {
+      return {
+        ok: false,
+        code: 'SKILL_MISCONFIGURED',
+        message: `${found}. Tools here: ${granted.join(', ')}`,
+        warnings,
+      };
+    }
+    if (options.invalid === 'baseline') return { ok: true, ...ceilingOf(baseline, warnings) };
+    const ignored = {
+      code: 'ALLOWED_TOOLS_IGNORED',
+      message: `${found} (NO_MATCHES): not enforced`,
+    } as const;
+    return { ok: true, ...ceilingOf(everything, [...warnings, ignored]) };
+  }
+  const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));
+  const commands = entries.map(({ entry }) => entry).filter((entry) => entry.kind === 'command');
+  const unlimited = entries.some(({ entry }) => entry.kind === 'name' && namedBy(entry, ['bash']).length > 0);
+  return { ok: true, ...ceilingOf([...baseline, ...listed], warnings, unlimited ? [] : commands) };
+}
+
+type CommandEntry = Extract<AllowedEntry, { kind: 'command' }>;
+
+function ceilingOf(
+  tools: readonly string[],
+  warnings: Envelope['warnings'],
+  commands: readonly CommandEntry[] = [],
+): Ceiling {
+  const names = [...new Set(tools)].sort();
+  const limited = commands.length > 0 && names.includes('bash');
+  return Object.freeze({
+    names: Object.freeze(names),
+    ...(limited ? { commands: commands.map(({ words }) => words.join(' ')) } : {}),
+    allows(name: string, input: unknown) {
+      if (!names.includes(name)) return false;
+      return name !== 'bash' || !limited || commands.some((entry) => coversCommand(entry, commandOf(input)));
+    },
+    warnings,
+  });
+}
+
+function coversCommand({ words, whole }: CommandEntry, command: readonly string[] | undefined): boolean {
+  if (command === undefined || (whole && command.length !== words.length)) return false;
+  return words.every((word, index) => command[index] === word);
+}
+
+function commandOf(input: unknown): readonly string[] | undefined {
+  if (typeof input !== 'object' || input === null || !('command' in input)) return undefined;
+  return typeof input.command === 'string' ? parseSimpleCommand(input.command) : undefined;
+}
+
+/** Which of `names` an entry means. A glob never means `use_skill`. */
+function namedBy(entry: AllowedEntry, names: readonly string[]): readonly string[] {
+  if (entry.kind === 'unenforceable') return [];
+  if (entry.kind === 'command') return names.filter((name) => name === 'bash');
+  const { pattern } = entry;
+  if (!isGlob(pattern)) return names.filter((name) => name === pattern);
+  return names.filter((name) => name !== 'use_skill' && matchesGlob(pattern, name));
+}
+
+function warningsOf(
+  written: string,
+  entry: AllowedEntry,
+  known: readonly string[],
+  granted: readonly string[],
+): Envelope['warnings'] {
+  const warn = (why: string): Envelope['warnings'] => [
+    { code: 'ALLOWED_TOOLS_UNKNOWN', message: `allowed_tools: ${written} grants nothing: ${why}` },
+  ];
+  if (entry.kind === 'unenforceable') return warn(entry.reason);
+  if (namedBy(entry, known).length === 0) return warn('no tool is called that');
+  if (namedBy(entry, granted).length === 0) return warn('this bot does not offer it to runs');
+  return [];
+}
+
+function isCapability(name: string): boolean {
+  return name.startsWith('capability_');
+}

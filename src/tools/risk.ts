@@ -1,0 +1,14 @@
+import type { Risk, Tool } from '../core/tool.ts';
+
+/** How much harm a call of this tool could do: as declared, else worked out from its traits, `critical` never (T7). */
+export function riskOf({ risk, traits }: Pick<Tool, 'risk' | 'traits'>): Risk {
+  if (risk !== undefined) return risk;
+  if (!traits.sideEffects) return 'safe';
+  return traits.requiresNetwork || traits.requiresFilesystem ? 'dangerous' : 'moderate';
+}
+
+/** The risk of commands and scripts: a sandbox without network can touch only its own folders (T7). */
+export function riskInSandbox(sandbox: Readonly<{ mode: string; reachesNetwork: boolean }>): Risk {
+  if (sandbox.mode === 'off') return 'critical';
+  return sandbox.reachesNetwork ? 'dangerous' : 'moderate';
+}

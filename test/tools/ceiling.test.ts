@@ -1,0 +1,224 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { makeCeiling, openCeiling, type CeilingResult } from '../../src/tools/ceiling.ts';
+
+const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
+const host = [
+  ...[
+    'ask_person',
+    'bash',
+    'capability_invoke',
+    'capability_list',
+    'list_files',
+    'mcp_notes_add',
+    'read_file',
+  ],
+  ...[
+    'skills_read_file',
+    'skills_run_script',
+    'state_get',
+    'state_set',
+    'use_skill',
+    'web_fetch',
+    'write_file',
+  ],
+];
+const baseline = ['ask_person', 'skills_read_file'];
+const plain = { declaresCapabilities: false, invalid: 'error' } as const;
+
+function ceiling(
+  list: readonly string[] | undefined,
+  options = plain as Parameters<typeof makeCeiling>[2],
+): Allowed {
+  const made = makeCeiling(list, host, options);
+  assert.ok(made.ok, JSON.stringify(made));
+  return made;
+}
+type Allowed = Extract<CeilingResult, { ok: true }>;
+
+function listed(list: readonly string[]): readonly string[] {
+  return ceiling(list).names.filter((name) => !baseline.includes(name));
+}
+
+test('T5 no list, or an empty one, allows all that the host grants a run but use_skill', () => {
+  const all = host.filter((name) => name !== 'use_skill' && !name.startsWith('capability_'));
+  for (const list of [undefined, []]) {
+    const made = ceiling(list);
+    assert.deepEqual(made.names, [...all].sort());
+    assert.equal(made.allows('use_skill', {}), false);
+    assert.equal(made.allows('rm', {}), false);
+  }
+});
+
+test('T5 exact names, globs and dots are read', () => {
+  assert.deepEqual(listed(['read_file']), ['read_file']);
+  assert.deepEqual(listed(['state_*']), ['state_get', 'state_set']);
+  assert.deepEqual(listed(['state.get']), ['state_get']);
+  assert.deepEqual(listed(['state.*']), ['state_get', 'state_set']);
+  assert.deepEqual(listed(['mcp_*', 'state_?et']), ['mcp_notes_add', 'state_get', 'state_set']);
+  assert.deepEqual(listed(['state_[gx]et']), ['state_get']);
+  assert.deepEqual(listed(['*ead_file']), ['read_file']);
+  assert.deepEqual(listed(['READ_FILE', 'read_file']), ['read_file']);
+});
+
+test('T5 names of other programs are mapped', () => {
+  assert.deepEqual(listed(['Bash', 'Read', 'Write']), ['bash', 'read_file', 'write_file']);
+  assert.deepEqual(listed(['Edit']), ['write_file']);
+  assert.deepEqual(listed(['WebFetch', 'WebSearch']), ['web_fetch']);
+  for (const name of ['Glob', 'Grep', 'LS']) assert.deepEqual(listed([name]), ['list_files']);
+});
+
+test('T5 use_skill counts only when it is written out', () => {
+  assert.deepEqual(listed(['use_skill']), ['use_skill']);
+  for (const glob of ['*', 'use_*', 'use?skill', '[u]se_skill', 'use_skil[l]']) {
+    assert.ok(!ceiling([glob, 'bash']).names.includes('use_skill'), glob);
+  }
+});
+
+test('T5 a run keeps skills_read_file, ask_person where there is one, and the capabilities of a skill that declares some', () => {
+  assert.deepEqual(ceiling(['bash']).names, ['ask_person', 'bash', 'skills_read_file']);
+  const declares = { ...plain, declaresCapabilities: true };
+  assert.deepEqual(ceiling(['bash'], declares).names, [
+    ...['ask_person', 'bash', 'capability_invoke', 'capability_list', 'skills_read_file'],
+  ]);
+  const without = makeCeiling(['bash'], ['bash', 'skills_read_file'], plain);
+  assert.ok(without.ok);
+  assert.deepEqual(without.names, ['bash', 'skills_read_file']);
+  assert.ok(!ceiling(['capability_*', 'bash']).names.includes('capability_list'), 'none is declared');
+});
+
+test('T5 entries that grant nothing are named in a warning', () => {
+  const made = ceiling(['bash', 'nonsense', 'Read(src/**)', 'web_search', 'Bash(a;b:*)', '(x)']);
+  assert.deepEqual(made.names, ['ask_person', 'bash', 'skills_read_file']);
+  assert.deepEqual(
+    made.warnings.map(({ code, message }) => [code, message.split(' ')[1]]),
+    ['nonsense', 'Read(src/**)', 'web_search', 'Bash(a;b:*)', '(x)'].map((entry) => [
+      'ALLOWED_TOOLS_UNKNOWN',
+      entry,
+    ]),
+  );
+});
+
+test('T5 a list that names nothing known is an error, the baseline or ignored, as config says', () => {
+  for (const list of [['nonsense'], ['zz_*', 'Read(x)']]) {
+    const refused = makeCeiling(list, host, plain);
+    assert.ok(!refused.ok);
+    assert.equal(refused.code, 'SKILL_MISCONFIGURED');
+    assert.match(refused.message, new RegExp(list[0]?.slice(0, 2) ?? ''));
+    assert.deepEqual(ceiling(list, { ...plain, invalid: 'baseline' }).names, baseline);
+    const ignored = ceiling(list, { ...plain, invalid: 'ignore' });
+    assert.deepEqual(ignored.names, ceiling(undefined).names);
+    assert.equal(ignored.warnings.at(-1)?.code, 'ALLOWED_TOOLS_IGNORED');
+  }
+});
+
+test('T5 a known tool that the host does not offer leaves the baseline: it is no misconfiguration', () => {
+  const made = makeCeiling(['Bash'], ['skills_read_file', 'web_fetch'], plain);
+  assert.ok(made.ok);
+  assert.deepEqual(made.names, ['skills_read_file']);
+  assert.equal(made.warnings[0]?.code, 'ALLOWED_TOOLS_UNKNOWN');
+});
+
+test('T5 Bash(git:*) allows one simple command that begins with exactly these words', () => {
+  const made = ceiling(['Bash(git:*)', 'Bash(npm run test:*)', 'Bash(make all)', 'Bash(ls *)']);
+  assert.deepEqual(made.commands, ['git', 'npm run test', 'make all', 'ls']);
+  const allowed = [
+    'git',
+    'git status',
+    "git commit -m 'a; b'",
+    ' git\tlog',
+    'npm run test -- x',
+    'make all',
+    'ls -l',
+  ];
+  for (const command of allowed) assert.ok(made.allows('bash', { command }), command);
+  const refused = [
+    ...['gitx', 'git-shell', '/usr/bin/git', 'npm run', 'npm run tests', 'make all x', 'make', ''],
+    ...['git; id', 'git && id', 'git | id', 'git & id', 'git\nid', 'git $(id)', 'git `id`', 'git $HOME'],
+    ...[
+      'git > x',
+      'git < x',
+      'git *',
+      'git ?',
+      'git [a]',
+      'git {a,b}',
+      'git ~',
+      'git \\; id',
+      'git #x',
+      '(git)',
+    ],
+    ...[
+      'X=1 git',
+      'git "$(id)"',
+      'git "`id`"',
+      'git "a\\"',
+      "git 'a",
+      'git "a',
+      'git !x',
+      'git\r\nid',
+      'git\0id',
+    ],
+    ...['git \u2028id', 'env git', '! git', 'git <(id)', "git $'a'"],
+  ];
+  for (const command of refused)
+    assert.equal(made.allows('bash', { command }), false, JSON.stringify(command));
+  for (const input of [
+    undefined,
+    null,
+    'git',
+    {},
+    { command: 1 },
+    { command: ['git'] },
+    { Command: 'git' },
+  ]) {
+    assert.equal(made.allows('bash', input), false, JSON.stringify(input));
+  }
+  assert.deepEqual(made.names, ['ask_person', 'bash', 'skills_read_file']);
+});
+
+test('T5 bash without a restriction wins over bash with one', () => {
+  for (const list of [['Bash(git:*)', 'Bash'], ['Bash(git:*)', 'b*'], ['Bash(*)']]) {
+    const made = ceiling(list);
+    assert.equal(made.commands, undefined);
+    assert.ok(made.allows('bash', { command: 'git; id' }), list.join());
+  }
+});
+
+test('T5 whatever a list says, nothing beyond the host is allowed, and names and verdicts agree', () => {
+  const entry = fc.oneof(
+    fc.constantFrom(...host, 'Bash', 'Read', 'Bash(git:*)', '*', 'state_*', 'x', '[a-z]*', '!x', 'use_skill'),
+    fc.string({ maxLength: 12 }),
+    fc.string({ unit: fc.constantFrom(...'*?[]!-_.absuek()'), maxLength: 12 }),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(entry, { maxLength: 5 }),
+      fc.subarray(host),
+      fc.boolean(),
+      fc.constantFrom('error', 'baseline', 'ignore'),
+      (list, granted, declaresCapabilities, invalid) => {
+        const made = makeCeiling(list, granted, { declaresCapabilities, invalid });
+        if (!made.ok) return assert.equal(invalid, 'error');
+        for (const name of made.names) assert.ok(granted.includes(name), name);
+        for (const kept of baseline) assert.equal(made.names.includes(kept), granted.includes(kept));
+        if (
+          !list.some((each) => each.trim().replaceAll('.', '_') === 'use_skill' || /^use.skill\(/.test(each))
+        ) {
+          assert.ok(!made.names.includes('use_skill'));
+        }
+        for (const name of [...host, ...list, 'toString', '__proto__']) {
+          if (name !== 'bash') assert.equal(made.allows(name, {}), made.names.includes(name), name);
+        }
+      },
+    ),
+    { numRuns },
+  );
+});
+
+test('T5 an open ceiling, for the main agent, allows what it is given and no more', () => {
+  const open = openCeiling(['use_skill', 'skills_list']);
+  assert.deepEqual(open.names, ['skills_list', 'use_skill']);
+  assert.ok(open.allows('use_skill', {}));
+  assert.equal(open.allows('bash', { command: 'ls' }), false);
+});
