@@ -11,8 +11,8 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import { skillsReadFile } from '../tools/built-in/skills-read-file.ts';
-import { skillsRunScript } from '../tools/built-in/skills-run-script.ts';
+import { ownSkillReadFileTool } from '../tools/built-in/skills-read-file.ts';
+import { skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
 import type { Live } from './live.ts';
@@ -47,8 +47,18 @@ export function createGrantRun(options: {
     const scratch = path.join(config.bot.workspace, 'runs', runId);
     const { files, scripts, cut } = listSkillFiles(skill);
     const tools: readonly Tool[] = [
-      ...(files.length === 0 ? [] : [skillsReadFile(() => [skill], skill)]),
-      ...(scripts.length === 0 ? [] : [skillsRunScript({ skill, sandbox, scratch, env: environment.env })]),
+      ...(files.length === 0 ? [] : [ownSkillReadFileTool(skill)]),
+      ...(scripts.length === 0
+        ? []
+        : [
+            skillsRunScriptTool({
+              skill,
+              sandbox,
+              scratch,
+              env: environment.env,
+              timeoutMs: skill.timeoutSeconds * 1_000,
+            }),
+          ]),
     ];
     if (scripts.length > 0) await mkdir(scratch, { recursive: true, mode: 0o700 });
     const ceiling = makeCeiling(

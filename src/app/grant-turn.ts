@@ -5,12 +5,13 @@ import { createUseSkill, type Readiness } from '../agent/use-skill.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
+import type { Skill } from '../core/skill.ts';
 import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { InboxItem } from '../stores/store.ts';
-import { skillsList } from '../tools/built-in/skills-list.ts';
-import { skillsReadFile } from '../tools/built-in/skills-read-file.ts';
-import { skillsSearch } from '../tools/built-in/skills-search.ts';
+import { skillsListTool } from '../tools/built-in/skills-list.ts';
+import { skillsReadFileTool } from '../tools/built-in/skills-read-file.ts';
+import { skillsSearchTool } from '../tools/built-in/skills-search.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { openCeiling } from '../tools/ceiling.ts';
 import type { Live } from './live.ts';
@@ -37,14 +38,18 @@ export function createGrantTurn(options: {
   let lastShortage: string | undefined;
 
   return async (item, message, use, transcript, progress) => {
-    const { config, rules, models, redact } = live();
+    const { config, models, redact } = live();
     const { conversation, chatType, external, sender } = message;
     const requester = { conversation, chatType, external, sender: sender.id };
     const byModel: SkillUse = { ...use, by: 'model' };
-    const skills = config.skills.enabled ? library.current().skills : [];
-    const visible = skills.filter(
-      (skill) => isAvailable(skill) && decideSkill(skill, rules, byModel).allowed,
-    );
+    const visibleNow = (): readonly Skill[] => {
+      const now = live();
+      if (!now.config.skills.enabled) return [];
+      return library
+        .current()
+        .skills.filter((skill) => isAvailable(skill) && decideSkill(skill, now.rules, byModel).allowed);
+    };
+    const visible = visibleNow();
     const model = models.get(config.agent.model);
     const useSkill = createUseSkill({
       visible,
@@ -56,7 +61,7 @@ export function createGrantTurn(options: {
       log,
     });
     const wanted = new Set(config.agent.tools);
-    const lookUp = [skillsList(() => visible), skillsSearch(() => visible), skillsReadFile(() => visible)];
+    const lookUp = [skillsListTool(visibleNow), skillsSearchTool(visibleNow), skillsReadFileTool(visibleNow)];
     const tools = visible.length === 0 ? [] : [useSkill, ...lookUp].filter(({ name }) => wanted.has(name));
     // A person may start a skill that the model sees nothing of: the tool is there, but not shown.
     const callable = tools.includes(useSkill) ? tools : [...tools, useSkill];

@@ -1,0 +1,102 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { openBot, type OpenBot } from '../../src/app/open-bot.ts';
+import { openChannels } from '../../src/app/open-channels.ts';
+import { readConfigFile } from '../../src/config/load-config.ts';
+import { startMessagesServer, type MessagesServer } from './messages-server/messages-server.ts';
+import { quietLog } from './quiet-log.ts';
+import { startSlackServer, type SlackServer } from './slack-server/start-slack-server.ts';
+import { startTelegramServer, type TelegramServer } from './telegram-server/start-telegram-server.ts';
+
+/** The whole bot, as `skillet start` opens it, on test servers and in a folder of its own. */
+export type WholeBot = Readonly<{
+  telegram: TelegramServer;
+  slack: SlackServer;
+  messages: MessagesServer;
+  bot: OpenBot;
+  log: ReturnType<typeof quietLog>;
+  /** Folder of config, data and workspace. */
+  home: string;
+  /** Writes the config file anew; its channels and model stay. */
+  reconfigure(toml: string): Promise<void>;
+  /** Writes a skill into the workspace. */
+  skill(name: string, text: string): Promise<void>;
+  /** Ends this bot and starts another on the same folder. */
+  restart(): Promise<WholeBot>;
+}>;
+
+type Script = Parameters<typeof startMessagesServer>[0]['script'];
+
+export type WholeBotOptions = Readonly<{
+  /** More of config.toml, beside channels and model. */
+  toml?: string;
+  /** What the model answers; without it no model is configured and the offline model answers. */
+  script?: Script;
+  /** Front matter and body by name. */
+  skills?: Readonly<Record<string, string>>;
+  channels?: readonly ('telegram' | 'slack')[];
+}>;
+
+export async function startWholeBot(t: TestContext, options: WholeBotOptions = {}): Promise<WholeBot> {
+  const { toml = '', script, skills = {}, channels = ['telegram'] } = options;
+  const home = await mkdtemp(path.join(tmpdir(), 'skillet-whole-'));
+  const telegram = await startTelegramServer({ privacy: false });
+  const slack = await startSlackServer();
+  const messages = await startMessagesServer({ script: script ?? [] });
+  const file = path.join(home, 'config.toml');
+  const bots: (() => Promise<void>)[] = [];
+  t.after(async () => {
+    for (const close of bots) await close();
+    await Promise.all([telegram.close(), slack.close(), messages.close()]);
+    await rm(home, { recursive: true, force: true });
+  });
+
+  const reconfigure = (more: string): Promise<void> =>
+    writeFile(
+      file,
+      [
+        ...(channels.includes('telegram')
+          ? [`[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false`]
+          : []),
+        ...(channels.includes('slack')
+          ? [
+              `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"`,
+            ]
+          : []),
+        ...(script === undefined
+          ? []
+          : [
+              `[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"`,
+            ]),
+        more,
+      ].join('\n'),
+      { mode: 0o600 },
+    );
+  const skill = async (name: string, text: string): Promise<void> => {
+    const folder = path.join(home, 'workspace', 'skills', name);
+    await mkdir(folder, { recursive: true });
+    await writeFile(path.join(folder, 'SKILL.md'), text);
+  };
+  await reconfigure(toml);
+  for (const [name, text] of Object.entries(skills)) await skill(name, text);
+
+  const begin = async (): Promise<WholeBot> => {
+    const parsed = await readConfigFile({ file, env: {} });
+    if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+    const { config } = parsed;
+    const log = quietLog();
+    const bot = await openBot({ config, env: {}, channels: (needs) => openChannels(config, needs), log });
+    let closed: Promise<void> | undefined;
+    const close = (): Promise<void> => (closed ??= bot.close());
+    bots.push(close);
+    await bot.start();
+    const restart = async (): Promise<WholeBot> => {
+      await close();
+      return begin();
+    };
+    return { telegram, slack, messages, bot, log, home, reconfigure, skill, restart };
+  };
+  return begin();
+}
