@@ -1,26 +1,37 @@
 import { z } from 'zod';
 
-// Slack leaves out, nulls or empties nearly any field, so only what is used is named, and little of it is required.
+// Slack leaves out, nulls or empties nearly any field: only what is used is named, and little of it is required.
 const text = z.string().nullish();
+/** A name or a file that is not what it should be costs nobody the message; who speaks, and where, is never let pass so. */
+const courtesy = text.catch(undefined);
 const id = z.string().min(1);
 const ts = z.string().regex(/^\d{1,12}\.\d{1,9}$/);
 
-const file = z.object({ name: text, title: text, mimetype: text, size: z.number().nullish() });
+const file = z
+  .object({
+    name: courtesy,
+    title: courtesy,
+    mimetype: courtesy,
+    size: z.number().nullish().catch(undefined),
+  })
+  .catch({});
 
 const said = z.object({
   subtype: text,
   text,
   user: text,
-  username: text,
+  username: courtesy,
   bot_id: text,
-  bot_profile: z.object({ app_id: text, name: text }).nullish(),
-  user_profile: z.object({ display_name: text, real_name: text, name: text, team: text }).nullish(),
+  bot_profile: z.object({ app_id: text, name: courtesy }).nullish(),
+  user_profile: z
+    .object({ display_name: courtesy, real_name: courtesy, name: courtesy, team: text })
+    .nullish(),
   team: text,
   user_team: text,
   source_team: text,
   ts: ts.nullish(),
   thread_ts: ts.nullish(),
-  files: z.array(file).nullish(),
+  files: z.array(file).nullish().catch(undefined),
 });
 
 /** What somebody said: an event of its own, or the message inside an edit. */
@@ -33,7 +44,7 @@ export const messageEvent = said.extend({
   channel_type: text,
   message: said.nullish(),
   previous_message: said.nullish(),
-  root: said.nullish(),
+  root: said.nullish().catch(undefined),
 });
 export type MessageEvent = z.output<typeof messageEvent>;
 

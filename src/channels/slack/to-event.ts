@@ -32,7 +32,7 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number): Conve
   if (!wrapper.success) return { ignored: 'malformed event_callback' };
   const { event, is_ext_shared_channel } = wrapper.data;
   if (event.type !== 'message' && event.type !== 'app_mention') {
-    return { ignored: `unused event ${event.type}` };
+    return { ignored: `unused event ${word(event.type)}` };
   }
   const message = messageEvent.safeParse(event);
   if (!message.success) return { ignored: `malformed ${event.type}` };
@@ -47,13 +47,13 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity):
   if (event.subtype === 'message_changed') {
     const { message: now, previous_message: before } = event;
     if (!now) return { ignored: 'edit without a message' };
-    if (now.subtype && !spoken.includes(now.subtype)) return { ignored: `edit of a ${now.subtype}` };
+    if (now.subtype && !spoken.includes(now.subtype)) return { ignored: `edit of a ${word(now.subtype)}` };
     if (before && before.text === now.text) return { ignored: 'edit that leaves the text' };
     const heard = toMessage({ ...now, ts: now.ts ?? before?.ts }, place, me);
     return 'ignored' in heard ? heard : converted({ type: 'edited', message: heard.message }, heard);
   }
   if (event.subtype && !spoken.includes(event.subtype))
-    return { ignored: `message subtype ${event.subtype}` };
+    return { ignored: `message subtype ${word(event.subtype)}` };
   const heard = toMessage(event, { ...place, ...(event.root ? { quoted: event.root } : {}) }, me);
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
@@ -107,7 +107,12 @@ function fromPress(payload: BlockActions, me: SlackIdentity): Converted {
 }
 
 function typeOf(payload: unknown): string {
-  if (typeof payload !== 'object' || payload === null) return 'of no object';
+  if (typeof payload !== 'object' || payload === null) return 'that is no object';
   const { type } = payload as { type?: unknown };
-  return typeof type === 'string' && /^[\w.]{1,60}$/.test(type) ? type : 'without a type';
+  return typeof type === 'string' ? word(type) : 'without a type';
+}
+
+/** A reason goes to the log, so it is made of words only. */
+function word(name: string): string {
+  return /^\w[\w.]{0,59}$/.test(name) ? name : 'with an odd name';
 }

@@ -76,6 +76,8 @@ export type SlackServer = Readonly<{
   release(reorder?: Parameters<ReturnType<typeof createDelivery>['release']>[0]): void;
   /** Resolves when no event is under way. */
   idle(): Promise<void>;
+  /** A fresh address at which a call may be answered: five times within 30 minutes. */
+  responseUrl(channel: string): string;
   /** What a room looks like now: `user: text` of each message that is not deleted. */
   transcript(room: SlackRoom): readonly string[];
   close(): Promise<void>;
@@ -169,6 +171,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     delivered: delivery.delivered,
     release: (reorder) => delivery.release(reorder),
     idle: () => delivery.idle(),
+    responseUrl: (channel) => responseUrls.create(channel),
     transcript: (room) =>
       room.messages
         .filter(({ deleted }) => !deleted)
