@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { parse } from 'yaml';
+import { toEvent } from '../../src/channels/slack/to-event.ts';
+import { slackMethods } from '../support/slack-server/method-table.ts';
+
+const root = path.join(import.meta.dirname, '..', '..');
+const manifest = parse(readFileSync(path.join(root, 'app-manifest.yaml'), 'utf8')) as {
+  features: {
+    app_home: { messages_tab_enabled: boolean; messages_tab_read_only_enabled: boolean };
+    slash_commands: { command: string; should_escape: boolean }[];
+  };
+  oauth_config: { scopes: { bot: string[] } };
+  settings: {
+    event_subscriptions: { bot_events: string[] };
+    interactivity: { is_enabled: boolean };
+    socket_mode_enabled: boolean;
+    org_deploy_enabled: boolean;
+    token_rotation_enabled: boolean;
+  };
+};
+const me = { team: 'T1', user: 'UBOT', command: '/skill' };
+
+/** Every Web API method that the channel's sources name. */
+function methodsUsed(): readonly string[] {
+  const folder = path.join(root, 'src', 'channels', 'slack');
+  const text = readdirSync(folder).map((file) => readFileSync(path.join(folder, file), 'utf8'));
+  const named = [...text.join('\n').matchAll(/'([a-z]+(?:\.[a-zA-Z]+)+)'/g)].map((match) => match[1] ?? '');
+  return [...new Set(named)].filter((name) => name in slackMethods);
+}
+
+/** `message.*` by the channel type it brings, and the events that are taken as they are named. */
+const events: Readonly<Record<string, object>> = {
+  app_mention: { type: 'app_mention' },
+  'message.channels': { type: 'message', channel_type: 'channel' },
+  'message.groups': { type: 'message', channel_type: 'group' },
+  'message.im': { type: 'message', channel_type: 'im' },
+  'message.mpim': { type: 'message', channel_type: 'mpim' },
+};
+
+test('H4 the manifest asks for exactly the scopes that the calls and events need', () => {
+  const used = methodsUsed();
+  assert.ok(used.length >= 8, used.join());
+  const scopesOfCalls = used.flatMap((method) => slackMethods[method]?.scopes ?? []);
+  const scopesOfEvents = [
+    'app_mentions:read',
+    'channels:history',
+    'groups:history',
+    'im:history',
+    'mpim:history',
+  ];
+  const needed = new Set([...scopesOfCalls, ...scopesOfEvents, 'commands']);
+  assert.deepEqual([...manifest.oauth_config.scopes.bot].sort(), [...needed].sort());
+});
+
+test('H4 the manifest subscribes to exactly the events that the code understands', () => {
+  assert.deepEqual([...manifest.settings.event_subscriptions.bot_events].sort(), Object.keys(events).sort());
+  for (const event of Object.values(events)) {
+    const said = { channel: 'C1', ts: '1700000000.000001', user: 'U1', text: 'hi', ...event };
+    const converted = toEvent({ type: 'event_callback', event: said }, me, 0);
+    assert.ok('event' in converted, JSON.stringify(event));
+  }
+});
+
+test('I1 the manifest registers the one slash command, escaped, and switches on what the bot lives on', () => {
+  const { features, settings } = manifest;
+  assert.deepEqual(
+    features.slash_commands.map(({ command, should_escape }) => [command, should_escape]),
+    [['/skill', true]],
+  );
+  assert.equal(features.app_home.messages_tab_enabled, true);
+  assert.equal(features.app_home.messages_tab_read_only_enabled, false);
+  assert.equal(settings.interactivity.is_enabled, true);
+  assert.equal(settings.socket_mode_enabled, true);
+  assert.equal(settings.org_deploy_enabled, false);
+  assert.equal(settings.token_rotation_enabled, false);
+});
