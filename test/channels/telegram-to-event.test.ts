@@ -4,43 +4,11 @@ import fc from 'fast-check';
 import type { Message as TelegramMessage, Update } from 'grammy/types';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
-import { createJoinParts } from '../../src/channels/telegram/join-parts.ts';
 import { toEvent } from '../../src/channels/telegram/to-event.ts';
 import { detectEntities } from '../support/telegram-server/detect-entities.ts';
+import { eventOf, group, ann, ignored, inGroup, me, messageOf, said } from '../support/telegram-updates.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
-const me = { id: 99, username: 'Our_Bot' };
-const ann = { id: 42, is_bot: false, first_name: 'Ann', last_name: 'Lee' };
-const dm = { id: 42, type: 'private', first_name: 'Ann' };
-const group = { id: -1001, type: 'supergroup', title: 'Friends' };
-
-/** A message as Telegram sends it, entities found as Telegram finds them. */
-function said(text: string, more: object = {}): Update {
-  const entities = detectEntities(text);
-  const message = { message_id: 7, from: ann, chat: dm, date: 1_700_000_000, text, entities, ...more };
-  return { update_id: 1, message: message as unknown as NonNullable<Update['message']> };
-}
-
-function inGroup(text: string, more: object = {}): Update {
-  return said(text, { chat: group, ...more });
-}
-
-function eventOf(update: Update, self: Parameters<typeof toEvent>[1] = me): ChannelEvent {
-  const outcome = toEvent(update, self);
-  assert.ok('event' in outcome, 'ignored' in outcome ? outcome.ignored : '');
-  return outcome.event;
-}
-
-function messageOf(update: Update, self: Parameters<typeof toEvent>[1] = me): Message {
-  const event = eventOf(update, self);
-  assert.ok(event.type === 'message' || event.type === 'edited');
-  return event.message;
-}
-
-function ignored(update: Update): string {
-  const outcome = toEvent(update, me);
-  return 'ignored' in outcome ? outcome.ignored : assert.fail(JSON.stringify(outcome.event));
-}
 
 test('H3 a direct message becomes plain data that can be stored', () => {
   assert.deepEqual(messageOf(said('hello')), {
@@ -261,71 +229,6 @@ test('H3 a press names who pressed, where and what, and an old message without i
   assert.match(ignored({ update_id: 1, callback_query: query }), /inline/);
 });
 
-test('H3 the pieces of an album share a key, and one mention addresses them all', () => {
-  const caption = '@Our_Bot these';
-  const photo = [{ file_id: 'a', file_unique_id: 'a', width: 1, height: 1 }];
-  const piece = (id: number, more: object = {}): ChannelEvent =>
-    eventOf(
-      inGroup('', {
-        text: undefined,
-        entities: undefined,
-        message_id: id,
-        media_group_id: 'g',
-        photo,
-        ...more,
-      }),
-    );
-  const events = [piece(1), piece(2, { caption, caption_entities: detectEntities(caption) }), piece(3)];
-  const parts = createJoinParts();
-  parts.foresee(events);
-  const joined = events.map((event) => parts.join(event));
-  assert.deepEqual(joined.map(describe), [
-    ['telegram:-1001:album:g', true],
-    ['telegram:-1001:album:g', true],
-    ['telegram:-1001:album:g', true],
-  ]);
-});
-
-test('H3 a text that the client cut is joined: same sender, chat and thread, following at once', () => {
-  const parts = createJoinParts();
-  const say = (id: number, text: string, more: object = {}): ChannelEvent =>
-    parts.join(eventOf(inGroup(text, { message_id: id, entities: undefined, ...more })));
-  const first = say(1, `/skill ${'a'.repeat(4089)}`);
-  const other = say(2, 'me too', { from: { id: 5, is_bot: false, first_name: 'Eve' } });
-  const second = say(3, 'b'.repeat(4050));
-  const last = say(4, '/c end');
-  const after = say(5, 'a new thought');
-  const key = 'telegram:-1001:1:text';
-  assert.deepEqual([first, second, last].map(describe), [
-    [key, true],
-    [key, true],
-    [key, true],
-  ]);
-  assert.deepEqual([other, after].map(describe), [
-    [undefined, false],
-    [undefined, false],
-  ]);
-  assert.deepEqual([glueOf(second), glueOf(last)], ['', '\n']);
-  assert.equal(last.type === 'message' && last.message.command, undefined);
-  assert.deepEqual(say(5, 'a new thought'), after);
-});
-
-test('H3 a cut text that arrives again is joined in the same way again', () => {
-  const parts = createJoinParts();
-  const piece = (id: number, text: string): ChannelEvent => eventOf(said(text, { message_id: id }));
-  parts.join(piece(1, 'a'.repeat(4096)));
-  const once = parts.join(piece(2, 'rest'));
-  assert.deepEqual(parts.join(piece(2, 'rest')), once);
-  assert.deepEqual(describe(once), ['telegram:42:1:text', true]);
-});
-
-test('H3 a long text and a later remark of the same person stay two messages', () => {
-  const parts = createJoinParts();
-  parts.join(eventOf(said('a'.repeat(4096), { message_id: 1 })));
-  const later = parts.join(eventOf(said('and then', { message_id: 2, date: 1_700_000_003 })));
-  assert.deepEqual(describe(later), [undefined, true]);
-});
-
 test('S6 no update, however broken, is read as anything but an event, a reason or an error', () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const keys = ['message', 'edited_message', 'channel_post', 'callback_query', 'my_chat_member', 'poll'];
@@ -379,13 +282,4 @@ function attempt<T>(act: () => T): T | Error {
     if (error instanceof Error) return error;
     throw error;
   }
-}
-
-function describe(event: ChannelEvent): readonly [string | undefined, boolean] {
-  assert.ok(event.type === 'message');
-  return [event.join?.key, event.message.addressed];
-}
-
-function glueOf(event: ChannelEvent): string | undefined {
-  return event.type === 'message' ? event.join?.glue : undefined;
 }

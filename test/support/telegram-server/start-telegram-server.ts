@@ -2,7 +2,7 @@
  * A strict Bot API server for tests (H9). It refuses what the real one refuses, with the same words, and a little more:
  * an argument nobody knows is an error here. It answers on the loopback; whoever starts it closes it.
  *
- *     const server = await startTelegramServer({ privacy: false });
+ *     await using server = await startTelegramServer({ privacy: false });   // or close() it
  *     // … start a bot with { token: server.token, apiRoot: server.url }
  *     const ann = server.person({ name: 'Ann' });
  *     const group = server.group({ title: 'Friends' });
@@ -11,7 +11,6 @@
  *     const answer = await ann.dm.nextMessage();                // waits; also nextMessage('part of it') or a RegExp
  *     ann.presses(answer.id, 'Approve');
  *     await server.until('typing', () => group.actions()[0]);   // waits for anything
- *     await server.close();
  *
  * What is modelled: token and argument checks; long polling (offsets, 24 h expiry, both kinds of 409, sticky
  * allowed_updates, hurried pollers) and webhooks (secret, retries, per chat only the head of the queue); privacy mode
@@ -64,26 +63,27 @@ export type RecordedCall = Readonly<{
   answer?: Readonly<Record<string, unknown>>;
 }>;
 
-export type TelegramServer = Readonly<{
-  /** Give it as `apiRoot`. */
-  url: string;
-  token: string;
-  me: UserFromGetMe;
-  faults: Faults;
-  /** Updates that wait for the bot, and what can be done to them. */
-  queue: UpdateQueue;
-  /** Every request so far; `calls('sendMessage')` those of one method. */
-  calls(method?: string): readonly RecordedCall[];
-  /** Menus by scope, as they were set. */
-  menus(): ReadonlyMap<string, readonly unknown[]>;
-  person(about?: Readonly<{ name?: string; username?: string; id?: number; isBot?: boolean }>): Person;
-  /** A supergroup unless `type` says `group`; the bot is a member. */
-  group(about?: Readonly<{ title?: string; type?: 'group' | 'supergroup'; forum?: boolean }>): Chat;
-  channel(about?: Readonly<{ title?: string }>): Chat;
-  /** Resolves with what `check` gives as soon as it gives something. */
-  until<T>(what: string, check: () => T | undefined | false): Promise<T>;
-  close(): Promise<void>;
-}>;
+export type TelegramServer = AsyncDisposable &
+  Readonly<{
+    /** Give it as `apiRoot`. */
+    url: string;
+    token: string;
+    me: UserFromGetMe;
+    faults: Faults;
+    /** Updates that wait for the bot, and what can be done to them. */
+    queue: UpdateQueue;
+    /** Every request so far; `calls('sendMessage')` those of one method. */
+    calls(method?: string): readonly RecordedCall[];
+    /** Menus by scope, as they were set. */
+    menus(): ReadonlyMap<string, readonly unknown[]>;
+    person(about?: Readonly<{ name?: string; username?: string; id?: number; isBot?: boolean }>): Person;
+    /** A supergroup unless `type` says `group`; the bot is a member. */
+    group(about?: Readonly<{ title?: string; type?: 'group' | 'supergroup'; forum?: boolean }>): Chat;
+    channel(about?: Readonly<{ title?: string }>): Chat;
+    /** Resolves with what `check` gives as soon as it gives something. */
+    until<T>(what: string, check: () => T | undefined | false): Promise<T>;
+    close(): Promise<void>;
+  }>;
 
 export async function startTelegramServer(options: TelegramServerOptions = {}): Promise<TelegramServer> {
   const { clock = systemClock, token = '123456789:AAtestTokenOfTheStrictServer_0123456' } = options;
@@ -214,15 +214,18 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
     channel: ({ title = 'News' } = {}) =>
       chat(addRoom({ type: 'channel', title, standing: 'administrator' })),
     until: waiting.until,
-    async close() {
-      updates.stop();
-      await webhook.stop();
-      waiting.stop();
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      server.closeAllConnections();
-      await closed;
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
+
+  async function close(): Promise<void> {
+    updates.stop();
+    await webhook.stop();
+    waiting.stop();
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeAllConnections();
+    await closed;
+  }
 }
 
 function reply(response: ServerResponse, status: number, body: Record<string, unknown>): void {

@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Conversation } from '../../src/core/conversation.ts';
+import { SendError } from '../../src/core/errors.ts';
+import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
+import type { Chat } from '../support/telegram-server/room.ts';
+
+const noFlood = { server: { flood: false } };
+
+function placeOf(chat: Pick<Chat, 'id'>, thread?: number): Conversation {
+  return {
+    channel: 'telegram',
+    chat: String(chat.id),
+    ...(thread === undefined ? {} : { thread: String(thread) }),
+  };
+}
+
+async function failure(promise: Promise<unknown>): Promise<SendError> {
+  const error: unknown = await promise.catch((reason: unknown) => reason);
+  assert.ok(error instanceof SendError, String(error));
+  return error;
+}
+
+function lastArguments(bot: TelegramBot, method: string): Readonly<Record<string, unknown>> {
+  return bot.server.calls(method).at(-1)?.args ?? {};
+}
+
+test('H1 Markdown arrives formatted, with buttons, as an answer to a message', async () => {
+  await using bot = await startTelegramBot();
+  const ann = bot.server.person();
+  const asked = ann.says('hi');
+  const part = {
+    markdown: '**bold** and `code`',
+    buttons: [
+      { label: 'Yes', action: 'yes' },
+      { label: 'Read', url: 'https://example.org/a' },
+    ],
+    replyTo: String(asked),
+  };
+  const receipt = await bot.channel.send(placeOf(ann.dm), part, 'k');
+  const [sent] = ann.dm.sent();
+  assert.equal(receipt.id, String(sent?.id));
+  assert.equal(sent?.text, 'bold and code');
+  assert.deepEqual(
+    sent?.entities.map(({ type }) => type),
+    ['bold', 'code'],
+  );
+  assert.deepEqual(sent?.buttons, ['Yes', 'Read']);
+  assert.equal(sent?.replyTo, asked);
+});
+
+test('H2 link previews are off on a send, an edit and a status line', async () => {
+  await using bot = await startTelegramBot(noFlood);
+  const ann = bot.server.person();
+  ann.says('hi');
+  const place = placeOf(ann.dm);
+  const receipt = await bot.channel.send(place, { markdown: 'https://example.org' }, 'k');
+  const off = { is_disabled: true };
+  assert.deepEqual(lastArguments(bot, 'sendMessage')['link_preview_options'], off);
+  await bot.channel.edit(place, receipt, { markdown: 'https://example.com' });
+  assert.deepEqual(lastArguments(bot, 'editMessageText')['link_preview_options'], off);
+  await bot.channel.status(place, { kind: 'line', text: 'reading https://example.net' });
+  await ann.dm.nextMessage('example.net');
+  assert.deepEqual(lastArguments(bot, 'sendMessage')['link_preview_options'], off);
+});
+
+test('H2 when Telegram can not parse the formatting the same words arrive plain', async () => {
+  await using bot = await startTelegramBot();
+  const ann = bot.server.person();
+  ann.says('hi');
+  const description = 'Bad Request: can\'t parse entities: Unsupported start tag "x" at byte offset 0';
+  bot.server.faults.add({ method: 'sendMessage', status: { code: 400, description } });
+  await bot.channel.send(placeOf(ann.dm), { markdown: '**a** < b & c' }, 'k');
+  const [sent] = ann.dm.sent();
+  assert.equal(sent?.text, 'a < b & c');
+  assert.equal(sent?.parseMode, undefined);
+});
+
+test('H3 an answer stays in its topic, and a topic that is gone is a refusal that says so', async () => {
+  await using bot = await startTelegramBot(noFlood);
+  const group = bot.server.group({ forum: true });
+  const topic = group.topic('News');
+  await bot.channel.send(placeOf(group, topic), { markdown: 'x' }, 'k');
+  assert.equal(group.sent().at(-1)?.thread, topic);
+  group.closeTopic(topic);
+  const closed = await failure(bot.channel.send(placeOf(group, topic), { markdown: 'x' }, 'k'));
+  assert.deepEqual([closed.outcome, /closed/.test(closed.message)], ['refused', true]);
+  group.deleteTopic(topic);
+  const gone = await failure(bot.channel.send(placeOf(group, topic), { markdown: 'x' }, 'k'));
+  assert.deepEqual([gone.outcome, /topic was deleted/.test(gone.message)], ['refused', true]);
+});
+
+test('H3 an answer to a message that was deleted is sent all the same', async () => {
+  await using bot = await startTelegramBot();
+  const ann = bot.server.person();
+  ann.says('hi');
+  await bot.channel.send(placeOf(ann.dm), { markdown: 'x', replyTo: '987654' }, 'k');
+  assert.equal(ann.dm.sent()[0]?.text, 'x');
+});
+
+const refusals = [
+  ['blocked', /blocked the bot/],
+  ['deactivated', /deactivated/],
+  ['stranger', /can't initiate conversation/],
+  ['kicked', /add the bot/],
+  ['absent', /add the bot/],
+  ['muted', /let the bot write/],
+] as const;
+for (const [standing, words] of refusals) {
+  test(`H3 a send where the bot is ${standing} is refused for good, saying what it is`, async () => {
+    await using bot = await startTelegramBot();
+    const group = bot.server.group();
+    group.setBot(standing);
+    const error = await failure(bot.channel.send(placeOf(group), { markdown: 'x' }, 'k'));
+    assert.equal(error.outcome, 'refused');
+    assert.match(error.message, words);
+  });
+}
+
+test('A6 a send to a group that was migrated names its new id', async () => {
+  await using bot = await startTelegramBot();
+  const group = bot.server.group({ type: 'group' });
+  const next = group.migrate();
+  const error = await failure(bot.channel.send(placeOf(group), { markdown: 'x' }, 'k'));
+  assert.deepEqual([error.outcome, error.movedTo], ['retry', String(next.id)]);
+});
+
+test('H8 a 429 is to be tried again when Telegram says, and not earlier', async () => {
+  await using bot = await startTelegramBot();
+  const ann = bot.server.person();
+  ann.says('hi');
+  bot.server.faults.add({ method: 'sendMessage', retryAfter: 7 });
+  const error = await failure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'));
+  assert.deepEqual([error.outcome, error.retryAfterMs], ['retry', 7000]);
+});
+
+test('Q6 a send that was cut off is unknown, and is not repeated by the channel', async () => {
+  await using bot = await startTelegramBot();
+  const ann = bot.server.person();
+  ann.says('hi');
+  bot.server.faults.add({ method: 'sendMessage', cut: 'after' });
+  const error = await failure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'));
+  assert.equal(error.outcome, 'unknown');
+  assert.equal(ann.dm.sent().length, 1);
+  assert.equal(bot.server.calls('sendMessage').length, 1);
+  bot.server.faults.add({
+    method: 'sendMessage',
+    status: { code: 500, description: 'Internal Server Error' },
+  });
+  assert.equal((await failure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'))).outcome, 'unknown');
+});
+
+test('Q6 a send that never left is to be tried again', async () => {
+  const bot = await startTelegramBot({ start: false });
+  await bot.server.close();
+  const error = await failure(bot.channel.send({ channel: 'telegram', chat: '5' }, { markdown: 'x' }, 'k'));
+  assert.equal(error.outcome, 'retry');
+});
+
+test('H3 an edit that changes nothing is a success, one of a message that is gone is refused', async () => {
+  await using bot = await startTelegramBot(noFlood);
+  const ann = bot.server.person();
+  ann.says('hi');
+  const place = placeOf(ann.dm);
+  const receipt = await bot.channel.send(
+    place,
+    { markdown: 'one', buttons: [{ label: 'Go', action: 'go' }] },
+    'k',
+  );
+  await bot.channel.edit(place, receipt, { markdown: 'one', buttons: [{ label: 'Go', action: 'go' }] });
+  await bot.channel.edit(place, receipt, { markdown: '*two*' });
+  assert.deepEqual([ann.dm.sent()[0]?.texts, ann.dm.sent()[0]?.buttons], [['one', 'two'], []]);
+  const error = await failure(bot.channel.edit(place, { id: '999999' }, { markdown: 'x' }));
+  assert.equal(error.outcome, 'refused');
+});
+
+test('H8 twelve answers at once reach a strict server in order and without a 429', async () => {
+  await using bot = await startTelegramBot({ paced: true });
+  const chats = [bot.server.person(), bot.server.person()];
+  for (const person of chats) person.says('hi');
+  const texts = Array.from({ length: 6 }, (_, index) => `answer ${index}`);
+  await Promise.all(
+    chats.map(async ({ dm }) => {
+      for (const text of texts) await bot.channel.send(placeOf(dm), { markdown: text }, text);
+    }),
+  );
+  for (const { dm } of chats)
+    assert.deepEqual(
+      dm.sent().map(({ text }) => text),
+      texts,
+    );
+  assert.ok(bot.server.calls('sendMessage').every(({ answer }) => answer?.['ok'] === true));
+});
+
+test('H2 a text that is too long for one message is cut into parts that Telegram takes', async () => {
+  await using bot = await startTelegramBot(noFlood);
+  const ann = bot.server.person();
+  ann.says('hi');
+  const parts = bot.channel.split(`# Title\n\n${'**word** & <more> '.repeat(800)}`);
+  assert.ok(parts.length > 1);
+  for (const markdown of parts) await bot.channel.send(placeOf(ann.dm), { markdown }, 'k');
+  assert.ok(ann.dm.sent().every(({ parseMode }) => parseMode === 'HTML'));
+});
+
+test('A1 a chat type that is not known is looked up, and unknown where Telegram does not tell', async () => {
+  await using bot = await startTelegramBot();
+  const group = bot.server.group();
+  assert.deepEqual(await bot.channel.lookUpChat(placeOf(group)), { chatType: 'group', external: false });
+  assert.equal((await bot.channel.lookUpChat({ channel: 'telegram', chat: '-7' })).chatType, 'unknown');
+});
+
+test('A11 the link to a direct message carries the name of a skill and nothing else', async () => {
+  await using bot = await startTelegramBot();
+  const link = (skill?: string): string | undefined => bot.channel.directLink(skill);
+  assert.equal(link(), 'https://t.me/test_bot');
+  assert.equal(link('code-review'), 'https://t.me/test_bot?start=skill_code-review');
+  assert.equal(link('über'), 'https://t.me/test_bot');
+  assert.equal(link('x'.repeat(59)), 'https://t.me/test_bot');
+});
