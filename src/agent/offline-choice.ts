@@ -47,7 +47,8 @@ export function argumentsIn(words: string): readonly string[] {
   }));
   const telling = parts.filter(({ telling }) => telling).map(({ text }) => text);
   if (telling.length > 0) return telling;
-  return words.trim() === '' ? [] : [words.trim()];
+  // "Run dice." is what a bare `/dice` says (I6).
+  return /^\s*(Run [\w-]+\.)?\s*$/.test(words) ? [] : [words.trim()];
 }
 
 /** The person's own words: out of the last `<message>`, else all that stands in no label. */

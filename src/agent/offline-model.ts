@@ -34,7 +34,7 @@ function reply(request: ModelRequest): ModelAnswer {
   const last = request.messages.at(-1);
   const results = blocksOf(last).filter((block) => block.type === 'tool_result');
   if (results.length > 0) return say(request, results.map(outputOf).join('\n\n'));
-  if (canUse.has('skills_run_script')) return inRun(request);
+  if (isRun(request)) return inRun(request);
   const words = ownWords(textOf(last));
   const output = lastLabelled(textOf(last), 'output');
   if (output !== undefined) return say(request, output);
@@ -48,19 +48,25 @@ function reply(request: ModelRequest): ModelAnswer {
   );
 }
 
+/** A run reads its own skill's files and starts no other; the main agent has both tools or none. */
+function isRun({ tools }: ModelRequest): boolean {
+  const names = tools.map(({ name }) => name);
+  return names.includes('skills_read_file') && !names.includes('use_skill');
+}
+
 function inRun(request: ModelRequest): ModelAnswer {
   const asked = textOf(request.messages[0]);
   const words = ownWords(asked);
   const path = pickScript(`${request.system.map(({ text }) => text).join('\n')}\n${asked}`, words);
-  if (path === undefined) return say(request, needsModel);
+  if (path === undefined || !request.tools.some(({ name }) => name === 'skills_run_script'))
+    return say(request, needsModel);
   const given = lastLabelled(asked, 'arguments')?.replace(/^ARGUMENTS: /, '');
   return call(request, 'skills_run_script', { path, args: argumentsIn(given ?? words) });
 }
 
 function say(request: ModelRequest, text: string): ModelAnswer {
-  const isRun = request.tools.some(({ name }) => name === 'skills_run_script');
   const isFirst = !request.messages.some((message) => message.role === 'assistant' && textOf(message) !== '');
-  const whole = isFirst && !isRun ? `${noModelNotice}\n\n${text}` : text;
+  const whole = isFirst && !isRun(request) ? `${noModelNotice}\n\n${text}` : text;
   return answered('end_turn', { type: 'text', text: whole, citations: null });
 }
 

@@ -30,11 +30,11 @@ export function runPrompt(options: {
       : [`Files of the skill:\n${files.map((file) => `- ${file}`).join('\n')}${cut ? '\n- …' : ''}`]),
     ...(filled ? [] : [`# ${skill.name}\n\n${body}`]),
   ].join('\n\n');
-  const saysTheSame = args === '' || message.trim() === args.trim();
+  const saysTheSame = message.trim() === args.trim();
   const firstMessage = [
     ...(filled ? [`# ${skill.name}\n\n${body}`] : []),
     ...(filled && saysTheSame ? [] : [labelled('message', message)]),
-    ...(filled || saysTheSame ? [] : [labelled('arguments', `ARGUMENTS: ${args}`)]),
+    ...(args === '' || (saysTheSame && !filled) ? [] : [labelled('arguments', `ARGUMENTS: ${args}`)]),
     ...(context === undefined ? [] : [labelled('context', context)]),
   ].join('\n\n');
   return { system: [{ type: 'text', text: system }], firstMessage };

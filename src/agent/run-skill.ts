@@ -81,7 +81,7 @@ export function createRunSkill(options: {
       cut: granted.filesCut,
       message: request.message,
       context: request.context,
-      args: request.args ?? '',
+      args: request.args ?? request.message,
     });
     const { entries: stored } = await store.transcripts.read(transcript);
     const entries = stored.map(({ entry }) => entry);

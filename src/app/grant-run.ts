@@ -41,13 +41,13 @@ export function createGrantRun(options: {
       return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
     for (const { message } of environment.diagnostics) log.warn({ skill: skill.name }, message);
     const seenAt = skill.directory === undefined ? undefined : sandbox.skillPath(skill.directory);
-    const body = await library.current().body(skill.name, request.args ?? '', seenAt);
+    const body = await library.current().body(skill.name, request.args ?? request.message, seenAt);
     if (!body.ok) return refused(body.code, body.message);
 
     const scratch = path.join(config.bot.workspace, 'runs', runId);
     const { files, scripts, cut } = listSkillFiles(skill);
     const tools: readonly Tool[] = [
-      ...(files.length === 0 ? [] : [ownSkillReadFileTool(skill)]),
+      ownSkillReadFileTool(skill),
       ...(scripts.length === 0
         ? []
         : [

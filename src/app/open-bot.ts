@@ -36,6 +36,7 @@ export async function openBot(options: {
   const library = await openLibrary(config, log);
   const channels = await options.channels({
     hasAnswered: (conversation) => store.transcripts.answered(conversationKey(conversation)),
+    skillNames: () => library.current().names,
     log,
     clock,
   });

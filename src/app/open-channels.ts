@@ -7,6 +7,8 @@ import type { Log } from '../core/log.ts';
 
 export type ChannelNeeds = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
+  /** Names of all skills, for completion. */
+  skillNames(): readonly string[];
   log: Log;
   clock: Clock;
 }>;

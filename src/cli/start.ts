@@ -1,10 +1,7 @@
-import { createLog } from '../app/create-log.ts';
 import { hasChannels, openChannels } from '../app/open-channels.ts';
 import { openBot } from '../app/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
-import { secretsOfConfig } from '../config/secrets-of-config.ts';
-import type { Log } from '../core/log.ts';
-import { createRedactor } from '../core/redact.ts';
+import { logOf } from './log-of.ts';
 import type { ReadOptions } from './main.ts';
 import { openConfig } from './open-config.ts';
 import { print } from './print.ts';
@@ -45,16 +42,6 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
   }
   log.info({ signal: await ended }, 'stopping');
   await bot.close();
-}
-
-/** The log as config wants it, secrets removed. On standard error. */
-export function logOf(config: Config, level = config.log.level): Log {
-  return createLog({
-    level,
-    format: config.log.format ?? (process.stderr.isTTY ? 'pretty' : 'json'),
-    redact: createRedactor(secretsOfConfig(config)),
-    write: (line) => process.stderr.write(line),
-  });
 }
 
 /** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */

@@ -41,6 +41,11 @@ const runScript: ToolSpec = {
   inputSchema: { type: 'object' },
   traits: readOnly,
 };
+const readFile: ToolSpec = {
+  ...runScript,
+  name: 'skills_read_file',
+  description: 'Reads a file of this skill.',
+};
 
 async function converse(
   entries: Entry[],
@@ -145,7 +150,7 @@ test('M1 offline, a run starts the script of its skill and answers with what it 
   const { ended, calls, streamed } = await converse(
     [said(firstMessage)],
     system,
-    [runScript],
+    [readFile, runScript],
     '4 + 3 + 11 = 18\n',
   );
   assert.deepEqual(calls[0]?.input, { path: 'scripts/roll.py', args: ['2d6', 'd20'] });
@@ -164,7 +169,7 @@ test('M1 offline, a run of a skill without scripts says what it lacks', async ()
     context: undefined,
     args: '',
   });
-  const { ended } = await converse([said(firstMessage)], system, [runScript]);
+  const { ended } = await converse([said(firstMessage)], system, [readFile]);
   assert.match(ended.text, /no script.*none is connected/);
 });
 
