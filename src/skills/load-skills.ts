@@ -3,7 +3,13 @@ import { origins, type Skill } from '../core/skill.ts';
 import type { LastGood } from './last-good.ts';
 import { mergeDefinitions } from './merge-definitions.ts';
 import { createPace } from './pace.ts';
-import { readRoots, type ReadOptions, type ReadSkill, type SkillRoot } from './read-roots.ts';
+import {
+  readRoots,
+  type ReadOptions,
+  type ReadSkill,
+  type RootsReading,
+  type SkillRoot,
+} from './read-roots.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import type { Definition } from './skill-definition.ts';
 
@@ -12,14 +18,14 @@ export type LoadOptions = Omit<ReadOptions, 'lastGood'> &
     lastGood?: LastGood;
     /** Skills made of one definition, kept from reading to reading: an unchanged file gives the same object. */
     made?: WeakMap<Definition, Skill>;
-    /** Told which folders to watch. */
-    onFolders?: (folders: readonly string[]) => void;
+    /** Told what was found where, good or not. */
+    onRead?: (reading: RootsReading) => void;
   }>;
 
 /** Reads all roots into a registry: later origins override earlier ones by name, and only ever tighten access (D1–D5). Never throws for what a file holds. */
 export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptions = {}): Promise<Registry> {
   const reading = await readRoots(roots, options);
-  options.onFolders?.(reading.folders);
+  options.onRead?.(reading);
   const byName = new Map<string, ReadSkill[]>();
   for (const skill of reading.skills) {
     const name = skill.result.ok ? skill.result.definition.name : skill.result.name;

@@ -1,9 +1,10 @@
-import { nameProblems } from './skill-name.ts';
+import { nameProblems, slugOf } from './skill-name.ts';
 
 /** The text of a new SKILL.md that passes `validate --strict`. Throws a RangeError for a name or description that cannot. */
 export function newSkillText(name: string, description: string): string {
-  const [problem] = name === '' ? ['give the skill a name'] : nameProblems(name, undefined);
-  if (problem !== undefined) throw new RangeError(problem);
+  const problems = name === '' ? ['give the skill a name'] : nameProblems(name, undefined);
+  if (problems.length > 0)
+    throw new RangeError(`${problems.join('; ')}; try "${slugOf(name) || 'my-skill'}"`);
   const flat = description.replace(/[\s\p{Cc}]+/gu, ' ').trim();
   if (flat === '' || [...flat].length > 1024)
     throw new RangeError('describe the skill in 1 to 1024 characters');

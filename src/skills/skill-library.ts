@@ -45,6 +45,7 @@ export async function createSkillLibrary(options: {
   const listeners: ((registry: Registry) => void)[] = [];
   let toKeep: { stored: StoredSkill; store: SkillStore; bytes: Uint8Array | undefined }[] = [];
   let folders: readonly string[] = [];
+  let paths: ReadonlySet<string> = new Set();
   let folderWatch: FolderWatch | undefined;
 
   const load = (): Promise<Registry> =>
@@ -56,8 +57,9 @@ export async function createSkillLibrary(options: {
       onGood(stored, store, bytes) {
         if (!lastGood.has(stored.path, stored.stamp)) toKeep.push({ stored, store, bytes });
       },
-      onFolders(found) {
-        folders = [...found, ...roots.flatMap((root) => ('path' in root ? [root.path] : []))];
+      onRead(reading) {
+        folders = [...reading.folders, ...roots.flatMap((root) => ('path' in root ? [root.path] : []))];
+        paths = new Set(reading.skills.map(({ stored }) => stored.path));
       },
     });
 
@@ -77,7 +79,7 @@ export async function createSkillLibrary(options: {
   };
 
   let registry = await load();
-  lastGood.retain(new Set(remembered.keys()));
+  lastGood.retain(paths);
   report(registry, log);
   let keeping = keepGood().catch(complain);
   let scanning: Promise<Registry> | undefined;

@@ -19,8 +19,7 @@ export function nameProblems(written: string, directory: string | undefined): re
   if (name !== name.toLowerCase()) problems.push(`"${name}" has upper-case letters; use lower case`);
   if (/^-|-$/.test(name)) problems.push(`"${name}" begins or ends with "-"`);
   if (name.includes('--')) problems.push(`"${name}" has "--"; use a single "-"`);
-  if (!/^[\p{L}\p{N}-]*$/u.test(name))
-    problems.push(`"${name}" may hold letters, digits and "-" only; try "${slugOf(name)}"`);
+  if (!/^[\p{L}\p{N}-]*$/u.test(name)) problems.push(`"${name}" may hold letters, digits and "-" only`);
   if (directory !== undefined && directory.normalize('NFKC') !== name)
     problems.push(`"${name}" must be the folder's name, "${directory}"`);
   return problems;
