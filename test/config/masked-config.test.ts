@@ -70,6 +70,12 @@ test('G5 L1 config show has no secret in it: variables by name, others as [secre
   assert.equal((models?.['default'] as Record<string, unknown>)['api_key'], '$ANTHROPIC_API_KEY');
 });
 
+test('G5 a value from the environment is not shown where another value was made of it either', () => {
+  const shown = showConfig(configOf('[bot]\ndata_dir = "$DATA"'));
+  assert.match(shown, /^data_dir = "\$DATA"$/m);
+  assert.match(shown, /^url = "sqlite:.*\[redacted DATA\]\/skillet\.db"$/m);
+});
+
 test('L1 config show speaks the language of the file', () => {
   const config = configOf('[access.chats."slack:C1"]\ngroup_users = ["*"]\n[skills.a]\nenv_in_bash = true');
   const shown = showConfig(config);

@@ -53,6 +53,7 @@ model = "hiku"
 [telegram]
 mode = "webhook"
 token = "$NOT_SET"
+listen = 5
 `);
   assert.deepEqual(
     found.map(({ line, key }) => `${line} ${key}`),
@@ -67,6 +68,7 @@ token = "$NOT_SET"
       '15 telegram.webhook_url',
       '15 telegram.webhook_secret',
       '17 telegram.token',
+      '18 telegram.listen',
     ],
   );
   for (const { message } of found) assert.match(message, /^\S.*[.?]$/s);

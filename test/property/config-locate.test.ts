@@ -89,5 +89,10 @@ test('G2 places are right for every way of writing a key', () => {
     assert.deepEqual(placeOf(path), { line, column }, JSON.stringify(path));
   }
   assert.equal(placeOf(['fake']), undefined);
+  assert.deepEqual(
+    placeOf(['list', 0, '']),
+    { line: 6, column: 1 },
+    'the quotes that end a text begin no key',
+  );
   assert.equal(placeOf(['absent']), undefined);
 });

@@ -57,7 +57,15 @@ test('G5 a secret in the file is printed by no error about its own key, whatever
   const secrets = paths.filter(isSecretKey);
   assert.ok(secrets.length >= 9);
   for (const where of secrets) {
-    for (const value of [canary, [canary], { x: canary }, [[canary]], 987654321, [987654321]]) {
+    for (const value of [
+      canary,
+      'c4n4ry value!',
+      [canary],
+      { x: canary },
+      [[canary]],
+      987654321,
+      [987654321],
+    ]) {
       const text = fileWith(where, value);
       assert.doesNotMatch(printed(parseConfig(text, { env: {} })), /c4n4ry|987654321/, text);
       assert.doesNotMatch(printed(parseConfig(`${text}\nbroken = "`, { env: {} })), /c4n4ry|987654321/, text);
