@@ -7,6 +7,7 @@ import { Bash, MountableFs, OverlayFs, ReadWriteFs, getCommandNames } from 'just
 import { capOutput } from './cap-output.ts';
 import type { CellAnswer, CellJob, CellSetup } from './cell.ts';
 import { limitDisk } from './limit-disk.ts';
+import { shellStart } from './shell-start.ts';
 
 const mebibyte = 1024 * 1024;
 const setup = workerData as CellSetup;
@@ -41,7 +42,8 @@ async function answer(job: CellJob): Promise<CellAnswer> {
   const [program, ...args] = job.argv;
   if (!programs.has(program)) return { status: 'missing', program };
   const began = performance.now();
-  const { stdout, stderr, exitCode } = await execute(program, args, job);
+  const start = program === 'sh' || program === 'bash' ? shellStart(args) : args;
+  const { stdout, stderr, exitCode } = await execute(program, start, job);
   const output = cap(stdout, stderr, job.outputCap);
   const late = performance.now() - began >= job.timeoutMs;
   return late && exitCode !== 0
@@ -51,7 +53,7 @@ async function answer(job: CellJob): Promise<CellAnswer> {
 
 async function execute(
   program: string,
-  args: string[],
+  args: readonly string[],
   job: CellJob,
 ): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
   const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
@@ -72,7 +74,7 @@ async function execute(
     defenseInDepth: { enabled: true, processLifetimeIntrinsicHardening: true },
   });
   try {
-    return await shell.exec(program, { args, stdin: '' });
+    return await shell.exec(program, { args: [...args], stdin: '' });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return { stdout: '', stderr: `${program}: ${message}\n`, exitCode: 1 };

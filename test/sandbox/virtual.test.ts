@@ -58,6 +58,19 @@ test('T9 virtual: copying, moving and changing files in the scratch folder works
   );
 });
 
+test('R5 virtual: a script finds its folder and the files beside it', async (t) => {
+  const { run, scratch } = await ground(t, createVirtualSandbox());
+  const script =
+    'cd "$(dirname "$0")" && pwd; . "$(dirname "$0")/lib.sh"; for each in "$@"; do echo "[$each]"; done';
+  await mkdir(path.join(scratch, 'part'));
+  await writeFile(path.join(scratch, 'part', 'main.sh'), script);
+  await writeFile(path.join(scratch, 'part', 'lib.sh'), 'echo lib');
+  for (const options of [[], ['-eu'], ['-euo', 'pipefail']]) {
+    const outcome = await run(['bash', ...options, '/scratch/part/main.sh', 'a b', 'c']);
+    assert.equal(stdoutOf(outcome), '/scratch/part\nlib\n[a b]\n[c]\n');
+  }
+});
+
 test('T9 virtual: a cell ends with close, when it was idle for long, and when the bot is killed', async (t) => {
   const idle = await ground(t, createVirtualSandbox({ idleMs: 1 }));
   await idle.run(['true']);
