@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../../src/core/envelope.ts';
+import { createRedactor } from '../../src/core/redact.ts';
+import { defineTool, readOnly, type Requester, type Tool, type ToolContext } from '../../src/core/tool.ts';
+import type { ToolCall, ToolOutcome } from '../../src/core/tool-call.ts';
+import {
+  createCallTool,
+  type AuditedCall,
+  type DecideCall,
+  type JudgedCall,
+} from '../../src/tools/call-tool.ts';
+import { makeCeiling, openCeiling, type Ceiling } from '../../src/tools/ceiling.ts';
+import { quietLog, type QuietLog } from '../support/quiet-log.ts';
+
+const requester: Requester = {
+  conversation: { channel: 'telegram', chat: '42' },
+  chatType: 'private',
+  external: false,
+  sender: 'telegram:42',
+};
+const secret = 'sk-canary-0123456789';
+
+type Door = Readonly<{
+  call(name: string, input?: unknown, signal?: AbortSignal): Promise<ToolOutcome>;
+  audited: readonly AuditedCall[];
+  log: QuietLog;
+  progress: readonly string[];
+}>;
+
+function door(
+  tools: readonly Tool[],
+  more: { ceiling?: Ceiling; decide?: DecideCall; audit?: (call: AuditedCall) => void } = {},
+): Door {
+  const audited: AuditedCall[] = [];
+  const progress: string[] = [];
+  const log = quietLog();
+  const callTool = createCallTool({
+    tools,
+    ceiling: more.ceiling ?? openCeiling(tools.map(({ name }) => name)),
+    decide: more.decide ?? (async () => ({ allowed: true })),
+    requester,
+    redact: createRedactor([{ name: 'API_KEY', value: secret }]),
+    log,
+    onProgress: (text) => progress.push(text),
+    audit: more.audit ?? ((call) => void audited.push(call)),
+  });
+  const call = (
+    name: string,
+    input: unknown = {},
+    signal = new AbortController().signal,
+  ): Promise<ToolOutcome> => callTool({ id: 'toolu_1', name, input } satisfies ToolCall, signal);
+  return { call, audited, log, progress };
+}
+
+/** A tool that keeps what it was run with and answers as told. */
+function recorder(
+  name: string,
+  answer: (input: { text?: string | undefined }, context: ToolContext) => Promise<Envelope> = async () =>
+    succeed('done'),
+): Tool & { readonly ran: readonly unknown[] } {
+  const ran: unknown[] = [];
+  const tool = defineTool({
+    name,
+    description: name,
+    input: z.object({ text: z.string().optional() }),
+    traits: readOnly,
+    async run(input, context) {
+      ran.push(input);
+      return answer(input, context);
+    },
+  });
+  return { ...tool, ran };
+}
+
+test('T1 an allowed call with a valid input is run with its context and its answer returned', async () => {
+  const tool = recorder('echo', async ({ text }, { requester: by, toolUseId }) =>
+    succeed(`${text} ${by.sender} ${toolUseId}`),
+  );
+  const { call } = door([tool]);
+  assert.deepEqual(await call('echo', { text: 'hi' }), { content: 'hi telegram:42 toolu_1', isError: false });
+});
+
+test('T1 R8 an input that does not fit is answered so that the model can mend it, and nothing runs or is judged', async () => {
+  const tool = recorder('echo');
+  const judged: JudgedCall[] = [];
+  const { call } = door([tool], { decide: async (each) => (judged.push(each), { allowed: true }) });
+  const outcome = await call('echo', { text: 5 });
+  assert.ok(outcome.isError);
+  assert.match(outcome.content, /^error ARGUMENTS_INVALID: [^]*expected string[^]*text/);
+  assert.ok((await call('echo', null)).isError);
+  assert.deepEqual([tool.ran.length, judged.length], [0, 0]);
+});
+
+test('M3 T1 an input over 200 kB is refused', async () => {
+  const tool = recorder('echo');
+  const { call } = door([tool]);
+  const outcome = await call('echo', { text: 'é'.repeat(100_001) });
+  assert.match(outcome.content, /^error ARGUMENTS_INVALID: .*200000/);
+  assert.equal((await call('echo', { text: 'x'.repeat(199_000) })).isError, false);
+  assert.equal(tool.ran.length, 1);
+});
+
+test('T5 a call outside the ceiling is refused at execution, later calls of one answer included, and is an event', async () => {
+  const [allowed, hidden] = [recorder('read_file'), recorder('write_file')];
+  const ceiling = makeCeiling(['read_file'], ['read_file', 'write_file'], {
+    declaresCapabilities: false,
+    invalid: 'error',
+  });
+  assert.ok(ceiling.ok);
+  const { call, audited, log } = door([allowed, hidden], { ceiling });
+  for (const name of ['write_file', 'read_file', 'write_file', 'no_such_tool', 'toString']) {
+    const { content, isError } = await call(name);
+    assert.equal(isError, name !== 'read_file', name);
+    if (isError) assert.match(content, /^error TOOL_NOT_ALLOWED: .*Available: read_file$/);
+  }
+  assert.deepEqual([allowed.ran.length, hidden.ran.length], [1, 0]);
+  assert.deepEqual(
+    audited.map(({ event }) => event.replace('tool_call', '')),
+    ['_blocked', '', '_blocked', '_blocked', '_blocked'],
+  );
+  assert.equal(log.lines.filter(({ fields }) => fields['event'] === 'tool_call_blocked').length, 4);
+});
+
+test('T5 bash that is limited to a command is refused for others, with what is allowed', async () => {
+  const bash = { ...recorder('bash'), check: () => undefined, run: async () => succeed('ran') };
+  const ceiling = makeCeiling(['Bash(git:*)'], ['bash'], { declaresCapabilities: false, invalid: 'error' });
+  assert.ok(ceiling.ok);
+  const { call } = door([bash], { ceiling });
+  assert.equal((await call('bash', { command: 'git log' })).content, 'ran');
+  const refused = await call('bash', { command: 'git log; id' });
+  assert.match(
+    refused.content,
+    /^error TOOL_NOT_ALLOWED: bash takes one simple command here, beginning with: git /,
+  );
+});
+
+test('T8 policy judges each call with its risk and requester before it runs, and its refusal is an answer', async () => {
+  const tool = { ...recorder('send'), risk: 'dangerous' as const };
+  const judged: JudgedCall[] = [];
+  const { call, log } = door([tool], {
+    decide: async (each) => {
+      judged.push(each);
+      return { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'rule 3', hint: 'ask the operator' };
+    },
+  });
+  assert.deepEqual(await call('send'), {
+    content: 'error TOOL_POLICY_DENIED: ask the operator',
+    isError: true,
+  });
+  assert.deepEqual(
+    judged.map(({ risk, requester: by, tool: { name }, input }) => [risk, by, name, input]),
+    [['dangerous', requester, 'send', {}]],
+  );
+  assert.equal(tool.ran.length, 0);
+  assert.ok(log.lines.some(({ fields }) => fields['reason'] === 'rule 3'));
+});
+
+test('T8 a fault in policy is a deny', async () => {
+  const tool = recorder('send');
+  for (const decide of [
+    async () => Promise.reject(new Error('policy broke')),
+    () => {
+      throw new TypeError('at once');
+    },
+  ] as const) {
+    const { call, log } = door([tool], { decide });
+    const { content, isError } = await call('send');
+    assert.ok(isError);
+    assert.match(content, /^error TOOL_POLICY_DENIED: /);
+    assert.ok(!content.includes('broke'));
+    assert.equal(log.lines.at(-1)?.level, 'error');
+  }
+  assert.equal(tool.ran.length, 0);
+});
+
+test('T11 a tool that throws gives TOOL_FAILED with its message and no stack', async () => {
+  const inner = new Error('disk 3 is gone\n    at readDisk (/srv/bot/disk.ts:3:1)');
+  const faults: readonly (readonly [unknown, RegExp])[] = [
+    [inner, /^error TOOL_FAILED: broken failed: disk 3 is gone$/],
+    ['plain words', /^error TOOL_FAILED: broken failed: plain words$/],
+    [new TypeError(''), /^error TOOL_FAILED: broken failed: TypeError$/],
+    [undefined, /^error TOOL_FAILED: broken failed: undefined$/],
+  ];
+  for (const [fault, expected] of faults) {
+    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+    const { call, log } = door([recorder('broken', () => Promise.reject(fault))]);
+    const { content, isError } = await call('broken');
+    assert.match(content, expected);
+    assert.ok(isError && !/\bat .*:\d+:\d+/.test(content + JSON.stringify(log.lines)));
+  }
+});
+
+test('T11 an answer that is no envelope is the fault of the tool, not of the door', async () => {
+  const circle: Record<string, unknown> = {};
+  circle['self'] = circle;
+  for (const answer of [undefined, null, 'text', {}, succeed(circle), succeed(1n)]) {
+    const { call } = door([recorder('odd', async () => answer as Envelope)]);
+    const { content, isError } = await call('odd');
+    assert.ok(isError, typeof answer);
+    assert.match(content, /^error TOOL_FAILED: odd failed: /);
+  }
+});
+
+test('T11 abort is no error: before, during policy and during the run', async () => {
+  const stopped = { content: 'error CANCELLED: the call was stopped before it ended', isError: false };
+  const tool = recorder(
+    'wait',
+    (_, { signal }) =>
+      new Promise((_resolve, reject) => {
+        signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true });
+        if (signal.aborted) reject(new Error('aborted'));
+      }),
+  );
+  assert.deepEqual(await door([tool]).call('wait', {}, AbortSignal.abort()), stopped);
+  assert.equal(tool.ran.length, 0);
+
+  const during = new AbortController();
+  const { call, log } = door([tool]);
+  const running = call('wait', {}, during.signal);
+  during.abort();
+  assert.deepEqual(await running, stopped);
+  assert.deepEqual(
+    log.lines.filter(({ level }) => level === 'error' || level === 'warn'),
+    [],
+  );
+
+  const inPolicy = new AbortController();
+  const judging = door([tool], {
+    decide: async () => {
+      inPolicy.abort();
+      return { allowed: true };
+    },
+  });
+  const ranBefore = tool.ran.length;
+  assert.deepEqual(await judging.call('wait', {}, inPolicy.signal), stopped);
+  assert.equal(tool.ran.length, ranBefore);
+});
+
+test('T11 a tool that answers CANCELLED itself is no error either', async () => {
+  const { call } = door([
+    recorder('script', async () => fail('CANCELLED', 'run.sh was stopped', '[end of stdout]\npart')),
+  ]);
+  const { content, isError } = await call('script');
+  assert.equal(isError, false);
+  assert.match(content, /part$/);
+});
+
+test('U3 a secret is redacted in answers, failures, progress, log and audit, however it is written', async () => {
+  const forms = `${secret} ${Buffer.from(secret).toString('base64')} ${Buffer.from(secret).toString('hex')}`;
+  const leaky = recorder('leaky', async (_, { progress }) => {
+    progress(`sending\n${forms}`);
+    return succeed({ key: forms });
+  });
+  const broken = recorder('broken', () => Promise.reject(new Error(forms)));
+  const { call, audited, log, progress } = door([leaky, broken]);
+  const answers = [await call('leaky', { text: forms }), await call('broken'), await call(`x ${secret}`)];
+  const everything = JSON.stringify([answers, audited, log.lines, progress]);
+  for (const form of forms.split(' ')) assert.ok(!everything.includes(form), everything);
+  assert.match(answers[0]?.content ?? '', /\[redacted API_KEY\]/);
+  assert.match(progress[0] ?? '', /^sending \[redacted API_KEY\]/);
+});
+
+test('M3 output is cut at a line with a marker at 30,000 characters, after redaction', async () => {
+  const lines = Array.from(
+    { length: 4_000 },
+    (_, index) => `line ${index} ${index % 10 === 0 ? secret : ''}`,
+  );
+  const { call } = door([recorder('long', async () => succeed(lines.join('\n')))]);
+  const { content } = await call('long');
+  assert.ok(content.length <= 30_000 && content.length > 24_000, String(content.length));
+  assert.match(content, /line \d+ (\[redacted API_KEY\])?\n\[cut: \d+ of \d+ characters left out\]$/);
+  assert.ok(!content.includes('sk-canary'));
+});
+
+test('L6 T5 each call is audited once with its outcome, and a fault in the audit changes no answer', async () => {
+  const failing = recorder('failing', async () => fail('FILE_NOT_FOUND', 'no such file'));
+  const { call, audited } = door([recorder('fine'), failing]);
+  await call('fine', { text: 'x' });
+  await call('failing');
+  assert.deepEqual(
+    audited.map(({ event, tool, ok, codes, input, risk }) => [event, tool, ok, codes, input, risk]),
+    [
+      ['tool_call', 'fine', true, [], '{"text":"x"}', 'safe'],
+      ['tool_call', 'failing', false, ['FILE_NOT_FOUND'], '{}', 'safe'],
+    ],
+  );
+  const unaudited = door([recorder('fine')], {
+    audit: () => {
+      throw new Error('disk full');
+    },
+  });
+  assert.equal((await unaudited.call('fine')).content, 'done');
+  assert.equal(unaudited.log.lines.at(-1)?.level, 'error');
+});
