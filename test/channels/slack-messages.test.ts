@@ -154,7 +154,7 @@ test('I1 !stop in a thread reaches the bot without a mention, even before its fi
   assert.equal((await message(({ text }) => text === '!stop')).addressed, false);
 });
 
-test('I1 /name after the mention is a command, bare words are left to the bot', async (t) => {
+test('I1 after the mention /name is a command, and a bare word may be one', async (t) => {
   const { slack, message } = await connectSlackChannel(t);
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
@@ -163,7 +163,9 @@ test('I1 /name after the mention is a command, bare words are left to the bot', 
   const command = await message(({ text }) => text.startsWith('/'));
   assert.deepEqual(command.command, { name: 'code-review', args: 'a\nb' });
   const words = await message(({ text }) => text.startsWith('research'));
-  assert.equal(words.command, undefined);
+  assert.deepEqual(words.command, { name: 'research', args: 'the moon', bare: true });
+  slack.people.dm(anna, 'research the sun');
+  assert.equal((await message(({ text }) => text === 'research the sun')).command, undefined);
 });
 
 test('H4 a message with files is a message, the files become attachments', async (t) => {

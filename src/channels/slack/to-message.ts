@@ -31,7 +31,7 @@ export function toMessage(
   const sender = toSender(author, said, place.external, me);
   const isReply = typeof said.thread_ts === 'string' && said.thread_ts !== ts;
   const quoted = place.quoted === undefined ? undefined : toQuote(place.quoted, me);
-  const command = commandIn(text);
+  const command = commandIn(text) ?? (mentioned ? bareCommand(text) : undefined);
   const message: Message = {
     id: messageId(me.team, place.chat, ts),
     conversation: toConversation(place.chat, said.thread_ts ?? undefined, ts, chatType),
@@ -86,6 +86,12 @@ export function senderKind(
 function commandIn(text: string): Command | undefined {
   const command = parseCommand(text.replace(/^!/, '/'));
   return command === undefined ? undefined : { name: command.name, args: command.args };
+}
+
+/** `@bot name rest`: whether `name` names anything is for the bot to say (I1). */
+function bareCommand(text: string): Command | undefined {
+  const command = parseCommand(`/${text}`);
+  return command === undefined ? undefined : { name: command.name, args: command.args, bare: true };
 }
 
 function isOwn(said: Said, me: SlackIdentity): boolean {
