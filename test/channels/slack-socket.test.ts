@@ -68,6 +68,35 @@ test('H4 routine disconnects of any number neither lose nor double an event, and
   assert.deepEqual(slack.socket.faults.all(), []);
 });
 
+test('H4 what is being stored when Slack asks for a refresh is still acknowledged', async (t) => {
+  const stored = Promise.withResolvers<void>();
+  const taken = Promise.withResolvers<void>();
+  const { slack } = await connectSlackChannel(t, {
+    onEvent: () => {
+      taken.resolve();
+      return stored.promise;
+    },
+  });
+  const anna = slack.workspace.addUser('anna');
+  await slack.socket.greeted.untilCount(2);
+  const asked = Promise.withResolvers<void>();
+  const hold = {
+    kind: 'hold',
+    get until() {
+      asked.resolve();
+      return stored.promise;
+    },
+  } as const;
+  slack.faults.always('apps.connections.open', hold);
+  const answer = slack.people.slash(anna, slack.workspace.dmWith(anna.id), 'dice');
+  await taken.promise;
+  slack.socket.disconnect('refresh_requested', 'all');
+  // A replacement is asked for: the goodbye was read.
+  await asked.promise;
+  stored.resolve();
+  assert.equal((await answer).ok, true);
+});
+
 test('H4 when every connection goes at once, events wait for the next one, which comes at once', async (t) => {
   const { slack, message } = await connectSlackChannel(t, {
     server: { retryDelaysMs: [0, 50, 100, 200, 400, 800] },
