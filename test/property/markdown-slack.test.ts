@@ -72,9 +72,15 @@ test(
         (some, times) => {
           for (const piece of splitMarkdown(`${some.join('\n\n')}\n\n`.repeat(times), slackFits)) {
             const { text, blocks } = toSlackMessage(piece);
-            const length = blocks[0]?.text.length ?? 0;
-            assert.ok(limits !== undefined && length >= limits.min_length && length <= limits.max_length);
-            assert.ok(text.length <= 4000 && text.trim() !== '');
+            for (const { text: block } of blocks) {
+              assert.ok(
+                limits !== undefined &&
+                  block.length >= limits.min_length &&
+                  block.length <= limits.max_length,
+                block,
+              );
+            }
+            assert.ok(text.length <= 4000 && text.trim() !== '', `${text.length} ${JSON.stringify(piece)}`);
           }
         },
       ),

@@ -43,10 +43,9 @@ function goodPlace(text: string, most: number, at: 'lines' | 'words'): number {
   const newline = window.lastIndexOf('\n');
   if (newline !== -1) return earliest + newline + 1;
   if (at === 'words') {
-    const sentence = /^[^]*[.!?…]["')\]]*\s/.exec(window);
-    if (sentence !== null && /\s/.test(text.charAt(most)) === false) return earliest + sentence[0].length;
-    const word = /^[^]*\s/.exec(`${window}${text.charAt(most)}`);
-    if (word !== null) return Math.min(earliest + word[0].length, most);
+    const ahead = window + text.charAt(most);
+    const place = /^[^]*[.!?…]["')\]]*\s/.exec(ahead) ?? /^[^]*\s/.exec(ahead);
+    if (place !== null) return Math.min(earliest + place[0].length, most);
   }
   return graphemeStart(text, most);
 }

@@ -76,7 +76,7 @@ function renderItem(item: ListItem, bullet: string, style: TextStyle, place: Pla
 }
 
 function atPlace(inner: string, style: TextStyle, place: Place): string {
-  const wrapped = style.wrap?.(inner, place.prefix.length) ?? inner;
+  const wrapped = style.wrap?.(inner, place.prefix.length + (place.quoted ? 2 : 0)) ?? inner;
   return wrapped.replaceAll('\n', `\n${style.text(place.prefix)}`);
 }
 

@@ -3,7 +3,7 @@ import type { Block, MarkdownDocument } from './document.ts';
 import { largestFit } from './largest-fit.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { visibleText } from './visible-text.ts';
-import { writeMarkdown } from './write-markdown.ts';
+import { writeAndRead, writeMarkdown } from './write-markdown.ts';
 
 /**
  * Cuts Markdown into pieces of Markdown that each fit, on the tree: between blocks, else between items, rows or lines, else
@@ -18,8 +18,13 @@ export function splitMarkdown(
   if (markdown.trim() === '') return [];
   const document = parseMarkdown(markdown);
   if (fits(document)) return [markdown];
-  const pieces = splitDocument(document, fits).filter((piece) => visibleText(piece).trim() !== '');
-  return pieces.map(writeMarkdown);
+  return splitDocument(document, fits).flatMap((piece) => {
+    if (visibleText(piece).trim() === '') return [];
+    const written = writeAndRead(piece);
+    if (fits(written.document)) return [written.markdown];
+    // What Markdown can't express is written as plain text, which now and then is longer.
+    return splitDocument(piece, (part) => fits(part) && fits(writeAndRead(part).document)).map(writeMarkdown);
+  });
 }
 
 function splitDocument(

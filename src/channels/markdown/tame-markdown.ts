@@ -1,5 +1,5 @@
-import { stripVTControlCharacters } from 'node:util';
 import { sourceLines } from './source-lines.ts';
+import { withoutControls } from './without-controls.ts';
 import { wouldStall } from './would-stall.ts';
 
 /**
@@ -13,8 +13,6 @@ const goodLength = 6_000;
 const fairLength = 16_000;
 const anyLength = 32_000;
 
-// eslint-disable-next-line no-control-regex -- these are the characters to be removed
-const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
 const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
 
 /**
@@ -22,9 +20,7 @@ const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
  * stretches whose parsing takes bounded time and stack, whatever somebody wrote to make it long (S6).
  */
 export function tameMarkdown(markdown: string): readonly Stretch[] {
-  const source = stripVTControlCharacters(markdown.toWellFormed())
-    .replace(/\r\n?/g, '\n')
-    .replace(controls, '');
+  const source = withoutControls(markdown);
   const stretches = cutIntoStretches(source);
   const definitions = stretches.length === 1 ? [] : findDefinitions(source);
   return stretches.map((stretch) => ({

@@ -11,8 +11,15 @@ import { visibleText } from './visible-text.ts';
  * given up, text never is.
  */
 export function writeMarkdown(document: MarkdownDocument): string {
+  return writeAndRead(document).markdown;
+}
+
+/** The Markdown of a document, and what reading it gives, which is not always quite the same document. */
+export function writeAndRead(
+  document: MarkdownDocument,
+): Readonly<{ markdown: string; document: MarkdownDocument }> {
   // The document's node types are mdast's, only readonly.
-  const written = toMarkdown(document as unknown as Root, {
+  const markdown = toMarkdown(document as unknown as Root, {
     // Cells are not padded; each counts as three wide, so that the line under the header has the dashes every reader takes.
     extensions: [gfmToMarkdown({ stringLength: () => 3 })],
     bullet: '-',
@@ -21,8 +28,11 @@ export function writeMarkdown(document: MarkdownDocument): string {
     listItemIndent: 'one',
     resourceLink: true,
   }).trimEnd();
-  const kept = withoutSpace(visibleText(parseMarkdown(written))) === withoutSpace(visibleText(document));
-  return kept ? written : escapeMarkdown(plainText(document));
+  const read = parseMarkdown(markdown);
+  if (withoutSpace(visibleText(read)) === withoutSpace(visibleText(document)))
+    return { markdown, document: read };
+  const escaped = escapeMarkdown(plainText(document));
+  return { markdown: escaped, document: parseMarkdown(escaped) };
 }
 
 /** Markdown that shows exactly these characters, save for white space at the ends of lines. */

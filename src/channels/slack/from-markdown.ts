@@ -27,16 +27,14 @@ const mrkdwnStyle: TextStyle = {
 
 /**
  * One Slack message: a `markdown` block, and the same as mrkdwn for notifications and for when the block is refused (H2).
- * Nothing in it pings anybody or fetches anything.
+ * Nothing in it pings anybody or fetches anything. Without a block where Slack would not take it for its length.
  */
 export function toSlackMessage(
   markdown: string | MarkdownDocument,
 ): Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }> {
   const document = asDocument(markdown);
-  return {
-    text: renderText(document, mrkdwnStyle),
-    blocks: [{ type: 'markdown', text: writeMarkdown(document) }],
-  };
+  const block = { type: 'markdown', text: writeMarkdown(document) } as const;
+  return { text: renderText(document, mrkdwnStyle), blocks: block.text.length > longestBlock ? [] : [block] };
 }
 
 /** Markdown as Slack may be handed it, in a block or a stream: links are live only where policy lets them, mentions are not. */
@@ -49,12 +47,9 @@ export function toSlackText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), mrkdwnStyle);
 }
 
-/** Whether one Slack message takes it: 12,000 characters as a block and 4,000 as text, so that either form is whole. */
+/** Whether one Slack message takes all of it as text, 4,000 characters, which is what is left when its block is refused. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
-  const document = asDocument(markdown);
-  return (
-    renderText(document, mrkdwnStyle).length <= longestText && writeMarkdown(document).length <= longestBlock
-  );
+  return toSlackText(markdown).length <= longestText;
 }
 
 function asDocument(markdown: string | MarkdownDocument): MarkdownDocument {

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MarkdownDocument } from '../../src/channels/markdown/document.ts';
+import { parseMarkdown } from '../../src/channels/markdown/parse-markdown.ts';
+import { plainText } from '../../src/channels/markdown/plain-text.ts';
+import { splitMarkdown } from '../../src/channels/markdown/split-markdown.ts';
+import { visibleText } from '../../src/channels/markdown/visible-text.ts';
+import { slackFits } from '../../src/channels/slack/from-markdown.ts';
+import { telegramFits } from '../../src/channels/telegram/from-markdown.ts';
+
+const upTo =
+  (most: number) =>
+  (piece: MarkdownDocument): boolean =>
+    plainText(piece).length <= most;
+
+test('H2 a split falls between paragraphs, and a heading stays with what it is over', () => {
+  assert.deepEqual(splitMarkdown('one two\n\n**three** four\n\n# H\n\nfive six', upTo(23)), [
+    'one two\n\n**three** four',
+    '# H\n\nfive six',
+  ]);
+});
+
+test('H2 text that fits is given back as it was written', () => {
+  const markdown = '*odd*   __spacing__\n\n\n* and * bullets';
+  assert.deepEqual(splitMarkdown(markdown, upTo(100)), [markdown]);
+});
+
+test('H2 a list is cut between items and goes on with its numbers, a long item in its text', () => {
+  assert.deepEqual(splitMarkdown('3. aaaa\n4. bbbb\n5. cccc\n6. dddd', upTo(16)), [
+    '3. aaaa\n4. bbbb',
+    '5. cccc\n6. dddd',
+  ]);
+  assert.deepEqual(splitMarkdown('- aaaa bbbb cccc\n- dd', upTo(13)), ['- aaaa bbbb', 'cccc\n\n- dd']);
+});
+
+test('H2 a code fence is closed and opened again with its language, between lines', () => {
+  const lines = ['const a = 1;', '', '  const b = 2;', 'const c = 3;'];
+  assert.deepEqual(splitMarkdown(`\`\`\`ts\n${lines.join('\n')}\n\`\`\``, upTo(30)), [
+    '```ts\nconst a = 1;\n\n  const b = 2;\n```',
+    '```ts\nconst c = 3;\n```',
+  ]);
+  const quoted = splitMarkdown('> ```\n> aaaa\n> bbbb\n> ```', upTo(6));
+  assert.deepEqual(quoted, ['> ```\n> aaaa\n> ```', '> ```\n> bbbb\n> ```']);
+});
+
+test('H2 a table is cut between rows with its header on each part, or into lines where no row fits', () => {
+  const table = '| n | name |\n| --- | --- |\n| 1 | aa |\n| 2 | bb |\n| 3 | cc |';
+  assert.deepEqual(splitMarkdown(table, upTo(36)), [
+    '| n | name |\n| --- | --- |\n| 1 | aa |\n| 2 | bb |',
+    '| n | name |\n| --- | --- |\n| 3 | cc |',
+  ]);
+  assert.deepEqual(splitMarkdown(table, upTo(18)), [
+    '```\nn | name\n--+-----\n```',
+    '```\n1 | aa\n2 | bb\n```',
+    '```\n3 | cc\n```',
+  ]);
+});
+
+test('H2 a long paragraph is cut after a sentence, else after a word, and marks go on', () => {
+  assert.deepEqual(splitMarkdown('One two. Three four. Five six seven.', upTo(25)), [
+    'One two. Three four.',
+    'Five six seven.',
+  ]);
+  assert.deepEqual(splitMarkdown('a **bold text that goes [on and on](https://x.example/)** z', upTo(25)), [
+    'a **bold text that goes [on](https://x.example/)**',
+    '**[and on](https://x.example/)** z',
+  ]);
+});
+
+test('H2 what has no place to cut is cut between graphemes', () => {
+  const family = '👩‍👩‍👧';
+  assert.deepEqual(splitMarkdown(family.repeat(4), upTo(20)), [family.repeat(2), family.repeat(2)]);
+  assert.deepEqual(splitMarkdown('😀😀😀', upTo(3)), ['😀', '😀', '😀']);
+});
+
+test('H2 link definitions reach every part of a long text', () => {
+  const source = `${'Words and [a link][1] and more words.\n\n'.repeat(600)}[1]: https://x.example/one`;
+  const pieces = splitMarkdown(source, telegramFits);
+  assert.ok(pieces.length > 3);
+  assert.equal(pieces.join('').match(/\[a link\]\(https:\/\/x\.example\/one\)/g)?.length, 600);
+});
+
+test('H2 a long text is split without a word lost, at a cost that grows with its length', () => {
+  const paragraph =
+    'Some **bold** words with `code` and [a link](https://x.example/). They go on.\n\n- one\n- two\n\n';
+  const wordsOf = (markdown: string): number =>
+    visibleText(parseMarkdown(markdown)).match(/\S+/g)?.length ?? 0;
+  for (const [fits, length] of [
+    [telegramFits, 40_000],
+    [telegramFits, 160_000],
+    [slackFits, 160_000],
+  ] as const) {
+    const source = paragraph.repeat(length / paragraph.length);
+    let measured = 0;
+    const pieces = splitMarkdown(source, (piece) => {
+      measured += visibleText(piece).length;
+      return fits(piece);
+    });
+    assert.equal(
+      pieces.reduce((sum, piece) => sum + wordsOf(piece), 0),
+      wordsOf(source),
+    );
+    assert.ok(measured < 30 * length, `${measured} characters were measured for ${length}`);
+  }
+});
+
+const hostile: readonly (readonly [string, string])[] = [
+  ...[
+    '>',
+    '> ',
+    '- ',
+    '1. ',
+    '[',
+    ']',
+    '![',
+    '[a](',
+    '*',
+    '*a_ ',
+    '*_',
+    '**a ',
+    '`',
+    '``\\',
+    '<',
+    '<a:',
+    '&',
+    '\\',
+    '|',
+    'www.',
+  ].map((unit) => [`${unit} again and again`, unit] as const),
+  ['lazy lines', '> a\n'],
+  ['empty quotes', '> \n\n'],
+  ['lists side by side', '- a\n* b\n'],
+  ['lists in and out', '  - a\n- b\n'],
+  ['underlined headings', '---\nb \n'],
+  ['addresses', '__www.a'],
+  ['spaces', ' '],
+];
+
+for (const [name, unit] of hostile) {
+  test(`S6 ${name} is parsed soon and shown in full`, () => {
+    const source = `x${unit.repeat(200_000 / unit.length)}`;
+    const started = performance.now();
+    const document = parseMarkdown(source);
+    const seconds = (performance.now() - started) / 1000;
+    assert.ok(seconds < 20, `${seconds} s`);
+    assert.ok(visibleText(document).startsWith('x'));
+  });
+}
+
+test('S6 nesting however deep is flat enough for the stack', () => {
+  for (const source of [
+    '> '.repeat(50_000) + 'a',
+    Array.from({ length: 1500 }, (_, depth) => `${' '.repeat(2 * depth)}- a`).join('\n'),
+    '**a *b '.repeat(20_000) + 'c* d**'.repeat(20_000),
+  ]) {
+    const pieces = splitMarkdown(source, telegramFits);
+    assert.ok(pieces.length > 0 && pieces.every((piece) => telegramFits(piece)));
+  }
+});
