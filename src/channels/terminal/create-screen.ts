@@ -1,0 +1,117 @@
+import type { Interface } from 'node:readline';
+import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
+import type { Writable } from 'node:stream';
+import { stripVTControlCharacters } from 'node:util';
+import { displayWidth } from '../markdown/display-width.ts';
+
+export type Output = Writable & Readonly<{ isTTY?: boolean; columns?: number; rows?: number }>;
+
+/** What is seen: text that stays, and below it, on a terminal, a status line and the line that is being typed. */
+export type Screen = Readonly<{
+  /** Prints text and a newline above the status. Gives a handle for `reprint`. Rejects when the output is gone. */
+  print(text: string): Promise<number>;
+  /** Puts text in the place of what was printed last, if that is still whole on the screen; else prints it anew. */
+  reprint(handle: number, text: string): Promise<void>;
+  /** Shows a line that goes away again, cut to the width. Nothing where there is no terminal. */
+  status(text: string | undefined): void;
+  /** Draws the line that is being typed, after a line with this text was ended. */
+  prompt(ended?: string): void;
+  /** Columns of the terminal; nothing where there is none. */
+  width(): number | undefined;
+}>;
+
+/** `editor` gives the line editor while there is one: on a terminal, until its input has ended. */
+export function createScreen(output: Output, editor: () => Interface | undefined): Screen {
+  let statusLine: string | undefined;
+  let drawn = false;
+  let handles = 0;
+  let printed = { handle: 0, rows: 0, text: '' };
+  // Zero columns is what some pseudo terminals have that were never given a size.
+  const width = (): number => (output.columns === undefined || output.columns === 0 ? 80 : output.columns);
+
+  function erase(rowsAbove: number): void {
+    const line = editor();
+    if (line === undefined) return;
+    const own = drawn ? line.getCursorPos().rows : 0;
+    const status = drawn && statusLine !== undefined ? 1 : 0;
+    eraseRows(own + status + rowsAbove);
+  }
+
+  function eraseRows(rows: number): void {
+    moveCursor(output, 0, -rows);
+    cursorTo(output, 0);
+    clearScreenDown(output);
+    drawn = false;
+  }
+
+  function draw(): void {
+    const line = editor();
+    if (line === undefined) return;
+    if (statusLine !== undefined) output.write(`${statusLine}\n`);
+    line.prompt(true);
+    drawn = true;
+  }
+
+  async function write(handle: number, text: string, rowsAbove: number): Promise<void> {
+    erase(rowsAbove);
+    const written = new Promise<void>((resolve, reject) => {
+      output.write(`${text}\n`, (error) => (error ? reject(error) : resolve()));
+    });
+    printed = { handle, rows: rowsOf(text, width()), text };
+    draw();
+    await written;
+  }
+
+  return {
+    async print(text) {
+      const handle = ++handles;
+      await write(handle, text, 0);
+      return handle;
+    },
+    async reprint(handle, text) {
+      const isLast = handle === printed.handle;
+      if (isLast && text === printed.text) return;
+      const below = (statusLine === undefined ? 0 : 1) + 2;
+      const isWhole = isLast && printed.rows + below < (output.rows ?? 24);
+      await write(handle, text, isWhole && editor() !== undefined ? printed.rows : 0);
+    },
+    status(text) {
+      const next = text === undefined ? undefined : cutToWidth(text, width() - 1);
+      if (editor() === undefined || next === statusLine) return;
+      erase(0);
+      statusLine = next;
+      draw();
+    },
+    prompt(ended) {
+      const line = editor();
+      if (line !== undefined && ended !== undefined && drawn && statusLine !== undefined) {
+        // The status stood above the line that was ended: it moves below it.
+        const text = line.getPrompt() + ended;
+        eraseRows(rowsOf(text, width()) + 1);
+        output.write(`${text}\n`);
+      }
+      if (ended !== undefined) printed = { ...printed, handle: 0 };
+      draw();
+    },
+    width: () => (editor() === undefined ? undefined : width()),
+  };
+}
+
+function rowsOf(text: string, width: number): number {
+  return text
+    .split('\n')
+    .map((row) => Math.max(1, Math.ceil(displayWidth(stripVTControlCharacters(row)) / width)))
+    .reduce((sum, rows) => sum + rows, 0);
+}
+
+function cutToWidth(text: string, width: number): string {
+  if (displayWidth(text) <= width) return text;
+  let cut = '';
+  let used = 0;
+  for (const character of text) {
+    used += displayWidth(character);
+    if (used >= width) break;
+    cut += character;
+  }
+  return `${cut}…`;
+}

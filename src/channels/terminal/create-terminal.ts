@@ -1,0 +1,178 @@
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import type { Button, Channel, ChannelEvent, OnEvent, Part } from '../../core/channel.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { ChatType, Conversation } from '../../core/conversation.ts';
+import { SendError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { parseCommand } from '../../core/parse-command.ts';
+import { findChoice, listButtons } from './choices.ts';
+import { createScreen, type Output } from './create-screen.ts';
+import { safeLine, toAnsi } from './from-markdown.ts';
+import { readMessages, type Typed } from './read-messages.ts';
+
+/** Milliseconds in which a second Ctrl-C leaves. */
+const leaveMs = 2000;
+
+export type TerminalOptions = Readonly<{
+  input: Readable & Readonly<{ isTTY?: boolean }>;
+  output: Output;
+  colour: boolean;
+  /** Who types: the sender is `terminal:USER`. */
+  user: string;
+  /** The kind of chat to be in: a private one is the user's own, the others are called `group` and `channel`. */
+  as: ChatType;
+  /** Names that `/` can be completed to. */
+  completions(): readonly string[];
+  /** The whole input is one message, however many lines it has. */
+  whole?: boolean;
+  /** Ctrl-C: stop what runs. */
+  onInterrupt?(): void;
+  /** Resolves when every message was answered. Awaited between piped lines and before `closed` resolves at the end of the input. */
+  idle?(): Promise<void>;
+  clock: Clock;
+  log: Log;
+}>;
+
+export type Terminal = Channel &
+  Readonly<{
+    conversation: Conversation;
+    /** Resolves when the person left (`/exit`, Ctrl-C twice), or the input has ended and what it asked was answered. */
+    closed: Promise<void>;
+  }>;
+
+/** A terminal, or a pipe, as a channel (H5). */
+export function createTerminal(options: TerminalOptions): Terminal {
+  const { input, output, colour, user, as, clock, log } = options;
+  const conversation: Conversation = { channel: 'terminal', chat: as === 'private' ? user : as };
+  const sender = { id: `terminal:${user}`, name: user, kind: 'person' } as const;
+  const closed = Promise.withResolvers<void>();
+  let typed: Typed | undefined;
+  const screen = createScreen(output, () => typed?.editor());
+  let stopped = false;
+  let handling: Promise<void> = Promise.resolve();
+  let interruptedAt = -Infinity;
+  /** Settles when a question is shown, for a pipe whose next line is the answer. */
+  let question = Promise.withResolvers<void>();
+  let asked: Readonly<{ handle: number; buttons: readonly Button[] }> | undefined;
+
+  function toEvent(text: string): ChannelEvent {
+    const choice = asked && findChoice(asked.buttons, text);
+    const common = { conversation, chatType: as, external: false, sender };
+    if (asked !== undefined && choice !== undefined) {
+      const receipt = { id: String(asked.handle) };
+      asked = undefined;
+      return { type: 'press', press: { ...common, id: randomUUID(), action: choice.action, receipt } };
+    }
+    const command = parseCommand(text);
+    const message = {
+      ...common,
+      id: `terminal:${randomUUID()}`,
+      text: text.trim(),
+      addressed: true,
+      ...(command === undefined ? {} : { command: { name: command.name, args: command.args } }),
+      attachments: [],
+      sentAt: clock.now(),
+    };
+    return { type: 'message', message };
+  }
+
+  async function handle(text: string, onEvent: OnEvent): Promise<void> {
+    try {
+      question = Promise.withResolvers();
+      await onEvent(toEvent(text));
+      if (stopped || typed?.editor() !== undefined) return;
+      await Promise.race([options.idle?.(), question.promise]);
+    } catch (error) {
+      log.error({ err: error }, 'what was typed could not be taken');
+      await screen.print('That could not be stored. Please try again.').catch(leave);
+    }
+  }
+
+  function leave(): void {
+    closed.resolve();
+  }
+
+  function interrupt(): void {
+    const now = clock.now();
+    if (now - interruptedAt < leaveMs) return leave();
+    interruptedAt = now;
+    options.onInterrupt?.();
+    screen.print('Stopped. Ctrl-C again leaves.').catch(leave);
+  }
+
+  async function show(part: Part, print: (text: string) => Promise<number>): Promise<number> {
+    const width = screen.width();
+    const text = toAnsi(part.markdown, { colour, ...(width === undefined ? {} : { width }) });
+    const buttons = part.buttons ?? [];
+    try {
+      const handle = await print(buttons.length === 0 ? text : `${text}\n${listButtons(buttons)}`);
+      if (buttons.length > 0) {
+        asked = { handle, buttons };
+        question.resolve();
+      } else if (asked?.handle === handle) asked = undefined;
+      return handle;
+    } catch (error) {
+      leave();
+      throw new SendError('refused', 'the terminal is gone', { cause: error });
+    }
+  }
+
+  return {
+    name: 'terminal',
+    conversation,
+    closed: closed.promise,
+    async start(onEvent) {
+      // Without a listener a closed pipe would end the process; the write that failed says so already.
+      output.on('error', leave);
+      typed = readMessages({
+        input,
+        output,
+        prompt: `${safeLine(user)}> `,
+        whole: options.whole === true,
+        completions: options.completions,
+        onLine: (text) => screen.prompt(text),
+        onText(text) {
+          if (parseCommand(text)?.name === 'exit') return leave();
+          handling = handling.then(() => handle(text, onEvent));
+        },
+        onInterrupt: interrupt,
+        onEnd() {
+          const answered = handling.then(() => (stopped ? undefined : options.idle?.()));
+          answered.then(leave, (error: unknown) => {
+            log.error({ err: error }, 'not everything was answered');
+            leave();
+          });
+        },
+      });
+      screen.prompt();
+    },
+    async stop() {
+      stopped = true;
+      screen.status(undefined);
+      typed?.close();
+      leave();
+      await handling;
+      output.off('error', leave);
+    },
+    split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
+    async send(_, part) {
+      return { id: String(await show(part, (text) => screen.print(text))) };
+    },
+    find: async () => undefined,
+    async edit(_, receipt, part) {
+      const handle = Number(receipt.id);
+      await show(part, async (text) => {
+        await screen.reprint(handle, text);
+        return handle;
+      });
+    },
+    async status(_, status) {
+      if (status === undefined) screen.status(undefined);
+      else screen.status(status.kind === 'typing' ? '…' : safeLine(status.text));
+    },
+    setMenus: async () => [],
+    lookUpChat: async () => ({ chatType: as, external: false }),
+    directLink: () => undefined,
+  };
+}

@@ -1,0 +1,89 @@
+import { stripVTControlCharacters } from 'node:util';
+import { displayWidth } from '../markdown/display-width.ts';
+import { parseMarkdown } from '../markdown/parse-markdown.ts';
+import { plainStyle } from '../markdown/plain-text.ts';
+import { renderText, type TextStyle } from '../markdown/render-text.ts';
+import { withoutControls } from '../markdown/without-controls.ts';
+
+/** Characters that make a terminal show text in another order than it has. */
+const reordering = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+/**
+ * Markdown for a terminal: letter shapes and colours where `colour` is true, plain text where not, paragraphs broken at
+ * `width` columns where it is given. No control sequence of the text itself gets through (H5, S1).
+ */
+export function toAnsi(markdown: string, options: Readonly<{ colour: boolean; width?: number }>): string {
+  return renderText(
+    parseMarkdown(markdown),
+    options.colour ? coloured(options.width) : uncoloured(options.width),
+  );
+}
+
+/** One line of any text, safe to print. */
+export function safeLine(text: string): string {
+  return safe(text).replace(/\s+/g, ' ').trim();
+}
+
+function uncoloured(width: number | undefined): TextStyle {
+  return {
+    ...plainStyle,
+    text: safe,
+    code: safe,
+    link: (inner, url) => (isAddress(inner, url) ? inner : `${inner} (${url})`),
+    pre: (value) => safe(value).replace(/^(?=.)/gm, '  '),
+    quote: (inner) => inner.replace(/^/gm, '│ '),
+    ...(width === undefined ? {} : { wrap: (inner, indent) => wrapWords(inner, width - indent) }),
+  };
+}
+
+function coloured(width: number | undefined): TextStyle {
+  const plain = uncoloured(width);
+  const bold = around(1, 22);
+  const cyan = around(36, 39);
+  const underlined = around(4, 24);
+  return {
+    ...plain,
+    bold,
+    italic: around(3, 23),
+    strike: around(9, 29),
+    code: (value) => cyan(safe(value)),
+    link: (inner, url) => (isAddress(inner, url) ? underlined(inner) : `${underlined(inner)} (${url})`),
+    heading: bold,
+    pre: (value, lang) =>
+      plain.pre(value, lang).replace(/^ {2}(.*)$/gm, (_, line: string) => `  ${cyan(line)}`),
+  };
+}
+
+function around(on: number, off: number): (inner: string) => string {
+  const [start, end] = [`\u001b[${on}m`, `\u001b[${off}m`];
+  // A mark inside the same mark would end it too early.
+  return (inner) => start + inner.replaceAll(start, '').replaceAll(end, '') + end;
+}
+
+function safe(text: string): string {
+  return withoutControls(text).replace(reordering, '');
+}
+
+function isAddress(label: string, url: string): boolean {
+  const shown = stripVTControlCharacters(label).replace(/\/$/, '');
+  return [url, url.replace(/^(?:https?:\/\/|mailto:)/, '')].some((form) => form.replace(/\/$/, '') === shown);
+}
+
+function wrapWords(text: string, width: number): string {
+  return text
+    .split('\n')
+    .map((line) => wrapLine(line, Math.max(width, 20)))
+    .join('\n');
+}
+
+function wrapLine(line: string, width: number): string {
+  let wrapped = '';
+  let used = 0;
+  for (const word of line.split(' ')) {
+    const length = displayWidth(stripVTControlCharacters(word));
+    const breaks = used > 0 && used + 1 + length > width;
+    wrapped += wrapped === '' ? word : `${breaks ? '\n' : ' '}${word}`;
+    used = breaks || used === 0 ? length : used + 1 + length;
+  }
+  return wrapped;
+}

@@ -1,0 +1,89 @@
+import { createInterface, type Interface } from 'node:readline';
+import type { Readable } from 'node:stream';
+import type { Output } from './create-screen.ts';
+
+/** Control sequences that make a terminal mark what is pasted. */
+const markPastes = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
+
+export type Typed = Readonly<{
+  /** The line editor; nothing where the input is no terminal or has ended. */
+  editor(): Interface | undefined;
+  close(): void;
+}>;
+
+type Key = Readonly<{ name?: string }> | undefined;
+
+/**
+ * Reads what is typed or piped. On a terminal: a message is a line, with history and completion, or a paste together with
+ * the line it ends in. From a pipe: each line that is not blank is a message, or with `whole` all of them together are one.
+ */
+export function readMessages(options: {
+  input: Readable & Readonly<{ isTTY?: boolean }>;
+  output: Output;
+  prompt: string;
+  whole: boolean;
+  /** What `/` can be completed to, without the slash. */
+  completions(): readonly string[];
+  /** A line was ended on a terminal; more may belong to its message. */
+  onLine(text: string): void;
+  onText(text: string): void;
+  onInterrupt(): void;
+  onEnd(): void;
+}): Typed {
+  const { input, output, whole, completions } = options;
+  const terminal = input.isTTY === true && output.isTTY === true;
+  const line = createInterface({
+    input,
+    terminal,
+    prompt: options.prompt,
+    crlfDelay: Infinity,
+    ...(terminal ? { output, completer, historySize: 500, removeHistoryDuplicates: true } : {}),
+  });
+  const state = { pasting: false, ended: false, lines: [] as string[] };
+
+  function completer(typed: string): [string[], string] {
+    if (!/^\/\S*$/.test(typed)) return [[], typed];
+    const all = completions().map((name) => `/${name} `);
+    return [all.filter((name) => name.startsWith(typed)), typed];
+  }
+
+  function take(): void {
+    const text = state.lines.splice(0).join('\n');
+    if (text.trim() !== '') options.onText(text);
+  }
+
+  line.on('line', (text) => {
+    state.lines.push(text);
+    if (terminal) options.onLine(text);
+    if (whole || state.pasting) return;
+    // Where pastes are not marked, their lines come in one go.
+    if (!terminal) take();
+    else setImmediate(take);
+  });
+  line.on('close', () => {
+    if (state.ended) return;
+    state.ended = true;
+    if (terminal) output.write(`${markPastes.off}\n`);
+    take();
+    options.onEnd();
+  });
+  if (!terminal) return { editor: () => undefined, close: () => line.close() };
+
+  const onKey = (_: unknown, key: Key): void => {
+    if (key?.name === 'paste-start') state.pasting = true;
+    if (key?.name === 'paste-end') state.pasting = false;
+  };
+  input.on('keypress', onKey);
+  line.on('SIGINT', () => {
+    state.lines.length = 0;
+    options.onInterrupt();
+  });
+  output.write(markPastes.on);
+  return {
+    editor: () => (state.ended ? undefined : line),
+    close() {
+      input.off('keypress', onKey);
+      line.close();
+    },
+  };
+}
