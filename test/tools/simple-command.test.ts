@@ -18,7 +18,21 @@ test('T5 a simple command is read as the words a shell would pass on', () => {
 test('T5 what is accepted as one simple command gives the same words in a real shell, and nothing else happens', () => {
   const piece = fc.oneof(
     fc.constantFrom(...' \t\'"\\$`;|&<>()*?[]{}~!#=%^@+:,./-_\n\r\0'),
-    fc.constantFrom('a', 'git', 'é', '1', ' ', ' '),
+    fc.constantFrom(
+      'a',
+      'git',
+      'é',
+      '1',
+      ' ',
+      ' ',
+      '"a b"',
+      "'$HOME;'",
+      '"$HOME"',
+      '"`id`"',
+      '"\\a"',
+      '~/x',
+      'A=1',
+    ),
   );
   const text = fc.array(piece, { maxLength: 12 }).map((pieces) => `git ${pieces.join('')}`);
   const accepted: (readonly string[])[] = [];
