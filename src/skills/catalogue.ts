@@ -147,7 +147,7 @@ function xmlEntry({ name, description, location }: Parts): string {
 /** One line without control or invisible formatting characters: nothing in it can begin an entry (P2). */
 function flatten(text: string): string {
   return text
-    .replace(/[\s\p{Cc}\u2028\u2029]+/gu, ' ')
+    .replace(/[\s\p{Cc}]+/gu, ' ')
     .replace(/(?!\u200d)\p{Cf}/gu, '')
     .trim();
 }

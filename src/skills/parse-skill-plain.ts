@@ -15,8 +15,8 @@ export function parsePlainFrontMatter(yaml: string): FrontMap | undefined {
     if (pair === null || front.has(key)) return undefined;
     if (value !== undefined) {
       const text = readScalar(value);
-      // A line that is indented below a scalar continues it: that is the parser's business.
-      if (text === undefined || lines[at + 1]?.startsWith(' ')) return undefined;
+      // A line that goes on below it begins with a blank: no pair, so the parser's business.
+      if (text === undefined) return undefined;
       front.set(key, { kind: 'text', text, line: at + 1 });
       continue;
     }

@@ -24,8 +24,8 @@ export type SkillLibrary = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** Changes come in bursts (an editor writes, renames, removes): they are read once it is quiet for this long. */
-const quietMs = 40;
+/** Changes come in bursts (an editor writes, renames, removes): those within this time are read together. */
+const burstMs = 40;
 
 /** Reads all roots and keeps the result current. Resolves with the first snapshot in use. */
 export async function createSkillLibrary(options: {
@@ -89,15 +89,20 @@ export async function createSkillLibrary(options: {
     log.error({ err: error }, 'the last good versions of skills could not be kept');
   }
 
+  function complainOfReading(error: unknown): void {
+    log.error({ err: error }, 'skills could not be read again');
+  }
+
   const scan = async (): Promise<Registry> => {
-    const fresh = await load();
+    let fresh = await load();
+    // Something may have changed between the reading and the first watch on it.
+    while ((await folderWatch?.follow(folders)) === true) fresh = await load();
+    if (toKeep.length > 0) keeping = keeping.then(keepGood).catch(complain);
     if (!isSame(registry, fresh)) {
       registry = fresh;
       report(registry, log);
-      keeping = keeping.then(keepGood).catch(complain);
       for (const listener of listeners) listener(registry);
     }
-    if (folderWatch !== undefined) await folderWatch.follow(folders);
     return registry;
   };
 
@@ -118,17 +123,16 @@ export async function createSkillLibrary(options: {
     return scanning;
   }
 
-  let noise = 0;
+  let heard = false;
   const onNoise = (): void => {
-    noise += 1;
-    const heard = noise;
-    clock.sleep(quietMs, stopping.signal).then(
-      () => {
-        if (heard !== noise) return;
-        rescan().catch((error: unknown) => log.error({ err: error }, 'skills could not be read again'));
-      },
-      () => undefined,
-    );
+    if (heard) return;
+    heard = true;
+    const readAgain = (): void => {
+      heard = false;
+      rescan().catch(complainOfReading);
+    };
+    // Rejects only when the library is closed.
+    clock.sleep(burstMs, stopping.signal).then(readAgain, () => undefined);
   };
 
   return Object.freeze({
@@ -137,16 +141,12 @@ export async function createSkillLibrary(options: {
     watch(onChange: (registry: Registry) => void) {
       listeners.push(onChange);
       folderWatch ??= watchFolders(onNoise, log);
-      folderWatch
-        .follow(folders)
-        // What changed before the watching began is read now.
-        .then(rescan)
-        .catch((error: unknown) => log.error({ err: error }, 'skill folders cannot be watched'));
+      rescan().catch(complainOfReading);
     },
     async close() {
       stopping.abort();
       folderWatch?.close();
-      await (next ?? scanning);
+      await Promise.allSettled([next ?? scanning]);
       await keeping;
     },
   });

@@ -37,11 +37,13 @@ export function splitFrontMatter(text: string): SplitResult {
     return refuse('FRONT_MATTER_UNCLOSED', 'no line that is exactly "---" ends the front matter', firstLine);
   }
   const raw = text.slice(yamlStart, close.start);
-  const size = Buffer.byteLength(raw);
+  const encoded = Buffer.from(raw);
+  const size = encoded.length;
   if (size > frontMatterLimit) {
     return refuse('FRONT_MATTER_TOO_LARGE', `${size} bytes of YAML; at most ${frontMatterLimit}`, firstLine);
   }
-  const yaml = raw.replaceAll('\r\n', '\n');
+  // A copy: what is kept of it must not keep the whole file in memory.
+  const yaml = encoded.toString().replaceAll('\r\n', '\n');
   const control = controlCharacter.exec(yaml);
   if (control !== null) {
     const line = firstLine + 1 + yaml.slice(0, control.index).split('\n').length - 1;

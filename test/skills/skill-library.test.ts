@@ -20,13 +20,19 @@ async function open(
   return library;
 }
 
-/** Resolves with the first new snapshot for which `holds`. */
-function untilChange(library: SkillLibrary, holds: (registry: Registry) => boolean): Promise<Registry> {
-  return new Promise((resolve) => {
-    library.watch((registry) => {
-      if (holds(registry)) resolve(registry);
+/** Starts watching, and resolves once nothing but a watched change can bring a new snapshot. */
+async function watched(
+  library: SkillLibrary,
+): Promise<(holds: (registry: Registry) => boolean) => Promise<Registry>> {
+  const waiting = new Set<(registry: Registry) => void>();
+  library.watch((registry) => waiting.forEach((hear) => hear(registry)));
+  for (let scans = 0; scans < 3; scans += 1) await library.rescan();
+  return (holds) =>
+    new Promise((resolve) => {
+      waiting.add((registry) => {
+        if (holds(registry)) resolve(registry);
+      });
     });
-  });
 }
 
 const good = (more = '', body?: string): string => skillText(`name: tool\ndescription: d\n${more}`, body);
@@ -99,6 +105,17 @@ test('F9 the last good version outlives a restart, and without one the skill is 
   assert.equal(second.current().has('other'), false);
 });
 
+test('F9 a change of the body alone is kept as the last good version too', async (t) => {
+  const root = makeRoot(t, { 'tool/SKILL.md': good('', 'One.') });
+  const library = await open(t, root);
+  put(root, 'tool/SKILL.md', good('', 'Two.'));
+  const registry = await library.rescan();
+  await library.close();
+  put(root, 'tool/SKILL.md', '---\n');
+  const body = await registry.body('tool', '');
+  assert.deepEqual([body.ok && body.text, body.ok && body.kept], ['Two.', true]);
+});
+
 test('F9 the last good version of a large file is kept whole', async (t) => {
   const body = `${'Long. '.repeat(20_000)}End.`;
   const root = makeRoot(t, { 'tool/SKILL.md': good('', body) });
@@ -115,14 +132,15 @@ test(
   async (t) => {
     const root = makeRoot(t, { 'tool/SKILL.md': good('version: 1') });
     const library = await open(t, root);
-    const edited = untilChange(library, (registry) => registry.get('tool')?.version === '2');
+    const until = await watched(library);
+    const edited = until((registry) => registry.get('tool')?.version === '2');
     put(root, 'tool/SKILL.md', good('version: 2'));
     const snapshot = await edited;
     assert.equal(library.current(), snapshot);
-    const added = untilChange(library, (registry) => registry.has('deep'));
+    const added = until((registry) => registry.has('deep'));
     put(root, 'category/deep/SKILL.md', skillText('name: deep\ndescription: d'));
     await added;
-    const removed = untilChange(library, (registry) => !registry.has('tool'));
+    const removed = until((registry) => !registry.has('tool'));
     rmSync(join(root, 'tool'), { recursive: true });
     await removed;
     assert.deepEqual(library.current().names, ['deep']);
@@ -132,9 +150,19 @@ test(
 test('D7 a root that appears later is noticed', { timeout: 20_000 }, async (t) => {
   const parent = makeRoot(t);
   const library = await open(t, join(parent, 'workspace/skills'));
-  const appeared = untilChange(library, (registry) => registry.has('tool'));
+  const until = await watched(library);
+  const appeared = until((registry) => registry.has('tool'));
   put(parent, 'workspace/skills/tool/SKILL.md', good());
   await appeared;
+  for (const version of ['2', '3']) {
+    const edited = until((registry) => registry.get('tool')?.version === version);
+    rmSync(join(parent, 'workspace/skills/tool'), { recursive: true });
+    put(parent, 'workspace/skills/tool/SKILL.md', good(`version: ${version}`));
+    await edited;
+  }
+  const added = until((registry) => registry.has('next'));
+  put(parent, 'workspace/skills/next/SKILL.md', skillText('name: next\ndescription: d'));
+  await added;
 });
 
 test('B6 1,000 changed skills are read again without holding up the bot', { timeout: 60_000 }, async (t) => {
