@@ -107,6 +107,7 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const readiness = createReadiness(() => live.config);
+  const showWork = createShowWork({ channels, clock });
   const item = createHandleItem({
     store,
     channels,
@@ -121,7 +122,7 @@ export function createBot(parts: BotParts): Bot {
     }),
     grant: createGrantTurn({ live: current, library, readiness, runSkill, log }),
     useOf,
-    showWork: createShowWork({ channels, clock }),
+    showWork,
     delivery,
     voice,
     log,
@@ -191,6 +192,7 @@ export function createBot(parts: BotParts): Bot {
       await Promise.all([...channels.values()].map((channel) => channel.stop()));
       await lanes.stop(live.config.bot.shutdownSeconds * 1_000);
       await delivery.stop();
+      await showWork.settled();
     },
     cancel(lane) {
       const running = lanes.running(lane);
@@ -200,6 +202,7 @@ export function createBot(parts: BotParts): Bot {
     async idle() {
       await lanes.idle();
       await delivery.idle();
+      await showWork.settled();
     },
     reconfigure(outcome) {
       if (!outcome.ok) {

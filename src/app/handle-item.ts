@@ -83,9 +83,9 @@ export function createHandleItem(options: {
       // A person removed while the answer was made does not get it (A9).
       if (!(await stillAdmitted(message))) return await store.commit({ done: item.key });
       await voice.answer(message, text, { done: item.key });
-      await delivery.settled(message.conversation);
     } finally {
-      await shown.end();
+      // The lane goes on meanwhile: only what is shown waits for the answer to be out.
+      shown.end(delivery.settled(message.conversation));
     }
   }
 

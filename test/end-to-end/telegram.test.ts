@@ -7,6 +7,11 @@ const lookup =
   '---\nname: lookup\ndescription: Looks things up.\nargument_hint: <question>\n---\nLook it up and say what you found.\n';
 const gmail = '---\nname: gmail\ndescription: Reads mail.\nsensitive: true\n---\nRead the mail.\n';
 
+/** An answer whose end is held back. */
+const held = (text: string, hold: Promise<void>) => ({
+  content: [{ type: 'text' as const, text }],
+  wire: { hold },
+});
 const toolsOf = (body: MessagesRequest): readonly string[] =>
   (body.tools ?? []).map(({ name }) => String(name));
 const textOf = (body: MessagesRequest): string => JSON.stringify(body.messages);
@@ -88,7 +93,7 @@ test('I6 U2 /lookup runs the skill as an isolated subagent and the main agent pu
   const [run, main] = messages.requests.map(({ body }) => body);
   assert.match(JSON.stringify(run!.system), /Look it up and say what you found/);
   assert.match(textOf(run!), /how big is Paris/);
-  assert.deepEqual(toolsOf(run!), []);
+  assert.deepEqual(toolsOf(run!), ['skills_read_file'], 'its own files, no other skill');
   assert.match(textOf(main!), /the user has NOT seen it/);
   assert.ok(
     log.lines.some(
@@ -144,35 +149,37 @@ test('A6 a group that becomes a supergroup keeps its rules and its memory', asyn
 });
 
 test('Q5 Q7 a bot that is stopped in the middle of a turn answers it after the restart, once', async (t) => {
-  let release: (() => void) | undefined;
+  const asked = Promise.withResolvers<void>();
+  const over = Promise.withResolvers<void>();
   const set = await startWholeBot(t, {
     toml: '[access]\ndm = "open"\n[bot]\nshutdown_seconds = 1\n',
-    script: (_body, index) =>
-      index === 0
-        ? {
-            content: [{ type: 'text', text: 'cut off' }],
-            wire: { hold: new Promise<void>((resolve) => (release = resolve)) },
-          }
-        : 'Answered after all.',
+    script: (_body, index) => {
+      asked.resolve();
+      return index === 0 ? held('cut off', over.promise) : 'Answered after all.';
+    },
   });
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('a long question');
-  await set.telegram.until('the first request', () => set.messages.requests.length > 0 || undefined);
+  await asked.promise;
   const again = await set.restart();
-  release?.();
+  over.resolve();
   assert.equal((await ann.dm.nextMessage()).text, 'Answered after all.');
   await again.bot.idle();
   assert.equal(ann.dm.everSent().length, 1);
 });
 
 test('Q4 /stop ends what runs and /status answers while it runs', async (t) => {
+  const asked = Promise.withResolvers<void>();
   const set = await startWholeBot(t, {
     toml: '[access]\ndm = "open"\n',
-    script: [{ content: [{ type: 'text', text: 'never' }], wire: { hold: new Promise(() => undefined) } }],
+    script: () => {
+      asked.resolve();
+      return held('never', new Promise(() => undefined));
+    },
   });
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('a long question');
-  await set.telegram.until('the request', () => set.messages.requests.length > 0 || undefined);
+  await asked.promise;
   ann.says('/status');
   assert.match((await ann.dm.nextMessage(/Model/)).text, /answering Ann/);
   ann.says('/stop');

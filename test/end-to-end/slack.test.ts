@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+
+const lookup = '---\nname: lookup\ndescription: Looks things up.\n---\nLook it up and say what you found.\n';
+const gmail = '---\nname: gmail\ndescription: Reads mail.\nsensitive: true\n---\nRead the mail.\n';
+
+const onSlack = (more: Omit<WholeBotOptions, 'channels'>): WholeBotOptions => ({
+  toml: '[access]\nusers = ["slack:*"]\ngroups_mode = "open"\n',
+  ...more,
+  channels: ['slack'],
+});
+const isRun = (body: { system?: unknown }): boolean =>
+  JSON.stringify(body.system).includes('You carry out the skill');
+
+test('H4 Q2 a mention is answered once, in its thread, and its reply without a mention goes on there', async (t) => {
+  const { slack, messages } = await startWholeBot(
+    t,
+    onSlack({ script: ['*Noon*, see [time](https://example.org).', 'Still noon.'] }),
+  );
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  const asked = slack.people.mention(anna, room, 'what time is it?');
+  const answer = await slack.posted((message) => message.threadTs === asked.ts);
+  assert.match(JSON.stringify(answer.blocks), /example\.org/);
+  await asked.delivered;
+  const more = slack.people.post(anna, room, 'and now?', { thread: asked.ts });
+  await slack.posted((message) => message.text.includes('Still noon'));
+  await more.delivered;
+  await slack.idle();
+  assert.equal(messages.requests.length, 2);
+  assert.match(JSON.stringify(messages.requests[1]!.body.messages), /what time is it/);
+});
+
+test('H4 a direct message is answered directly; a stranger of another workspace is not admitted', async (t) => {
+  const { slack, messages } = await startWholeBot(t, onSlack({ script: ['Hello Anna.'] }));
+  const anna = slack.workspace.addUser('anna');
+  const guest = slack.workspace.addUser('gus', { team: 'T0OTHER' });
+  const room = slack.workspace.addRoom('channel', { members: [anna.id, guest.id], external: true });
+  await slack.people.mention(guest, room, 'let me in').delivered;
+  await slack.people.dm(anna, 'hello').delivered;
+  const answer = await slack.posted();
+  assert.match(answer.text, /Hello Anna/);
+  assert.equal(answer.channel, slack.workspace.dmWith(anna.id).id);
+  assert.equal(messages.requests.length, 1);
+});
+
+test('I1 I6 /skill in a channel opens a thread; @bot NAME text runs a skill in it; @bot stop is a command', async (t) => {
+  const { slack, messages } = await startWholeBot(
+    t,
+    onSlack({ skills: { lookup }, script: (body) => (isRun(body) ? 'found it' : 'Said nicely.') }),
+  );
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  await slack.people.slash(anna, room, 'lookup Paris');
+  const root = await slack.posted((message) => message.text.includes('asked'));
+  const answer = await slack.posted((message) => message.threadTs === root.ts);
+  assert.match(answer.text, /Said nicely/);
+  assert.match(JSON.stringify(messages.requests[0]!.body.messages), /Paris/);
+  slack.people.mention(anna, room, 'lookup London', { thread: root.ts });
+  await slack.posted((message) => message.threadTs === root.ts && message.ts !== answer.ts);
+  assert.match(JSON.stringify(messages.requests[2]!.body.messages), /London/);
+  assert.ok(isRun(messages.requests[2]!.body), 'it ran without asking a model first');
+  slack.people.mention(anna, room, 'stop', { thread: root.ts });
+  await slack.posted((message) => message.text.includes('Nothing is running'));
+  assert.equal(messages.requests.length, 4);
+});
+
+test('I1 a bare /skill lists the skills with a picker, and picking one runs it', async (t) => {
+  const { slack } = await startWholeBot(
+    t,
+    onSlack({
+      toml: '[access]\nusers = ["slack:*"]\n[skills]\nbundled = false\n',
+      skills: { lookup },
+      script: (body) => (isRun(body) ? 'found it' : 'Said nicely.'),
+    }),
+  );
+  const anna = slack.workspace.addUser('anna');
+  await slack.people.slash(anna, slack.workspace.dmWith(anna.id), '');
+  const list = await slack.posted((message) => message.text.includes('/lookup'));
+  await slack.people.press(anna, list, 'lookup');
+  await slack.posted((message) => message.text.includes('Said nicely'));
+});
+
+test('A11 A3 a sensitive skill called in a channel is refused with a link to the direct message', async (t) => {
+  const { slack, messages } = await startWholeBot(t, onSlack({ skills: { gmail }, script: [] }));
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('group', { members: [anna.id] });
+  slack.people.mention(anna, room, 'gmail what is new');
+  const refusal = await slack.posted();
+  assert.match(refusal.text, /direct message only/);
+  assert.match(JSON.stringify(refusal.blocks), /slack\.com\/app_redirect/);
+  assert.equal(messages.requests.length, 0);
+});
