@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Registry } from '../../src/skills/registry.ts';
 import { createSkillLibrary, type SkillLibrary } from '../../src/skills/skill-library.ts';
@@ -16,7 +16,11 @@ async function open(
     cacheDir,
     log: silent,
   });
-  t.after(() => library.close());
+  t.after(async () => {
+    await library.close();
+    // It may have been written to after the folder was removed.
+    rmSync(dirname(cacheDir), { recursive: true, force: true });
+  });
   return library;
 }
 
