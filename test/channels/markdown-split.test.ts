@@ -104,6 +104,15 @@ test('H2 a long text is split without a word lost, at a cost that grows with its
   }
 });
 
+test('H2 text full of marks that mean nothing comes through without added ones', () => {
+  const source = Array.from({ length: 900 }, (_, n) => `2 * ${n} = \\\`x\\\` [a] <b>`).join('\n');
+  const pieces = splitMarkdown(source, telegramFits);
+  const words = (markdown: string): readonly string[] =>
+    visibleText(parseMarkdown(markdown)).split(/\s+/).filter(Boolean);
+  assert.ok(pieces.length > 1);
+  assert.deepEqual(pieces.flatMap(words), source.replaceAll('\\', '').split(/\s+/));
+});
+
 const hostile: readonly (readonly [string, string])[] = [
   ...[
     '>',

@@ -25,7 +25,12 @@ export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | un
     }
     case 'blockquote': {
       const cut = cutBlocks(block.children, (children) => fits({ ...block, children }));
-      return cut && { part: { ...block, children: cut.part }, rest: [{ ...block, children: cut.rest }] };
+      return (
+        cut && {
+          part: { ...block, children: cut.part },
+          rest: cut.rest.length === 0 ? [] : [{ ...block, children: cut.rest }],
+        }
+      );
     }
     case 'list':
       return cutList(block, fits);

@@ -42,7 +42,7 @@ const notWanted = [
 function literally(source: string): readonly Block[] {
   return source
     .split(/\n(?:[ \t]*\n)+/)
-    .map((value) => value.trim())
+    .map((value) => value.trim().replace(/[ \t]+$/gm, ''))
     .filter((value) => value !== '')
     .map((value) => ({ type: 'paragraph', children: [{ type: 'text', value }] }));
 }

@@ -19,7 +19,6 @@ export function splitMarkdown(
   const document = parseMarkdown(markdown);
   if (fits(document)) return [markdown];
   return splitDocument(document, fits).flatMap((piece) => {
-    if (visibleText(piece).trim() === '') return [];
     const written = writeAndRead(piece);
     if (fits(written.document)) return [written.markdown];
     // What Markdown can't express is written as plain text, which now and then is longer.
@@ -56,7 +55,7 @@ function splitDocument(
         waiting.push(...piece.splice(-1));
       }
     }
-    pieces.push(asDocument(piece));
+    if (visibleText(asDocument(piece)).trim() !== '') pieces.push(asDocument(piece));
   }
   return pieces;
 }

@@ -3,14 +3,14 @@ import { sourceLines } from './source-lines.ts';
 /** Container markers (`>`, `-`, `1.`) at the head of one line. */
 const deepestPrefix = 24;
 /** What the parser's time grows with the square of. No honest text comes near. */
-const mostInParagraph = { brackets: 600, delimiters: 400, escapedTicks: 100, addresses: 400, lazyLines: 400 };
+const mostInParagraph = { brackets: 1000, delimiters: 400, halfTicks: 100, addresses: 1000, lazyLines: 400 };
 /** Quotes, lists and items that begin, twice where they follow a blank line, which costs most; underlined headings. */
 const mostContainers = 1500;
 
 const marker = /^[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$))/;
 
 type Counts = typeof mostInParagraph;
-const nothing: Counts = { brackets: 0, delimiters: 0, escapedTicks: 0, addresses: 0, lazyLines: 0 };
+const nothing: Counts = { brackets: 0, delimiters: 0, halfTicks: 0, addresses: 0, lazyLines: 0 };
 
 /** Whether a stretch of Markdown is of a shape that would hold up the parser for seconds or overflow its stack (S6). */
 export function wouldStall(stretch: string): boolean {
@@ -60,11 +60,13 @@ function leadingMarkers(line: string): readonly string[] {
 }
 
 function add(counts: Counts, line: string, marked: boolean): Counts {
+  const unescaped = line.replace(/\\./g, '');
   return {
-    brackets: counts.brackets + count(line, /\]/g),
-    delimiters: counts.delimiters + count(line, /[*~]+|(?<!\w)_+|_+(?!\w)/g),
-    escapedTicks: counts.escapedTicks + count(line, /\\`/g),
-    addresses: counts.addresses + count(line, /www\.|https?:|@/gi),
+    brackets: counts.brackets + count(unescaped, /\]/g),
+    delimiters: counts.delimiters + count(unescaped, /(?<=\S)[*~]+|[*~]+(?=\S)|(?<!\w)_+|_+(?!\w)/g),
+    // A run of ticks that an escape shortens never finds its end.
+    halfTicks: counts.halfTicks + count(line, /\\`(?=`)/g),
+    addresses: counts.addresses + count(unescaped, /www\.|https?:|@/gi),
     lazyLines: marked || /^\s/.test(line) ? 0 : counts.lazyLines + 1,
   };
 }

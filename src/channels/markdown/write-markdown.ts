@@ -27,7 +27,7 @@ export function writeAndRead(
     emphasis: '_',
     listItemIndent: 'one',
     resourceLink: true,
-  }).trimEnd();
+  }).replace(/\n+$/, '');
   const read = parseMarkdown(markdown);
   if (withoutSpace(visibleText(read)) === withoutSpace(visibleText(document)))
     return { markdown, document: read };
@@ -35,8 +35,10 @@ export function writeAndRead(
   return { markdown: escaped, document: parseMarkdown(escaped) };
 }
 
-/** Markdown that shows exactly these characters, save for white space at the ends of lines. */
-function escapeMarkdown(text: string): string {
+/**
+ * Markdown that shows exactly these characters, save for white space at the ends of lines. At most three times as long.
+ */
+export function escapeMarkdown(text: string): string {
   const escaped = text.split('\n').map((line) => line.trim().replace(/[!-/:-@[-`{-~]/g, '\\$&'));
   return escaped
     .map((line, index) => (line === '' || (escaped[index + 1] ?? '') === '' ? line : `${line}\\`))

@@ -1,8 +1,8 @@
 import type { MarkdownDocument } from '../markdown/document.ts';
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
-import { plainStyle } from '../markdown/plain-text.ts';
+import { plainStyle, plainText } from '../markdown/plain-text.ts';
 import { renderText, type TextStyle } from '../markdown/render-text.ts';
-import { writeMarkdown } from '../markdown/write-markdown.ts';
+import { escapeMarkdown, writeMarkdown } from '../markdown/write-markdown.ts';
 import { withoutPings } from './without-pings.ts';
 
 /** Slack's block for standard Markdown: at most 12,000 characters over all of them in one message. */
@@ -27,14 +27,15 @@ const mrkdwnStyle: TextStyle = {
 
 /**
  * One Slack message: a `markdown` block, and the same as mrkdwn for notifications and for when the block is refused (H2).
- * Nothing in it pings anybody or fetches anything. Without a block where Slack would not take it for its length.
+ * Nothing in it pings anybody or fetches anything. What `slackFits` is within Slack's limits in both forms.
  */
 export function toSlackMessage(
   markdown: string | MarkdownDocument,
 ): Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }> {
   const document = asDocument(markdown);
-  const block = { type: 'markdown', text: writeMarkdown(document) } as const;
-  return { text: renderText(document, mrkdwnStyle), blocks: block.text.length > longestBlock ? [] : [block] };
+  const written = writeMarkdown(document);
+  const text = written.length > longestBlock ? escapeMarkdown(plainText(document)) : written;
+  return { text: renderText(document, mrkdwnStyle), blocks: [{ type: 'markdown', text }] };
 }
 
 /** Markdown as Slack may be handed it, in a block or a stream: links are live only where policy lets them, mentions are not. */
