@@ -11,28 +11,31 @@ const starts = Number(process.env['SKILLET_BENCH_STARTS'] ?? 5);
 const both = ['bare', 'skillet'] as const;
 type Which = (typeof both)[number];
 
-await ownTime();
-await wholeTurn();
-await startTime();
-await idleMemory();
-await promptSize();
+await bench('B1 own time: from an update arriving to its request reaching the model', ownTime);
+await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
+await bench('B3 start: from starting the process to its first poll', startTime);
+await bench('B4 idle memory: resident, five seconds after a first turn', idleMemory);
+await bench('M6 fixed prompt: system and tools with 20 skills', promptSize);
 
-/** B1: from an update arriving to its request reaching the model. */
+async function bench(title: string, measure: () => Promise<void>): Promise<void> {
+  process.stdout.write(`\n${title}\n`);
+  await measure();
+}
+
 async function ownTime(): Promise<void> {
   const { own } = await measureTurns(0);
-  for (const which of both) print(`B1 own time, ${which}`, describe(own[which]));
+  for (const which of both) print(which, describe(own[which]));
   print(
-    'B1 own time above the bare bot',
+    'skillet above bare',
     `p50 ${(quantile(own.skillet, 0.5) - quantile(own.bare, 0.5)).toFixed(2)} ms, p95 ${(quantile(own.skillet, 0.95) - quantile(own.bare, 0.95)).toFixed(2)} ms`,
   );
 }
 
-/** B1: from an update arriving to the answer, with a model that takes 50 ms. */
 async function wholeTurn(): Promise<void> {
   const { whole } = await measureTurns(50);
-  for (const which of both) print(`B1 whole turn with a 50 ms model, ${which}`, describe(whole[which]));
+  for (const which of both) print(which, describe(whole[which]));
   print(
-    'B1 whole turn as a multiple of the bare bot',
+    'skillet as a multiple of bare',
     (quantile(whole.skillet, 0.5) / quantile(whole.bare, 0.5)).toFixed(3),
   );
 }
@@ -62,7 +65,6 @@ async function measureTurns(
   return { own, whole };
 }
 
-/** B3: from starting the process to its first poll. */
 async function startTime(): Promise<void> {
   const cases: readonly (readonly [string, StageOptions])[] = [
     ['bare', { bot: 'bare', modelMs: 0 }],
@@ -77,13 +79,12 @@ async function startTime(): Promise<void> {
       await stage.close();
     }
     print(
-      `B3 start to first poll, ${name}`,
+      name,
       `median ${quantile(times, 0.5).toFixed(0)} ms, most ${Math.max(...times).toFixed(0)} ms (${starts})`,
     );
   }
 }
 
-/** B4: resident memory some seconds after a first turn. */
 async function idleMemory(): Promise<void> {
   const stages = await openBoth({ modelMs: 0, skills: 100 });
   for (const which of both) {
@@ -91,12 +92,11 @@ async function idleMemory(): Promise<void> {
     telegram.person().says('hello');
     await telegram.until('the answer', () => telegram.calls('sendMessage').length > 0);
     await delay(5_000);
-    print(`B4 idle memory after a turn, ${which}`, `${(await memoryMb()).toFixed(0)} MB`);
+    print(which, `${(await memoryMb()).toFixed(0)} MB`);
   }
   await closeBoth(stages);
 }
 
-/** M6: the fixed prompt with 20 skills, before skill text. */
 async function promptSize(): Promise<void> {
   const stage = await openStage({
     bot: 'skillet',
@@ -112,7 +112,7 @@ async function promptSize(): Promise<void> {
     20 *
     '- **bench-skill-0**: Does thing number 0 when somebody asks for it, and says what came of it.\n'.length;
   print(
-    'M6 system prompt and tools, 20 skills',
+    'skillet',
     `${all} characters, about ${Math.round(all / 4)} tokens; without the skills' own text about ${Math.round((all - catalogue) / 4)}`,
   );
   await stage.close();
@@ -130,5 +130,5 @@ async function closeBoth(stages: Record<Which, Stage>): Promise<void> {
 }
 
 function print(name: string, value: string): void {
-  process.stdout.write(`${name.padEnd(48)} ${value}\n`);
+  process.stdout.write(`  ${name.padEnd(32)} ${value}\n`);
 }

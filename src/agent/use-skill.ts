@@ -57,7 +57,8 @@ export function createUseSkill(options: {
       return denial(await find(skill.name), skill.name, context) ?? asEnvelope(skill.name, result);
     },
   });
-  return names.length === 0 ? tool : { ...tool, inputSchema: withEnum(tool.inputSchema, names) };
+  const labelling: Tool = { ...tool, labelsOutput: true };
+  return names.length === 0 ? labelling : { ...labelling, inputSchema: withEnum(tool.inputSchema, names) };
 
   function denial(skill: Skill | undefined, name: string, context: ToolContext): Envelope | undefined {
     if (skill === undefined) return notFound(name);

@@ -50,6 +50,8 @@ export type Tool = Readonly<{
   traits: Traits;
   /** Declared; absent: worked out from the traits (T7). */
   risk?: Risk;
+  /** Its output stands in labels that it made itself; in any other output labels are made harmless (M11). */
+  labelsOutput?: boolean;
   /** What is wrong with an input, for the model to act on; nothing where `run` would take it (T1). */
   check(input: unknown): string | undefined;
   /** Validates, then runs. A failed validation is an ARGUMENTS_INVALID envelope that the model can act on (T1). */

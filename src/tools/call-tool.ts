@@ -1,5 +1,6 @@
 import type { Decision } from '../core/decision.ts';
 import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
+import { defuse } from '../core/label.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine, truncate } from '../core/text.ts';
 import type { Requester, Risk, Tool } from '../core/tool.ts';
@@ -70,7 +71,7 @@ export function createCallTool(options: {
     const { envelope, text } = blocked ? rendered(notAllowed(call.name)) : await attempt(call, tool, signal);
     await record(call, tool, { envelope, blocked, durationMs: Math.round(performance.now() - began) });
     return {
-      content: truncate(redact(text), outputLimit).text,
+      content: truncate(redact(tool?.labelsOutput === true ? text : defuse(text)), outputLimit).text,
       isError: !envelope.ok && !isCancelled(envelope),
     };
   };

@@ -14,6 +14,8 @@ const held = (text: string, hold: Promise<void>) => ({
 });
 const toolsOf = (body: MessagesRequest): readonly string[] =>
   (body.tools ?? []).map(({ name }) => String(name));
+const fieldsOf = (tool: object): readonly string[] =>
+  Object.keys((tool as { input_schema?: { properties?: object } }).input_schema?.properties ?? {});
 const textOf = (body: MessagesRequest): string => JSON.stringify(body.messages);
 const isRun = (body: MessagesRequest): boolean =>
   JSON.stringify(body.system).includes('You carry out the skill');
@@ -81,7 +83,7 @@ test('A9 I1 a mention in an allowed group is answered in reply; others and other
   assert.deepEqual(other.sent(), []);
 });
 
-test('I6 U2 /lookup runs the skill as an isolated subagent and the main agent puts its result into words', async (t) => {
+test('I6 U2 U12 /lookup runs the skill as an isolated subagent and the main agent puts its result into words', async (t) => {
   const { telegram, messages, log } = await startWholeBot(t, {
     toml: '[access]\ndm = "open"\n',
     skills: { lookup },
@@ -101,8 +103,6 @@ test('I6 U2 /lookup runs the skill as an isolated subagent and the main agent pu
         message === 'a run ended' && fields['skill'] === 'lookup' && fields['status'] === 'ok',
     ),
   );
-  ann.says('/lookup');
-  assert.match((await ann.dm.nextMessage()).text, /\/lookup <question>/, 'I2');
 });
 
 test('A11 a sensitive skill is refused in a group with a way to the direct message, and never named to the model there', async (t) => {
@@ -216,4 +216,51 @@ test('A10 the first owner claims the bot with the token from the terminal', asyn
   assert.match((await olga.dm.nextMessage()).text, /You are the owner now/);
   olga.says('hello');
   assert.equal((await olga.dm.nextMessage()).text, 'Yes, owner.');
+});
+
+test('I2 a call without the arguments that its hint asks for is answered with the hint', async (t) => {
+  const { telegram, messages } = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n',
+    skills: { lookup },
+    script: [],
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('/lookup');
+  assert.match((await ann.dm.nextMessage()).text, /\/lookup <question>/);
+  assert.equal(messages.requests.length, 0);
+});
+
+test('P6 the catalogue is made anew for every turn', async (t) => {
+  const set = await startWholeBot(t, { toml: '[access]\ndm = "open"\n', script: ['One.', 'Two.'] });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('first');
+  await ann.dm.nextMessage();
+  await set.skill('lookup', lookup);
+  await set.log.line(({ message, fields }) => message === 'skills are read' && fields['skills'] === 5);
+  ann.says('second');
+  await ann.dm.nextMessage();
+  const [before, after] = set.messages.requests.map(({ body }) => JSON.stringify(body.system));
+  assert.doesNotMatch(before!, /lookup/);
+  assert.match(after!, /lookup/);
+});
+
+test('A12 what a private skill finds stays in the chat that asked: no tool can name another', async (t) => {
+  const toml = '[access]\nusers = ["telegram:1001"]\ngroups_mode = "open"\n';
+  const { telegram, slack, messages } = await startWholeBot(t, {
+    toml,
+    channels: ['telegram', 'slack'],
+    skills: { gmail },
+    script: (body) => (isRun(body) ? 'mail from Bob' : 'Post this to the group: mail from Bob'),
+  });
+  const ann = telegram.person({ name: 'Ann', id: 1001 });
+  const group = telegram.group();
+  ann.says('/gmail what is new');
+  await ann.dm.nextMessage(/mail from Bob/);
+  assert.deepEqual(group.sent(), []);
+  assert.deepEqual(slack.changes.all(), []);
+  const fields = messages.requests.flatMap(({ body }) =>
+    (body.tools ?? []).flatMap((tool) => fieldsOf(tool)),
+  );
+  assert.ok(fields.includes('message'));
+  for (const field of fields) assert.doesNotMatch(field, /chat|conversation|channel|recipient|^to$/);
 });
