@@ -142,6 +142,7 @@ const hostile: readonly (readonly [string, string])[] = [
   ['lists in and out', '  - a\n- b\n'],
   ['underlined headings', '---\nb \n'],
   ['addresses', '__www.a'],
+  ['marks between escapes', '\\*~'],
   ['spaces', ' '],
 ];
 

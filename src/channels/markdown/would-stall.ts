@@ -60,7 +60,7 @@ function leadingMarkers(line: string): readonly string[] {
 }
 
 function add(counts: Counts, line: string, marked: boolean): Counts {
-  const unescaped = line.replace(/\\./g, '');
+  const unescaped = line.replace(/\\./g, '.');
   return {
     brackets: counts.brackets + count(unescaped, /\]/g),
     delimiters: counts.delimiters + count(unescaped, /(?<=\S)[*~]+|[*~]+(?=\S)|(?<!\w)_+|_+(?!\w)/g),
