@@ -18,6 +18,7 @@ import { costOf } from './cost-of.ts';
 import { createGrantRun } from './grant-run.ts';
 import { createGrantTurn } from './grant-turn.ts';
 import { createHandleItem } from './handle-item.ts';
+import { hostDiagnostics } from './host-diagnostics.ts';
 import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
 import { makeMenus } from './make-menus.ts';
@@ -164,7 +165,14 @@ export function createBot(parts: BotParts): Bot {
     }
   }
 
-  async function refreshMenus(): Promise<void> {
+  async function skillsChanged(): Promise<void> {
+    for (const { code, message, path } of hostDiagnostics(
+      library.current().skills,
+      live.config,
+      live.models,
+    )) {
+      log.warn({ code, path }, message);
+    }
     const menus = makeMenus(library.current().skills, live.rules);
     for (const channel of channels.values()) {
       try {
@@ -183,9 +191,9 @@ export function createBot(parts: BotParts): Bot {
       lanes.wake();
       delivery.wake();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
-      library.watch(() => void refreshMenus());
+      library.watch(() => void skillsChanged());
       void keepTidy();
-      await refreshMenus();
+      await skillsChanged();
     },
     async stop() {
       stopping.abort();
@@ -226,7 +234,7 @@ export function createBot(parts: BotParts): Bot {
         { changed, needsRestart: later },
         later.length === 0 ? 'the config was changed' : 'the config was changed; some of it needs a restart',
       );
-      void refreshMenus();
+      void skillsChanged();
     },
   };
 }

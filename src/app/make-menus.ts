@@ -4,6 +4,7 @@ import type { ChatType } from '../core/conversation.ts';
 import { decideSkill } from '../core/decide-skill.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
+import { builtIns } from './resolve-command.ts';
 
 const builtIn: readonly MenuEntry[] = [
   { name: 'help', description: 'What I can do and how to ask for it' },
@@ -18,6 +19,7 @@ export function makeMenus(skills: readonly Skill[], rules: SkillRules): Menus {
   const entries = (chatType: ChatType): readonly MenuEntry[] => [
     ...builtIn,
     ...skills
+      .filter(({ name }) => !builtIns.some((taken) => taken === name))
       .filter(
         (skill) =>
           decideSkill(skill, rules, { chatType, chatIds: [], external: false, sender: '', by: 'person' })

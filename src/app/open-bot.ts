@@ -59,7 +59,7 @@ export async function openBot(options: {
       watch.stop();
       await control.close();
       await bot.stop();
-      library.close();
+      await library.close();
       await sandbox.close();
       await store.close();
     },

@@ -1,8 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { createModels } from '../agent/create-models.ts';
+import { hostDiagnostics } from '../app/host-diagnostics.ts';
 import { skillRoots } from '../app/open-library.ts';
 import { skillRules } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
+import { systemClock } from '../core/clock.ts';
 import { allowedChatTypes } from '../core/decide-skill.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -14,6 +17,7 @@ import { newSkillText } from '../skills/new-skill.ts';
 import type { Registry } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { validateTree } from '../skills/validate-tree.ts';
+import { logOf } from './log-of.ts';
 import type { ReadOptions } from './main.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
@@ -22,12 +26,14 @@ import { print, printJson } from './print.ts';
 export async function listSkills({ config: flag, json }: ReadOptions): Promise<void> {
   const config = await openConfig(flag);
   const registry = await read(config);
+  const models = createModels(config.models, { log: logOf(config), clock: systemClock });
+  const diagnostics = [...registry.diagnostics, ...hostDiagnostics(registry.skills, config, models)];
   const rows = registry.skills.map((skill) => ({
     ...describe(skill, config),
     description: skill.description,
   }));
-  if (registry.diagnostics.some(({ level }) => level === 'error')) process.exitCode = 1;
-  if (json === true) return printJson({ skills: rows, diagnostics: registry.diagnostics });
+  if (diagnostics.some(({ level }) => level === 'error')) process.exitCode = 1;
+  if (json === true) return printJson({ skills: rows, diagnostics });
   const width = Math.max(0, ...rows.map(({ name }) => name.length));
   for (const { name, origin, enabled, chatTypes, why, description } of rows) {
     const where = enabled ? chatTypes.join(', ') || 'nowhere' : 'off';
@@ -35,7 +41,7 @@ export async function listSkills({ config: flag, json }: ReadOptions): Promise<v
     for (const reason of why) print(`${' '.repeat(width)}  ${reason}`);
   }
   if (rows.length === 0) print('There are no skills.');
-  printDiagnostics(registry.diagnostics);
+  printDiagnostics(diagnostics);
 }
 
 /** `skill show NAME`: everything that is known of one skill. */

@@ -1,0 +1,41 @@
+import type { Models } from '../agent/create-models.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Skill } from '../core/skill.ts';
+import { builtIns } from './resolve-command.ts';
+
+/** What only the bot can say of its skills: names that commands win (I3), models nobody knows (U2), what it does not do yet. */
+export function hostDiagnostics(
+  skills: readonly Skill[],
+  config: Config,
+  models: Pick<Models, 'check'>,
+): readonly Diagnostic[] {
+  return skills.flatMap((skill) => {
+    const at = { level: 'warning', path: skill.path } as const;
+    const model = config.skills.byName[skill.name]?.model ?? skill.model;
+    const unknown = model === undefined ? undefined : models.check(model);
+    const command = builtIns.some((name) => name === skill.name);
+    return [
+      ...(unknown === undefined ? [] : [{ ...unknown, ...at }]),
+      ...(command
+        ? [
+            {
+              ...at,
+              code: 'NAME_TAKEN',
+              message: `/${skill.name} is a built-in command and wins: people can't start this skill by name until it is renamed`,
+            },
+          ]
+        : []),
+      ...(skill.context === 'inline'
+        ? [
+            {
+              ...at,
+              code: 'INLINE_FORKED',
+              message: `${skill.name} asks for context: inline; this version runs it as a subagent instead`,
+              field: 'context',
+            },
+          ]
+        : []),
+    ];
+  });
+}

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createModels } from '../../src/agent/create-models.ts';
+import { hostDiagnostics } from '../../src/app/host-diagnostics.ts';
+import { makeMenus } from '../../src/app/make-menus.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { makeSkill } from '../support/make-skill.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+const parsed = parseConfig('[skills.typo]\nmodel = "hiaku"\n', { env: {} });
+assert.ok(parsed.ok);
+const models = createModels(parsed.config.models, { log: quietLog(), clock: systemClock });
+const codes = (...skills: Parameters<typeof makeSkill>[]): readonly string[] =>
+  hostDiagnostics(
+    skills.map((skill) => makeSkill(...skill)),
+    parsed.config,
+    models,
+  ).map(({ code }) => code);
+
+test('I3 a skill named like a built-in command is pointed out, and the menus name the command alone', () => {
+  assert.deepEqual(codes(['stop']), ['NAME_TAKEN']);
+  const { private: entries } = makeMenus([makeSkill('stop'), makeSkill('dice')], {
+    defaults: {},
+    skills: new Map(),
+  });
+  assert.equal(entries.filter(({ name }) => name === 'stop').length, 1);
+  assert.ok(entries.some(({ name }) => name === 'dice'));
+});
+
+test('U2 a model nobody knows is pointed out, whoever named it', () => {
+  assert.deepEqual(codes(['typo'], ['own', { model: 'gpt-none' }], ['fine', { model: 'haiku' }]), [
+    'MODEL_UNKNOWN',
+    'MODEL_UNKNOWN',
+  ]);
+});
+
+test('U8 an inline skill says that it is run as a subagent for now', () => {
+  assert.deepEqual(codes(['helper', { context: 'inline' }]), ['INLINE_FORKED']);
+});
+
+test('I1 A8 a menu shows what anybody may use in such a chat, and nothing that lists of chats or people narrow', () => {
+  const skills = [
+    makeSkill('mail', { access: { chatTypes: ['private'] } }),
+    makeSkill('few'),
+    makeSkill('all', { argumentHint: '<x>' }),
+    makeSkill('hidden', { access: { userInvocable: false } }),
+  ];
+  const menus = makeMenus(skills, {
+    defaults: {},
+    skills: new Map([['few', { allowUsers: ['telegram:1'] }]]),
+  });
+  const own = (list: typeof menus.private): readonly string[] =>
+    list.map(({ name }) => name).filter((name) => skills.some((skill) => skill.name === name));
+  assert.deepEqual(own(menus.private), ['mail', 'all']);
+  assert.deepEqual(own(menus.group), ['all']);
+  assert.equal(menus.group.find(({ name }) => name === 'all')?.hint, '<x>');
+});
