@@ -93,7 +93,7 @@ test('H2 text that is not blank never becomes blank', () => {
     assert.notEqual(toTelegramText(markdown).trim(), '', markdown);
     assert.equal(splitMarkdown(markdown, telegramFits).length, 1, markdown);
   }
-  assert.deepEqual(splitMarkdown(' \n\t\n', telegramFits), []);
+  for (const blank of ['', ' \n\t\n', '\u009b2J']) assert.deepEqual(splitMarkdown(blank, telegramFits), []);
 });
 
 test('H2 a message is 4,096 UTF-16 units after the marks are taken away', () => {

@@ -9,7 +9,8 @@ import { visibleText } from './visible-text.ts';
 
 /**
  * Parses GitHub-flavoured Markdown into a tree that any channel may show as it is (H2). Any text at all is taken, in time
- * that grows with its length; HTML is shown as it was written; text that is not blank never becomes blank.
+ * that grows with its length; HTML is shown as it was written; text that is not blank (control characters
+ * are) never becomes blank.
  */
 export function parseMarkdown(markdown: string): MarkdownDocument {
   const stretches = tameMarkdown(markdown);

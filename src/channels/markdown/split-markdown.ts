@@ -9,14 +9,14 @@ import { writeAndRead, writeMarkdown } from './write-markdown.ts';
  * Cuts Markdown into pieces of Markdown that each fit, on the tree: between blocks, else between items, rows or lines, else
  * between sentences or words, at worst inside a word. Fences are closed and reopened, a table's header is repeated, nothing
  * is lost. `fits` is asked about documents that grow; a single character that does not fit is given all the same.
- * No pieces for blank text.
+ * No pieces for text that is blank, or nothing but control characters.
  */
 export function splitMarkdown(
   markdown: string,
   fits: (piece: MarkdownDocument) => boolean,
 ): readonly string[] {
-  if (markdown.trim() === '') return [];
   const document = parseMarkdown(markdown);
+  if (visibleText(document).trim() === '') return [];
   if (fits(document)) return [markdown];
   return splitDocument(document, fits).flatMap((piece) => {
     const written = writeAndRead(piece);
