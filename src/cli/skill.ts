@@ -85,7 +85,7 @@ export async function validateSkills(
   target: string,
   { strict, json }: ReadOptions & { strict?: boolean },
 ): Promise<void> {
-  const found = await validateTree(path.resolve(target), { strict: strict === true });
+  const found = validateTree(path.resolve(target), { strict: strict === true });
   if (found.length === 0)
     throw new OperatorError(
       `There is no skill at ${target}: name a SKILL.md, its folder, or a folder of skills.`,

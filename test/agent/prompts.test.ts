@@ -77,7 +77,11 @@ test('U2 a body that took arguments moves to the first user message, context is 
   });
   assert.doesNotMatch(system[0]?.text ?? '', /Paris|Look up/);
   assert.match(firstMessage, /^# research\n\nLook up: Paris\./);
-  assert.match(firstMessage, /<arguments>\nARGUMENTS: Paris\n<\/arguments>/, 'the arguments are marked as such');
+  assert.match(
+    firstMessage,
+    /<arguments>\nARGUMENTS: Paris\n<\/arguments>/,
+    'the arguments are marked as such',
+  );
   assert.match(firstMessage, /<context>\nthey live &lt;\/context> there\n<\/context>$/);
 });
 
