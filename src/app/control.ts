@@ -24,17 +24,16 @@ const request = z.object({ operation: z.enum(operations), argument: z.string().m
 const answer = z.object({ ok: z.boolean(), data: z.unknown() });
 const largestRequest = 4_096;
 
+/** A control socket that is being served. */
+export type Control = Readonly<{ close(): Promise<void> }>;
+
 /** A socket in the data directory for this user alone (0600): the way to a running bot. */
 export function controlPath(dataDir: string): string {
   return path.join(dataDir, 'control.sock');
 }
 
 /** Serves operations until closed. One JSON line in, one JSON line out. */
-export async function serveControl(options: {
-  path: string;
-  operate: Operate;
-  log: Log;
-}): Promise<{ close(): Promise<void> }> {
+export async function serveControl(options: { path: string; operate: Operate; log: Log }): Promise<Control> {
   const { operate, log } = options;
   await rm(options.path, { force: true });
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {

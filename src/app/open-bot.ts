@@ -9,7 +9,7 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { openStore } from '../stores/open-store.ts';
-import { controlPath, serveControl } from './control.ts';
+import { controlPath, serveControl, type Control, type Operate } from './control.ts';
 import { createBot, type Bot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openLibrary } from './open-library.ts';
@@ -51,17 +51,41 @@ export async function openBot(options: {
     clock,
     log,
   });
-  const control = await serveControl({ path: controlPath(config.bot.dataDir), operate: bot.operate, log });
+  const control = await openControl(config, bot.operate, log);
   const watch = watchConfig(config, { env, onChange: bot.reconfigure });
+  const close = async (): Promise<void> => {
+    watch.stop();
+    await control?.close();
+    await bot.stop();
+    await library.close();
+    await sandbox.close();
+    await store.close();
+  };
   return {
     ...bot,
-    async close() {
-      watch.stop();
-      await control.close();
-      await bot.stop();
-      await library.close();
-      await sandbox.close();
-      await store.close();
+    async start() {
+      try {
+        await bot.start();
+      } catch (error) {
+        // What is open would keep the process alive that cannot do its work.
+        await close();
+        throw error;
+      }
     },
+    close,
   };
+}
+
+/** Without its socket the bot works; only the commands that ask a running bot do not. */
+async function openControl(config: Config, operate: Operate, log: Log): Promise<Control | undefined> {
+  const path = controlPath(config.bot.dataDir);
+  try {
+    return await serveControl({ path, operate, log });
+  } catch (error) {
+    log.warn(
+      { err: error, path },
+      'the control socket cannot be opened (its path may be too long): `pair` and `inbox` work only while the bot is stopped',
+    );
+    return undefined;
+  }
 }

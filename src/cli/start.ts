@@ -1,5 +1,5 @@
 import { hasChannels, openChannels } from '../app/open-channels.ts';
-import { openBot } from '../app/open-bot.ts';
+import { openBot, type OpenBot } from '../app/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
 import { logOf } from './log-of.ts';
 import type { ReadOptions } from './main.ts';
@@ -14,6 +14,7 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     const { chat } = await import('./chat.ts');
     return chat({ ...(flag === undefined ? {} : { config: flag }), as: 'private' });
   }
+  const ended = stopSignal();
   const log = logOf(config);
   const bot = await openBot({
     config,
@@ -21,27 +22,26 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     channels: (needs) => openChannels(config, needs),
     log,
   });
-  const ended = stopSignal();
-  await bot.start();
-  log.info(
-    {
-      channels:
-        config.telegram.token === undefined
-          ? 'slack'
-          : config.slack.botToken === undefined
-            ? 'telegram'
-            : 'telegram, slack',
-      config: config.path ?? 'defaults',
-    },
-    'Skillet is ready',
-  );
-  if ((await bot.people.owners()).length === 0) {
-    print(
-      `Nobody owns this bot yet. Send it this in a direct message within ten minutes: /start claim_${await bot.pairing.newOwnerToken()}`,
-    );
+  const started = bot.start();
+  // A platform that is away keeps the start waiting: a signal ends that, too.
+  const early = await Promise.race([started, ended]);
+  if (early === undefined) {
+    log.info({ config: config.path ?? 'defaults' }, 'Skillet is ready');
+    await offerOwnership(bot);
+  } else {
+    started.catch((error: unknown) => log.info({ err: error }, 'the start was given up'));
   }
   log.info({ signal: await ended }, 'stopping');
   await bot.close();
+}
+
+/** The very first owner is whoever sends the token that stands in this terminal (A10). */
+async function offerOwnership({ people, pairing }: OpenBot): Promise<void> {
+  if ((await people.owners()).length > 0) return;
+  const token = await pairing.newOwnerToken();
+  print(
+    `Nobody owns this bot yet. Send it this in a direct message within ten minutes: /start claim_${token}`,
+  );
 }
 
 /** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */

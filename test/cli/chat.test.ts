@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { openCliHome } from '../support/run-cli.ts';
+
+test('H5 M1 L1 chat --once asks the offline model, runs a script and leaves with 0', async (t) => {
+  const { run } = await openCliHome(t);
+  const { code, stdout, stderr } = await run(['chat', '--once', 'roll 2d6+1 for me']);
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /^No language model is connected[^]*ANTHROPIC_API_KEY[^]*base_url/);
+  assert.match(stdout, /2d6\+1: \d \+ \d \+ 1 = \d+/);
+  const again = await run(['chat', '--once', '/dice d20']);
+  assert.match(again.stdout, /^d20: \d+ = \d+\n$/, 'the conversation goes on: the notice was given');
+});
+
+test('H5 L1 start without a channel is a chat that says how to connect one, a command a line', async (t) => {
+  const { run } = await openCliHome(t);
+  const { code, stdout } = await run(['start'], { input: '/whoami\n/skills\n/nonsense\n' });
+  assert.equal(code, 0);
+  for (const words of [
+    '[telegram] token',
+    '[slack] bot_token',
+    'ANTHROPIC_API_KEY',
+    'terminal:owner (owner)',
+    '/dice',
+  ]) {
+    assert.ok(stdout.includes(words), words);
+  }
+});
+
+test('H5 A9 A11 --user and --as try the access rules: a stranger is not answered, a sensitive skill is not for groups', async (t) => {
+  const { run, write } = await openCliHome(t);
+  const stranger = await run(['chat', '--user', 'bob', '--once', 'let me in']);
+  assert.match(stranger.stdout, /pairing code is [A-Z2-9]{8}/);
+  await write('config.toml', '[access]\nusers = ["terminal:bob"]\n[skills.dice]\nsensitive = true\n');
+  const refused = await run(['chat', '--user', 'bob', '--as', 'group', '--once', '/dice 2d6']);
+  assert.match(refused.stdout, /direct message only/);
+  assert.match((await run(['chat', '--user', 'bob', '--once', '/dice 2d6'])).stdout, /2d6: /);
+  const wrong = await run(['chat', '--as', 'party', '--once', 'hi']);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /--as is "party": write private, group, channel/);
+});
+
+test('G2 Q8 a broken config or store ends with 1 and the fix, not with a stack', async (t) => {
+  const { run, write } = await openCliHome(t);
+  await write('config.toml', '[acces]\nusers = []\n[agent]\nmax_turns = "many"\n');
+  const broken = await run(['start']);
+  assert.equal(broken.code, 1);
+  assert.match(broken.stderr, /config\.toml:1[^]*access/);
+  assert.match(broken.stderr, /config\.toml:4[^]*max_turns/);
+  await write('config.toml', '[store]\nurl = "sqlite:./note.txt"\n');
+  await write(
+    'note.txt',
+    'this is no database, whatever its name says, and it is long enough to be read as one'.repeat(20),
+  );
+  const store = await run(['chat', '--once', 'hi']);
+  assert.equal(store.code, 1);
+  assert.match(store.stderr, /note\.txt can't be used as the store/);
+  assert.doesNotMatch(broken.stderr + store.stderr, /^\s+at /m);
+});

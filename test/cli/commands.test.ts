@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { cliPath, openCliHome } from '../support/run-cli.ts';
+import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+
+test('L1 wrong usage is 2, --version and --help are 0', async (t) => {
+  const { run } = await openCliHome(t);
+  assert.equal((await run(['nonsense'])).code, 2);
+  assert.equal((await run(['skill', 'show'])).code, 2);
+  const version = await run(['--version']);
+  assert.deepEqual([version.code, version.stdout], [0, '0.1.0\n']);
+  const help = await run(['--help']);
+  assert.equal(help.code, 0);
+  assert.match(help.stdout, /Examples:[^]*Exit codes/);
+});
+
+test('L1 G2 G5 config check says all problems at once, config show masks secrets', async (t) => {
+  const { run, write } = await openCliHome(t);
+  assert.equal((await run(['config', 'check'])).code, 0);
+  await write(
+    'config.toml',
+    '[models.default]\napi_key = "sk-canary-0123456789"\n[telegram]\ntoken = "$TOKEN"\n',
+  );
+  const shown = await run(['config', 'show'], { env: { TOKEN: '123:telegram-canary' } });
+  assert.equal(shown.code, 0);
+  assert.doesNotMatch(shown.stdout, /canary/);
+  assert.match(shown.stdout, /\$TOKEN/);
+  const check = await run(['config', 'check', '--json']);
+  assert.equal(check.code, 1);
+  const { ok, problems } = JSON.parse(check.stdout) as { ok: boolean; problems: { line: number }[] };
+  assert.deepEqual([ok, problems.length, problems[0]?.line], [false, 1, 4]);
+});
+
+test('L1 F5 skill new, list, show and validate work on a workspace, bad files included', async (t) => {
+  const { run, write, folder } = await openCliHome(t);
+  assert.equal(
+    (await run(['skill', 'new', 'weather', '--description', 'Says the weather. Use when asked.'])).code,
+    0,
+  );
+  const file = path.join(folder, 'workspace/skills/weather/SKILL.md');
+  assert.match(await readFile(file, 'utf8'), /name: weather/);
+  assert.equal((await run(['skill', 'validate', '--strict', file])).code, 0);
+  const again = await run(['skill', 'new', 'weather']);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /is there already/);
+  assert.equal((await run(['skill', 'new', 'Bad Name'])).code, 1);
+  await write(
+    'workspace/skills/broken.md',
+    '---\nname: broken\ndescription: x\nsensitive: perhaps\n---\nbody\n',
+  );
+  const list = await run(['skill', 'list', '--json']);
+  assert.equal(list.code, 1);
+  const { skills, diagnostics } = JSON.parse(list.stdout) as {
+    skills: { name: string; chatTypes: string[] }[];
+    diagnostics: { field?: string }[];
+  };
+  assert.deepEqual(skills.find(({ name }) => name === 'weather')?.chatTypes, ['private', 'group', 'channel']);
+  assert.ok(diagnostics.some(({ field }) => field === 'sensitive'));
+  assert.match((await run(['skill', 'show', 'weather'])).stdout, /works in: private, group, channel/);
+  assert.match((await run(['skill', 'show', 'wether'])).stderr, /Near: weather/);
+  assert.equal((await run(['skill', 'validate', path.join(folder, 'workspace/skills')])).code, 1);
+});
+
+test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its store when none runs', async (t) => {
+  const { run, write, folder } = await openCliHome(t);
+  const telegram = await startTelegramServer();
+  t.after(() => telegram.close());
+  await write(
+    'config.toml',
+    `[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false\n`,
+  );
+  const bot = spawn(process.execPath, [cliPath, 'start'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder },
+  });
+  t.after(() => bot.kill('SIGKILL'));
+  let printed = '';
+  bot.stdout.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+  await telegram.until('the menus', () => telegram.calls('setMyCommands').length > 1);
+  const eve = telegram.person({ name: 'Eve' });
+  eve.says('hello');
+  const code = /code is (\w{8})/.exec((await eve.dm.nextMessage()).text)?.[1] ?? '';
+  assert.match((await run(['pair', 'list'])).stdout, new RegExp(`pending  ${code}  telegram:${eve.id}`));
+  const second = await run(['start']);
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, new RegExp(String(bot.pid)));
+  assert.equal((await run(['pair', 'approve', code])).code, 0);
+  assert.match((await eve.dm.nextMessage()).text, /let in/);
+  const wrong = await run(['pair', 'approve', 'NOTACODE']);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.stderr, /no valid pairing code/);
+  assert.match(printed, /\/start claim_[0-9a-f]{32}/);
+  bot.kill('SIGTERM');
+  assert.deepEqual(await once(bot, 'exit'), [0, null]);
+  assert.match((await run(['pair', 'list'])).stdout, new RegExp(`paired   telegram:${eve.id}`));
+  assert.equal((await run(['pair', 'revoke', `telegram:${eve.id}`])).code, 0);
+  assert.match((await run(['pair', 'list'])).stdout, /Nobody/);
+  assert.match((await run(['inbox', 'list'])).stdout, /Nothing was set aside/);
+  assert.equal((await run(['inbox', 'drop', 'telegram:1:1'])).code, 1);
+});
+
+test('Q7 S4 a bot that cannot connect says why and what to do, and leaves nothing open to others', async (t) => {
+  const { run, write } = await openCliHome(t);
+  const telegram = await startTelegramServer();
+  t.after(() => telegram.close());
+  await write('config.toml', `[telegram]\ntoken = "111:wrong-token-canary"\napi_root = "${telegram.url}"\n`);
+  const { code, stderr } = await run(['start']);
+  assert.equal(code, 1);
+  assert.match(stderr, /token/);
+  assert.doesNotMatch(stderr, /canary/);
+});
+
+test('Q7 SIGTERM ends a bot whose platform is away', async (t) => {
+  const { write, folder } = await openCliHome(t);
+  await write('config.toml', '[telegram]\ntoken = "111:a-token"\napi_root = "http://127.0.0.1:9"\n');
+  const bot = spawn(process.execPath, [cliPath, 'start'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder },
+  });
+  t.after(() => bot.kill('SIGKILL'));
+  await once(bot.stderr, 'data');
+  bot.kill('SIGTERM');
+  assert.deepEqual(await once(bot, 'exit'), [0, null]);
+});
