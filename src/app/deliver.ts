@@ -4,6 +4,7 @@ import { conversationKey, type Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox, OutboxRow } from '../stores/store.ts';
+import { createAlarm } from './alarm.ts';
 
 export type Delivery = Readonly<{
   /** Looks for rows to send now. */
@@ -38,7 +39,7 @@ export function createDelivery(options: {
   const stopping = new AbortController();
   let looking: Promise<void> | undefined;
   let lookAgain = false;
-  let timer = new AbortController();
+  const alarm = createAlarm(clock, wake);
 
   function wake(): void {
     if (stopping.signal.aborted) return;
@@ -63,17 +64,11 @@ export function createDelivery(options: {
           }),
         );
       }
-      if (nextAt !== undefined) wakeAt(nextAt);
+      if (nextAt !== undefined) alarm.set(nextAt);
     } catch (error) {
       log.error({ err: error }, 'the outbox could not be read; trying again in a second');
-      wakeAt(clock.now() + 1_000);
+      alarm.set(clock.now() + 1_000);
     }
-  }
-
-  function wakeAt(at: number): void {
-    timer.abort();
-    timer = new AbortController();
-    clock.sleep(Math.max(0, at - clock.now()), timer.signal).then(wake, () => undefined);
   }
 
   async function deliver(row: OutboxRow): Promise<void> {
@@ -153,7 +148,7 @@ export function createDelivery(options: {
     idle,
     async stop() {
       stopping.abort();
-      timer.abort();
+      alarm.stop();
       await looking;
       await Promise.allSettled([...active.values()]);
     },

@@ -2,6 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { shutdownReason } from '../core/shutdown.ts';
 import type { Inbox, InboxItem } from '../stores/store.ts';
+import { createAlarm } from './alarm.ts';
 
 /** What became of an item: answered (its own step has marked it done), or not yet. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
@@ -42,7 +43,7 @@ export function createLanes(options: {
   const stopping = new AbortController();
   let looking = false;
   let lookAgain = false;
-  let timer = new AbortController();
+  const alarm = createAlarm(clock, wake);
 
   function wake(): void {
     if (stopping.signal.aborted) return;
@@ -67,17 +68,11 @@ export function createLanes(options: {
         if (active.size >= concurrency || stopping.signal.aborted) break;
         if (!active.has(lane)) begin(lane);
       }
-      if (nextAt !== undefined) wakeAt(nextAt);
+      if (nextAt !== undefined) alarm.set(nextAt);
     } catch (error) {
       log.error({ err: error }, 'the inbox could not be read; trying again in a second');
-      wakeAt(clock.now() + 1_000);
+      alarm.set(clock.now() + 1_000);
     }
-  }
-
-  function wakeAt(at: number): void {
-    timer.abort();
-    timer = new AbortController();
-    clock.sleep(Math.max(0, at - clock.now()), timer.signal).then(wake, () => undefined);
   }
 
   function begin(lane: string): void {
@@ -151,7 +146,7 @@ export function createLanes(options: {
     },
     async stop(graceMs) {
       stopping.abort();
-      timer.abort();
+      alarm.stop();
       const ended = Promise.allSettled([...active.values()].map((entry) => entry.ended));
       const late = new AbortController();
       const grace = clock.sleep(graceMs, late.signal).then(

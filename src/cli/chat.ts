@@ -6,7 +6,7 @@ import type { AccessSettings } from '../core/access-settings.ts';
 import { chatTypes, conversationKey } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import { logOf } from './log-of.ts';
-import type { ChatOptions } from './main.ts';
+import type { ChatOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print } from './print.ts';
 

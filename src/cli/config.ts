@@ -1,7 +1,7 @@
 import { formatConfigProblem } from '../config/config-problem.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { maskedConfig, showConfig } from '../config/masked-config.ts';
-import type { ReadOptions } from './main.ts';
+import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
 

@@ -1,6 +1,7 @@
 import { Command, CommanderError } from 'commander';
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
+import type { ChatOptions, ReadOptions } from './options.ts';
 
 const help = `
 Examples:
@@ -111,9 +112,6 @@ function program(): Command {
   }
   return skillet;
 }
-
-export type ReadOptions = Readonly<{ config?: string; json?: boolean }>;
-export type ChatOptions = Readonly<{ config?: string; once?: string; as: string; user?: string }>;
 
 function version(): string {
   const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');

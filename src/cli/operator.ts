@@ -3,7 +3,7 @@ import { openOperate } from '../app/open-operate.ts';
 import type { PairingRequest } from '../app/pairing.ts';
 import type { Paired } from '../app/people.ts';
 import type { ListedItem } from '../stores/store.ts';
-import type { ReadOptions } from './main.ts';
+import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
 

@@ -18,7 +18,7 @@ import type { Registry } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { validateTree } from '../skills/validate-tree.ts';
 import { logOf } from './log-of.ts';
-import type { ReadOptions } from './main.ts';
+import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
 

@@ -2,7 +2,7 @@ import { hasChannels, openChannels } from '../app/open-channels.ts';
 import { openBot, type OpenBot } from '../app/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
 import { logOf } from './log-of.ts';
-import type { ReadOptions } from './main.ts';
+import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print } from './print.ts';
 

@@ -9,7 +9,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import { createPace } from './pace.ts';
+import { createGiveWay } from './give-way.ts';
 import { readSkillFile } from './read-skill-file.ts';
 import { isInside, scanRoot } from './scan-root.ts';
 import type { SkillStore, StoredBytes, StoredSkill } from './skill-store.ts';
@@ -21,7 +21,7 @@ export function fileSkillStore(root: string): SkillStore {
     async list() {
       const scan = await scanRoot(root);
       folders = scan.folders;
-      const pace = createPace();
+      const pace = createGiveWay();
       const skills: StoredSkill[] = [];
       for (const skill of scan.skills) {
         await pace();

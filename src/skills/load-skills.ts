@@ -2,7 +2,7 @@ import type { Diagnostic } from '../core/diagnostic.ts';
 import { origins, type Skill } from '../core/skill.ts';
 import type { LastGood } from './last-good.ts';
 import { mergeDefinitions } from './merge-definitions.ts';
-import { createPace } from './pace.ts';
+import { createGiveWay } from './give-way.ts';
 import {
   readRoots,
   type ReadOptions,
@@ -35,7 +35,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
   }
   const diagnostics: Diagnostic[] = [...reading.diagnostics];
   const skills: Skill[] = [];
-  const pace = createPace();
+  const pace = createGiveWay();
   for (const [name, files] of byName) {
     await pace();
     for (const { result } of files) if (!result.ok) diagnostics.push(...result.diagnostics);

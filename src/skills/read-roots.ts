@@ -2,7 +2,7 @@ import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Origin } from '../core/skill.ts';
 import { fileSkillStore } from './file-skill-store.ts';
 import type { LastGood } from './last-good.ts';
-import { createPace } from './pace.ts';
+import { createGiveWay } from './give-way.ts';
 import { parseSkill } from './parse-skill.ts';
 import { reservedNames } from './reserved-names.ts';
 import type { ParseResult, SkillSource } from './skill-definition.ts';
@@ -51,7 +51,7 @@ export async function readRoots(
   const diagnostics: Diagnostic[] = [];
   const folders: string[] = [];
   const seen = new Set<string>();
-  const pace = createPace();
+  const pace = createGiveWay();
   for (const root of roots) {
     const store = 'store' in root ? root.store : fileSkillStore(root.path);
     const rootPath = 'store' in root ? undefined : root.path;

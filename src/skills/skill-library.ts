@@ -4,7 +4,7 @@ import type { Log } from '../core/log.ts';
 import type { Skill } from '../core/skill.ts';
 import { createLastGood } from './last-good.ts';
 import { loadSkills } from './load-skills.ts';
-import { createPace } from './pace.ts';
+import { createGiveWay } from './give-way.ts';
 import { bodyReadLimit } from './read-body.ts';
 import type { Remembered, SkillRoot } from './read-roots.ts';
 import type { Registry } from './registry.ts';
@@ -65,7 +65,7 @@ export async function createSkillLibrary(options: {
 
   /** Writes the versions that were read, giving way to other work; what changed meanwhile is kept when it is read. */
   const keepGood = async (): Promise<void> => {
-    const pace = createPace();
+    const pace = createGiveWay();
     const pending = toKeep;
     toKeep = [];
     for (const { stored, store, bytes } of pending) {

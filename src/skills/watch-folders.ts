@@ -1,7 +1,7 @@
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Log } from '../core/log.ts';
-import { createPace } from './pace.ts';
+import { createGiveWay } from './give-way.ts';
 
 /** Watches a changing set of folders, each by itself; needs no polling. */
 export type FolderWatch = Readonly<{
@@ -48,7 +48,7 @@ export function watchFolders(onChange: () => void, log: Log): FolderWatch {
   return Object.freeze({
     async follow(folders: readonly string[]) {
       const wanted = new Set(folders);
-      const pace = createPace();
+      const pace = createGiveWay();
       let began = false;
       for (const key of [...watches.keys()]) if (!wanted.has(key)) drop(key);
       for (const key of wanted) {

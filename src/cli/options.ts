@@ -1,0 +1,5 @@
+/** Options of commands that read: `--config` and `--json`. */
+export type ReadOptions = Readonly<{ config?: string; json?: boolean }>;
+
+/** Options of `chat`. */
+export type ChatOptions = Readonly<{ config?: string; once?: string; as: string; user?: string }>;
