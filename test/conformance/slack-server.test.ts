@@ -215,6 +215,47 @@ test('H9 missing scopes are named, rates are kept when asked for', async (t) => 
 });
 
 test(
+  'H9 users.info answers with the keys of the reference’s example, and refuses in its words',
+  { skip },
+  async (t) => {
+    const { slack, client, codeOf } = await serverAndClient(t);
+    const { workspace } = slack;
+    const known = read('slack-methods', 'users.info.json') as {
+      examples: { success: { example: { user: { profile: Json } } } };
+      errors: Json;
+    };
+    const example = known.examples.success.example.user;
+    const anna = workspace.addUser('anna', { displayName: '', realName: 'Anna Lee' });
+    const { user } = await client.users.info({ user: anna.id });
+    assert.deepEqual([user?.profile?.display_name, user?.profile?.real_name], ['', 'Anna Lee']);
+    for (const key of Object.keys(user ?? assert.fail())) assert.ok(key in example, key);
+    for (const key of Object.keys(user?.profile ?? assert.fail())) assert.ok(key in example.profile, key);
+    const stranger = workspace.addUser('eve', { team: 'T0OTHER' });
+    assert.equal((await client.users.info({ user: stranger.id })).user?.is_stranger, true);
+    const hidden = workspace.addUser('hidden', { hidden: true });
+    for (const [id, code] of [
+      [hidden.id, 'user_not_visible'],
+      ['U0NONE', 'user_not_found'],
+      [workspace.bot.botId, 'user_not_found'],
+    ] as const) {
+      assert.equal(await codeOf(client.users.info({ user: id })), code);
+      assert.ok(code in known.errors, code);
+    }
+  },
+);
+
+test('H9 users.info takes a hundred calls a minute, and says when it takes more', async (t) => {
+  const { slack, client } = await serverAndClient(t, { strictRates: true });
+  const anna = slack.workspace.addUser('anna');
+  for (let calls = 0; calls < 100; calls++) await client.users.info({ user: anna.id });
+  await assert.rejects(client.users.info({ user: anna.id }), (error: unknown) => {
+    assert.ok(error instanceof webApi.WebAPIRateLimitedError);
+    assert.ok(error.retryAfter > 0 && error.retryAfter <= 60, String(error.retryAfter));
+    return true;
+  });
+});
+
+test(
   'H9 socket frames have the keys of recorded ones; addresses work once; acknowledgements are checked',
   { skip },
   async (t) => {
@@ -284,7 +325,7 @@ test(
     for (const key of Object.keys(theirs)) assert.ok(wrapper.includes(key), key);
     const call = command['payload'] as Json;
     for (const key of Object.keys(
-      (recorded.find(({ type }) => type === 'slash_commands')?.['payload'] ?? {}),
+      recorded.find(({ type }) => type === 'slash_commands')?.['payload'] ?? {},
     )) {
       assert.ok(key in call, key);
     }

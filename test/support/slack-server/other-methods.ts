@@ -40,7 +40,8 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
   }),
   'users.info': (args, { workspace }) => {
     const user = workspace.users.get(text(args, 'user'));
-    return user === undefined ? refuse('user_not_found') : { user: userBody(user, workspace.team) };
+    if (user === undefined) return refuse('user_not_found');
+    return user.hidden ? refuse('user_not_visible') : { user: userBody(user, workspace.team) };
   },
   'usergroups.users.list': () => refuse('no_such_subteam'),
 
@@ -190,13 +191,24 @@ function roomBody(room: SlackRoom, { workspace }: MethodContext): Json {
   };
 }
 
+/** Slack says `is_stranger` only of members of other workspaces, and leaves an unset display name empty. */
 function userBody(user: SlackUser, team: string): Json {
   return {
     id: user.id,
     team_id: user.team,
     name: user.name,
+    deleted: false,
+    real_name: user.realName,
+    profile: {
+      real_name: user.realName,
+      display_name: user.displayName,
+      real_name_normalized: user.realName,
+      display_name_normalized: user.displayName,
+      team: user.team,
+    },
+    is_restricted: false,
     is_bot: user.isBot,
-    is_stranger: user.team !== team,
-    profile: { display_name: user.name, real_name: user.name },
+    ...(user.team === team ? {} : { is_stranger: true }),
+    updated: 1502138686,
   };
 }

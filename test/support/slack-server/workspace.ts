@@ -1,5 +1,16 @@
 /** A person or bot of the simulated workspace. */
-export type SlackUser = Readonly<{ id: string; name: string; team: string; isBot: boolean }>;
+export type SlackUser = Readonly<{
+  id: string;
+  /** The legacy handle. */
+  name: string;
+  /** Empty where the person set none. */
+  displayName: string;
+  realName: string;
+  team: string;
+  isBot: boolean;
+  /** Slack tells the bot that it may not see this person. */
+  hidden: boolean;
+}>;
 
 export type SlackRoom = {
   readonly id: string;
@@ -36,7 +47,13 @@ export type Workspace = Readonly<{
   bot: Readonly<{ user: string; botId: string; appId: string; name: string }>;
   users: Map<string, SlackUser>;
   rooms: Map<string, SlackRoom>;
-  addUser(name: string, options?: Readonly<{ team?: string; enterprise?: boolean }>): SlackUser;
+  /** Display name and real name are the name, unless given. */
+  addUser(
+    name: string,
+    options?: Partial<Pick<SlackUser, 'team' | 'displayName' | 'realName' | 'hidden'>> & {
+      enterprise?: boolean;
+    },
+  ): SlackUser;
   addRoom(
     kind: SlackRoom['kind'],
     options?: Readonly<{ name?: string; members?: readonly string[]; bot?: boolean; external?: boolean }>,
@@ -57,7 +74,15 @@ export function createWorkspace(team: string): Workspace {
   const nextId = (prefix: string): string =>
     `${prefix}${(++state.ids).toString(36).toUpperCase().padStart(8, '0')}`;
   const bot = { user: nextId('U'), botId: nextId('B'), appId: nextId('A'), name: 'skillet' };
-  users.set(bot.user, { id: bot.user, name: bot.name, team, isBot: true });
+  users.set(bot.user, {
+    id: bot.user,
+    name: bot.name,
+    displayName: '',
+    realName: bot.name,
+    team,
+    isBot: true,
+    hidden: false,
+  });
 
   const addRoom: Workspace['addRoom'] = (kind, options = {}) => {
     const id = nextId(kind === 'im' ? 'D' : kind === 'mpim' ? 'G' : 'C');
@@ -81,7 +106,8 @@ export function createWorkspace(team: string): Workspace {
     rooms,
     addUser(name, options = {}) {
       const id = nextId(options.enterprise ? 'W' : 'U');
-      const user = { id, name, team: options.team ?? team, isBot: false };
+      const { displayName = name, realName = name, hidden = false } = options;
+      const user = { id, name, displayName, realName, team: options.team ?? team, isBot: false, hidden };
       users.set(id, user);
       return user;
     },
