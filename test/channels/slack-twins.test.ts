@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts';
+import { createNameLookup } from '../../src/channels/slack/create-name-lookup.ts';
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -68,6 +69,7 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
         me,
         onEvent: async (event: ChannelEvent) => void (event.type === 'message' && seen.push(event.message)),
         chats: createChatLookup(async () => ({}), log, systemClock),
+        names: createNameLookup(async () => ({ user: { name: '/stop Ann' } }), log, systemClock),
         threadFollow: true,
         hasAnswered: async () => true,
         openThread: async () => assert.fail(),
@@ -87,6 +89,7 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
       await intake(wrap({ ...said, type: 'message', channel_type: 'channel' }));
       const [mention, message] = seen;
       assert.equal(mention?.chatType, 'unknown');
+      assert.equal(mention.sender.name, '/stop Ann');
       assert.deepEqual({ ...mention, chatType: 'channel' }, message);
     }),
     { numRuns: runs },

@@ -6,6 +6,7 @@ import type { CallSlack } from './call-slack.ts';
 import { createChatLookup, type ChatLookup } from './create-chat-lookup.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
+import { createNameLookup } from './create-name-lookup.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
 import { createStatusDisplay } from './create-status-display.ts';
@@ -59,6 +60,7 @@ export async function connectSlack(
     me,
     onEvent,
     chats,
+    names: createNameLookup(call, log, clock),
     threadFollow: options.threadFollow,
     hasAnswered: options.hasAnswered,
     openThread: (message) => openThread(call, paces.posts, message),

@@ -5,8 +5,9 @@ import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
 import type { ChatLookup } from './create-chat-lookup.ts';
+import type { NameLookup } from './create-name-lookup.ts';
 import type { SlackIdentity } from './slack-identity.ts';
-import { toEvent } from './to-event.ts';
+import { toEvent, type Converted } from './to-event.ts';
 
 /** What goes back with the acknowledgement: words for the person alone. */
 export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
@@ -18,6 +19,7 @@ type IntakeOptions = Readonly<{
   me: SlackIdentity;
   onEvent: OnEvent;
   chats: ChatLookup;
+  names: NameLookup;
   /** A thread in which the bot answered is listened to (`thread_follow`). */
   threadFollow: boolean;
   hasAnswered(conversation: Conversation): Promise<boolean>;
@@ -27,12 +29,13 @@ type IntakeOptions = Readonly<{
   clock: Clock;
 }>;
 
+type Heard = Exclude<Converted, { ignored: string }>;
 type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' }>;
 
 /** Turns payloads into complete events and hands them on, those of one conversation in the order of arrival. */
 export function createIntake(options: IntakeOptions): Intake {
-  const { me, onEvent, chats, log, clock } = options;
-  const inOrder = createQueues();
+  const { me, onEvent, chats, names, log, clock } = options;
+  const inOrder = createQueues<Reply | undefined>();
   const isNew = createOnceGuard(clock);
   /** Threads where the bot was spoken to since the start: `!stop` must reach it before its first answer, too. */
   const engaged = new Set<string>();
@@ -88,22 +91,32 @@ export function createIntake(options: IntakeOptions): Intake {
     await onEvent({ type: 'press', press: completed(press, facts) });
   };
 
+  const take = async ({ event, followable, slash }: Heard): Promise<Reply | undefined> => {
+    if (event.type === 'message' && slash) return takeSlash(event.message);
+    if (event.type === 'press') await takePress(event.press);
+    else if (event.type !== 'moved') await takeMessage(event, followable);
+    return undefined;
+  };
+
   return async (payload) => {
-    const converted = toEvent(payload, me, clock.now());
-    if ('ignored' in converted) {
-      log.debug({ reason: converted.ignored }, 'Slack payload ignored');
+    const now = clock.now();
+    const bare = toEvent(payload, me, now);
+    if ('ignored' in bare) {
+      log.debug({ reason: bare.ignored }, 'Slack payload ignored');
       return undefined;
     }
-    const { event, followable, slash } = converted;
-    if (event.type === 'press') {
-      await isNew(event.press.id, () => takePress(event.press));
-    } else if (event.type === 'message' && slash) {
-      return isNew(event.message.id, () => takeSlash(event.message));
-    } else if (event.type === 'message' || event.type === 'edited') {
-      const key = conversationKey(event.message.conversation);
-      await inOrder(key, () => takeMessage(event, followable));
-    }
-    return undefined;
+    const withNames = async (): Promise<Heard> => {
+      const found = await names.of(bare.people);
+      const named = found.size === 0 ? bare : toEvent(payload, me, now, found);
+      return 'ignored' in named ? bare : named;
+    };
+    const { event, slash } = bare;
+    if (event.type === 'press') return isNew(event.press.id, async () => take(await withNames()));
+    if (event.type === 'moved') return undefined;
+    if (slash) return isNew(event.message.id, async () => take(await withNames()));
+    // Asked before it is its turn: those that wait in one conversation wait for their names together, not one by one.
+    const named = withNames();
+    return inOrder(conversationKey(event.message.conversation), async () => take(await named));
   };
 }
 
@@ -128,14 +141,14 @@ function remember(engaged: Set<string>, key: string): void {
 }
 
 /** Runs tasks of one key one after another, whatever became of the ones before. */
-function createQueues(): (key: string, task: () => Promise<void>) => Promise<void> {
-  const tails = new Map<string, Promise<void>>();
+function createQueues<Result>(): (key: string, task: () => Promise<Result>) => Promise<Result> {
+  const tails = new Map<string, Promise<Result>>();
   return async (key, task) => {
     const before = tails.get(key);
     const mine = before === undefined ? task() : before.then(task, task);
     tails.set(key, mine);
     try {
-      await mine;
+      return await mine;
     } finally {
       if (tails.get(key) === mine) tails.delete(key);
     }

@@ -1,30 +1,66 @@
+import { noNames, type Names } from './shown-name.ts';
+
 /** What the text of a Slack message says once Slack's markup is undone. */
 export type SlackText = Readonly<{
   /** Readable text without the bot's own mention. */
   text: string;
+  /** What a command is read from: `text`, unless a name would be part of its first word. Names decide nothing. */
+  commandText: string;
   /** The bot is mentioned. */
   mentioned: boolean;
   /** Somebody else is: a person, a user group, or everybody. */
   mentionsOthers: boolean;
+  /** Users other than the bot that are mentioned. */
+  people: readonly string[];
 }>;
 
+type Piece = Readonly<
+  | { kind: 'text'; text: string; mention: boolean }
+  | { kind: 'person'; user: string; text: string }
+  | { kind: 'own' }
+>;
+
 /**
- * Undoes Slack's escapes and `<…>` forms. Only what Slack itself marked counts as a mention: text that a person typed
- * arrives escaped, so it can forge none.
+ * Undoes Slack's escapes and `<…>` forms; people are called by their name where it is given. Only what Slack itself
+ * marked counts as a mention: text that a person typed arrives escaped, so it can forge none.
  */
-export function plainSlackText(source: string, botUser: string): SlackText {
-  const pieces = source.split(/(<[^<>]*>)/).map((piece) => {
-    const inner = /^<([^<>]*)>$/.exec(piece)?.[1];
-    if (inner === undefined) return { text: unescape(piece) };
-    if (inner === `@${botUser}` || inner.startsWith(`@${botUser}|`)) return 'own mention';
-    const mention = /^(?:@|!subteam\^|!here|!channel|!everyone)/.test(inner);
-    return { text: unescape(readable(inner)), mention };
-  });
+export function plainSlackText(source: string, botUser: string, names: Names = noNames): SlackText {
+  const pieces = source.split(/(<[^<>]*>)/).map((piece) => toPiece(piece, botUser));
+  const text = written(pieces, names);
+  const bare = written(pieces, noNames);
   return {
-    text: withoutOwnMention(pieces.map((piece) => (piece === 'own mention' ? undefined : piece.text))),
-    mentioned: pieces.includes('own mention'),
-    mentionsOthers: pieces.some((piece) => piece !== 'own mention' && piece.mention === true),
+    text,
+    commandText: firstWord(text) === firstWord(bare) ? text : bare,
+    mentioned: pieces.some(({ kind }) => kind === 'own'),
+    mentionsOthers: pieces.some(
+      (piece) => piece.kind === 'person' || (piece.kind === 'text' && piece.mention),
+    ),
+    people: pieces.flatMap((piece) => (piece.kind === 'person' ? [piece.user] : [])),
   };
+}
+
+function toPiece(piece: string, botUser: string): Piece {
+  const inner = /^<([^<>]*)>$/.exec(piece)?.[1];
+  if (inner === undefined) return { kind: 'text', text: unescape(piece), mention: false };
+  if (inner === `@${botUser}` || inner.startsWith(`@${botUser}|`)) return { kind: 'own' };
+  const text = unescape(readable(inner));
+  const user = /^@([UW]\w+)(?:\||$)/.exec(inner)?.[1];
+  if (user !== undefined) return { kind: 'person', user, text };
+  return { kind: 'text', text, mention: /^(?:@|!subteam\^|!here|!channel|!everyone)/.test(inner) };
+}
+
+function written(pieces: readonly Piece[], names: Names): string {
+  return withoutOwnMention(
+    pieces.map((piece) => {
+      if (piece.kind === 'own') return undefined;
+      const name = piece.kind === 'person' ? names.get(piece.user) : undefined;
+      return name === undefined ? piece.text : `@${name.replace(/^@+/, '')}`;
+    }),
+  );
+}
+
+function firstWord(text: string): string {
+  return /^\S*/.exec(text)?.[0] ?? '';
 }
 
 /** Joins the pieces; where the bot's mention stood (`undefined`), one space is left at most, and nothing at the start. */

@@ -11,21 +11,23 @@ import {
   type SlashCommand,
 } from './payloads.ts';
 import { plainSlackText } from './plain-text.ts';
+import { noNames, shownName, type Names } from './shown-name.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 import { senderKind, toConversation, toMessage, type Heard } from './to-message.ts';
 
-/** What a payload means. `followable` as in `Heard`; `slash`: it has no message of its own yet. */
+/** What a payload means. `followable` and `people` as in `Heard`; `slash`: it has no message of its own yet. */
 export type Converted =
-  Readonly<{ event: ChannelEvent; followable: boolean; slash: boolean }> | Readonly<{ ignored: string }>;
+  | Readonly<{ event: ChannelEvent; followable: boolean; slash: boolean; people: readonly string[] }>
+  | Readonly<{ ignored: string }>;
 
-/** Any payload Slack delivers, by socket or HTTP: an event, or the reason why it is none. Never throws (H4). `now` dates a slash call, which carries no time. */
-export function toEvent(payload: unknown, me: SlackIdentity, now: number): Converted {
+/** Any payload Slack delivers, by socket or HTTP: an event, or the reason why it is none. Never throws (H4). `now` dates a slash call, which carries no time. `names` change what is shown and nothing else (A9). */
+export function toEvent(payload: unknown, me: SlackIdentity, now: number, names: Names = noNames): Converted {
   const slash = slashCommand.safeParse(payload);
-  if (slash.success) return fromSlash(slash.data, me, now);
+  if (slash.success) return fromSlash(slash.data, me, now, names);
   const type = typeOf(payload);
   if (type === 'block_actions') {
     const press = blockActions.safeParse(payload);
-    return press.success ? fromPress(press.data, me) : { ignored: 'block_actions without a message' };
+    return press.success ? fromPress(press.data, me, names) : { ignored: 'block_actions without a message' };
   }
   if (type !== 'event_callback') return { ignored: `unused payload ${type}` };
   const wrapper = eventCallback.safeParse(payload);
@@ -36,36 +38,36 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number): Conve
   }
   const message = messageEvent.safeParse(event);
   if (!message.success) return { ignored: `malformed ${event.type}` };
-  return fromMessage(message.data, is_ext_shared_channel === true, me);
+  return fromMessage(message.data, is_ext_shared_channel === true, me, names);
 }
 
 /** Subtypes that are still something a person (or another bot, A9) said. */
 const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
 
-function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity): Converted {
+function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, names: Names): Converted {
   const place = { chat: event.channel, channelType: event.channel_type, external };
   if (event.subtype === 'message_changed') {
     const { message: now, previous_message: before } = event;
     if (!now) return { ignored: 'edit without a message' };
     if (now.subtype && !spoken.includes(now.subtype)) return { ignored: `edit of a ${word(now.subtype)}` };
     if (before && before.text === now.text) return { ignored: 'edit that leaves the text' };
-    const heard = toMessage({ ...now, ts: now.ts ?? before?.ts }, place, me);
+    const heard = toMessage({ ...now, ts: now.ts ?? before?.ts }, place, me, names);
     return 'ignored' in heard ? heard : converted({ type: 'edited', message: heard.message }, heard);
   }
   if (event.subtype && !spoken.includes(event.subtype))
     return { ignored: `message subtype ${word(event.subtype)}` };
-  const heard = toMessage(event, { ...place, ...(event.root ? { quoted: event.root } : {}) }, me);
+  const heard = toMessage(event, { ...place, ...(event.root ? { quoted: event.root } : {}) }, me, names);
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
 
-function converted(event: ChannelEvent, { followable }: Heard): Converted {
-  return { event, followable, slash: false };
+function converted(event: ChannelEvent, { followable, people }: Heard): Converted {
+  return { event, followable, slash: false, people };
 }
 
 /** A slash call has neither ts nor chat type: its id comes from the trigger, its type from a look-up. */
-function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number): Converted {
+function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number, names: Names): Converted {
   const name = slash.command === me.command ? 'skill' : slash.command.slice(1).toLowerCase();
-  const args = plainSlackText(slash.text ?? '', me.user).text;
+  const { commandText: args, people } = plainSlackText(slash.text ?? '', me.user, names);
   const message: Message = {
     id: `slack:${me.team}:${slash.channel_id}:slash:${slash.trigger_id}`,
     conversation: { channel: 'slack', chat: slash.channel_id },
@@ -73,7 +75,7 @@ function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number): Convert
     external: senderKind(slash.team_id, false, me) === 'guest',
     sender: {
       id: `slack:${slash.user_id}`,
-      name: slash.user_name || slash.user_id,
+      name: names.get(slash.user_id) ?? shownName(slash.user_name) ?? slash.user_id,
       kind: senderKind(slash.team_id, false, me),
     },
     text: `/${name} ${args}`.trim(),
@@ -82,10 +84,15 @@ function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number): Convert
     attachments: [],
     sentAt: now,
   };
-  return { event: { type: 'message', message }, followable: false, slash: true };
+  return {
+    event: { type: 'message', message },
+    followable: false,
+    slash: true,
+    people: [slash.user_id, ...people],
+  };
 }
 
-function fromPress(payload: BlockActions, me: SlackIdentity): Converted {
+function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Converted {
   const { user, container, message } = payload;
   const chat = container.channel_id || payload.channel?.id;
   if (!chat) return { ignored: 'press outside a channel' };
@@ -99,11 +106,15 @@ function fromPress(payload: BlockActions, me: SlackIdentity): Converted {
     conversation: toConversation(chat, thread, container.message_ts, 'unknown'),
     chatType: 'unknown',
     external: kind === 'guest',
-    sender: { id: `slack:${user.id}`, name: user.name || user.username || user.id, kind },
+    sender: {
+      id: `slack:${user.id}`,
+      name: names.get(user.id) ?? shownName(user.name, user.username) ?? user.id,
+      kind,
+    },
     action,
     receipt: { id: container.message_ts },
   };
-  return { event: { type: 'press', press }, followable: false, slash: false };
+  return { event: { type: 'press', press }, followable: false, slash: false, people: [user.id] };
 }
 
 function typeOf(payload: unknown): string {

@@ -3,6 +3,7 @@ import type { Attachment, Command, Message, Quote, Sender } from '../../core/mes
 import { parseCommand } from '../../core/parse-command.ts';
 import type { Said } from './payloads.ts';
 import { plainSlackText } from './plain-text.ts';
+import { noNames, shownName, type Names } from './shown-name.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 
 /** Where it was said, as far as the event tells. */
@@ -13,13 +14,16 @@ export type Heard = Readonly<{
   message: Message;
   /** A person's reply in a thread that names nobody else: meant for the bot if it took part there (`thread_follow`). */
   followable: boolean;
+  /** Users that it shows: those without a name in `names` are called by their id. */
+  people: readonly string[];
 }>;
 
-/** One thing said on Slack as a message, the same for both twins but for the chat type (Q2). Gives the reason where it is none. */
+/** One thing said on Slack as a message, the same for both twins but for the chat type (Q2). Gives the reason where it is none. `names` change what is shown and nothing else (A9). */
 export function toMessage(
   said: Said,
   place: Place,
   me: SlackIdentity,
+  names: Names = noNames,
 ): Heard | Readonly<{ ignored: string }> {
   if (isOwn(said, me)) return { ignored: 'own message' };
   const ts = said.ts;
@@ -27,11 +31,15 @@ export function toMessage(
   const author = said.user || said.bot_id;
   if (!author) return { ignored: 'message without sender' };
   const chatType = chatTypeOf(place.channelType);
-  const { text, mentioned, mentionsOthers } = plainSlackText(said.text ?? '', me.user);
-  const sender = toSender(author, said, place.external, me);
+  const { text, commandText, mentioned, mentionsOthers, people } = plainSlackText(
+    said.text ?? '',
+    me.user,
+    names,
+  );
+  const sender = toSender(author, said, place.external, me, names);
   const isReply = typeof said.thread_ts === 'string' && said.thread_ts !== ts;
-  const quoted = place.quoted === undefined ? undefined : toQuote(place.quoted, me);
-  const command = commandIn(text) ?? (mentioned ? bareCommand(text) : undefined);
+  const quoted = place.quoted === undefined ? undefined : toQuote(place.quoted, me, names);
+  const command = commandIn(commandText) ?? (mentioned ? bareCommand(commandText) : undefined);
   const message: Message = {
     id: messageId(me.team, place.chat, ts),
     conversation: toConversation(place.chat, said.thread_ts ?? undefined, ts, chatType),
@@ -42,11 +50,15 @@ export function toMessage(
     addressed: mentioned || chatType === 'private',
     ...(command === undefined ? {} : { command }),
     attachments: (said.files ?? []).map(toAttachment),
-    ...(quoted === undefined ? {} : { replyTo: quoted }),
+    ...(quoted === undefined ? {} : { replyTo: quoted.quote }),
     platformId: ts,
     sentAt: millisecondsOf(ts),
   };
-  return { message, followable: isReply && !mentionsOthers && sender.kind !== 'bot' };
+  return {
+    message,
+    followable: isReply && !mentionsOthers && sender.kind !== 'bot',
+    people: [...(toldName(said) === undefined ? [author] : []), ...people, ...(quoted?.people ?? [])],
+  };
 }
 
 /** One key for a message however it arrives: event, twin, retry, edit (Q2). The installed team, as a shared channel's events name either side's. */
@@ -100,22 +112,37 @@ function isOwn(said: Said, me: SlackIdentity): boolean {
   return me.appId !== undefined && said.bot_profile?.app_id === me.appId;
 }
 
-function toSender(author: string, said: Said, external: boolean, me: SlackIdentity): Sender {
-  const profile = said.user_profile;
-  const name = profile?.display_name || profile?.real_name || profile?.name || said.username;
+function toSender(author: string, said: Said, external: boolean, me: SlackIdentity, names: Names): Sender {
   const isBot = Boolean(said.bot_id) || said.subtype === 'bot_message' || author === 'USLACKBOT';
-  const team = said.user_team || profile?.team || said.source_team || said.team;
+  const team = said.user_team || said.user_profile?.team || said.source_team || said.team;
   return {
     id: `slack:${author}`,
-    name: name || said.bot_profile?.name || author,
+    name: nameOf(author, said, names),
     kind: isBot ? 'bot' : senderKind(team, external, me),
   };
 }
 
-function toQuote(said: Said, me: SlackIdentity): Quote {
+function nameOf(author: string, said: Said, names: Names): string {
+  return toldName(said) ?? names.get(author) ?? shownName(said.user_profile?.name) ?? author;
+}
+
+/** A name that came with the message: of most people none does. */
+function toldName({ user_profile, username, bot_profile }: Said): string | undefined {
+  return shownName(user_profile?.display_name, user_profile?.real_name, username, bot_profile?.name);
+}
+
+function toQuote(
+  said: Said,
+  me: SlackIdentity,
+  names: Names,
+): Readonly<{ quote: Quote; people: readonly string[] }> {
+  const { text, people } = plainSlackText(said.text ?? '', me.user, names);
   const own = isOwn(said, me);
-  const name = said.user_profile?.display_name || said.username || said.user || said.bot_id || 'somebody';
-  return { name, text: plainSlackText(said.text ?? '', me.user).text, own };
+  const author = said.user || said.bot_id || 'somebody';
+  return {
+    quote: { name: nameOf(author, said, names), text, own },
+    people: own || toldName(said) !== undefined ? people : [author, ...people],
+  };
 }
 
 function toAttachment(file: NonNullable<Said['files']>[number]): Attachment {

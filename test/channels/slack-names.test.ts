@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts';
+import { createIntake } from '../../src/channels/slack/create-intake.ts';
+import { toEvent } from '../../src/channels/slack/to-event.ts';
+import type { ChannelEvent } from '../../src/core/channel.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { decideMessage } from '../../src/core/decide-message.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+
+const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
+
+test('H4 sender, mentioned people, presser and caller are called by their names, each asked for once', async (t) => {
+  const { slack, channel, message, press } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna.lee', { displayName: 'Anna', realName: 'Anna Lee' });
+  const ben = slack.workspace.addUser('ben', { displayName: '', realName: 'Ben Ode' });
+  const room = slack.workspace.addRoom('channel', { members: [anna.id, ben.id] });
+  const said = slack.people.mention(anna, room, `ask <@${ben.id}> and <@${anna.id}|old-handle>`);
+  const heard = await message();
+  assert.deepEqual(heard.sender, { id: `slack:${anna.id}`, name: 'Anna', kind: 'person' });
+  assert.equal(heard.text, 'ask @Ben Ode and @Anna');
+  assert.deepEqual(heard.command, { name: 'ask', args: '@Ben Ode and @Anna', bare: true });
+  await said.delivered;
+
+  await slack.people.slash(ben, slack.workspace.dmWith(ben.id), `remind <@${anna.id}|anna.lee> soon`);
+  const slash = await message(({ id }) => id.includes(':slash:'));
+  assert.equal(slash.sender.name, 'Ben Ode');
+  assert.deepEqual(slash.command, { name: 'skill', args: 'remind @Anna soon' });
+
+  const buttons = [{ label: 'Approve', action: 'yes' }];
+  const receipt = await channel.send({ channel: 'slack', chat: room.id }, { markdown: 'ok?', buttons }, 'k');
+  await slack.people.press(ben, { channel: room.id, ts: receipt.id }, 'Approve');
+  assert.equal((await press()).sender.name, 'Ben Ode');
+  assert.equal(slack.calls.all().filter(({ method }) => method === 'users.info').length, 2);
+});
+
+test('H4 where Slack refuses, limits or hides a name, the id stands and the message arrives', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const hidden = slack.workspace.addUser('hidden', { hidden: true });
+  const ben = slack.workspace.addUser('ben');
+  slack.people.dm(hidden, 'hello <@U0NOBODY>');
+  const unseen = await message(({ text }) => text.startsWith('hello'));
+  assert.deepEqual([unseen.sender.name, unseen.text], [hidden.id, 'hello @U0NOBODY']);
+  slack.faults.always('users.info', { kind: 'ratelimited', retryAfter: 60 });
+  slack.people.dm(ben, 'limited');
+  assert.equal((await message(({ text }) => text === 'limited')).sender.name, ben.id);
+});
+
+test('Q1 messages that queue behind each other wait for their names together: all are acknowledged within a second', async (t) => {
+  const never = Promise.withResolvers<void>();
+  const { slack, events } = await connectSlackChannel(t, { server: { ackTimeoutMs: 1000 } });
+  t.after(() => never.resolve());
+  slack.faults.always('users.info', { kind: 'hold', until: never.promise });
+  const people = Array.from({ length: 6 }, (_, index) => slack.workspace.addUser(`person ${index}`));
+  const room = slack.workspace.addRoom('mpim', { members: people.map(({ id }) => id) });
+  const root = slack.people.post(people[0] ?? assert.fail(), room, 'root');
+  const said = people.map((user, index) => slack.people.post(user, room, `${index}`, { thread: root.ts }));
+  for (const { delivered } of [root, ...said]) {
+    const attempts = (await delivered).flatMap((one) => one.attempts.map(({ ok }) => ok));
+    assert.deepEqual(attempts, [true]);
+  }
+  const texts = events.all().map((event) => (event.type === 'message' ? event.message.text : ''));
+  assert.deepEqual(texts, ['root', '0', '1', '2', '3', '4', '5']);
+});
+
+test('Q2 a twin that comes with names is merged into the one that came without', async (t) => {
+  const store = await openStore('sqlite::memory:');
+  t.after(() => store.close());
+  const log = quietLog();
+  const known = [new Map<string, string>(), new Map([['U1', 'Anna']])];
+  const accepted: string[] = [];
+  const intake = createIntake({
+    me: { team: 'T1', user: 'UBOT', command: '/skill' },
+    onEvent: async (event) => {
+      if (event.type !== 'message') return;
+      accepted.push(event.message.text, await store.inbox.accept(event.message, { now: 1 }));
+    },
+    chats: createChatLookup(async () => ({}), log, systemClock),
+    names: { of: async () => known.shift() ?? assert.fail() },
+    threadFollow: true,
+    hasAnswered: async () => false,
+    openThread: async () => assert.fail(),
+    log,
+    clock: systemClock,
+  });
+  const said = { channel: 'C1', user: 'U1', ts: '1700000000.000001', text: '<@UBOT> see <@U1>' };
+  await intake({ type: 'event_callback', event: { ...said, type: 'app_mention' } });
+  await intake({ type: 'event_callback', event: { ...said, type: 'message', channel_type: 'group' } });
+  assert.deepEqual(accepted, ['see @U1', 'stored', 'see @Anna', 'merged']);
+  const [lane = ''] = (await store.inbox.due(1)).lanes;
+  const item = await store.inbox.take(lane, 1);
+  assert.deepEqual([item?.message.chatType, item?.message.sender.id], ['group', 'slack:U1']);
+});
+
+test('A9 a name that is written like an owner’s id admits nobody', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const eve = slack.workspace.addUser('eve', { displayName: 'slack:U0OWNER', realName: 'U0OWNER' });
+  slack.people.dm(eve, 'let me in');
+  const heard = await message();
+  assert.equal(heard.sender.name, 'slack:U0OWNER');
+  const general = { users: ['slack:U0OWNER', 'U0OWNER'], dm: 'allowlist' } as const;
+  const settings = {
+    owners: ['slack:U0OWNER'],
+    general,
+    channels: new Map(),
+    chats: new Map(),
+    allowExternal: true,
+  };
+  const decision = decideMessage(heard, settings, { paired: false, formerChatIds: [] });
+  assert.deepEqual('code' in decision && decision.code, 'NOT_ALLOWED');
+});
+
+test('A9 whatever people are called, only what is shown differs: never who, where, for whom or which command', () => {
+  const me = { team: 'T1', user: 'UBOT', botId: 'B1', command: '/skill' };
+  const word = fc.constantFrom(
+    '<@UBOT>',
+    '<@U2>',
+    '<@U3|x>',
+    '/stop',
+    '!stop',
+    'dice',
+    ' ',
+    ' ',
+    '\n',
+    '<!here>',
+  );
+  const text = fc.array(word, { maxLength: 8 }).map((words) => words.join(''));
+  const name = fc.oneof(
+    fc.constantFrom('/stop', '@UBOT', '<@UBOT>', 'Anna Lee', '!stop now', '@', 'a/b c'),
+    fc.string({ minLength: 1, maxLength: 12 }).map((one) => `${one}x`),
+  );
+  const shown = (event: ChannelEvent): object => {
+    if (event.type !== 'message') return assert.fail();
+    const { sender, command, text: _, replyTo, ...rest } = event.message;
+    return {
+      ...rest,
+      id: sender.id,
+      kind: sender.kind,
+      command: command?.name,
+      bare: command?.bare,
+      quoted: replyTo?.own,
+    };
+  };
+  fc.assert(
+    fc.property(text, text, name, name, fc.boolean(), (words, root, first, second, slash) => {
+      const event = { channel: 'C1', user: 'U2', ts: '1700000000.000002', text: words, type: 'message' };
+      const quoted = { user: 'U3', ts: '1700000000.000001', text: root };
+      const payload = slash
+        ? { command: '/skill', text: words, trigger_id: '1', channel_id: 'C1', user_id: 'U2', team_id: 'T1' }
+        : { type: 'event_callback', event: { ...event, thread_ts: quoted.ts, root: quoted } };
+      const bare = toEvent(payload, me, 1);
+      const named = toEvent(
+        payload,
+        me,
+        1,
+        new Map([
+          ['U2', first],
+          ['U3', second],
+        ]),
+      );
+      assert.ok('event' in bare && 'event' in named);
+      assert.deepEqual(shown(named.event), shown(bare.event));
+      assert.deepEqual({ ...named, event: 0 }, { ...bare, event: 0 });
+    }),
+    { numRuns: runs },
+  );
+});
