@@ -86,15 +86,19 @@ async function startTime(): Promise<void> {
 }
 
 async function idleMemory(): Promise<void> {
-  const stages = await openBoth({ modelMs: 0, skills: 100 });
-  for (const which of both) {
-    const { telegram, memoryMb } = stages[which];
+  const cases: readonly (readonly [string, StageOptions])[] = [
+    ['bare, Telegram', { bot: 'bare', modelMs: 0 }],
+    ['skillet, Telegram', { bot: 'skillet', modelMs: 0, skills: 100 }],
+    ['skillet, Telegram and Slack', { bot: 'skillet', modelMs: 0, skills: 100, slack: true }],
+  ];
+  for (const [name, options] of cases) {
+    const { telegram, memoryMb, close } = await openStage(options);
     telegram.person().says('hello');
     await telegram.until('the answer', () => telegram.calls('sendMessage').length > 0);
     await delay(5_000);
-    print(which, `${(await memoryMb()).toFixed(0)} MB`);
+    print(name, `${(await memoryMb()).toFixed(0)} MB`);
+    await close();
   }
-  await closeBoth(stages);
 }
 
 async function promptSize(): Promise<void> {

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { startMessagesServer, type MessagesServer } from '../test/support/messages-server/messages-server.ts';
+import { startSlackServer, type SlackServer } from '../test/support/slack-server/start-slack-server.ts';
 import {
   startTelegramServer,
   type TelegramServer,
@@ -26,6 +27,8 @@ export type StageOptions = Readonly<{
   bot: 'bare' | 'skillet';
   /** Milliseconds the model thinks. */
   modelMs: number;
+  /** Slack beside Telegram. */
+  slack?: boolean;
   /** Skills in the workspace, beside those bundled. */
   skills?: number;
   /** More of the config file. */
@@ -35,7 +38,13 @@ export type StageOptions = Readonly<{
 const root = path.join(import.meta.dirname, '..');
 
 /** Starts servers and bot, and resolves when the bot asks for updates. */
-export async function openStage({ bot, modelMs, skills = 0, config = '' }: StageOptions): Promise<Stage> {
+export async function openStage({
+  bot,
+  modelMs,
+  slack = false,
+  skills = 0,
+  config = '',
+}: StageOptions): Promise<Stage> {
   const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 30_000 });
   let asked = 0;
   const messages = await startMessagesServer({
@@ -44,13 +53,25 @@ export async function openStage({ bot, modelMs, skills = 0, config = '' }: Stage
       return { content: [{ type: 'text', text: 'Fine.' }], wire: { delayMs: modelMs, pings: false } };
     },
   });
+  const slackServer = slack ? await startSlackServer() : undefined;
   const home = await mkdtemp(path.join(tmpdir(), 'skillet-bench-'));
   await writeSkills(path.join(home, 'workspace', 'skills'), skills);
-  await writeFile(path.join(home, 'config.toml'), configText(telegram, messages, config), { mode: 0o600 });
+  await writeFile(
+    path.join(home, 'config.toml'),
+    configText(telegram, messages, config + slackText(slackServer)),
+    { mode: 0o600 },
+  );
+  // The flag is the one of `npm start`.
   const args =
     bot === 'bare'
       ? [path.join(root, 'bench/bare-bot.ts'), telegram.url, telegram.token, messages.url]
-      : [path.join(root, 'bin/skillet.js'), 'start', '--config', path.join(home, 'config.toml')];
+      : [
+          '--max-semi-space-size=2',
+          path.join(root, 'bin/skillet.js'),
+          'start',
+          '--config',
+          path.join(home, 'config.toml'),
+        ];
   const began = performance.now();
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -73,7 +94,12 @@ export async function openStage({ bot, modelMs, skills = 0, config = '' }: Stage
     async close() {
       child.kill('SIGTERM');
       await once(child, 'exit').catch(() => undefined);
-      await Promise.all([telegram.close(), messages.close(), rm(home, { recursive: true, force: true })]);
+      await Promise.all([
+        telegram.close(),
+        messages.close(),
+        slackServer?.close(),
+        rm(home, { recursive: true, force: true }),
+      ]);
     },
   };
 }
@@ -90,6 +116,11 @@ model = "claude-sonnet-5-5"
 base_url = "${messages.url}"
 api_key = "bench-key-1234"
 ${more}`;
+}
+
+function slackText(slack: SlackServer | undefined): string {
+  if (slack === undefined) return '';
+  return `\n[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n`;
 }
 
 async function writeSkills(folder: string, count: number): Promise<void> {

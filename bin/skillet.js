@@ -1,5 +1,6 @@
-#!/usr/bin/env node
-// Plain JavaScript that any Node reads, so that an old one is told what is missing.
+#!/usr/bin/env -S node --max-semi-space-size=2
+// Plain JavaScript that any Node reads, so that an old one is told what is missing. A small young generation costs a bot
+// that mostly waits nothing, and saves some 25 MB.
 import process from 'node:process';
 
 const needed = 24;

@@ -9,9 +9,11 @@ import { builtIns } from './resolve-command.ts';
 const builtIn: readonly MenuEntry[] = [
   { name: 'help', description: 'What I can do and how to ask for it' },
   { name: 'skills', description: 'The skills you can use here' },
+  { name: 'skill', description: 'Start a skill by its name' },
   { name: 'new', description: 'Start afresh' },
   { name: 'stop', description: 'Stop what runs' },
   { name: 'status', description: 'How things stand' },
+  { name: 'whoami', description: 'Who you are to me' },
 ];
 
 /** The `/` menus (I1): built-in commands and the skills anybody may use in such a chat; a skill with lists of chats or users shows in none. */
