@@ -19,5 +19,9 @@ export function accessSettings({ bot, access, slack }: Config): AccessSettings {
 
 /** What `decideSkill` needs (A2, A4, A7). */
 export function skillRules({ skills }: Config): SkillRules {
-  return { defaults: skills.defaults, skills: new Map(Object.entries(skills.byName)) };
+  return {
+    enabled: skills.enabled,
+    defaults: skills.defaults,
+    skills: new Map(Object.entries(skills.byName)),
+  };
 }

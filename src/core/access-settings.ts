@@ -9,8 +9,10 @@ export type SkillSettings = Readonly<{
   allowUsers?: readonly string[];
 }>;
 
-/** What decides over skills: every `[skills.NAME]` and `[skills.defaults]`. */
+/** What decides over skills: `[skills] enabled`, every `[skills.NAME]` and `[skills.defaults]`. */
 export type SkillRules = Readonly<{
+  /** False switches every skill off, for everybody. */
+  enabled: boolean;
   defaults: Readonly<{ allowChatIds?: readonly string[] }>;
   skills: ReadonlyMap<string, SkillSettings>;
 }>;

@@ -62,6 +62,10 @@ function decideHere(
   if (settings.allowUsers !== undefined && !listsId(settings.allowUsers, use.sender)) {
     return deny('SKILL_NOT_AVAILABLE_HERE', `${use.sender} is not in allow_users of ${name}`);
   }
+  // Not `rules.enabled` alone: rules that lost the field must not pass.
+  if (rules.enabled !== true) {
+    return deny('SKILL_DISABLED', 'skills are switched off: set [skills] enabled = true');
+  }
   if (!(settings.enabled ?? !access.optIn)) {
     const why = settings.enabled === false ? 'switched off' : 'off until switched on';
     return deny('SKILL_DISABLED', `${name} is ${why}: set [skills.${name}] enabled = true`);

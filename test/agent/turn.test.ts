@@ -67,9 +67,9 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     log,
   });
   const useSkill = createUseSkill({
-    visible: [research],
+    visible: () => [research],
     find: async (name) => (name === 'research' ? research : undefined),
-    rules: () => ({ defaults: {}, skills: new Map() }),
+    rules: () => ({ enabled: true, defaults: {}, skills: new Map() }),
     use: () => ({
       chatType: 'private',
       chatIds: ['telegram:42'],
@@ -272,4 +272,22 @@ test('M10 M8 background is given once, and the day is told once a day', async ()
   await clock.advance(86_400_000);
   await ask(makeMessage({ ...group, id: 'm3', text: 'three' }));
   assert.equal(userTexts(main.requests[2]).match(/Today is/g)?.length, 2);
+});
+
+test('Q3 an item that is tried again after others were answered is asked anew, not given their answer', async () => {
+  const { main, ask } = await setUp({
+    main: [
+      new ModelError('529', { sentence: 'Busy.', passing: true }),
+      'To the second.',
+      'To the first, after all.',
+    ],
+  });
+  const first = makeMessage({ id: 'telegram:42:1', text: 'the first question' });
+  await assert.rejects(ask(first));
+  assert.equal(
+    await ask(makeMessage({ id: 'telegram:42:2', text: 'the second question' })),
+    'To the second.',
+  );
+  assert.equal(await ask(first), 'To the first, after all.');
+  assert.equal(main.requests.length, 3);
 });

@@ -49,9 +49,9 @@ function setUp(options: {
   const runs: string[] = [];
   const skills = [...options.skills];
   const log = quietLog();
-  const rules = { current: options.rules ?? { defaults: {}, skills: new Map() } };
+  const rules = { current: options.rules ?? { enabled: true, defaults: {}, skills: new Map() } };
   const tool = createUseSkill({
-    visible: options.visible ?? options.skills,
+    visible: () => options.visible ?? options.skills,
     find: async (name) => skills.find((skill) => skill.name === name),
     rules: () => rules.current,
     use: () => options.use ?? inGroup,
@@ -124,7 +124,11 @@ test('A8 access that was tightened while the run went on keeps its result back',
   const set = setUp({
     skills: [makeSkill('research')],
     onRun: () => {
-      set.rules.current = { defaults: {}, skills: new Map([['research', { enabled: false }]]) };
+      set.rules.current = {
+        enabled: true,
+        defaults: {},
+        skills: new Map([['research', { enabled: false }]]),
+      };
     },
   });
   const outcome = await set.tool.run({ skill: 'research', message: 'x' }, context);

@@ -13,7 +13,7 @@ const tellingNames = ['directmessage', 'privategroup', 'mpdm-anna--ben-1', 'im',
 const skillHere = (chatType: SeenChatType, chat: string) =>
   decideSkill(
     makeSkill('dice'),
-    { defaults: {}, skills: new Map() },
+    { enabled: true, defaults: {}, skills: new Map() },
     {
       chatType,
       chatIds: [`slack:${chat}`],

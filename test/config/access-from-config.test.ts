@@ -33,7 +33,7 @@ test('A9 a config that says nothing admits nobody', () => {
 test('A9 users, groups, owners and overrides of the file are those that decide', () => {
   const text = `
 [bot]
-owner = [1]
+owner = ["telegram:1"]
 [access]
 users = ["telegram:42"]
 groups = [-100, "slack:C1"]
@@ -58,6 +58,11 @@ test('A9 members of other workspaces are let in by [slack] allow_external alone'
   const text = '[access]\nusers = ["slack:U9"]\n';
   assert.ok(!admits(text, 'slack:D1', 'slack:U9', guest));
   assert.ok(admits(`${text}[slack]\nallow_external = true`, 'slack:D1', 'slack:U9', guest));
+});
+
+test('A8 [skills] enabled is part of the rules that decide over skills', () => {
+  assert.equal(skillRules(configOf('')).enabled, true);
+  assert.equal(skillRules(configOf('[skills]\nenabled = false')).enabled, false);
 });
 
 test('A4 A7 the tables of [skills] are the rules that decide over skills', () => {

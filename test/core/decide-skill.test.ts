@@ -23,7 +23,7 @@ const inGroup: SkillUse = {
 };
 
 function rules(settings: SkillSettings = {}, defaults: readonly string[] = []): SkillRules {
-  return { defaults: { allowChatIds: defaults }, skills: new Map([['gmail', settings]]) };
+  return { enabled: true, defaults: { allowChatIds: defaults }, skills: new Map([['gmail', settings]]) };
 }
 
 function decide(access: SkillAccess, all: SkillRules, use: Partial<SkillUse> = {}) {
@@ -134,4 +134,12 @@ test('A11 a skill kept to listed chats is offered in private only where the dire
   assert.equal(decision.hint, 'It works in a direct message, not in this chat.');
   const other = decide(both, rules({ allowChatIds: ['-5'] }));
   assert.ok(!other.allowed && other.hint === undefined);
+});
+
+test('A8 skills that are switched off altogether run for nobody, whatever their own settings say', () => {
+  const off = { ...rules({ enabled: true }), enabled: false };
+  for (const by of ['person', 'model'] as const) assert.equal(code(open, off, { by }), 'SKILL_DISABLED');
+  assert.equal(code(open, { ...off, enabled: undefined as unknown as boolean }), 'SKILL_DISABLED');
+  const decision = decide(secret, off);
+  assert.ok(!decision.allowed && decision.hint === undefined, 'no hint to where it does not work either');
 });

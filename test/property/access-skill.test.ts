@@ -36,6 +36,7 @@ const inputs = {
   chats: ['none', 'empty', 'match', 'miss'],
   defaults: ['none', 'empty', 'match', 'miss'],
   users: ['none', 'empty', 'match', 'miss'],
+  skillsOn: [false, true],
   enabled: [undefined, false, true],
   optIn: [false, true],
   by: ['person', 'model'],
@@ -67,6 +68,7 @@ const rules: readonly (readonly [id: string, code: string, denies: (one: Case) =
   ['A4 own list', 'SKILL_NOT_AVAILABLE_HERE', (one) => one.chats === 'miss'],
   ['A4 default', 'SKILL_NOT_AVAILABLE_HERE', (one) => one.chats === 'none' && one.defaults === 'miss'],
   ['A7 users', 'SKILL_NOT_AVAILABLE_HERE', (one) => one.users === 'miss' || one.users === 'empty'],
+  ['A8 all off', 'SKILL_DISABLED', (one) => !one.skillsOn],
   ['A7 off', 'SKILL_DISABLED', (one) => one.enabled === false],
   ['F6 opt_in', 'SKILL_DISABLED', (one) => one.optIn && one.enabled !== true],
   ['I4 model', 'SKILL_NOT_FOUND', (one) => one.by === 'model' && one.disableModelInvocation],
@@ -97,6 +99,7 @@ function decide(one: Case): ReturnType<typeof decideSkill> {
     allowUsers: userLists[one.users],
   };
   const all: SkillRules = {
+    enabled: one.skillsOn,
     defaults: { allowChatIds: defaultLists[one.defaults] },
     skills: new Map([['gmail', settings]]),
   };

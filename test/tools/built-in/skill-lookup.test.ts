@@ -27,7 +27,7 @@ const off = makeSkill('github', { access: { optIn: true } });
 
 /** What the model may see in a group: decided by the one function that decides. */
 function visibleInGroup(skills: readonly Skill[]): () => readonly Skill[] {
-  const rules = { defaults: {}, skills: new Map() };
+  const rules = { enabled: true, defaults: {}, skills: new Map() };
   const use = {
     chatType: 'group',
     chatIds: ['telegram:-1'],
