@@ -15,6 +15,13 @@ export const userId = text.superRefine((id, context) => {
   if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
 });
 
+/** An owner: qualified, as the bot writes to owners and must know on which channel (A9). */
+export const ownerId = text.superRefine((id, context) => {
+  const bare = `an owner is also written to, so write the channel too: ${qualified(id)}`;
+  const wrong = wrongUser(id) ?? (id.includes(':') ? undefined : bare);
+  if (wrong !== undefined) context.addIssue({ code: 'custom', message: wrong });
+});
+
 /** A person, or `slack:*` for the home workspace (A9). */
 export const admittedUserId = text.superRefine((id, context) => {
   const wrong = id === 'slack:*' ? undefined : wrongUser(id);
@@ -37,6 +44,11 @@ const findUser =
   'names change hands, so write the id: on Telegram it is in `skillet pair list` once the person has written to the bot; in Slack it is in the profile under "Copy member ID"';
 const findChat =
   'names change, so write the id: /whoami shows it in the chat; in Slack it is also at the end of the channel details';
+
+function qualified(id: string): string {
+  if (/^\d+$/.test(id)) return `"telegram:${id}"`;
+  return /^[A-Z0-9]+$/.test(id) ? `"slack:${id}"` : '"telegram:42" or "slack:U042ABC"';
+}
 
 function wrongUser(id: string, forEverybody?: string): string | undefined {
   if (id.includes('*')) {

@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { listenAddress } from './address.ts';
-import { userId } from './id.ts';
+import { ownerId } from './id.ts';
 import { section } from './section.ts';
 
 /** `[bot]`. Folders are relative to the config file. */
 export const botSection = section({
   name: z.string().min(1).default('Skillet'),
-  owner: z.array(userId).default([]),
+  owner: z.array(ownerId).default([]),
   data_dir: z.string().min(1).default('./data'),
   workspace: z.string().min(1).default('./workspace'),
   shutdown_seconds: z.int().min(1).default(20),

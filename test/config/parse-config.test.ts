@@ -211,7 +211,7 @@ test('A1 the platforms’ own words for chat types are read as their normal form
 test('A4 ids are text or whole numbers, bare or qualified', () => {
   const { skills } = configOf('[skills.a]\nallow_chat_ids = [-100123, "-100123", "telegram:-1", "slack:C1"]');
   assert.deepEqual(skills.byName['a']?.allowChatIds, ['-100123', '-100123', 'telegram:-1', 'slack:C1']);
-  assert.deepEqual(configOf('[bot]\nowner = [42]').bot.owner, ['42']);
+  assert.deepEqual(configOf('[access]\nusers = [42]').access.users, ['42']);
   for (const bad of ['1.5', 'true', '{}', '""', '"a b"', '"telegarm:1"', '"slack:"', '"slack:c1"']) {
     assert.equal(problemsOf(`[skills.a]\nallow_chat_ids = [${bad}]`).length, 1, bad);
   }
@@ -234,6 +234,19 @@ test('A9 a name where an id belongs is refused with the way to find the id', () 
   for (const name of ['@room', '#general', 'slack:#general', 'telegram:@room']) {
     assert.match(lines(`[access]\ngroups = ["${name}"]`)[0] ?? '', /\/whoami shows it/, name);
     assert.match(lines(`[access.chats."${name}"]\ndm = "open"`)[0] ?? '', /\/whoami shows it/, name);
+  }
+});
+
+test('G4 A9 an owner without a channel is refused with what to write', () => {
+  const written = [
+    ['"1001"', '"telegram:1001"'],
+    ['1001', '"telegram:1001"'],
+    ['"U042ABC"', '"slack:U042ABC"'],
+  ] as const;
+  for (const [bare, whole] of written) {
+    const [line = ''] = lines(`[bot]\nowner = [${bare}]`);
+    assert.ok(line.includes(`write the channel too: ${whole}`), line);
+    assert.deepEqual(configOf(`[bot]\nowner = [${whole}]`).bot.owner, [whole.slice(1, -1)]);
   }
 });
 

@@ -188,7 +188,7 @@ test('G3 what an edit changed is named, so that what needs a restart can be told
   const told = next();
   await writeFile(
     file,
-    '[bot]\nname = "first"\nowner = [42]\n[telegram]\ntoken = "1:a"\n[skills.a]\nenabled = false\n',
+    '[bot]\nname = "first"\nowner = ["telegram:42"]\n[telegram]\ntoken = "1:a"\n[skills.a]\nenabled = false\n',
   );
   const outcome = await told;
   assert.ok(outcome.ok);

@@ -16,6 +16,10 @@ const user = fc.oneof(
   fc.nat().map((id) => `telegram:${id}`),
   fc.constant('slack:U042'),
 );
+const owner = fc.oneof(
+  fc.nat().map((id) => `telegram:${id}`),
+  fc.constant('slack:U042'),
+);
 const chat = fc.oneof(
   fc.integer(),
   fc.integer().map((id) => `telegram:${id}`),
@@ -64,7 +68,7 @@ const plain = fc.dictionary(
   fc.oneof(text, fc.boolean(), fc.integer(), fc.array(text), fc.dictionary(word, text)),
 );
 const file = some({
-  bot: some({ name: text, owner: fc.array(user), workspace: fc.constantFrom('~/w', 'w', '/w') }),
+  bot: some({ name: text, owner: fc.array(owner), workspace: fc.constantFrom('~/w', 'w', '/w') }),
   access: some({ ...level, telegram: some(level), chats: fc.dictionary(chat.map(String), some(level)) }),
   models: fc.dictionary(fc.constantFrom('default', 'haiku', 'x', 'y-z'), alias),
   skills: fc
