@@ -71,7 +71,7 @@ export function createRunSkill(options: {
         tokens: noTokens,
         truncated: false,
       };
-    const transcript = `run:${runId}`;
+    const transcript = runTranscript(parent, context.toolUseId);
     const append = (entry: Entry): Promise<void> => store.commit({ entries: [{ transcript, entry }] });
     const prompt = runPrompt({
       skill,
@@ -134,6 +134,11 @@ export function createRunSkill(options: {
       truncated,
     };
   };
+}
+
+/** Id of the run's own journal. */
+export function runTranscript(parent: string, toolUseId: string): string {
+  return `run:${runIdOf(parent, toolUseId)}`;
 }
 
 /** Short, the same for the same call: names the run's journal and scratch folder. */

@@ -62,15 +62,16 @@ export function createTurn(options: {
       log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
     const entries = read.entries.map(({ entry }) => entry);
     const append = (entry: Entry): Promise<void> => store.commit({ entries: [{ transcript, entry }] });
-    const has = (item: string): boolean =>
-      entries.some((entry) => entry.kind === 'user' && entry.item === item);
+    // An item that was set aside and is tried again comes after what was said since: it is said anew.
+    const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
+    const under = last?.kind === 'user' ? last.item : undefined;
 
-    if (!has(key)) {
+    if (under !== key && under !== skillItem(key)) {
       const entry = await userEntry(key, message, entries);
       await store.commit({ entries: [{ transcript, entry }] });
       entries.push(entry);
     }
-    if (invocation !== undefined && !has(`${key}#skill`)) {
+    if (invocation !== undefined && under !== skillItem(key)) {
       const entry = await invoke(key, invocation, grant.callTool, signal);
       await append(entry);
       entries.push(entry);
@@ -121,13 +122,18 @@ export function createTurn(options: {
     const outcome = await callTool(call, signal);
     if (isShuttingDown(signal)) throw signal.reason;
     const content = `${labelled('host', `The person started the skill ${skill}; it has run.`)}\n${outcome.content}`;
-    return { kind: 'user', item: `${key}#skill`, content, at: clock.now() };
+    return { kind: 'user', item: skillItem(key), content, at: clock.now() };
   }
 }
 
 /** The id of the `use_skill` call that a person's own command stands behind. */
 export function invocationId(key: string): string {
   return `person_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
+}
+
+/** The item under which the result of a person's own skill call stands. */
+function skillItem(key: string): string {
+  return `${key}#skill`;
 }
 
 function isoDate(at: number): string {

@@ -26,8 +26,8 @@ export type SkillRequest = Readonly<z.output<typeof input> & { skill: string }>;
  * access, `enabled` or I4 hides is answered like a skill that does not exist.
  */
 export function createUseSkill(options: {
-  /** Skills this turn's model may see; also the near misses. */
-  visible: readonly Skill[];
+  /** Skills this turn's model may see now: the enum when the turn starts, the near misses later. */
+  visible(): readonly Skill[];
   /** The newest definition under a name, after a re-scan where it is unknown (D7). */
   find(name: string): Promise<Skill | undefined>;
   rules(): SkillRules;
@@ -38,7 +38,7 @@ export function createUseSkill(options: {
   log: Log;
 }): Tool {
   const { visible, find, rules, use, readiness, run, log } = options;
-  const names = visible.map(({ name }) => name);
+  const names = visible().map(({ name }) => name);
   const tool = defineTool({
     name: 'use_skill',
     description:
@@ -72,12 +72,13 @@ export function createUseSkill(options: {
   }
 
   function notFound(name: string): Envelope {
-    const near = nearest(name, names);
+    const now = visible().map((skill) => skill.name);
+    const near = nearest(name, now);
     const advice =
       near.length > 0
         ? ` Near: ${near.join(', ')}.`
-        : names.length > 0
-          ? ` There are: ${names.slice(0, 20).join(', ')}.`
+        : now.length > 0
+          ? ` There are: ${now.slice(0, 20).join(', ')}.`
           : '';
     return fail('SKILL_NOT_FOUND', `there is no skill "${name}" here.${advice}`);
   }

@@ -55,6 +55,7 @@ export function createAdmit(options: {
       await voice.answer(
         message,
         'Too many messages are waiting here already. Please send this one again a little later.',
+        { key: `${message.id}!full` },
       );
     }
     log.debug({ message: message.id, accepted }, 'a message was accepted');

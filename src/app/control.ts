@@ -3,6 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import path from 'node:path';
 import { z } from 'zod';
+import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 
 /** What the operator's commands ask of the bot that owns the store (Q9). */
@@ -36,7 +37,10 @@ export function controlPath(dataDir: string): string {
 export async function serveControl(options: { path: string; operate: Operate; log: Log }): Promise<Control> {
   const { operate, log } = options;
   await rm(options.path, { force: true });
+  const open = new Set<Socket>();
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
     socket.on('error', (error) => log.warn({ err: error }, 'a control connection broke'));
     void serveOne(socket).catch((error: unknown) => {
       socket.end(
@@ -50,7 +54,11 @@ export async function serveControl(options: { path: string; operate: Operate; lo
   });
   await chmod(options.path, 0o600);
   return {
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const socket of open) socket.destroy();
+      }),
   };
 
   async function serveOne(socket: Socket): Promise<void> {
@@ -81,6 +89,6 @@ export async function askControl(
   if (!connected) return undefined;
   socket.end(JSON.stringify({ operation, argument }));
   const { ok, data } = answer.parse(JSON.parse(await text(socket)));
-  if (!ok) throw new Error(String(data));
+  if (!ok) throw new OperatorError(String(data));
   return { data };
 }

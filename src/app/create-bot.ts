@@ -45,6 +45,10 @@ export type BotParts = Readonly<{
   makeModels(config: Config): Models;
   /** Has the last word on access: for the terminal's own rules. */
   changeAccess?: (access: AccessSettings) => AccessSettings;
+  /** Failed tries of a message before it is given up; for a caller that does not wait (Q3). */
+  mostTries?: number;
+  /** Told of each message that was given up. */
+  onSetAside?: (key: string) => void;
   clock: Clock;
   log: Log;
 }>;
@@ -61,10 +65,14 @@ export type Bot = Readonly<{
   operate: Operate;
   people: People;
   pairing: Pairing;
+  /** Takes the secrets of the config in force out of text. */
+  redact(text: string): string;
   /** Takes a saved config in, or reports what is wrong with it (G3). */
   reconfigure(outcome: ParsedConfig): void;
 }>;
 
+/** Sends under way get so long to end; most wait for nothing but the platform's pace. */
+const deliveryGraceMs = 2_000;
 const pruneEveryMs = 3_600_000;
 
 /** The one place that puts the bot together. */
@@ -93,6 +101,7 @@ export function createBot(parts: BotParts): Bot {
   const commands = createCommands({
     live: current,
     registry: library.current,
+    rescan: library.rescan,
     store,
     people,
     useOf,
@@ -102,7 +111,7 @@ export function createBot(parts: BotParts): Bot {
   });
   const runSkill = createRunSkill({
     store,
-    grant: createGrantRun({ live: current, library, sandbox, log }),
+    grant: createGrantRun({ live: current, library, sandbox, useOf, log }),
     costOf: (model, tokens) => costOf(live.config, model.alias, tokens),
     clock,
     log,
@@ -132,8 +141,13 @@ export function createBot(parts: BotParts): Bot {
     inbox: store.inbox,
     handle: item.handle,
     progressed: item.progressed,
-    onDead: item.onDead,
+    async onDead(dead, error) {
+      await item.onDead(dead, error);
+      parts.onSetAside?.(dead.key);
+    },
+    serves: (lane) => [...channels.keys()].some((name) => lane.startsWith(`${encodeURIComponent(name)}:`)),
     concurrency: parts.config.agent.concurrency,
+    ...(parts.mostTries === undefined ? {} : { mostTries: parts.mostTries }),
     clock,
     log,
   });
@@ -186,6 +200,7 @@ export function createBot(parts: BotParts): Bot {
   return {
     people,
     pairing,
+    redact: (text) => live.redact(text),
     operate: createOperate({ inbox: store.inbox, people, pairing, welcome }),
     async start() {
       lanes.wake();
@@ -199,7 +214,7 @@ export function createBot(parts: BotParts): Bot {
       stopping.abort();
       await Promise.all([...channels.values()].map((channel) => channel.stop()));
       await lanes.stop(live.config.bot.shutdownSeconds * 1_000);
-      await delivery.stop();
+      await delivery.stop(deliveryGraceMs);
       await showWork.settled();
     },
     cancel(lane) {
@@ -221,10 +236,12 @@ export function createBot(parts: BotParts): Bot {
           { problems: outcome.problems },
           'the saved config is not valid; the one before stays in force',
         );
-        void voice.tellOwners(
-          `config:${clock.now()}`,
-          `The saved \`config.toml\` is not valid, so nothing changed:\n\n${problems.join('\n')}`,
-        );
+        voice
+          .tellOwners(
+            `config:${clock.now()}`,
+            `The saved \`config.toml\` is not valid, so nothing changed:\n\n${problems.join('\n')}`,
+          )
+          .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
         return;
       }
       const changed = changedKeys(live.config, outcome.config);

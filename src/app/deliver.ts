@@ -13,8 +13,8 @@ export type Delivery = Readonly<{
   settled(conversation: Conversation): Promise<void>;
   /** Resolves when nothing is being sent and nothing is due. */
   idle(): Promise<void>;
-  /** Begins no more sends; resolves when those under way have ended. */
-  stop(): Promise<void>;
+  /** Begins no more sends; resolves when those under way have ended, after `graceMs` at most: what is unsent is durable. */
+  stop(graceMs: number): Promise<void>;
 }>;
 
 /** A row is given up after so many tries: with the longest wait that is about a day. */
@@ -77,11 +77,12 @@ export function createDelivery(options: {
     try {
       await send(channel, row, await currentPlace(row.conversation));
     } catch (error) {
-      await settle(channel, row, error).catch((fault: unknown) => {
+      await settle(channel, row, error).catch(async (fault: unknown) => {
         log.error(
           { err: fault, outbox: row.key },
           'the outbox could not be written; the part is sent again later',
         );
+        await clock.sleep(1_000, stopping.signal).catch(() => undefined);
       });
     }
   }
@@ -146,11 +147,11 @@ export function createDelivery(options: {
     wake,
     settled,
     idle,
-    async stop() {
+    async stop(graceMs) {
       stopping.abort();
       alarm.stop();
       await looking;
-      await Promise.allSettled([...active.values()]);
+      await Promise.race([Promise.allSettled([...active.values()]), clock.sleep(graceMs)]);
     },
   };
 }

@@ -2,7 +2,10 @@ import { mkdir, rm } from 'node:fs/promises';
 import path from 'node:path';
 import type { RunGrant } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
+import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
+import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import type { Decision } from '../core/decision.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
@@ -16,6 +19,7 @@ import { skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
 import type { Live } from './live.ts';
+import type { UseOf } from './use-of.ts';
 
 export type GrantRun = (
   skill: Skill,
@@ -29,9 +33,10 @@ export function createGrantRun(options: {
   live: () => Live;
   library: SkillLibrary;
   sandbox: Sandbox;
+  useOf: UseOf;
   log: Log;
 }): GrantRun {
-  const { live, library, sandbox, log } = options;
+  const { live, library, sandbox, useOf, log } = options;
 
   return async (skill, request, context, runId) => {
     const { config, models, redact } = live();
@@ -74,7 +79,11 @@ export function createGrantRun(options: {
     const callTool = createCallTool({
       tools,
       ceiling,
-      decide: async () => ({ allowed: true }),
+      decide: async () => {
+        // What an edit tightened applies at the next tool call (D7).
+        const use = await useOf({ ...context.requester, sender: { id: context.requester.sender } });
+        return mayGoOn(skill, live().rules, use);
+      },
       requester: context.requester,
       redact,
       log,
@@ -96,6 +105,18 @@ export function createGrantRun(options: {
       callTool,
       clear: () => rm(scratch, { recursive: true, force: true }),
     };
+  };
+}
+
+/** A run that was begun by a person or a model goes on while either may. */
+function mayGoOn(skill: Skill, rules: SkillRules, use: SkillUse): Decision<'TOOL_POLICY_DENIED'> {
+  const decision = decideSkill(skill, rules, { ...use, by: 'person' });
+  if (decision.allowed || decideSkill(skill, rules, { ...use, by: 'model' }).allowed)
+    return { allowed: true };
+  return {
+    ...decision,
+    code: 'TOOL_POLICY_DENIED',
+    hint: 'this skill may not be used here any more: end now',
   };
 }
 

@@ -6,6 +6,8 @@ import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
+import type { CallTool } from '../core/tool-call.ts';
+import type { Tool } from '../core/tool.ts';
 import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { InboxItem } from '../stores/store.ts';
@@ -44,7 +46,6 @@ export function createGrantTurn(options: {
     const byModel: SkillUse = { ...use, by: 'model' };
     const visibleNow = (): readonly Skill[] => {
       const now = live();
-      if (!now.config.skills.enabled) return [];
       return library
         .current()
         .skills.filter((skill) => isAvailable(skill) && decideSkill(skill, now.rules, byModel).allowed);
@@ -52,7 +53,7 @@ export function createGrantTurn(options: {
     const visible = visibleNow();
     const model = models.get(config.agent.model);
     const useSkill = createUseSkill({
-      visible,
+      visible: visibleNow,
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
       rules: () => live().rules,
       use: (id) => (id === invocationId(item.key) ? use : byModel),
@@ -63,19 +64,22 @@ export function createGrantTurn(options: {
     const wanted = new Set(config.agent.tools);
     const lookUp = [skillsListTool(visibleNow), skillsSearchTool(visibleNow), skillsReadFileTool(visibleNow)];
     const tools = visible.length === 0 ? [] : [useSkill, ...lookUp].filter(({ name }) => wanted.has(name));
-    // A person may start a skill that the model sees nothing of: the tool is there, but not shown.
-    const callable = tools.includes(useSkill) ? tools : [...tools, useSkill];
-    const callTool = createCallTool({
-      tools: callable,
-      ceiling: openCeiling(callable.map(({ name }) => name)),
-      decide: async () => ({ allowed: true }),
-      requester,
-      redact: (text) => live().redact(text),
-      log,
-      onProgress: progress,
-      audit: () => undefined,
-    });
-    const catalogue = renderCatalogue(visible, {
+    const door = (own: readonly Tool[]): CallTool =>
+      createCallTool({
+        tools: own,
+        ceiling: openCeiling(own.map(({ name }) => name)),
+        decide: async () => ({ allowed: true }),
+        requester,
+        redact: (text) => live().redact(text),
+        log,
+        onProgress: progress,
+        audit: () => undefined,
+      });
+    // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
+    const [ofModel, ofPerson] = [door(tools), door([useSkill])];
+    const callTool: CallTool = (call, signal) =>
+      (call.id === invocationId(item.key) ? ofPerson : ofModel)(call, signal);
+    const catalogue = renderCatalogue(tools.includes(useSkill) ? visible : [], {
       format: config.prompt.skillsFormat,
       budgetChars: catalogueBudget(model.contextWindow, config.prompt.skillsBudgetChars),
       includeLocation: config.prompt.includeLocation,

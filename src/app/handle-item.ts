@@ -1,10 +1,13 @@
+import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
+import type { Skill } from '../core/skill.ts';
 import type { Channel } from '../core/channel.ts';
 import type { SkillUse } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { InboxItem, Store } from '../stores/store.ts';
-import type { Invocation, Turn, TurnGrant } from '../agent/turn.ts';
+import { runTranscript } from '../agent/run-skill.ts';
+import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
 import type { Commands } from './commands.ts';
 import type { Delivery } from './deliver.ts';
 import type { Handle } from './lanes.ts';
@@ -52,12 +55,17 @@ export function createHandleItem(options: {
     const message = await completed(item.message);
     if (!(await stillAdmitted(message))) return store.commit({ done: item.key });
     const asked = await commands.resolve(message);
-    if (asked?.kind === 'built-in') return startAfresh(item, message);
+    if (asked?.kind === 'built-in') {
+      if (asked.name === 'new' || asked.name === 'clear') return startAfresh(item, message);
+      // It was no command of this kind when it was accepted: an edit, or a skill that is gone.
+      await commands.atOnce(message);
+      return store.commit({ done: item.key });
+    }
     if (asked?.kind === 'elsewhere') {
       const { text, more } = commands.elsewhere(message, asked);
       return voice.answer(message, text, { ...more, done: item.key });
     }
-    if (asked?.kind === 'skill' && asked.args === '' && needsArguments(asked.skill.argumentHint)) {
+    if (asked?.kind === 'skill' && asked.args === '' && lacksArguments(asked.skill, message)) {
       const usage = `\`/${asked.skill.name} ${asked.skill.argumentHint}\`\n\n${asked.skill.description}`;
       return voice.answer(message, usage, { done: item.key });
     }
@@ -120,16 +128,35 @@ export function createHandleItem(options: {
   return {
     handle,
     async progressed({ message }, at) {
-      const { entries } = await store.transcripts.read(await transcriptOf(message));
-      return entries.some(({ entry }) => entry.kind !== 'user' && entry.at > at);
+      const transcript = await transcriptOf(message);
+      const { entries } = await store.transcripts.read(transcript);
+      const later = entries.filter(({ entry }) => entry.at > at);
+      if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
+      // A run under way writes into its own journal.
+      for (const call of [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))]) {
+        const run = await store.transcripts.read(runTranscript(transcript, call));
+        if (run.entries.some(({ entry }) => entry.at > at)) return true;
+      }
+      return false;
     },
     async onDead(item, error) {
-      await voice.answer(item.message, error instanceof ModelError ? error.sentence : apology);
+      const text = error instanceof ModelError ? error.sentence : apology;
+      // Under a key of its own: after `inbox retry` the answer itself may still come.
+      await voice.answer(item.message, text, { key: `${item.key}!dead` });
     },
   };
 }
 
-/** A hint in square brackets is optional; any other says that the skill needs arguments (I2). */
-function needsArguments(hint: string | undefined): boolean {
+/** A hint in square brackets is optional; any other says that the skill needs arguments, or something it is said about (I2). */
+function lacksArguments({ argumentHint: hint }: Skill, { replyTo, attachments }: Message): boolean {
+  if (replyTo !== undefined || attachments.length > 0) return false;
   return hint !== undefined && !hint.trim().startsWith('[');
+}
+
+/** Tool calls of the last answer, whose results may be outstanding. */
+function openCalls(entries: readonly Entry[]): readonly string[] {
+  const last = entries.findLast((entry) => entry.kind === 'assistant');
+  return last?.kind === 'assistant'
+    ? last.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
+    : [];
 }

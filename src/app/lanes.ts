@@ -7,19 +7,24 @@ import { createAlarm } from './alarm.ts';
 /** What became of an item: answered (its own step has marked it done), or not yet. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
 
+/** An item that is being answered. */
+export type RunningItem = Readonly<{ item: InboxItem; cancel(): void }>;
+
 export type Lanes = Readonly<{
   /** Looks for work now; called after anything was accepted. */
   wake(): void;
   /** The item under way in a lane, and how to cancel it. */
-  running(lane: string): Readonly<{ item: InboxItem; cancel(): void }> | undefined;
-  /** Resolves when no due item waits or runs. */
+  running(lane: string): RunningItem | undefined;
+  /** Everything under way. */
+  all(): readonly RunningItem[];
+  /** Resolves when no due item waits or runs here. */
   idle(): Promise<void>;
   /** Takes nothing more; resolves when what runs has ended, aborted after `graceMs` (Q7). */
   stop(graceMs: number): Promise<void>;
 }>;
 
-/** After so many failed tries an item is set aside (Q3). */
-const mostTries = 3;
+/** What is aborted has so long to end. */
+const abortedMs = 5_000;
 /** Waits before the next try, in milliseconds, by the number of tries that failed. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
@@ -34,36 +39,33 @@ export function createLanes(options: {
   progressed(item: InboxItem, at: number): Promise<boolean>;
   /** Told after an item was set aside, so that the person hears of it. */
   onDead(item: InboxItem, error: unknown): Promise<void>;
+  /** Whether this process can answer there: its channel is open. */
+  serves(lane: string): boolean;
   concurrency: number;
+  /** Failed tries after which an item is set aside. */
+  mostTries?: number;
   clock: Clock;
   log: Log;
 }): Lanes {
-  const { inbox, handle, progressed, onDead, concurrency, clock, log } = options;
+  const { inbox, handle, progressed, onDead, serves, concurrency, mostTries = 3, clock, log } = options;
   const active = new Map<string, { item?: InboxItem; abort: AbortController; ended: Promise<void> }>();
   const stopping = new AbortController();
-  let looking = false;
+  let looking: Promise<void> | undefined;
   let lookAgain = false;
   const alarm = createAlarm(clock, wake);
 
   function wake(): void {
     if (stopping.signal.aborted) return;
-    if (looking) {
-      lookAgain = true;
-      return;
-    }
-    looking = true;
-    void look().finally(() => {
-      looking = false;
-      if (lookAgain) {
-        lookAgain = false;
-        wake();
-      }
+    lookAgain = looking !== undefined;
+    looking ??= look().finally(() => {
+      looking = undefined;
+      if (lookAgain) wake();
     });
   }
 
   async function look(): Promise<void> {
     try {
-      const { lanes, nextAt } = await inbox.due(clock.now(), concurrency * 2);
+      const { lanes, nextAt } = await dueHere();
       for (const lane of lanes) {
         if (active.size >= concurrency || stopping.signal.aborted) break;
         if (!active.has(lane)) begin(lane);
@@ -73,6 +75,14 @@ export function createLanes(options: {
       log.error({ err: error }, 'the inbox could not be read; trying again in a second');
       alarm.set(clock.now() + 1_000);
     }
+  }
+
+  /** Due lanes of channels that are open here; all of them are read only where those of others stand in the way. */
+  async function dueHere(): Promise<Readonly<{ lanes: readonly string[]; nextAt?: number }>> {
+    const first = await inbox.due(clock.now(), concurrency * 2);
+    if (first.lanes.every(serves)) return first;
+    const { lanes } = await inbox.due(clock.now());
+    return { ...first, lanes: lanes.filter(serves) };
   }
 
   function begin(lane: string): void {
@@ -114,7 +124,7 @@ export function createLanes(options: {
     if (stopping.signal.aborted) return inbox.postpone(item.key, 'cut off by a shutdown', clock.now());
     const reason = error instanceof Error ? error.message : String(error);
     const further = await progressed(item, began);
-    const tries = item.tries + (further ? 0 : 1);
+    const tries = item.tries + (further && mostTries > 1 ? 0 : 1);
     log.error({ err: error, message: item.key, tries }, 'a message could not be answered');
     if (tries >= mostTries) return setAside(item, error);
     const retryAt = clock.now() + (backoffMs[tries] ?? 0);
@@ -126,22 +136,23 @@ export function createLanes(options: {
     await onDead(item, error);
   }
 
+  function runningIn(lane: string): RunningItem | undefined {
+    const entry = active.get(lane);
+    if (entry?.item === undefined) return undefined;
+    const stop = new DOMException('stopped by a person', 'AbortError');
+    return { item: entry.item, cancel: () => entry.abort.abort(stop) };
+  }
+
   return {
     wake,
-    running(lane) {
-      const entry = active.get(lane);
-      if (entry?.item === undefined) return undefined;
-      return {
-        item: entry.item,
-        cancel: () => entry.abort.abort(new DOMException('stopped by a person', 'AbortError')),
-      };
-    },
+    running: runningIn,
+    all: () => [...active.keys()].flatMap((lane) => runningIn(lane) ?? []),
     async idle() {
       for (;;) {
-        const running = [...active.values()].map(({ ended }) => ended);
-        if (running.length === 0 && (await inbox.due(clock.now())).lanes.length === 0) return;
         wake();
-        await Promise.race([...running, new Promise((resolve) => setImmediate(resolve))]);
+        while (looking !== undefined) await looking;
+        if (active.size > 0) await Promise.race([...active.values()].map(({ ended }) => ended));
+        else if ((await dueHere()).lanes.length === 0) return;
       }
     },
     async stop(graceMs) {
@@ -157,7 +168,8 @@ export function createLanes(options: {
       );
       await Promise.race([ended, grace]);
       late.abort();
-      await ended;
+      // What does not end when it is told to is left to the journal.
+      await Promise.race([ended, clock.sleep(abortedMs)]);
     },
   };
 }

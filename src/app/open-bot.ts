@@ -26,9 +26,11 @@ export async function openBot(options: {
   env: Readonly<Record<string, string | undefined>>;
   channels(needs: ChannelNeeds): Promise<readonly Channel[]>;
   changeAccess?: (access: AccessSettings) => AccessSettings;
+  mostTries?: number;
+  onSetAside?: (key: string) => void;
   log: Log;
 }): Promise<OpenBot> {
-  const { config, env, changeAccess, log } = options;
+  const { config, env, changeAccess, mostTries, onSetAside, log } = options;
   const clock = systemClock;
   mkdirSync(config.bot.dataDir, { recursive: true, mode: 0o700 });
   const store = await openStore(config.store.url, { log, clock });
@@ -48,18 +50,22 @@ export async function openBot(options: {
     channels,
     makeModels: ({ models }) => createModels(models, { log, clock }),
     ...(changeAccess === undefined ? {} : { changeAccess }),
+    ...(mostTries === undefined ? {} : { mostTries }),
+    ...(onSetAside === undefined ? {} : { onSetAside }),
     clock,
     log,
   });
   const control = await openControl(config, bot.operate, log);
   const watch = watchConfig(config, { env, onChange: bot.reconfigure });
+  // While the bot only waits, for a retry or to stop, nothing else keeps the process alive.
+  const alive = setInterval(() => undefined, 60_000);
   const close = async (): Promise<void> => {
     watch.stop();
-    await control?.close();
-    await bot.stop();
+    await Promise.all([control?.close(), bot.stop()]);
     await library.close();
     await sandbox.close();
     await store.close();
+    clearInterval(alive);
   };
   return {
     ...bot,

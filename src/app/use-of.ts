@@ -3,8 +3,13 @@ import type { SkillUse } from '../core/decide-skill.ts';
 import type { Message } from '../core/message.ts';
 import type { MovedChats } from './moved-chats.ts';
 
+export type UseOf = (
+  message: Pick<Message, 'conversation' | 'chatType' | 'external'> &
+    Readonly<{ sender: Pick<Message['sender'], 'id'> }>,
+) => Promise<SkillUse>;
+
 /** The use of skills that a person's message stands for, as `decideSkill` judges it. */
-export function createUseOf(moved: MovedChats): (message: Message) => Promise<SkillUse> {
+export function createUseOf(moved: MovedChats): UseOf {
   return async ({ conversation, chatType, external, sender }) => ({
     chatType,
     chatIds: [chatIdOf(conversation), ...(await moved.formerIds(conversation))],

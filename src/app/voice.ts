@@ -14,10 +14,18 @@ export type Voice = Readonly<{
     more?: VoiceOptions,
   ): NonNullable<Step['outbox']>;
   /** Answers a message and finishes it, in one step. */
-  answer(message: Message, markdown: string, more?: VoiceOptions & { done?: string }): Promise<void>;
+  answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
   /** Writes to every owner in a direct message; without an owner to reach, to the log. */
   tellOwners(key: string, markdown: string, more?: VoiceOptions): Promise<void>;
 }>;
+
+export type AnswerOptions = VoiceOptions &
+  Readonly<{
+    /** Inbox item that this finishes. */
+    done?: string;
+    /** For what is not *the* answer to the message, which may still come: its own outbox key. */
+    key?: string;
+  }>;
 
 export type VoiceOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string }>;
 
@@ -37,7 +45,10 @@ export function createVoice(options: {
     more: VoiceOptions = {},
   ): NonNullable<Step['outbox']> {
     const clean = redact()(markdown);
-    const pieces = channels.get(conversation.channel)?.split(clean) ?? [clean];
+    const channel = channels.get(conversation.channel);
+    // Stored uncut it could be too long for its channel, and lost.
+    if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
+    const pieces = channel.split(clean);
     return pieces.map((piece, index) => ({
       key: `${key}#${index}`,
       conversation,
@@ -53,7 +64,7 @@ export function createVoice(options: {
     rows,
     async answer(message, markdown, more = {}) {
       const replyTo = message.chatType === 'private' ? undefined : message.platformId;
-      const outbox = rows(message.conversation, message.id, markdown, {
+      const outbox = rows(message.conversation, more.key ?? message.id, markdown, {
         ...(replyTo === undefined ? {} : { replyTo }),
         ...more,
       });

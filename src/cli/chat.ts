@@ -3,22 +3,22 @@ import { openBot, type OpenBot } from '../app/open-bot.ts';
 import { builtIns } from '../app/resolve-command.ts';
 import { createTerminal } from '../channels/terminal/create-terminal.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
-import { chatTypes, conversationKey } from '../core/conversation.ts';
-import { OperatorError } from '../core/errors.ts';
-import { logOf } from './log-of.ts';
+import { conversationKey } from '../core/conversation.ts';
 import type { ChatOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
+import { openLog } from './open-log.ts';
 import { print } from './print.ts';
 
 /** Who types, unless `--user` says otherwise: the owner (A9). */
 const ownName = 'owner';
 
 /** `chat`: the same bot through the same gate, inbox and agent, with this terminal as its only channel (H5). */
-export async function chat({ config: flag, once, as: wanted, user = ownName }: ChatOptions): Promise<void> {
-  const as = chatTypes.find((type) => type === wanted);
-  if (as === undefined) throw new OperatorError(`--as is "${wanted}": write ${chatTypes.join(', ')}.`);
+export async function chat({ config: flag, once, as, user = ownName }: ChatOptions): Promise<void> {
   const config = await openConfig(flag);
-  const log = logOf(config, config.log.level === 'info' ? 'warn' : config.log.level);
+  const { log, redactBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
+  // Whoever waits for the end of a command is told at once when no answer comes.
+  const patient = once === undefined && process.stdin.isTTY;
+  const given: string[] = [];
   // Opened with the bot and needed by the terminal before: both are there before anything is typed.
   const opened: { bot?: OpenBot } = {};
   const terminals: ReturnType<typeof createTerminal>[] = [];
@@ -26,6 +26,8 @@ export async function chat({ config: flag, once, as: wanted, user = ownName }: C
     config,
     env: process.env,
     changeAccess: terminalAccess,
+    ...(patient ? {} : { mostTries: 1 }),
+    onSetAside: (key) => given.push(key),
     channels: async ({ skillNames, log: channelLog, clock }) => {
       const terminal = createTerminal({
         input: once === undefined ? process.stdin : Readable.from([once]),
@@ -46,11 +48,17 @@ export async function chat({ config: flag, once, as: wanted, user = ownName }: C
     log,
   });
   opened.bot = bot;
+  redactBy(bot.redact);
   if (once === undefined && process.stdin.isTTY) {
     print(`${config.bot.name} · you are terminal:${user} in a ${as} chat · /help, /skills · /exit leaves`);
   }
   await bot.start();
   await terminals[0]?.closed;
+  if (!patient && given.length > 0) {
+    // The person knows; nobody needs to see to it later.
+    for (const key of given) await bot.operate('inbox drop', key);
+    process.exitCode = 1;
+  }
   await bot.close();
 }
 

@@ -1,11 +1,12 @@
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { readFileSync } from 'node:fs';
+import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { ChatOptions, ReadOptions } from './options.ts';
 
 const help = `
 Examples:
-  skillet chat --once "roll two dice"      ask once, without an account
+  skillet chat --once "roll 2d6"           ask once, without an account
   skillet start --config /etc/skillet.toml run the bot
   skillet skill list --json                every skill with its diagnostics
   skillet pair approve K7QX2M9P            let somebody in
@@ -48,7 +49,9 @@ function program(): Command {
   );
   add(skillet, 'chat', 'talk to the bot in this terminal')
     .option('--once <text>', 'send one message, print the answer, leave')
-    .option('--as <chat type>', 'pretend to be in a private chat, a group or a channel', 'private')
+    .addOption(
+      new Option('--as <chat type>', 'pretend to be in such a chat').choices(chatTypes).default('private'),
+    )
     .option('--user <name>', 'be somebody else than the owner')
     .action(async (options: ChatOptions) => (await import('./chat.ts')).chat(options));
 

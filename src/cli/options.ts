@@ -1,5 +1,7 @@
+import type { ChatType } from '../core/conversation.ts';
+
 /** Options of commands that read: `--config` and `--json`. */
 export type ReadOptions = Readonly<{ config?: string; json?: boolean }>;
 
 /** Options of `chat`. */
-export type ChatOptions = Readonly<{ config?: string; once?: string; as: string; user?: string }>;
+export type ChatOptions = Readonly<{ config?: string; once?: string; as: ChatType; user?: string }>;

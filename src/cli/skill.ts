@@ -17,7 +17,7 @@ import { newSkillText } from '../skills/new-skill.ts';
 import type { Registry } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { validateTree } from '../skills/validate-tree.ts';
-import { logOf } from './log-of.ts';
+import { openLog } from './open-log.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
@@ -26,7 +26,7 @@ import { print, printJson } from './print.ts';
 export async function listSkills({ config: flag, json }: ReadOptions): Promise<void> {
   const config = await openConfig(flag);
   const registry = await read(config);
-  const models = createModels(config.models, { log: logOf(config), clock: systemClock });
+  const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
   const diagnostics = [...registry.diagnostics, ...hostDiagnostics(registry.skills, config, models)];
   const rows = registry.skills.map((skill) => ({
     ...describe(skill, config),

@@ -1,9 +1,9 @@
 import { hasChannels, openChannels } from '../app/open-channels.ts';
 import { openBot, type OpenBot } from '../app/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
-import { logOf } from './log-of.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
+import { openLog } from './open-log.ts';
 import { print } from './print.ts';
 
 /** `start`: connects the configured channels and runs until it is told to stop; without any, chats in this terminal. */
@@ -15,13 +15,14 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     return chat({ ...(flag === undefined ? {} : { config: flag }), as: 'private' });
   }
   const ended = stopSignal();
-  const log = logOf(config);
+  const { log, redactBy } = openLog(config);
   const bot = await openBot({
     config,
     env: process.env,
     channels: (needs) => openChannels(config, needs),
     log,
   });
+  redactBy(bot.redact);
   const started = bot.start();
   // A platform that is away keeps the start waiting: a signal ends that, too.
   const early = await Promise.race([started, ended]);

@@ -82,7 +82,7 @@ test('Q6 a send whose outcome is unknown is looked up, and repeated and counted 
 
 test('Q6 a row that a dead process left in sending is looked up before it is sent again', async () => {
   const { clock, store, sent, delivery, say } = await setUp(async () => undefined);
-  await delivery.stop();
+  await delivery.stop(1_000);
   await say('1', 'first');
   await say('2', 'second');
   await store.outbox.sending('1-first');

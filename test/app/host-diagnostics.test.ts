@@ -21,6 +21,7 @@ const codes = (...skills: Parameters<typeof makeSkill>[]): readonly string[] =>
 test('I3 a skill named like a built-in command is pointed out, and the menus name the command alone', () => {
   assert.deepEqual(codes(['stop']), ['NAME_TAKEN']);
   const { private: entries } = makeMenus([makeSkill('stop'), makeSkill('dice')], {
+    enabled: true,
     defaults: {},
     skills: new Map(),
   });
@@ -47,6 +48,7 @@ test('I1 A8 a menu shows what anybody may use in such a chat, and nothing that l
     makeSkill('hidden', { access: { userInvocable: false } }),
   ];
   const menus = makeMenus(skills, {
+    enabled: true,
     defaults: {},
     skills: new Map([['few', { allowUsers: ['telegram:1'] }]]),
   });

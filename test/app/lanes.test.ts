@@ -22,6 +22,7 @@ async function setUp(handle: Handle, more: { concurrency?: number; progressed?: 
     },
     progressed: async () => more.progressed ?? false,
     onDead: async (item) => void dead.push(item.key),
+    serves: (lane) => !lane.startsWith('closed:'),
     concurrency: more.concurrency ?? 8,
     clock,
     log,
@@ -146,6 +147,7 @@ test('Q3 a message under which the process dies three times is set aside, and ea
       handle: () => new Promise(() => undefined),
       progressed: async () => false,
       onDead: async (item) => void dead.push(item.key),
+      serves: () => true,
       concurrency: 8,
       clock,
       log: quietLog(),
@@ -155,4 +157,17 @@ test('Q3 a message under which the process dies three times is set aside, and ea
   }
   assert.deepEqual(dead, ['telegram:1:0']);
   assert.equal((await store.inbox.list('dead'))[0]?.tries, 3);
+});
+
+test('Q6 an item of a channel that is not open here waits for a process where it is', async () => {
+  const { clock, store, say } = await setUp(async () => undefined);
+  for (let n = 0; n < 40; n++) {
+    const conversation = { channel: 'closed', chat: String(n) };
+    await store.inbox.accept(makeMessage({ id: `closed:${n}`, conversation }), { now: clock.now() });
+  }
+  await say('1', 0);
+  await clock.advance(100);
+  const left = await store.inbox.list('waiting');
+  assert.equal(left.length, 40);
+  assert.ok(left.every(({ lane }) => lane.startsWith('closed:')));
 });

@@ -36,8 +36,8 @@ test('H5 A9 A11 --user and --as try the access rules: a stranger is not answered
   assert.match(refused.stdout, /direct message only/);
   assert.match((await run(['chat', '--user', 'bob', '--once', '/dice 2d6'])).stdout, /2d6: /);
   const wrong = await run(['chat', '--as', 'party', '--once', 'hi']);
-  assert.equal(wrong.code, 1);
-  assert.match(wrong.stderr, /--as is "party": write private, group, channel/);
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /private, group, channel/);
 });
 
 test('G2 Q8 a broken config or store ends with 1 and the fix, not with a stack', async (t) => {
@@ -56,4 +56,17 @@ test('G2 Q8 a broken config or store ends with 1 and the fix, not with a stack',
   assert.equal(store.code, 1);
   assert.match(store.stderr, /note\.txt can't be used as the store/);
   assert.doesNotMatch(broken.stderr + store.stderr, /^\s+at /m);
+});
+
+test('H5 M4 chat --once with a model that is away says so in a sentence and ends with 1', async (t) => {
+  const { run, write } = await openCliHome(t);
+  await write(
+    'config.toml',
+    '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\napi_key = "key-0123456789"\n',
+  );
+  const { code, stdout } = await run(['chat', '--once', 'hello']);
+  assert.equal(code, 1);
+  assert.match(stdout, /\S+ \S+/);
+  assert.match((await run(['inbox', 'list'])).stdout, /Nothing was set aside/);
+  assert.match((await run(['inbox', 'list', '--waiting'])).stdout, /Nothing waits/);
 });

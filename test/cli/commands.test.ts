@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
+import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import { cliPath, openCliHome } from '../support/run-cli.ts';
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
 
@@ -125,4 +127,37 @@ test('Q7 SIGTERM ends a bot whose platform is away', async (t) => {
   await once(bot.stderr, 'data');
   bot.kill('SIGTERM');
   assert.deepEqual(await once(bot, 'exit'), [0, null]);
+});
+
+test('Q7 SIGTERM while a model is being tried again, with an idle client at the control socket, ends with 0 and keeps the message', async (t) => {
+  const { run, write, folder } = await openCliHome(t);
+  const telegram = await startTelegramServer();
+  t.after(() => telegram.close());
+  const asked = Promise.withResolvers<void>();
+  const messages = await startMessagesServer({
+    script: () => {
+      asked.resolve();
+      return { status: 529, headers: { 'retry-after': '30' } };
+    },
+  });
+  t.after(() => messages.close());
+  await write(
+    'config.toml',
+    `[bot]\nshutdown_seconds = 1\n[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n[access]\ndm = "open"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
+  );
+  const bot = spawn(process.execPath, [cliPath, 'start'], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder },
+    stdio: 'ignore',
+  });
+  t.after(() => bot.kill('SIGKILL'));
+  await telegram.until('the menus', () => telegram.calls('setMyCommands').length > 1);
+  const idle = connect(path.join(folder, 'data/control.sock'));
+  t.after(() => idle.destroy());
+  await once(idle, 'connect');
+  telegram.person({ name: 'Ann' }).says('hello');
+  await asked.promise;
+  bot.kill('SIGTERM');
+  assert.deepEqual(await once(bot, 'exit'), [0, null]);
+  assert.match((await run(['inbox', 'list', '--waiting'])).stdout, /telegram:\d+:\d+  0 tries/);
 });

@@ -264,3 +264,73 @@ test('A12 what a private skill finds stays in the chat that asked: no tool can n
   assert.ok(fields.includes('message'));
   for (const field of fields) assert.doesNotMatch(field, /chat|conversation|channel|recipient|^to$/);
 });
+
+test('Q3 a message that was set aside is answered after inbox retry, besides its apology', async (t) => {
+  let away = true;
+  const set = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n',
+    mostTries: 1,
+    script: () => (away ? { status: 529, headers: { 'retry-after': '0' } } : 'The answer after all.'),
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  const id = ann.says('a question');
+  assert.match((await ann.dm.nextMessage()).text, /model/);
+  away = false;
+  await set.bot.operate('inbox retry', `telegram:${ann.id}:${id}`);
+  assert.equal((await ann.dm.nextMessage()).text, 'The answer after all.');
+});
+
+test('D7 what an edit tightens stops the next tool call of a run, and its result is kept back', async (t) => {
+  const began = Promise.withResolvers<void>();
+  const tightened = Promise.withResolvers<void>();
+  const toml = '[access]\ndm = "open"\n';
+  const set = await startWholeBot(t, {
+    toml,
+    skills: { lookup },
+    script: async (body) => {
+      if (!isRun(body)) return textOf(body).includes('secret finding') ? 'leaked' : 'Nothing to say.';
+      if (textOf(body).includes('TOOL_POLICY_DENIED')) return 'secret finding';
+      began.resolve();
+      await tightened.promise;
+      return {
+        content: [{ type: 'tool_use', name: 'skills_read_file', input: { path: 'SKILL.md' } }],
+        stopReason: 'tool_use',
+      };
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('/lookup x');
+  await began.promise;
+  await set.reconfigure(`${toml}[skills.lookup]\nenabled = false\n`);
+  await set.log.line(({ message }) => message === 'the config was changed');
+  tightened.resolve();
+  assert.equal((await ann.dm.nextMessage()).text, 'Nothing to say.');
+  assert.ok(set.messages.requests.some(({ body }) => textOf(body).includes('TOOL_POLICY_DENIED')));
+});
+
+test('T5 a tool that the main agent is not given is refused when it is called all the same', async (t) => {
+  const set = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n[agent]\ntools = ["skills_list"]\n',
+    skills: { lookup },
+    script: (body, index) => {
+      if (isRun(body)) return 'it ran';
+      return index === 0
+        ? {
+            content: [{ type: 'tool_use', name: 'use_skill', input: { skill: 'lookup', message: 'x' } }],
+            stopReason: 'tool_use',
+          }
+        : 'Then not.';
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('use lookup');
+  assert.equal((await ann.dm.nextMessage()).text, 'Then not.');
+  assert.match(textOf(set.messages.requests[1]!.body), /TOOL_NOT_ALLOWED/);
+  assert.doesNotMatch(JSON.stringify(set.messages.requests[0]!.body.system), /lookup/);
+  ann.says('/lookup x');
+  await ann.dm.nextMessage();
+  assert.ok(
+    set.messages.requests.some(({ body }) => isRun(body)),
+    'a person may start it by name',
+  );
+});

@@ -37,6 +37,8 @@ export type WholeBotOptions = Readonly<{
   /** Front matter and body by name. */
   skills?: Readonly<Record<string, string>>;
   channels?: readonly ('telegram' | 'slack')[];
+  /** Failed tries after which a message is set aside. */
+  mostTries?: number;
 }>;
 
 export async function startWholeBot(t: TestContext, options: WholeBotOptions = {}): Promise<WholeBot> {

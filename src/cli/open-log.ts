@@ -4,12 +4,25 @@ import { secretsOfConfig } from '../config/secrets-of-config.ts';
 import type { Log } from '../core/log.ts';
 import { createRedactor } from '../core/redact.ts';
 
+export type OpenLog = Readonly<{
+  log: Log;
+  /** From now on lines are redacted by this: for a bot, whose secrets change with its config (U3). */
+  redactBy(redact: (text: string) => string): void;
+}>;
+
 /** The log as config wants it, secrets removed. On standard error. */
-export function logOf(config: Config, level = config.log.level): Log {
-  return createLog({
+export function openLog(config: Config, level = config.log.level): OpenLog {
+  let redact = createRedactor(secretsOfConfig(config));
+  const log = createLog({
     level,
     format: config.log.format ?? (process.stderr.isTTY ? 'pretty' : 'json'),
-    redact: createRedactor(secretsOfConfig(config)),
+    redact: (text) => redact(text),
     write: (line) => process.stderr.write(line),
   });
+  return {
+    log,
+    redactBy(newest) {
+      redact = newest;
+    },
+  };
 }
