@@ -89,7 +89,14 @@ export async function startWholeBot(t: TestContext, options: WholeBotOptions = {
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
     const { config } = parsed;
     const log = quietLog();
-    const bot = await openBot({ config, env: {}, channels: (needs) => openChannels(config, needs), log });
+    const { mostTries } = options;
+    const bot = await openBot({
+      config,
+      env: {},
+      channels: (needs) => openChannels(config, needs),
+      ...(mostTries === undefined ? {} : { mostTries }),
+      log,
+    });
     let closed: Promise<void> | undefined;
     const close = (): Promise<void> => (closed ??= bot.close());
     bots.push(close);
