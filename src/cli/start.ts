@@ -28,7 +28,7 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
   const early = await Promise.race([started, ended]);
   if (early === undefined) {
     log.info({ config: config.path ?? 'defaults' }, 'Skillet is ready');
-    await offerOwnership(bot);
+    await offerOwnership(bot, config);
   } else {
     started.catch((error: unknown) => log.info({ err: error }, 'the start was given up'));
   }
@@ -37,12 +37,12 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
 }
 
 /** The very first owner is whoever sends the token that stands in this terminal (A10). */
-async function offerOwnership({ people, pairing }: OpenBot): Promise<void> {
+async function offerOwnership({ people, pairing }: OpenBot, { telegram, slack }: Config): Promise<void> {
   if ((await people.owners()).length > 0) return;
-  const token = await pairing.newOwnerToken();
-  print(
-    `Nobody owns this bot yet. Send it this in a direct message within ten minutes: /start claim_${token}`,
-  );
+  const claim = `start claim_${await pairing.newOwnerToken()}`;
+  print('Nobody owns this bot yet. Within ten minutes, send it in a direct message:');
+  if (telegram.token !== undefined) print(`  on Telegram  /${claim}`);
+  if (slack.botToken !== undefined) print(`  on Slack     ${claim}`);
 }
 
 /** Resolves at the first SIGTERM or SIGINT; the second one ends the process at once. */

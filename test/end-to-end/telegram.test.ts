@@ -334,3 +334,21 @@ test('T5 a tool that the main agent is not given is refused when it is called al
     'a person may start it by name',
   );
 });
+
+test('M6 the fixed prompt with tools and 20 skills stays under 1,500 tokens, skill text included', async (t) => {
+  const names = Array.from({ length: 20 }, (_, n) => `skill-${n}`);
+  const text = (name: string): string =>
+    `---\nname: ${name}\ndescription: Does what ${name} does when somebody asks for it, and says what came of it.\n---\nDo it.\n`;
+  const { telegram, messages } = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n[skills]\nbundled = false\n',
+    skills: Object.fromEntries(names.map((name) => [name, text(name)])),
+    script: ['Hello.'],
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('hi');
+  await ann.dm.nextMessage();
+  const { system, tools } = messages.requests[0]!.body;
+  for (const name of names) assert.ok(JSON.stringify(system).includes(`- ${name}: `), name);
+  // Four characters a token.
+  assert.ok(JSON.stringify([system, tools]).length / 4 < 1_500);
+});
