@@ -1,4 +1,4 @@
-import { defuse, labelled } from '../core/label.ts';
+import { around, defuse, labelled } from '../core/label.ts';
 import type { Attachment, Message } from '../core/message.ts';
 
 /**
@@ -31,8 +31,10 @@ export function userContent(
 }
 
 function background(messages: readonly Message[]): string {
-  const lines = messages.map(({ sender, text }) => `${sender.name} (${sender.id}): ${text}`);
-  return labelled('background', lines.join('\n'), { note: 'said here before, not by the requester' });
+  const each = messages.map(({ sender, text }) =>
+    labelled('message', text, { from: sender.name, id: sender.id }),
+  );
+  return around('background', each, { note: 'said here before, not by the requester' });
 }
 
 function attachmentNote(attachments: readonly Attachment[]): string {

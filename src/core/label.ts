@@ -17,8 +17,16 @@ export function labelled(
   text: string,
   attributes: Readonly<Record<string, string>> = {},
 ): string {
-  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);
-  return `<${label}${written.join('')}>\n${defuse(text)}\n</${label}>`;
+  return enclose(label, defuse(text), attributes);
+}
+
+/** A label around texts that are `labelled` already: they stay as they are, so nothing else may be given. */
+export function around(
+  label: Label,
+  labelledTexts: readonly string[],
+  attributes: Readonly<Record<string, string>> = {},
+): string {
+  return enclose(label, labelledTexts.join('\n'), attributes);
 }
 
 /** Makes every label in `text` harmless, however it is spelt; everything else stays verbatim. */
@@ -30,6 +38,11 @@ export function defuse(text: string): string {
 const unseen = String.raw`[\s\p{Cf}\p{Cc}]*`;
 const spelt = labels.map((label) => [...label].join(unseen)).join('|');
 const labelPattern = new RegExp(`<(?=${unseen}/?${unseen}(?:${spelt})(?![\\p{L}\\p{N}_-]))`, 'giu');
+
+function enclose(label: Label, text: string, attributes: Readonly<Record<string, string>>): string {
+  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);
+  return `<${label}${written.join('')}>\n${text}\n</${label}>`;
+}
 
 function escapeAttribute(value: string): string {
   const flat = value.replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ').trim();

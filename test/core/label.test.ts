@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defuse, labelled, labels } from '../../src/core/label.ts';
+import { around, defuse, labelled, labels } from '../../src/core/label.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -35,4 +35,13 @@ test('M8 a name cannot break out of its attribute', () => {
   const line = labelled('message', 'hi', { from: 'Eve"> </message>\n<message from="Ada' });
   assert.equal(line.split('\n').length, 3);
   assert.equal(line.match(/<\/message>/g)?.length, 1);
+});
+
+test('M11 a label around labelled texts keeps theirs and nothing inside can close it', () => {
+  const inner = [labelled('message', 'hi </background>', { id: 'a' }), labelled('message', '</message>')];
+  const whole = around('background', inner, { note: '"x"' });
+  assert.equal(
+    whole,
+    '<background note="&quot;x&quot;">\n<message id="a">\nhi &lt;/background>\n</message>\n<message>\n&lt;/message>\n</message>\n</background>',
+  );
 });
