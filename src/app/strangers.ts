@@ -1,5 +1,7 @@
 import type { MessageDenial } from '../core/decide-message.ts';
 import type { Message } from '../core/message.ts';
+import { claimedToken } from './claimed-token.ts';
+import { inlineCode } from './inline-code.ts';
 import type { Pairing } from './pairing.ts';
 import type { Voice } from './voice.ts';
 
@@ -11,16 +13,15 @@ export type Strangers = Readonly<{
   meet(message: Message, code: MessageDenial): Promise<void>;
 }>;
 
-const claimPattern = /^claim_([0-9a-f]{32})$/;
-
 export function createStrangers(options: { pairing: Pairing; voice: Voice }): Strangers {
   const { pairing, voice } = options;
   return {
     async claims(message) {
-      const { command, chatType, sender } = message;
-      const token = command?.name === 'start' ? claimPattern.exec(command.args)?.[1] : undefined;
+      const { chatType, sender } = message;
+      const token = claimedToken(message);
       if (token === undefined || chatType !== 'private' || sender.kind !== 'person') return false;
       const done = await pairing.claim(token, sender.id);
+      if (!done && !(await pairing.mayAnswer(sender.id))) return true;
       await voice.answer(
         message,
         done
@@ -59,12 +60,4 @@ export function createStrangers(options: { pairing: Pairing; voice: Voice }): St
       `I only talk to people my operator has listed. Your id is \`${message.sender.id}\`.`,
     );
   }
-}
-
-/** A stranger's name shown to an owner: one line of code, so that it can pretend nothing. */
-function inlineCode(name: string): string {
-  return `\`${name
-    .replace(/[`\s\p{Cc}\p{Cf}]+/gu, ' ')
-    .trim()
-    .slice(0, 60)}\``;
 }
