@@ -1,0 +1,21 @@
+import type { Entry } from '../core/entry.ts';
+import type { Message } from '../core/message.ts';
+
+/**
+ * Whether `/new` may put a conversation's memory aside: in a direct message always; in a group for the owner, or for a
+ * sender when nobody else has spoken with the bot since the last `/new` (I3). `entries` are those of the transcript in use.
+ */
+export function mayStartAfresh(
+  { chatType, sender }: Pick<Message, 'chatType' | 'sender'>,
+  isOwner: boolean,
+  entries: readonly Entry[],
+): boolean {
+  if (chatType === 'private' || isOwner) return true;
+  return entries.every(
+    (entry) => entry.kind !== 'user' || entry.sender === undefined || entry.sender === sender.id,
+  );
+}
+
+/** What a person hears who may not. */
+export const notAfresh =
+  'Others have talked with me here, too, so only the owner can put it aside with /new. In a direct message you can always start afresh.';
