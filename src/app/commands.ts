@@ -1,15 +1,19 @@
 import type { Channel } from '../core/channel.ts';
-import { chatIdOf, conversationKey } from '../core/conversation.ts';
+import { chatIdOf } from '../core/conversation.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
 import type { Store } from '../stores/store.ts';
+import { completeChat } from './complete-chat.ts';
+import { inlineCode } from './inline-code.ts';
 import type { Lanes } from './lanes.ts';
 import type { Live } from './live.ts';
 import type { People } from './people.ts';
 import { resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
+import { stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
+import { runningHere, waitingHere } from './work-here.ts';
 
 export type Commands = Readonly<{
   /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
@@ -26,12 +30,16 @@ export type Commands = Readonly<{
 /** `/new` keeps its place in the lane, so that it comes after what was said before it. */
 type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
 
+type Registry = Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
+
 type Answer = Readonly<{ text: string; more?: VoiceOptions }>;
 
 /** The built-in commands (I3). */
 export function createCommands(options: {
   live: () => Live;
-  registry: () => Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
+  registry: () => Registry;
+  /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
+  rescan(): Promise<Registry>;
   store: Pick<Store, 'inbox' | 'keyed'>;
   people: People;
   useOf(message: Message): Promise<SkillUse>;
@@ -39,7 +47,7 @@ export function createCommands(options: {
   lanes: () => Lanes;
   voice: Voice;
 }): Commands {
-  const { live, registry, store, people, useOf, channels, lanes, voice } = options;
+  const { live, registry, rescan, store, people, useOf, channels, lanes, voice } = options;
   const seen = store.keyed('commands');
 
   const answers: Readonly<Record<AtOnce, (message: Message, args: string) => Promise<Answer>>> = {
@@ -57,21 +65,27 @@ export function createCommands(options: {
     skills: async (message) => ({ text: listText(await usable(message)) }),
     skill: async (message, args) => {
       const skills = await usable(message);
-      if (args !== '') return { text: `There is no skill "${oneLine(args, 64)}" here. ${listText(skills)}` };
+      if (args !== '') return { text: `There is no skill ${inlineCode(args)} here. ${listText(skills)}` };
       const buttons = skills.slice(0, 20).flatMap((skill) => runButton(skill).buttons ?? []);
       return { text: listText(skills), ...(buttons.length === 0 ? {} : { more: { buttons } }) };
     },
-    stop: async (message) => ({ text: await stop(message) }),
+    stop: async (message) => ({
+      text: await stopWork(message, {
+        isOwner: await people.isOwner(message.sender.id),
+        inbox: store.inbox,
+        lanes: lanes(),
+      }),
+    }),
     status: async (message) => {
-      const waiting = (await store.inbox.list('waiting')).filter(
-        ({ lane }) => lane === conversationKey(message.conversation),
+      const waiting = await waitingHere(message, store.inbox, lanes());
+      const names = new Set(
+        runningHere(message, lanes()).map(({ item }) => inlineCode(item.message.sender.name)),
       );
-      const running = lanes().running(conversationKey(message.conversation));
       return {
         text: [
           `Model: ${live().models.get(live().config.agent.model).alias}`,
           `Skills here: ${(await usable(message)).length}`,
-          `Now: ${running === undefined ? 'idle' : `answering ${running.item.message.sender.name}`}, ${Math.max(0, waiting.length - (running === undefined ? 0 : 1))} waiting`,
+          `Now: ${names.size === 0 ? 'idle' : `answering ${[...names].join(', ')}`}, ${waiting.length} waiting`,
         ].join('\n\n'),
       };
     },
@@ -89,36 +103,30 @@ export function createCommands(options: {
     return registry().skills.filter((skill) => decideSkill(skill, live().rules, use).allowed);
   }
 
-  async function stop(message: Message): Promise<string> {
-    const lane = conversationKey(message.conversation);
-    const running = lanes().running(lane);
-    const mine = (item: { message: Message }): boolean => item.message.sender.id === message.sender.id;
-    const may = message.chatType === 'private' || (await people.isOwner(message.sender.id));
-    if (running === undefined) return 'Nothing is running here.';
-    if (!may && !mine(running.item))
-      return `Only ${running.item.message.sender.name} or the owner can stop this.`;
-    const dropped = may ? await store.inbox.dropWaiting(lane, running.item.key) : 0;
-    running.cancel();
-    return dropped === 0 ? 'Stopping.' : `Stopping, and leaving out ${dropped} waiting.`;
-  }
-
   function runButton(skill: Skill): VoiceOptions {
     const action = `run:${skill.name}`;
     return Buffer.byteLength(action) > 64 ? {} : { buttons: [{ label: skill.name, action }] };
   }
 
   async function resolve(message: Message): Promise<Resolved | undefined> {
-    return resolveCommand(message, registry(), live().rules, await useOf(message));
+    const use = await useOf(message);
+    const asked = resolveCommand(message, registry(), live().rules, use);
+    if (!namesNothing(message, asked)) return asked;
+    return resolveCommand(message, await rescan(), live().rules, use);
   }
 
   return {
     resolve,
-    async atOnce(message) {
-      const asked = await resolve(message);
-      if (asked?.kind !== 'built-in') return false;
+    async atOnce(event) {
+      if (event.command === undefined) return false;
+      const first = await resolve(event);
+      if (first?.kind !== 'built-in' || first.name === 'new' || first.name === 'clear') return false;
+      if ((await seen.get(event.id)) !== undefined) return true;
+      const message = await completeChat(event, channels);
+      // Where the chat is known only now, `/skill NAME` may name something after all.
+      const asked = message === event ? first : await resolve(message);
+      if (asked?.kind !== 'built-in' || asked.name === 'new' || asked.name === 'clear') return false;
       const { name, args } = asked;
-      if (name === 'new' || name === 'clear') return false;
-      if ((await seen.get(message.id)) !== undefined) return true;
       const { text, more } = await answers[name](message, args);
       await voice.answer(message, text, more);
       await seen.set(message.id, true, rememberMs);
@@ -130,6 +138,13 @@ export function createCommands(options: {
       return { text: hint, more: { buttons: [{ label: 'Open a direct message', url }] } };
     },
   };
+}
+
+/** A name was asked for that means nothing here; words after a mention are seldom meant as one (I1). */
+function namesNothing({ command }: Message, asked: Resolved | undefined): boolean {
+  if (command === undefined) return false;
+  if (asked === undefined) return command.bare !== true;
+  return asked.kind === 'built-in' && asked.name === 'skill' && asked.args !== '';
 }
 
 /** As long as platforms may send a message again (Q2). */

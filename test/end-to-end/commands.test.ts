@@ -5,7 +5,10 @@ import { startWholeBot } from '../support/whole-bot.ts';
 const lookup = '---\nname: lookup\ndescription: Looks things up.\n---\nLook it up and say what you found.\n';
 const anybody =
   '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n[bot]\nowner = ["telegram:1001"]\n';
-const onSlack = { toml: '[access]\nusers = ["slack:*"]\ngroups_mode = "open"\n', channels: ['slack'] } as const;
+const onSlack = {
+  toml: '[access]\nusers = ["slack:*"]\ngroups_mode = "open"\n',
+  channels: ['slack'],
+} as const;
 
 const isRun = (body: { system?: unknown }): boolean =>
   JSON.stringify(body.system).includes('You carry out the skill');

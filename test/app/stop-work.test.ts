@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createLanes } from '../../src/app/lanes.ts';
+import { stopWork } from '../../src/app/stop-work.ts';
+import type { Message } from '../../src/core/message.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+const room = { channel: 'slack', chat: 'C1' };
+const ada = { id: 'slack:UA', name: 'Ada', kind: 'person' } as const;
+const ben = { id: 'slack:UB', name: 'Ben', kind: 'person' } as const;
+
+/** Real lanes whose work ends when it is cancelled, or fails at once. */
+async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' | 'fails') {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const cancelled: string[] = [];
+  const began = new Map<string, PromiseWithResolvers<void>>();
+  const begins = (id: string): PromiseWithResolvers<void> => {
+    const one = began.get(id) ?? Promise.withResolvers<void>();
+    began.set(id, one);
+    return one;
+  };
+  const lanes = createLanes({
+    inbox: store.inbox,
+    handle: async (item, signal) => {
+      begins(item.key).resolve();
+      if (work === 'fails') throw new Error('no answer this time');
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
+      cancelled.push(item.key);
+      await store.commit({ done: item.key });
+    },
+    progressed: async () => false,
+    onDead: async () => undefined,
+    serves: () => true,
+    concurrency: 8,
+    clock,
+    log: quietLog(),
+  });
+  t.after(async () => {
+    for (const { cancel } of lanes.all()) cancel();
+    await lanes.stop(0);
+    await store.close();
+  });
+  store.onWork(lanes.wake);
+  const say = async (id: string, sender: Message['sender'], thread: string): Promise<void> => {
+    const conversation = { ...room, thread };
+    const message = makeMessage({ id, sender, conversation, chatType: 'channel' });
+    await store.inbox.accept(message, { now: clock.now() });
+  };
+  const stop = (sender: Message['sender'], thread: string | undefined, isOwner = false): Promise<string> => {
+    const conversation = thread === undefined ? room : { ...room, thread };
+    const message = makeMessage({ sender, conversation, chatType: 'channel' });
+    return stopWork(message, { isOwner, inbox: store.inbox, lanes });
+  };
+  const waiting = async () => (await store.inbox.list('waiting')).map(({ key }) => key);
+  return { lanes, cancelled, begun: (id: string) => begins(id).promise, say, stop, waiting };
+}
+
+test('Q4 /stop drops what waits for its next try', async (t) => {
+  const { lanes, begun, say, stop, waiting } = await setUp(t, 'fails');
+  await say('a1', ada, '1');
+  await begun('a1');
+  await lanes.idle();
+  assert.deepEqual(await waiting(), ['a1']);
+  assert.equal(await stop(ben, '1'), 'Nothing is running here.');
+  assert.match(await stop(ada, '1'), /^Nothing was running; leaving out 1 waiting message\.$/);
+  assert.deepEqual(await waiting(), []);
+});
+
+test('Q4 I3 in a group a sender stops their own work, the owner everything of the lane', async (t) => {
+  const { cancelled, begun, say, stop, waiting } = await setUp(t, 'runs');
+  for (const [id, sender] of [
+    ['a1', ada],
+    ['b1', ben],
+    ['a2', ada],
+    ['b2', ben],
+  ] as const)
+    await say(id, sender, '1');
+  await begun('a1');
+  assert.match(await stop(ben, '1'), /^Leaving out 2 waiting messages\. Only `Ada` or the owner/);
+  assert.deepEqual(await waiting(), ['a1', 'a2']);
+  assert.match(await stop(ben, '1'), /^Only `Ada`/);
+  assert.deepEqual(cancelled, []);
+  assert.equal(
+    await stop(ben, '1', true),
+    'Stopping, and leaving out 1 waiting message.',
+    'as the owner, of everybody',
+  );
+  assert.deepEqual(cancelled, ['a1']);
+});
+
+test('I1 /stop from outside the threads reaches the own work in each thread of that chat, and no other', async (t) => {
+  const { cancelled, begun, say, stop } = await setUp(t, 'runs');
+  await say('a1', ada, '1');
+  await say('a2', ada, '2');
+  await say('b3', ben, '3');
+  await Promise.all(['a1', 'a2', 'b3'].map(begun));
+  assert.equal(await stop(ada, '9'), 'Nothing is running here.');
+  assert.equal(await stop(ada, undefined, true), 'Stopping.');
+  assert.deepEqual([...cancelled].sort(), ['a1', 'a2']);
+});
