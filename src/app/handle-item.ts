@@ -9,8 +9,10 @@ import type { InboxItem, Store } from '../stores/store.ts';
 import { runTranscript } from '../agent/run-skill.ts';
 import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
 import type { Commands } from './commands.ts';
+import { completeChat } from './complete-chat.ts';
 import type { Delivery } from './deliver.ts';
 import type { Handle } from './lanes.ts';
+import { mayStartAfresh, notAfresh } from './may-start-afresh.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { People } from './people.ts';
 import type { ShowWork } from './show-work.ts';
@@ -52,7 +54,7 @@ export function createHandleItem(options: {
     options;
 
   const handle: Handle = async (item, signal) => {
-    const message = await completed(item.message);
+    const message = await completeChat(item.message, channels);
     if (!(await stillAdmitted(message))) return store.commit({ done: item.key });
     const asked = await commands.resolve(message);
     if (asked?.kind === 'built-in') {
@@ -102,17 +104,19 @@ export function createHandleItem(options: {
   }
 
   async function startAfresh(item: InboxItem, message: Message): Promise<void> {
+    const { entries } = await store.transcripts.read(await transcriptOf(message));
+    const isOwner = await people.isOwner(message.sender.id);
+    if (
+      !mayStartAfresh(
+        message,
+        isOwner,
+        entries.map(({ entry }) => entry),
+      )
+    ) {
+      return voice.answer(message, notAfresh, { done: item.key });
+    }
     await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
     await voice.answer(message, 'We start afresh. What was said before is put aside.', { done: item.key });
-  }
-
-  /** The chat type that the event did not carry: from the platform, else unknown, which denies (Q2). */
-  async function completed(message: Message): Promise<Message> {
-    if (message.chatType !== 'unknown') return message;
-    const looked = await channels.get(message.conversation.channel)?.lookUpChat(message.conversation);
-    return looked === undefined
-      ? message
-      : { ...message, chatType: looked.chatType, external: message.external || looked.external };
   }
 
   async function stillAdmitted(message: Message): Promise<boolean> {

@@ -352,3 +352,24 @@ test('M6 the fixed prompt with tools and 20 skills stays under 1,500 tokens, ski
   // Four characters a token.
   assert.ok(JSON.stringify([system, tools]).length / 4 < 1_500);
 });
+
+test('I3 in a group nobody but the owner puts aside what others have said with the bot', async (t) => {
+  const toml =
+    '[bot]\nowner = ["telegram:1001"]\n[access]\nusers = ["telegram:1002"]\ngroups_mode = "open"\n';
+  const { telegram, messages } = await startWholeBot(t, { toml, script: ['One.', 'Two.', 'Three.'] });
+  const olga = telegram.person({ name: 'Olga', id: 1001 });
+  const ben = telegram.person({ name: 'Ben', id: 1002 });
+  const group = telegram.group();
+  olga.says('@test_bot remember the blue door', { in: group });
+  await group.nextMessage(/One/);
+  ben.says('/new@test_bot', { in: group });
+  await group.nextMessage(/only the owner/);
+  ben.says('@test_bot which door?', { in: group });
+  await group.nextMessage(/Two/);
+  assert.match(textOf(messages.requests[1]!.body), /blue door/);
+  olga.says('/new@test_bot', { in: group });
+  await group.nextMessage(/afresh/);
+  olga.says('@test_bot which door?', { in: group });
+  await group.nextMessage(/Three/);
+  assert.doesNotMatch(textOf(messages.requests[2]!.body), /blue door/);
+});
