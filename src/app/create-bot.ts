@@ -258,4 +258,4 @@ export function createBot(parts: BotParts): Bot {
 
 /** Keys that are read once, at start. */
 const needsRestart =
-  /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|enabled|strict)|sandbox\.|store\.|server\.|log\.)/;
+  /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;

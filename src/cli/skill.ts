@@ -136,7 +136,7 @@ function describe(skill: Skill, config: Config) {
     name: skill.name,
     origin: skill.origin,
     path: skill.path,
-    enabled: config.skills.enabled && (rules.skills.get(skill.name)?.enabled ?? !skill.access.optIn),
+    enabled: rules.enabled && (rules.skills.get(skill.name)?.enabled ?? !skill.access.optIn),
     chatTypes: allowedChatTypes(skill, rules),
     sensitive: skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true,
     why: skill.access.why,
