@@ -4,7 +4,7 @@ import { conversationKey, type Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox, OutboxRow } from '../stores/store.ts';
-import { createAlarm } from './alarm.ts';
+import { createLookout } from './lookout.ts';
 
 export type Delivery = Readonly<{
   /** Looks for rows to send now. */
@@ -37,38 +37,23 @@ export function createDelivery(options: {
   const { outbox, channels, currentPlace, onMoved, clock, log } = options;
   const active = new Map<string, Promise<void>>();
   const stopping = new AbortController();
-  let looking: Promise<void> | undefined;
-  let lookAgain = false;
-  const alarm = createAlarm(clock, wake);
+  const lookout = createLookout({ look, what: 'the outbox', clock, log });
+  const { wake } = lookout;
 
-  function wake(): void {
-    if (stopping.signal.aborted) return;
-    lookAgain = looking !== undefined;
-    looking ??= look().finally(() => {
-      looking = undefined;
-      if (lookAgain) wake();
-    });
-  }
-
-  async function look(): Promise<void> {
-    try {
-      const { rows, nextAt } = await outbox.due(clock.now());
-      for (const row of rows) {
-        const key = conversationKey(row.conversation);
-        if (active.has(key) || !channels.has(row.conversation.channel)) continue;
-        active.set(
-          key,
-          deliver(row).finally(() => {
-            active.delete(key);
-            wake();
-          }),
-        );
-      }
-      if (nextAt !== undefined) alarm.set(nextAt);
-    } catch (error) {
-      log.error({ err: error }, 'the outbox could not be read; trying again in a second');
-      alarm.set(clock.now() + 1_000);
+  async function look(): Promise<number | undefined> {
+    const { rows, nextAt } = await outbox.due(clock.now());
+    for (const row of rows) {
+      const key = conversationKey(row.conversation);
+      if (stopping.signal.aborted || active.has(key) || !channels.has(row.conversation.channel)) continue;
+      active.set(
+        key,
+        deliver(row).finally(() => {
+          active.delete(key);
+          wake();
+        }),
+      );
     }
+    return nextAt;
   }
 
   async function deliver(row: OutboxRow): Promise<void> {
@@ -128,7 +113,7 @@ export function createDelivery(options: {
     const key = conversationKey(conversation);
     for (;;) {
       wake();
-      while (looking !== undefined) await looking;
+      await lookout.looked();
       const under = active.get(key);
       if (under === undefined) return;
       await under;
@@ -138,9 +123,10 @@ export function createDelivery(options: {
   async function idle(): Promise<void> {
     do {
       wake();
-      while (looking !== undefined) await looking;
+      await lookout.looked();
       await Promise.all(active.values());
-    } while (active.size > 0 || looking !== undefined);
+      await lookout.looked();
+    } while (active.size > 0);
   }
 
   return {
@@ -149,8 +135,8 @@ export function createDelivery(options: {
     idle,
     async stop(graceMs) {
       stopping.abort();
-      alarm.stop();
-      await looking;
+      lookout.stop();
+      await lookout.looked();
       await Promise.race([Promise.allSettled([...active.values()]), clock.sleep(graceMs)]);
     },
   };

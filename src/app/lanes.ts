@@ -2,7 +2,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { shutdownReason } from '../core/shutdown.ts';
 import type { Inbox, InboxItem } from '../stores/store.ts';
-import { createAlarm } from './alarm.ts';
+import { createLookout } from './lookout.ts';
 
 /** What became of an item: answered (its own step has marked it done), or not yet. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
@@ -50,31 +50,16 @@ export function createLanes(options: {
   const { inbox, handle, progressed, onDead, serves, concurrency, mostTries = 3, clock, log } = options;
   const active = new Map<string, { item?: InboxItem; abort: AbortController; ended: Promise<void> }>();
   const stopping = new AbortController();
-  let looking: Promise<void> | undefined;
-  let lookAgain = false;
-  const alarm = createAlarm(clock, wake);
+  const lookout = createLookout({ look, what: 'the inbox', clock, log });
+  const { wake } = lookout;
 
-  function wake(): void {
-    if (stopping.signal.aborted) return;
-    lookAgain = looking !== undefined;
-    looking ??= look().finally(() => {
-      looking = undefined;
-      if (lookAgain) wake();
-    });
-  }
-
-  async function look(): Promise<void> {
-    try {
-      const { lanes, nextAt } = await dueHere();
-      for (const lane of lanes) {
-        if (active.size >= concurrency || stopping.signal.aborted) break;
-        if (!active.has(lane)) begin(lane);
-      }
-      if (nextAt !== undefined) alarm.set(nextAt);
-    } catch (error) {
-      log.error({ err: error }, 'the inbox could not be read; trying again in a second');
-      alarm.set(clock.now() + 1_000);
+  async function look(): Promise<number | undefined> {
+    const { lanes, nextAt } = await dueHere();
+    for (const lane of lanes) {
+      if (active.size >= concurrency || stopping.signal.aborted) break;
+      if (!active.has(lane)) begin(lane);
     }
+    return nextAt;
   }
 
   /** Due lanes of channels that are open here; all of them are read only where those of others stand in the way. */
@@ -150,14 +135,14 @@ export function createLanes(options: {
     async idle() {
       for (;;) {
         wake();
-        while (looking !== undefined) await looking;
+        await lookout.looked();
         if (active.size > 0) await Promise.race([...active.values()].map(({ ended }) => ended));
         else if ((await dueHere()).lanes.length === 0) return;
       }
     },
     async stop(graceMs) {
       stopping.abort();
-      alarm.stop();
+      lookout.stop();
       const ended = Promise.allSettled([...active.values()].map((entry) => entry.ended));
       const late = new AbortController();
       const grace = clock.sleep(graceMs, late.signal).then(

@@ -1,0 +1,64 @@
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+
+/** Looks for work when woken, and again at the time the last look named. Never two looks at once. */
+export type Lookout = Readonly<{
+  /** Looks now; while a look is under way, once more after it. */
+  wake(): void;
+  /** Resolves when no look is under way. */
+  looked(): Promise<void>;
+  stop(): void;
+}>;
+
+const afterFaultMs = 1_000;
+
+export function createLookout(options: {
+  /** Begins what is due; gives when something becomes due next (milliseconds since 1970), if anything does. */
+  look(): Promise<number | undefined>;
+  /** What is looked at, for the log: `the inbox`. */
+  what: string;
+  clock: Clock;
+  log: Log;
+}): Lookout {
+  const { look, what, clock, log } = options;
+  let looking: Promise<void> | undefined;
+  let again = false;
+  let stopped = false;
+  let alarm = new AbortController();
+
+  function wake(): void {
+    if (stopped) return;
+    again = looking !== undefined;
+    looking ??= lookOnce().finally(() => {
+      looking = undefined;
+      if (again) wake();
+    });
+  }
+
+  async function lookOnce(): Promise<void> {
+    try {
+      const nextAt = await look();
+      if (nextAt !== undefined) wakeAt(nextAt);
+    } catch (error) {
+      log.error({ err: error }, `${what} could not be read; trying again in a second`);
+      wakeAt(clock.now() + afterFaultMs);
+    }
+  }
+
+  function wakeAt(at: number): void {
+    alarm.abort();
+    alarm = new AbortController();
+    clock.sleep(Math.max(0, at - clock.now()), alarm.signal).then(wake, () => undefined);
+  }
+
+  return {
+    wake,
+    async looked() {
+      while (looking !== undefined) await looking;
+    },
+    stop() {
+      stopped = true;
+      alarm.abort();
+    },
+  };
+}
