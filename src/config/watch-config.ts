@@ -36,9 +36,15 @@ export function watchConfig(
     }
     do {
       state = 'checking';
-      await settled(file, clock);
+      const before = await settled(file, clock);
       const outcome = await readConfigFile({ ...surroundings, file });
+      const after = await fingerprint(file);
       if (isStopped()) return;
+      if (after !== before) {
+        // Saved while it was read: what was read may be an emptied file, which says that all is at its default.
+        state = 'again';
+        continue;
+      }
       if (isDeepStrictEqual(outcome, told)) continue;
       told = outcome;
       if (outcome.ok) current = outcome.config;
@@ -63,15 +69,16 @@ export function watchConfig(
   };
 }
 
-/** Resolves when the file stays the same for a moment: editors empty a file before they write it. */
-async function settled(file: string, clock: Clock): Promise<void> {
+/** Resolves with its fingerprint when the file stays the same for a moment: editors empty a file before they write it. */
+async function settled(file: string, clock: Clock): Promise<string> {
   let before = await fingerprint(file);
   for (let tries = 0; tries < settleTries; tries++) {
     await clock.sleep(settleMs);
     const after = await fingerprint(file);
-    if (after === before) return;
+    if (after === before) return after;
     before = after;
   }
+  return before;
 }
 
 async function fingerprint(file: string): Promise<string> {

@@ -137,6 +137,39 @@ test('G3 a file is not taken while it is being written', within, async (t) => {
   assert.equal(outcomes.length, 1);
 });
 
+test(
+  'G3 an emptied file is never taken for a config: one saved while it is read is read again',
+  within,
+  async (t) => {
+    const edits = 12;
+    const writes: Promise<void>[] = [];
+    const text = (edit: number): string => `${'# padding\n'.repeat(50_000)}${named(`edit ${edit}`)}`;
+    const folder = { file: '' };
+    const { file, outcomes, next } = await watched(t, {
+      clock: {
+        now: () => Date.now(),
+        // An edit begins whenever the file was found quiet: just before it is read.
+        async sleep(ms, signal) {
+          await systemClock.sleep(ms, signal);
+          if (folder.file !== '' && writes.length < edits)
+            writes.push(writeFile(folder.file, text(writes.length)));
+        },
+      },
+    });
+    folder.file = file;
+    await writeFile(file, text(-1));
+    const isLast = (outcome: ParsedConfig): boolean =>
+      outcome.ok && outcome.config.bot.name === `edit ${edits - 1}`;
+    while (!outcomes.some(isLast)) await next();
+    await Promise.all(writes);
+    // The first reading may be of what was there before.
+    const wrong = outcomes.filter(
+      (outcome) => !outcome.ok || !/^(edit -?\d+|first)$/.test(outcome.config.bot.name),
+    );
+    assert.equal(wrong.length, 0);
+  },
+);
+
 test('G3 what was saved between loading and watching is seen', within, async (t) => {
   const { next, watch } = await watched(t, { edit: named('early') });
   const outcome = await next();

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runTranscript } from '../../src/agent/run-skill.ts';
+import { invocationId } from '../../src/agent/turn.ts';
+import { createHandleItem } from '../../src/app/handle-item.ts';
+import { createMovedChats } from '../../src/app/moved-chats.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+type Needs = Parameters<typeof createHandleItem>[0];
+
+/** What `progressed` does not touch. */
+const untouched = {} as Omit<Needs, 'store' | 'moved' | 'log'>;
+
+test('Q3 a try that got further is seen in the conversation and in the journal of the run that a person began', async () => {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const moved = createMovedChats(store.keyed('moved'));
+  const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
+  const message = makeMessage();
+  await store.inbox.accept(message, { now: clock.now() });
+  const item = await store.inbox.take('telegram:42', clock.now());
+  assert.ok(item !== undefined);
+  const began = clock.now();
+  await clock.advance(10);
+  const write = (transcript: string, entry: Entry): Promise<void> =>
+    store.commit({ entries: [{ transcript, entry }] });
+  await write('telegram:42', { kind: 'user', item: message.id, content: 'hello', at: clock.now() });
+  assert.equal(await progressed(item, began), false, 'the message itself is no progress');
+  await write(runTranscript('telegram:42', invocationId(message.id)), {
+    kind: 'user',
+    content: 'x',
+    at: clock.now(),
+  });
+  assert.equal(await progressed(item, began), true);
+  assert.equal(await progressed(item, clock.now()), false);
+  await clock.advance(10);
+  await write('telegram:42', { kind: 'notice', text: 'x', at: clock.now() });
+  assert.equal(await progressed(item, clock.now() - 1), true);
+});
