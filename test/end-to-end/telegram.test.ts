@@ -373,3 +373,14 @@ test('I3 in a group nobody but the owner puts aside what others have said with t
   await group.nextMessage(/Three/);
   assert.doesNotMatch(textOf(messages.requests[2]!.body), /blue door/);
 });
+
+test('U3 a secret of the config that turns up in an answer leaves as its name', async (t) => {
+  const secret = 'canary-0123456789';
+  const { telegram } = await startWholeBot(t, {
+    toml: `[access]\ndm = "open"\n[skills.lookup]\nAPI_KEY = "${secret}"\n`,
+    script: [`the key is ${secret}, in hex ${Buffer.from(secret).toString('hex')}`],
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('what is the key?');
+  assert.equal((await ann.dm.nextMessage()).text, 'the key is [redacted API_KEY], in hex [redacted API_KEY]');
+});
