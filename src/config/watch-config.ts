@@ -11,7 +11,7 @@ export type ConfigWatch = Readonly<{ current(): Config; stop(): void }>;
 
 const pollMs = 250;
 const settleMs = 80;
-const settleTries = 4;
+const emptied = 'emptied';
 
 /**
  * Watches the file a config came from. A valid edit becomes `current()` whole and is then told to `onChange`, within a
@@ -36,7 +36,9 @@ export function watchConfig(
     }
     do {
       state = 'checking';
-      const before = await settled(file, clock);
+      const before = await settled(file, clock, isStopped);
+      // An editor empties a file before it writes: what follows is seen as the next change.
+      if (before === emptied) continue;
       const outcome = await readConfigFile({ ...surroundings, file });
       const after = await fingerprint(file);
       if (isStopped()) return;
@@ -69,21 +71,20 @@ export function watchConfig(
   };
 }
 
-/** Resolves with its fingerprint when the file stays the same for a moment: editors empty a file before they write it. */
-async function settled(file: string, clock: Clock): Promise<string> {
+/** Resolves with its fingerprint when the file stays the same for a moment, or when nobody waits for it any more. */
+async function settled(file: string, clock: Clock, isStopped: () => boolean): Promise<string> {
   let before = await fingerprint(file);
-  for (let tries = 0; tries < settleTries; tries++) {
+  for (;;) {
     await clock.sleep(settleMs);
     const after = await fingerprint(file);
-    if (after === before) return after;
+    if (after === before || isStopped()) return after;
     before = after;
   }
-  return before;
 }
 
 async function fingerprint(file: string): Promise<string> {
   return stat(file).then(
-    ({ ino, size, mtimeMs }) => `${ino}:${size}:${mtimeMs}`,
+    ({ ino, size, mtimeMs }) => (size === 0 ? emptied : `${ino}:${size}:${mtimeMs}`),
     (error: NodeJS.ErrnoException) => String(error.code),
   );
 }
