@@ -23,4 +23,6 @@ export type Entry =
   /** Stored when the call starts: one without a `tool_result` after it was interrupted. */
   | Readonly<{ kind: 'tool_started'; toolUseId: string; at: number }>
   | Readonly<{ kind: 'tool_result'; toolUseId: string; content: string; isError: boolean; at: number }>
-  | Readonly<{ kind: 'notice'; text: string; at: number }>;
+  | Readonly<{ kind: 'notice'; text: string; at: number }>
+  /** What came before, in short: stands for every earlier entry but the last `kept` ones, which stay verbatim (M9). */
+  | Readonly<{ kind: 'summary'; text: string; kept: number; tokens: Tokens; at: number }>;

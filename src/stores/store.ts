@@ -3,6 +3,7 @@ import type { Part, Receipt } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message } from '../core/message.ts';
+import type { Tokens } from '../core/model.ts';
 
 /** A message on its way to an answer. */
 export type InboxItem = Readonly<{
@@ -21,10 +22,40 @@ export type InboxItem = Readonly<{
   acceptedAt: number;
   /** When it was taken before, if it was neither finished nor failed since: the process ended under it (Q3, Q5). */
   interruptedAt?: number;
+  /** A person stopped it: it is to be ended, not gone on with. */
+  stopped?: true;
 }>;
 
-/** An item as the operator sees it: one whose stored message can't be read any more has none. */
-export type ListedItem = Omit<InboxItem, 'message'> & Readonly<{ message?: Message }>;
+/** An item as others see it: one whose stored message can't be read any more has none. */
+export type ListedItem = Omit<InboxItem, 'message' | 'interruptedAt'> &
+  Readonly<{
+    message?: Message;
+    /** When somebody took it, if it was neither finished nor failed since: it is being answered, or its process ended under it. */
+    takenAt?: number;
+  }>;
+
+/** Lanes of one kind of work (messages to answer, parts to send), each given to one taker at a time, whichever process that is in (Q9). */
+export type ServeOptions = Readonly<{
+  /** Channels whose lanes this process can work in. */
+  channels: readonly string[];
+  /** Lanes side by side. */
+  concurrency: number;
+  /**
+   * Works on the head of a lane once. Called for every lane with something due, oldest first, and again as long as
+   * something of it is due. `lost` is aborted when another process may have the lane by now: what is written under it
+   * after that is refused. Must not reject: then the lane is given out again after a second.
+   */
+  run(lane: string, lost: AbortSignal): Promise<void>;
+}>;
+
+export type Serving = Readonly<{
+  /** Looks for due lanes now. */
+  wake(): void;
+  /** Resolves when no lane is being worked in here and none that is served here is due. */
+  idle(): Promise<void>;
+  /** Gives out nothing more, at once; resolves when what was given out has ended. */
+  stop(): Promise<void>;
+}>;
 
 export type Accepted =
   /** Stored under a new key. */
@@ -49,8 +80,8 @@ export type Inbox = Readonly<{
   ): Promise<Accepted>;
   /** Replaces a message, alone or joined with others, of an item that still waits and was never taken (an edit). */
   replace(message: Message): Promise<'replaced' | 'too_late' | 'unknown'>;
-  /** Lanes with a due item, oldest first, `limit` at most; `nextAt` is when the next held or backed-off item becomes due. */
-  due(now: number, limit?: number): Promise<Readonly<{ lanes: readonly string[]; nextAt?: number }>>;
+  /** Gives out lanes with a due item until it is stopped. */
+  serve(options: ServeOptions): Serving;
   /**
    * The oldest waiting item of a lane, if it is due; the same one again until it is finished or set aside (Q5). Marks it
    * taken. An item that can't be read any more is set aside with the reason and the next one is given (Q11).
@@ -63,13 +94,14 @@ export type Inbox = Readonly<{
   fail(key: string, error: string, retryAt: number | undefined): Promise<number>;
   /** Puts a waiting item off until `retryAt` without counting a try: the last one got somewhere (Q3). */
   postpone(key: string, error: string, retryAt: number): Promise<void>;
-  list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
+  /** Oldest first; with `lane` only those of that lane and of lanes that begin with it and `/` or `~`. */
+  list(status: 'waiting' | 'dead', lane?: string): Promise<readonly ListedItem[]>;
   /** Puts a dead item back in its lane with no tries counted. False when there is none. */
   retry(key: string): Promise<boolean>;
   /** Marks a waiting or dead item as done without an answer. False when there is none. */
   drop(key: string): Promise<boolean>;
-  /** Drops every waiting item of a lane but the one under way; for `/stop` and `/new`. Gives how many. */
-  dropWaiting(lane: string, except: string | undefined): Promise<number>;
+  /** Marks a waiting item as stopped by a person, for whoever works on it or takes it up after a crash. False when there is none. */
+  stop(key: string): Promise<boolean>;
 }>;
 
 export type OutboxRow = Readonly<{
@@ -82,15 +114,19 @@ export type OutboxRow = Readonly<{
   tries: number;
   /** Sends whose outcome was unknown and that were made again. */
   repeats: number;
+  /** What the platform shows in its place already: the row is delivered as an edit of it. */
+  shown?: Receipt;
 }>;
 
 /** Parts to be sent, in order within a conversation (Q6). */
 export type Outbox = Readonly<{
+  /** Gives out conversations with a row to send until it is stopped. */
+  serve(options: ServeOptions): Serving;
   /**
-   * The first unsent row of each conversation, if it is due; `nextAt` as for the inbox. A row in `sending` is always given:
-   * the caller knows what it is sending itself, any other is left over from a process that ended.
+   * The first unsent row of a conversation (its key is the lane), if it is due. A row in `sending` is left over from a
+   * process that ended. One that can't be read any more is given up with the reason and the next one is given (Q11).
    */
-  due(now: number): Promise<Readonly<{ rows: readonly OutboxRow[]; nextAt?: number }>>;
+  next(lane: string, now: number): Promise<OutboxRow | undefined>;
   sending(key: string): Promise<void>;
   sent(key: string, receipt: Receipt): Promise<void>;
   retry(key: string, error: string, at: number): Promise<void>;
@@ -100,15 +136,18 @@ export type Outbox = Readonly<{
   repeated(key: string): Promise<void>;
   /** Rows not sent or dead of a conversation. */
   pending(conversation: Conversation): Promise<number>;
+  /** Remembers what the platform shows in place of a row that is still to be written (a status line, a preview), so that a restart finds it (Q6); without a receipt forgets it. */
+  show(key: string, receipt: Receipt | undefined): Promise<void>;
+  shown(key: string): Promise<Receipt | undefined>;
 }>;
 
 export type StoredEntry = Readonly<{ seq: number; entry: Entry }>;
 
-/** Append-only lists of entries: one per conversation, one per run (`run:ID`). Entries are added by `commit`. */
+/** Append-only lists of entries: one per conversation, one per run (its parent's id and `#run:ID`). Entries are added by `commit`. */
 export type Transcripts = Readonly<{
   /** Id of the conversation's transcript in use: its key, until `/new` archives that one. */
   current(conversationKey: string): Promise<string>;
-  /** A damaged entry is left out and counted (M7). */
+  /** From the newest `summary` entry on: the entries it keeps verbatim, itself, and what came after (M9). A damaged entry is left out and counted (M7). */
   read(id: string): Promise<Readonly<{ entries: readonly StoredEntry[]; damaged: number }>>;
   /** Keeps the transcript in use under its id and takes a new unique one into use, without entries (M8). */
   archive(conversationKey: string): Promise<void>;
@@ -124,14 +163,92 @@ export type Overheard = Readonly<{
   recent(conversationKey: string, limit: number, since: number): Promise<readonly Message[]>;
 }>;
 
+/** One use of a model, to be added to the sums. */
+export type Use = Omit<UsageRow, 'requests'>;
+
 /** One step of a turn, committed as one transaction: all of it or nothing (Q8). */
 export type Step = Readonly<{
   entries?: readonly Readonly<{ transcript: string; entry: Entry }>[];
   /** Rows whose key is there already are left as they are. */
   outbox?: readonly Readonly<{ key: string; conversation: Conversation; part: Part }>[];
+  /** Work for lanes beside the conversation's own (`lane` is its key, `~` and a name): background runs (U9). A known key is left as it is. */
+  work?: readonly Readonly<{ lane: string; message: Message }>[];
+  usage?: readonly Use[];
   /** Inbox item that is finished by this step. */
   done?: string;
 }>;
+
+/** Words between the processes on one store: that something changed, for whom it concerns. Hints, never truth: a process that is cut off for a moment misses them. */
+export type Signals = Readonly<{
+  /** Reaches the listeners of every process, this one included. `text` is at most 7,000 bytes. */
+  send(topic: Topic, text: string): Promise<void>;
+  /** A listener must not throw. */
+  on(topic: Topic, listener: (text: string) => void): void;
+}>;
+
+/** `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was settled. */
+export type Topic = 'stop' | 'reload' | 'answer';
+
+/** Something the bot waits for a person to answer; it survives a restart. */
+export type Ask = Readonly<{
+  id: string;
+  /** `approval`: of a tool call (T8). `question`: of a run to its requester (U14). */
+  kind: 'approval' | 'question';
+  conversation: Conversation;
+  /** Sender id of the person whose message began the turn. */
+  requester: string;
+  /** Transcript and tool use that wait for the answer. */
+  transcript: string;
+  toolUseId: string;
+  /** What is asked, as the asker's own plain data. */
+  payload: JsonObject;
+  askedAt: number;
+  expiresAt: number;
+  state: 'open' | 'answered' | 'expired' | 'cancelled';
+  /** Who answered, and what. */
+  answer?: Readonly<{ by: string; value: string; at: number }>;
+}>;
+
+export type JsonObject = Readonly<{ [key: string]: JsonValue }>;
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+
+/** Open questions and approvals. An answer counts once. */
+export type Asks = Readonly<{
+  find(id: string): Promise<Ask | undefined>;
+  /** Open ones of a conversation, oldest first. */
+  open(conversation: Conversation): Promise<readonly Ask[]>;
+  /** Adds one; a known id is left as it is. */
+  add(ask: Omit<Ask, 'state' | 'answer'>): Promise<void>;
+  /** The first answer in time is kept; every later one is told how it ended. */
+  answer(id: string, answer: NonNullable<Ask['answer']>): Promise<'answered' | 'late' | 'unknown'>;
+  /** Ends those that are still open: for `/stop`. Gives their ids. */
+  cancel(conversation: Conversation, requester?: string): Promise<readonly string[]>;
+  /** Ends those whose time is over. Gives their ids. */
+  expire(now: number): Promise<readonly string[]>;
+}>;
+
+/** Tokens that were used, summed by day (UTC, `2026-11-22`), who, where, skill (empty: the main agent) and model. */
+export type UsageRow = Readonly<{
+  day: string;
+  sender: string;
+  conversation: string;
+  skill: string;
+  model: string;
+  requests: number;
+  tokens: Tokens;
+}>;
+
+/** What `forget` removed. */
+export type Forgotten = Readonly<{
+  messages: number;
+  entries: number;
+  outbox: number;
+  usage: number;
+  asks: number;
+}>;
+
+/** `count` uses at once, then one every `ms`, counted under `key`. */
+export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
 /** Everything that must outlive the process. Two implementations, one contract suite. */
 export type Store = Readonly<{
@@ -139,15 +256,34 @@ export type Store = Readonly<{
   outbox: Outbox;
   transcripts: Transcripts;
   overheard: Overheard;
+  asks: Asks;
+  signals: Signals;
+  /** Rejects, writing nothing, where the lane it is called for was lost to another process. */
   commit(step: Step): Promise<void>;
   /** Plain key and value on the same database: pairings, moved chats, caches. */
   keyed(namespace: string): Keyv;
+  /** Sums of a day, or of all days that are kept; of one sender where one is named. */
+  usage(of: Readonly<{ day?: string; sender?: string }>): Promise<readonly UsageRow[]>;
   /**
-   * Called after any write that may have made work for somebody else than its caller: `accept`, `commit`, `retry`, `drop`.
-   * For wake-ups, not for truth. A listener must not throw.
+   * Resolves when this process is the only one that does `what` (polling Telegram), with a signal that is aborted when it
+   * may no longer be. Where the holder dies another is let in within 30 s. Rejects with the reason of `until` when that is aborted.
    */
-  onWork(listener: () => void): void;
-  /** Removes what is past keeping: done keys after 7 days, overheard messages after 24 hours, sent and dead outbox rows after 7 days, expired keyed values. */
-  prune(now: number): Promise<void>;
+  lead(what: string, until: AbortSignal): Promise<AbortSignal>;
+  /**
+   * Counts one use against limits that all processes share, and gives in how many milliseconds it may happen (0: now). It
+   * is counted either way. With one owner there is nothing to share: 0.
+   */
+  reserve(limits: readonly SharedLimit[]): Promise<number>;
+  /**
+   * Removes what is past keeping: done keys after 7 days, overheard messages after 24 hours, sent and dead outbox rows
+   * after 7 days, settled asks after 7 days, expired keyed values; and conversations without a new entry, dead items and usage after `retentionMs` (Q12).
+   */
+  prune(now: number, retentionMs: number): Promise<void>;
+  /** Removes a person's messages and what was answered to them: their direct messages whole, in groups their turns; what others quoted of them too (Q12). */
+  forget(sender: string): Promise<Forgotten>;
+  /** Writes a consistent copy to a new file while the store is in use (Q10). Throws OperatorError where this store can't, naming what can. */
+  backup(file: string): Promise<void>;
+  /** Rejects with the reason while the database can't be read and written (Q11). */
+  check(): Promise<void>;
   close(): Promise<void>;
 }>;
