@@ -22,6 +22,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^grammy$|^@grammyjs\//, /^src\/channels\/telegram\//],
   [/^@slack\//, /^src\/channels\/slack\//],
   [/^keyv$|^@keyv\//, /^src\/stores\//],
+  [/^pg$|^pg-boss$/, /^src\/stores\/postgres\//],
   [/^gray-matter$|^yaml$/, /^src\/skills\/(parse|validate)-[a-z-]+\.ts$/],
   [/^smol-toml$/, /^src\/config\//],
   [/^@anthropic-ai\//, /^src\/agent\/anthropic-[a-z-]+\.ts$/],

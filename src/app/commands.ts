@@ -7,13 +7,12 @@ import { oneLine } from '../core/text.ts';
 import type { Store } from '../stores/store.ts';
 import { completeChat } from './complete-chat.ts';
 import { inlineCode } from './inline-code.ts';
-import type { Lanes } from './lanes.ts';
 import type { Live } from './live.ts';
 import type { People } from './people.ts';
 import { resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
 import { stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
-import { runningHere, waitingHere } from './work-here.ts';
+import { workHere } from './work-here.ts';
 
 export type Commands = Readonly<{
   /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
@@ -40,14 +39,13 @@ export function createCommands(options: {
   registry: () => Registry;
   /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
   rescan(): Promise<Registry>;
-  store: Pick<Store, 'inbox' | 'keyed'>;
+  store: Pick<Store, 'inbox' | 'keyed' | 'signals'>;
   people: People;
   useOf(message: Message): Promise<SkillUse>;
   channels: ReadonlyMap<string, Channel>;
-  lanes: () => Lanes;
   voice: Voice;
 }): Commands {
-  const { live, registry, rescan, store, people, useOf, channels, lanes, voice } = options;
+  const { live, registry, rescan, store, people, useOf, channels, voice } = options;
   const seen = store.keyed('commands');
 
   const answers: Readonly<Record<AtOnce, (message: Message, args: string) => Promise<Answer>>> = {
@@ -73,14 +71,12 @@ export function createCommands(options: {
       text: await stopWork(message, {
         isOwner: await people.isOwner(message.sender.id),
         inbox: store.inbox,
-        lanes: lanes(),
+        signals: store.signals,
       }),
     }),
     status: async (message) => {
-      const waiting = await waitingHere(message, store.inbox, lanes());
-      const names = new Set(
-        runningHere(message, lanes()).map(({ item }) => inlineCode(item.message.sender.name)),
-      );
+      const { running, waiting } = await workHere(message, store.inbox);
+      const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? 'somebody')));
       return {
         text: [
           `Model: ${live().models.get(live().config.agent.model).alias}`,

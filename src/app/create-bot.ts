@@ -58,8 +58,8 @@ export type Bot = Readonly<{
   start(): Promise<void>;
   /** Stops accepting, finishes or checkpoints what runs, flushes (Q7). */
   stop(): Promise<void>;
-  /** Cancels what runs in a conversation now. */
-  cancel(lane: string): boolean;
+  /** Cancels what runs in a lane now. */
+  cancel(lane: string): Promise<void>;
   /** Resolves when nothing waits or runs, and everything was sent. */
   idle(): Promise<void>;
   operate: Operate;
@@ -106,7 +106,6 @@ export function createBot(parts: BotParts): Bot {
     people,
     useOf,
     channels,
-    lanes: () => lanes,
     voice,
   });
   const runSkill = createRunSkill({
@@ -139,13 +138,14 @@ export function createBot(parts: BotParts): Bot {
   });
   const lanes = createLanes({
     inbox: store.inbox,
+    signals: store.signals,
     handle: item.handle,
     progressed: item.progressed,
     async onDead(dead, error) {
       await item.onDead(dead, error);
       parts.onSetAside?.(dead.key);
     },
-    serves: (lane) => [...channels.keys()].some((name) => lane.startsWith(`${encodeURIComponent(name)}:`)),
+    channels: [...channels.keys()],
     concurrency: parts.config.agent.concurrency,
     ...(parts.mostTries === undefined ? {} : { mostTries: parts.mostTries }),
     clock,
@@ -164,16 +164,11 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
-  store.onWork(() => {
-    lanes.wake();
-    delivery.wake();
-  });
-
   const stopping = new AbortController();
   async function keepTidy(): Promise<void> {
     while (!stopping.signal.aborted) {
       await store
-        .prune(clock.now())
+        .prune(clock.now(), live.config.bot.retentionDays * 86_400_000)
         .catch((error: unknown) => log.error({ err: error }, 'the store could not be tidied'));
       await clock.sleep(pruneEveryMs, stopping.signal).catch(() => undefined);
     }
@@ -203,8 +198,8 @@ export function createBot(parts: BotParts): Bot {
     redact: (text) => live.redact(text),
     operate: createOperate({ inbox: store.inbox, people, pairing, welcome }),
     async start() {
-      lanes.wake();
-      delivery.wake();
+      lanes.start();
+      delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
       library.watch(() => void skillsChanged());
       void keepTidy();
@@ -217,10 +212,12 @@ export function createBot(parts: BotParts): Bot {
       await delivery.stop(deliveryGraceMs);
       await showWork.settled();
     },
-    cancel(lane) {
-      const running = lanes.running(lane);
-      running?.cancel();
-      return running !== undefined;
+    async cancel(lane) {
+      for (const item of await store.inbox.waitingIn(lane)) {
+        if (item.lane !== lane || item.takenAt === undefined) continue;
+        if ((await store.inbox.stop(item.key)) !== 'stopping') continue;
+        await store.signals.send('stop', item.key);
+      }
     },
     async idle() {
       await lanes.idle();

@@ -3,13 +3,12 @@ import type { Clock } from '../core/clock.ts';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Outbox, OutboxRow } from '../stores/store.ts';
-import { createLookout } from './lookout.ts';
+import type { Outbox, OutboxRow, Serving } from '../stores/store.ts';
 
 export type Delivery = Readonly<{
-  /** Looks for rows to send now. */
-  wake(): void;
-  /** Resolves when nothing of this conversation waits to be sent now (sent, given up, or put off to later). */
+  /** Begins to send. */
+  start(): void;
+  /** Resolves when nothing of this conversation waits to be sent by this process now. */
   settled(conversation: Conversation): Promise<void>;
   /** Resolves when nothing is being sent and nothing is due. */
   idle(): Promise<void>;
@@ -20,6 +19,8 @@ export type Delivery = Readonly<{
 /** A row is given up after so many tries: with the longest wait that is about a day. */
 const mostTries = 300;
 const longestWaitMs = 5 * 60_000;
+/** Conversations that are sent to side by side; the platform's pace is the true limit. */
+const concurrency = 256;
 
 /**
  * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A send whose outcome is
@@ -36,43 +37,20 @@ export function createDelivery(options: {
 }): Delivery {
   const { outbox, channels, currentPlace, onMoved, clock, log } = options;
   const active = new Map<string, Promise<void>>();
-  const stopping = new AbortController();
-  const lookout = createLookout({ look, what: 'the outbox', clock, log });
-  const { wake } = lookout;
+  let serving: Serving | undefined;
 
-  async function look(): Promise<number | undefined> {
-    const { rows, nextAt } = await outbox.due(clock.now());
-    for (const row of rows) {
-      const key = conversationKey(row.conversation);
-      if (stopping.signal.aborted || active.has(key) || !channels.has(row.conversation.channel)) continue;
-      active.set(
-        key,
-        deliver(row).finally(() => {
-          active.delete(key);
-          wake();
-        }),
-      );
-    }
-    return nextAt;
+  function run(lane: string): Promise<void> {
+    const ended = deliver(lane).finally(() => active.delete(lane));
+    active.set(lane, ended);
+    return ended;
   }
 
-  async function deliver(row: OutboxRow): Promise<void> {
-    const channel = channels.get(row.conversation.channel);
-    if (channel === undefined) return;
-    try {
-      await send(channel, row, await currentPlace(row.conversation));
-    } catch (error) {
-      await settle(channel, row, error).catch(async (fault: unknown) => {
-        log.error(
-          { err: fault, outbox: row.key },
-          'the outbox could not be written; the part is sent again later',
-        );
-        await clock.sleep(1_000, stopping.signal).catch(() => undefined);
-      });
-    }
-  }
-
-  async function send(channel: Channel, row: OutboxRow, place: Conversation): Promise<void> {
+  /** A fault of the store ends it where it is: a part whose outcome is not noted stays `sending`, and is looked up or counted. */
+  async function deliver(lane: string): Promise<void> {
+    const row = await outbox.next(lane, clock.now());
+    const channel = row && channels.get(row.conversation.channel);
+    if (row === undefined || channel === undefined) return;
+    const place = await currentPlace(row.conversation);
     if (row.status === 'sending') {
       const found = await channel.find(place, row.key);
       if (found !== undefined) return outbox.sent(row.key, found);
@@ -80,7 +58,12 @@ export function createDelivery(options: {
       log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
     }
     await outbox.sending(row.key);
-    await outbox.sent(row.key, await channel.send(place, row.part, row.key));
+    const outcome = await channel.send(place, row.part, row.key).then(
+      (receipt) => ({ receipt }),
+      (error: unknown) => ({ error }),
+    );
+    if ('receipt' in outcome) await outbox.sent(row.key, outcome.receipt);
+    else await settle(channel, row, outcome.error);
   }
 
   async function settle(channel: Channel, row: OutboxRow, error: unknown): Promise<void> {
@@ -111,33 +94,21 @@ export function createDelivery(options: {
 
   async function settled(conversation: Conversation): Promise<void> {
     const key = conversationKey(conversation);
-    for (;;) {
-      wake();
-      await lookout.looked();
+    while ((await outbox.pending(conversation)) > 0) {
       const under = active.get(key);
       if (under === undefined) return;
-      await under;
+      await under.catch(() => undefined);
     }
   }
 
-  async function idle(): Promise<void> {
-    do {
-      wake();
-      await lookout.looked();
-      await Promise.all(active.values());
-      await lookout.looked();
-    } while (active.size > 0);
-  }
-
   return {
-    wake,
+    start() {
+      serving = outbox.serve({ channels: [...channels.keys()], concurrency, run });
+    },
     settled,
-    idle,
+    idle: async () => serving?.idle(),
     async stop(graceMs) {
-      stopping.abort();
-      lookout.stop();
-      await lookout.looked();
-      await Promise.race([Promise.allSettled([...active.values()]), clock.sleep(graceMs)]);
+      await Promise.race([serving?.stop(), clock.sleep(graceMs)]);
     },
   };
 }

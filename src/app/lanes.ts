@@ -1,22 +1,14 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { shutdownReason } from '../core/shutdown.ts';
-import type { Inbox, InboxItem } from '../stores/store.ts';
-import { createLookout } from './lookout.ts';
+import type { Inbox, InboxItem, Serving, Signals } from '../stores/store.ts';
 
 /** What became of an item: answered (its own step has marked it done), or not yet. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
 
-/** An item that is being answered. */
-export type RunningItem = Readonly<{ item: InboxItem; cancel(): void }>;
-
 export type Lanes = Readonly<{
-  /** Looks for work now; called after anything was accepted. */
-  wake(): void;
-  /** The item under way in a lane, and how to cancel it. */
-  running(lane: string): RunningItem | undefined;
-  /** Everything under way. */
-  all(): readonly RunningItem[];
+  /** Begins to answer. */
+  start(): void;
   /** Resolves when no due item waits or runs here. */
   idle(): Promise<void>;
   /** Takes nothing more; resolves when what runs has ended, aborted after `graceMs` (Q7). */
@@ -34,64 +26,58 @@ const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_
  */
 export function createLanes(options: {
   inbox: Inbox;
+  signals: Signals;
   handle: Handle;
   /** Whether anything was journalled for an item since `at`: a try that got further is not counted (Q3). */
   progressed(item: InboxItem, at: number): Promise<boolean>;
   /** Told after an item was set aside, so that the person hears of it. */
   onDead(item: InboxItem, error: unknown): Promise<void>;
-  /** Whether this process can answer there: its channel is open. */
-  serves(lane: string): boolean;
+  /** Channels that are open here. */
+  channels: readonly string[];
   concurrency: number;
   /** Failed tries after which an item is set aside. */
   mostTries?: number;
   clock: Clock;
   log: Log;
 }): Lanes {
-  const { inbox, handle, progressed, onDead, serves, concurrency, mostTries = 3, clock, log } = options;
-  const active = new Map<string, { item?: InboxItem; abort: AbortController; ended: Promise<void> }>();
+  const {
+    inbox,
+    signals,
+    handle,
+    progressed,
+    onDead,
+    channels,
+    concurrency,
+    mostTries = 3,
+    clock,
+    log,
+  } = options;
+  const running = new Map<string, AbortController>();
   const stopping = new AbortController();
-  const lookout = createLookout({ look, what: 'the inbox', clock, log });
-  const { wake } = lookout;
+  let serving: Serving | undefined;
+  // Wherever `/stop` was said, the process that answers the message hears it (Q9).
+  const silence = signals.on('stop', (key) => running.get(key)?.abort(stoppedByPerson()));
 
-  async function look(): Promise<number | undefined> {
-    const { lanes, nextAt } = await dueHere();
-    for (const lane of lanes) {
-      if (active.size >= concurrency || stopping.signal.aborted) break;
-      if (!active.has(lane)) begin(lane);
-    }
-    return nextAt;
-  }
-
-  /** Due lanes of channels that are open here; all of them are read only where those of others stand in the way. */
-  async function dueHere(): Promise<Readonly<{ lanes: readonly string[]; nextAt?: number }>> {
-    const first = await inbox.due(clock.now(), concurrency * 2);
-    if (first.lanes.every(serves)) return first;
-    const { lanes } = await inbox.due(clock.now());
-    return { ...first, lanes: lanes.filter(serves) };
-  }
-
-  function begin(lane: string): void {
+  async function runLane(lane: string, lost: AbortSignal): Promise<void> {
+    const item = await inbox.take(lane, clock.now());
+    if (item === undefined || (await diedBefore(item))) return;
     const abort = new AbortController();
-    const entry = { abort, ended: Promise.resolve() };
-    active.set(lane, entry);
-    entry.ended = runLane(lane, abort.signal).finally(() => {
-      active.delete(lane);
-      wake();
-    });
-  }
-
-  async function runLane(lane: string, signal: AbortSignal): Promise<void> {
+    // Another process goes on with it from the journal.
+    const onLost = (): void => abort.abort(shutdownReason());
+    lost.addEventListener('abort', onLost);
+    running.set(item.key, abort);
+    if (item.stopped === true) abort.abort(stoppedByPerson());
+    if (lost.aborted) onLost();
+    const began = clock.now();
     try {
-      const item = await inbox.take(lane, clock.now());
-      if (item === undefined) return;
-      const entry = active.get(lane);
-      if (entry !== undefined) entry.item = item;
-      if (await diedBefore(item)) return;
-      const began = clock.now();
-      await handle(item, signal).catch((error: unknown) => failed(item, error, began));
+      await handle(item, abort.signal);
     } catch (error) {
-      log.error({ err: error, lane }, 'a lane could not go on; it is tried again');
-      await clock.sleep(1_000, stopping.signal).catch(() => undefined);
+      if (lost.aborted)
+        log.warn({ err: error, message: item.key }, 'a message is answered by another process');
+      else await failed(item, error, began);
+    } finally {
+      running.delete(item.key);
+      lost.removeEventListener('abort', onLost);
     }
   }
 
@@ -121,33 +107,18 @@ export function createLanes(options: {
     await onDead(item, error);
   }
 
-  function runningIn(lane: string): RunningItem | undefined {
-    const entry = active.get(lane);
-    if (entry?.item === undefined) return undefined;
-    const stop = new DOMException('stopped by a person', 'AbortError');
-    return { item: entry.item, cancel: () => entry.abort.abort(stop) };
-  }
-
   return {
-    wake,
-    running: runningIn,
-    all: () => [...active.keys()].flatMap((lane) => runningIn(lane) ?? []),
-    async idle() {
-      for (;;) {
-        wake();
-        await lookout.looked();
-        if (active.size > 0) await Promise.race([...active.values()].map(({ ended }) => ended));
-        else if ((await dueHere()).lanes.length === 0) return;
-      }
+    start() {
+      serving = inbox.serve({ channels, concurrency, run: runLane });
     },
+    idle: async () => serving?.idle(),
     async stop(graceMs) {
       stopping.abort();
-      lookout.stop();
-      const ended = Promise.allSettled([...active.values()].map((entry) => entry.ended));
+      const ended = serving?.stop();
       const late = new AbortController();
       const grace = clock.sleep(graceMs, late.signal).then(
         () => {
-          for (const { abort } of active.values()) abort.abort(shutdownReason());
+          for (const abort of running.values()) abort.abort(shutdownReason());
         },
         () => undefined,
       );
@@ -155,6 +126,11 @@ export function createLanes(options: {
       late.abort();
       // What does not end when it is told to is left to the journal.
       await Promise.race([ended, clock.sleep(abortedMs)]);
+      silence();
     },
   };
+}
+
+function stoppedByPerson(): DOMException {
+  return new DOMException('stopped by a person', 'AbortError');
 }

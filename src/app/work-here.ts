@@ -1,32 +1,30 @@
 import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Inbox, ListedItem } from '../stores/store.ts';
-import type { Lanes, RunningItem } from './lanes.ts';
 
-type Asker = Pick<Message, 'conversation' | 'sender'>;
+/** The work of a conversation, whichever process does it (Q9). */
+export type WorkHere = Readonly<{
+  /** Being answered, or to be gone on with after a crash. */
+  running: readonly ListedItem[];
+  /** Waiting for its turn, its next try or the rest of an album. */
+  waiting: readonly ListedItem[];
+}>;
 
 /**
- * Whether an item is work of the conversation that a command was given in. A command from outside the threads of a chat
- * (a Slack slash command has none) means the sender's own work in every thread of it, too (I1).
+ * What is under way where a command was given. A command from outside the threads of a chat (a Slack slash command has
+ * none) means the sender's own work in every thread of it, too (I1).
  */
-function isHere({ conversation, sender }: Asker, { lane, message }: ListedItem): boolean {
+export async function workHere(
+  { conversation, sender }: Pick<Message, 'conversation' | 'sender'>,
+  inbox: Pick<Inbox, 'waitingIn'>,
+): Promise<WorkHere> {
   const here = conversationKey(conversation);
-  if (lane === here) return true;
-  return conversation.thread === undefined && lane.startsWith(`${here}/`) && message?.sender.id === sender.id;
-}
-
-/** What is being answered here. */
-export function runningHere(asker: Asker, lanes: Pick<Lanes, 'all'>): readonly RunningItem[] {
-  return lanes.all().filter(({ item }) => isHere(asker, item));
-}
-
-/** What waits here and does not run: for its turn, its next try or the rest of an album. */
-export async function waitingHere(
-  asker: Asker,
-  inbox: Pick<Inbox, 'list'>,
-  lanes: Pick<Lanes, 'all'>,
-): Promise<readonly ListedItem[]> {
-  const waiting = await inbox.list('waiting');
-  const taken = new Set(lanes.all().map(({ item }) => item.key));
-  return waiting.filter((item) => isHere(asker, item) && !taken.has(item.key));
+  const isThread = ({ lane }: ListedItem): boolean => lane.startsWith(`${here}/`);
+  const items = (await inbox.waitingIn(here)).filter(
+    (item) => !isThread(item) || item.message?.sender.id === sender.id,
+  );
+  return {
+    running: items.filter(({ takenAt }) => takenAt !== undefined),
+    waiting: items.filter(({ takenAt }) => takenAt === undefined),
+  };
 }

@@ -37,7 +37,7 @@ export async function chat({ config: flag, once, as, user = ownName }: ChatOptio
         as,
         completions: () => [...builtIns, ...skillNames()],
         whole: once !== undefined,
-        onInterrupt: () => opened.bot?.cancel(conversationKey(terminal.conversation)),
+        onInterrupt: () => void opened.bot?.cancel(conversationKey(terminal.conversation)),
         idle: async () => opened.bot?.idle(),
         clock,
         log: channelLog,

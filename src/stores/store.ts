@@ -94,14 +94,18 @@ export type Inbox = Readonly<{
   fail(key: string, error: string, retryAt: number | undefined): Promise<number>;
   /** Puts a waiting item off until `retryAt` without counting a try: the last one got somewhere (Q3). */
   postpone(key: string, error: string, retryAt: number): Promise<void>;
-  /** Oldest first; with `lane` only those of that lane and of lanes that begin with it and `/` or `~`. */
-  list(status: 'waiting' | 'dead', lane?: string): Promise<readonly ListedItem[]>;
+  list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
+  /** What waits in a lane and in lanes that begin with it and `/` (threads) or `~` (work beside it), oldest first. */
+  waitingIn(lane: string): Promise<readonly ListedItem[]>;
   /** Puts a dead item back in its lane with no tries counted. False when there is none. */
   retry(key: string): Promise<boolean>;
   /** Marks a waiting or dead item as done without an answer. False when there is none. */
   drop(key: string): Promise<boolean>;
-  /** Marks a waiting item as stopped by a person, for whoever works on it or takes it up after a crash. False when there is none. */
-  stop(key: string): Promise<boolean>;
+  /**
+   * A person stops an item: `dropped` if nobody had taken it (it is done without an answer), `stopping` if it is marked for
+   * whoever works on it or takes it up after a crash; `none` if nothing waits under this key.
+   */
+  stop(key: string): Promise<'dropped' | 'stopping' | 'none'>;
 }>;
 
 export type OutboxRow = Readonly<{
@@ -182,8 +186,8 @@ export type Step = Readonly<{
 export type Signals = Readonly<{
   /** Reaches the listeners of every process, this one included. `text` is at most 7,000 bytes. */
   send(topic: Topic, text: string): Promise<void>;
-  /** A listener must not throw. */
-  on(topic: Topic, listener: (text: string) => void): void;
+  /** A listener must not throw. Gives what ends it. */
+  on(topic: Topic, listener: (text: string) => void): () => void;
 }>;
 
 /** `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was settled. */

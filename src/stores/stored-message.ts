@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Part } from '../core/channel.ts';
+import type { Part, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, Command, Message, Quote, Sender } from '../core/message.ts';
 import type { ItemPart } from './join-messages.ts';
@@ -49,6 +49,8 @@ const itemPart = z.object({ message: storedMessage, glue: z.string() } satisfies
 export const storedItem: z.ZodType<[ItemPart, ...ItemPart[]]> = z.tuple([itemPart], itemPart);
 
 /** A part to be sent, as the outbox holds it. */
+export const storedReceipt: z.ZodType<Receipt> = z.object({ id: z.string() });
+
 export const storedPart: z.ZodType<Part> = z.object({
   markdown: z.string(),
   buttons: z

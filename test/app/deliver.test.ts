@@ -29,7 +29,7 @@ async function setUp(send: Send, found?: (key: string) => boolean) {
     clock,
     log,
   });
-  store.onWork(delivery.wake);
+  delivery.start();
   const say = (chat: string, text: string, key = `${chat}-${text}`) =>
     store.commit({
       outbox: [{ key, conversation: { channel: 'telegram', chat }, part: { markdown: text } }],
@@ -104,8 +104,8 @@ test('Q6 a row that a dead process left in sending is looked up before it is sen
     clock,
     log: quietLog(),
   });
-  await clock.runUntil(again.settled(here('1')));
-  await clock.runUntil(again.settled(here('2')));
+  again.start();
+  await clock.runUntil(again.idle());
   assert.deepEqual(sent, ['2:second']);
 });
 

@@ -16,18 +16,19 @@ async function setUp(handle: Handle, more: { concurrency?: number; progressed?: 
   const log = quietLog();
   const lanes = createLanes({
     inbox: store.inbox,
+    signals: store.signals,
     handle: async (item, signal) => {
       await handle(item, signal);
       await store.commit({ done: item.key });
     },
     progressed: async () => more.progressed ?? false,
     onDead: async (item) => void dead.push(item.key),
-    serves: (lane) => !lane.startsWith('closed:'),
+    channels: ['telegram'],
     concurrency: more.concurrency ?? 8,
     clock,
     log,
   });
-  store.onWork(lanes.wake);
+  lanes.start();
   const say = (chat: string, n: number) =>
     store.inbox.accept(
       makeMessage({ id: `telegram:${chat}:${n}`, conversation: { channel: 'telegram', chat } }),
@@ -95,18 +96,33 @@ test('Q3 a try that journalled something is not counted', async () => {
   assert.equal(log.lines.filter(({ message }) => message.includes('could not go on')).length, 0);
 });
 
-test('Q4 a running item can be cancelled from outside its lane', async () => {
-  const { clock, lanes, say } = await setUp((_item, signal) => {
+test('Q4 a running item hears that it is to stop, wherever that was said', async () => {
+  const ended: string[] = [];
+  const { clock, store, say } = await setUp((item, signal) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     signal.addEventListener('abort', () => resolve());
-    return promise;
+    return promise.then(() => void ended.push(item.key));
   });
+  for (const chat of ['1', '2']) await say(chat, 0);
+  await clock.advance(1);
+  await store.signals.send('stop', 'telegram:1:0');
+  await clock.advance(1);
+  assert.deepEqual(ended, ['telegram:1:0']);
+});
+
+test('Q4 an item that was stopped before its process died is ended, not gone on with', async () => {
+  const reasons: unknown[] = [];
+  const { clock, store, lanes, say } = await setUp(async (_item, signal) => {
+    reasons.push(signal.aborted && (signal.reason as Error).name);
+  });
+  await lanes.stop(0);
   await say('1', 0);
-  await clock.advance(1);
-  assert.equal(lanes.running('telegram:1')?.item.key, 'telegram:1:0');
-  lanes.running('telegram:1')?.cancel();
-  await clock.advance(1);
-  assert.equal(lanes.running('telegram:1'), undefined);
+  await store.inbox.take('telegram:1', clock.now());
+  assert.equal(await store.inbox.stop('telegram:1:0'), 'stopping');
+  lanes.start();
+  await clock.advance(10_000);
+  assert.deepEqual(reasons, ['AbortError']);
+  assert.deepEqual(await store.inbox.list('waiting'), []);
 });
 
 test('Q7 stopping waits for what runs, aborts it when the time is over, and takes nothing more', async () => {
@@ -143,16 +159,17 @@ test('Q3 a message under which the process dies three times is set aside, and ea
   for (let life = 1; life <= 3; life++) {
     const next = createLanes({
       inbox: store.inbox,
+      signals: store.signals,
       // The process dies while it handles: nothing is finished, nothing fails.
       handle: () => new Promise(() => undefined),
       progressed: async () => false,
       onDead: async (item) => void dead.push(item.key),
-      serves: () => true,
+      channels: ['telegram'],
       concurrency: 8,
       clock,
       log: quietLog(),
     });
-    next.wake();
+    next.start();
     await clock.advance(100);
   }
   assert.deepEqual(dead, ['telegram:1:0']);

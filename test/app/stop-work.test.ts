@@ -25,6 +25,7 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
   };
   const lanes = createLanes({
     inbox: store.inbox,
+    signals: store.signals,
     handle: async (item, signal) => {
       begins(item.key).resolve();
       if (work === 'fails') throw new Error('no answer this time');
@@ -34,17 +35,20 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
     },
     progressed: async () => false,
     onDead: async () => undefined,
-    serves: () => true,
+    channels: ['slack'],
     concurrency: 8,
     clock,
     log: quietLog(),
   });
   t.after(async () => {
-    for (const { cancel } of lanes.all()) cancel();
+    for (const { key } of await store.inbox.list('waiting')) {
+      await store.inbox.stop(key);
+      await store.signals.send('stop', key);
+    }
     await lanes.stop(0);
     await store.close();
   });
-  store.onWork(lanes.wake);
+  lanes.start();
   const say = async (id: string, sender: Message['sender'], thread: string): Promise<void> => {
     const conversation = { ...room, thread };
     const message = makeMessage({ id, sender, conversation, chatType: 'channel' });
@@ -53,7 +57,7 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
   const stop = (sender: Message['sender'], thread: string | undefined, isOwner = false): Promise<string> => {
     const conversation = thread === undefined ? room : { ...room, thread };
     const message = makeMessage({ sender, conversation, chatType: 'channel' });
-    return stopWork(message, { isOwner, inbox: store.inbox, lanes });
+    return stopWork(message, { isOwner, inbox: store.inbox, signals: store.signals });
   };
   const waiting = async () => (await store.inbox.list('waiting')).map(({ key }) => key);
   return { lanes, cancelled, begun: (id: string) => begins(id).promise, say, stop, waiting };

@@ -30,7 +30,8 @@ async function assertHolds(store: Store, said: readonly string[]): Promise<void>
   const keys = (what: string) =>
     said.filter((line) => line.startsWith(what)).map((line) => line.slice(what.length + 1));
   const waiting = new Set((await store.inbox.list('waiting')).map(({ key }) => key));
-  const unsent = new Set((await store.outbox.due(1)).rows.map(({ key }) => key));
+  const rows = await Promise.all(said.map((line) => store.outbox.next(`telegram:${line.split(' ')[1]}`, 1)));
+  const unsent = new Set(rows.map((row) => row?.key));
   const answered = new Set(keys('answered'));
   for (const key of keys('accepted')) {
     const again = await store.inbox.accept(makeMessage({ id: key }), { now: 1 });

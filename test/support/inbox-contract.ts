@@ -82,17 +82,14 @@ export function inboxContract(storeTest: StoreTest): void {
   storeTest('Q3 a lane gives its items in order, the same one until it is finished', async (store) => {
     for (const n of [1, 2, 3]) await store.inbox.accept(said('1', n), { now: 1 });
     await store.inbox.accept(said('2', 1), { now: 1 });
-    assert.deepEqual(await store.inbox.due(1), { lanes: ['telegram:1', 'telegram:2'] });
-    assert.deepEqual(await store.inbox.due(1, 1), { lanes: ['telegram:1'] });
     assert.equal(await takenText(store, 'telegram:1'), 'm1');
     assert.equal(await takenText(store, 'telegram:1'), 'm1');
     await store.commit({ done: 'telegram:1:1' });
     assert.equal(await takenText(store, 'telegram:1'), 'm2');
-    assert.deepEqual((await store.inbox.due(1)).lanes, ['telegram:1', 'telegram:2']);
     await store.commit({ done: 'telegram:1:2' });
     await store.commit({ done: 'telegram:1:3' });
-    assert.deepEqual(await store.inbox.due(1), { lanes: ['telegram:2'] });
     assert.equal(await store.inbox.take('telegram:1', 1), undefined);
+    assert.equal(await takenText(store, 'telegram:2'), 'm1');
   });
 
   storeTest('Q3 a lane holds 50 waiting items; the next is refused and not remembered', async (store) => {
@@ -112,9 +109,8 @@ export function inboxContract(storeTest: StoreTest): void {
       for (const n of [1, 2]) await store.inbox.accept(said(chat, n), { now: 1 });
     await store.inbox.take('telegram:1', 1);
     assert.equal(await store.inbox.fail('telegram:1:1', 'no answer', 100), 1);
-    assert.deepEqual(await store.inbox.due(99), { lanes: ['telegram:2'], nextAt: 100 });
+    assert.equal(await takenText(store, 'telegram:2', 99), 'm1');
     assert.equal(await store.inbox.take('telegram:1', 99), undefined);
-    assert.deepEqual((await store.inbox.due(100)).lanes, ['telegram:1', 'telegram:2']);
     const again = await store.inbox.take('telegram:1', 100);
     assert.deepEqual([again?.tries, again?.error], [1, 'no answer']);
     await store.inbox.postpone('telegram:1:1', 'got somewhere', 200);
@@ -152,7 +148,7 @@ export function inboxContract(storeTest: StoreTest): void {
     await store.inbox.take('telegram:1', 1);
     await store.inbox.drop('telegram:1:1');
     assert.equal(await store.inbox.fail('telegram:1:1', 'aborted', 5), 1);
-    assert.deepEqual(await store.inbox.due(10), { lanes: [] });
+    assert.equal(await store.inbox.take('telegram:1', 10), undefined);
     assert.equal(await store.inbox.fail('nothing', 'aborted', 5), 0);
   });
 
@@ -164,31 +160,53 @@ export function inboxContract(storeTest: StoreTest): void {
     assert.equal((await store.inbox.take('telegram:1', 30))?.interruptedAt, undefined);
   });
 
-  storeTest('Q3 stopping a lane drops what waits behind the item under way', async (store) => {
-    for (const n of [1, 2, 3]) await store.inbox.accept(said('1', n), { now: 1 });
-    await store.inbox.accept(said('2', 1), { now: 1 });
-    assert.equal(await store.inbox.dropWaiting('telegram:1', 'telegram:1:1'), 2);
-    assert.equal(await takenText(store, 'telegram:1'), 'm1');
-    assert.equal(await store.inbox.dropWaiting('telegram:1', undefined), 1);
-    assert.deepEqual((await store.inbox.due(1)).lanes, ['telegram:2']);
-    assert.equal(await store.inbox.accept(said('1', 3), { now: 1 }), 'duplicate');
+  storeTest('Q3 who looks at what is under way sees when it was taken', async (store) => {
+    for (const n of [1, 2]) await store.inbox.accept(said('1', n), { now: 1 });
+    await store.inbox.take('telegram:1', 10);
+    const seen = async () => (await store.inbox.list('waiting')).map(({ takenAt }) => takenAt);
+    assert.deepEqual(await seen(), [10, undefined]);
+    await store.inbox.postpone('telegram:1:1', 'got somewhere', 20);
+    assert.deepEqual(await seen(), [undefined, undefined]);
   });
 
-  storeTest('Q1 a listener hears of new work, and only of that', async (store) => {
-    let heard = 0;
-    store.onWork(() => (heard += 1));
-    const heardBy = async (write: () => Promise<unknown>) => {
-      const before = heard;
-      await write();
-      return heard > before;
-    };
-    assert.equal(await heardBy(() => store.inbox.accept(said('1', 1), { now: 1 })), true);
-    assert.equal(await heardBy(() => store.inbox.accept(said('1', 1), { now: 1 })), false);
-    assert.equal(await heardBy(() => store.inbox.fail('telegram:1:1', 'poison', undefined)), false);
-    assert.equal(await heardBy(() => store.inbox.retry('telegram:1:1')), true);
-    assert.equal(await heardBy(() => store.commit({ done: 'telegram:1:1' })), true);
-    const row = { key: 'a#0', conversation: { channel: 'telegram', chat: '1' }, part: { markdown: 'x' } };
-    assert.equal(await heardBy(() => store.commit({ outbox: [row] })), true);
+  storeTest(
+    'Q4 what nobody has taken is dropped when it is stopped, what is under way is marked',
+    async (store) => {
+      for (const n of [1, 2]) await store.inbox.accept(said('1', n), { now: 1 });
+      assert.equal((await store.inbox.take('telegram:1', 1))?.stopped, undefined);
+      assert.equal(await store.inbox.stop('telegram:1:2'), 'dropped');
+      assert.equal(await store.inbox.stop('telegram:1:1'), 'stopping');
+      assert.equal(await store.inbox.stop('telegram:1:9'), 'none');
+      const [item, ...others] = await store.inbox.list('waiting');
+      assert.deepEqual([item?.key, item?.stopped, others], ['telegram:1:1', true, []]);
+      assert.equal((await store.inbox.take('telegram:1', 2))?.stopped, true, 'forgotten over a crash');
+      await store.inbox.fail('telegram:1:1', 'poison', undefined);
+      assert.equal(await store.inbox.stop('telegram:1:1'), 'none');
+      await store.inbox.retry('telegram:1:1');
+      assert.equal((await store.inbox.take('telegram:1', 3))?.stopped, undefined);
+      assert.equal(await store.inbox.accept(said('1', 2), { now: 1 }), 'duplicate');
+    },
+  );
+
+  storeTest('Q4 a lane is listed with its threads and with the work beside it', async (store) => {
+    const lanes = ['1', '1/7', '1~run', '10', '2'];
+    const work = lanes.map((lane) => ({ lane: `telegram:${lane}`, message: said('1', 1, { id: lane }) }));
+    await store.commit({ work });
+    const listed = async (lane: string) => (await store.inbox.waitingIn(lane)).map(({ key }) => key);
+    assert.deepEqual(await listed('telegram:1'), ['1', '1/7', '1~run']);
+    assert.deepEqual(await listed('telegram:2'), ['2']);
+  });
+
+  storeTest('U9 work beside a conversation is an item of a lane of its own, once', async (store) => {
+    await store.inbox.accept(said('1', 1), { now: 1 });
+    const work = [{ lane: 'telegram:1~run', message: said('1', 1, { id: 'run:1', text: 'dig' }) }];
+    await store.commit({ work });
+    await store.commit({ work });
+    assert.equal((await store.inbox.take('telegram:1~run', Date.now()))?.message.text, 'dig');
+    await store.commit({ done: 'run:1' });
+    await store.commit({ work });
+    assert.equal(await store.inbox.take('telegram:1~run', Date.now()), undefined);
+    assert.equal(await takenText(store, 'telegram:1'), 'm1');
   });
 
   joinContract(storeTest);
@@ -204,7 +222,7 @@ function joinContract(storeTest: StoreTest): void {
     assert.equal(await store.inbox.accept(photo(2, { text: 'look' }), { now: 1_400, join }), 'merged');
     assert.equal(await store.inbox.accept(photo(3, { text: 'here' }), { now: 1_600, join }), 'merged');
     assert.equal(await store.inbox.accept(photo(2), { now: 1_700, join }), 'duplicate');
-    assert.deepEqual(await store.inbox.due(1_499), { lanes: [], nextAt: 1_500 });
+    assert.equal(await store.inbox.take('telegram:1', 1_499), undefined);
     const item = await store.inbox.take('telegram:1', 1_500);
     assert.equal(item?.key, 'telegram:1:1');
     assert.equal(item?.message.text, 'look\nhere');

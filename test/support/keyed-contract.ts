@@ -73,7 +73,7 @@ export function keyedContract(storeTest: StoreTest): void {
     assert.ok(typeof raw === 'object' && Math.abs((raw.expires ?? 0) - Date.now() - 60_000) < 5_000);
     await keyed.set('over', 4);
     assert.equal(await keyed.get('over'), 4, 'a new value must not take over the old end');
-    await store.prune(Date.now() + 61_000);
+    await store.prune(Date.now() + 61_000, Infinity);
     assert.deepEqual(await entriesOf(keyed), { lasting: 1, over: 4 });
   });
 }

@@ -4,10 +4,12 @@ import type { Conversation } from '../../src/core/conversation.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Store } from '../../src/stores/store.ts';
+import { asksContract } from './asks-contract.ts';
 import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
 import { makeMessage } from './make-message.ts';
 import { outboxContract } from './outbox-contract.ts';
+import { serveContract } from './serve-contract.ts';
 
 /** Opens a store with nothing in it. */
 export type OpenStore = () => Promise<Store>;
@@ -30,6 +32,8 @@ export function storeContract(open: OpenStore): void {
   inboxContract(storeTest);
   outboxContract(storeTest);
   keyedContract(storeTest);
+  serveContract(storeTest);
+  asksContract(storeTest);
   transcriptContract(storeTest);
   keepingContract(storeTest);
 }
@@ -177,12 +181,12 @@ function keepingContract(storeTest: StoreTest): void {
     async (store) => {
       const message = makeMessage({ id: 'k' });
       await store.inbox.accept(message, { now: 1 });
-      await store.prune(Date.now() + 30 * day);
+      await store.prune(Date.now() + 30 * day, 365 * day);
       assert.equal((await store.inbox.list('waiting')).length, 1, 'a waiting item is never pruned');
       await store.commit({ done: 'k' });
-      await store.prune(Date.now() + 7 * day - hour);
+      await store.prune(Date.now() + 7 * day - hour, 365 * day);
       assert.equal(await store.inbox.accept(message, { now: 2 }), 'duplicate');
-      await store.prune(Date.now() + 7 * day + hour);
+      await store.prune(Date.now() + 7 * day + hour, 365 * day);
       assert.equal(await store.inbox.accept(message, { now: 3 }), 'stored');
     },
   );
@@ -191,7 +195,7 @@ function keepingContract(storeTest: StoreTest): void {
     const now = Date.now();
     await store.overheard.add(makeMessage({ id: 'old' }), now - day - hour);
     await store.overheard.add(makeMessage({ id: 'new' }), now - day + hour);
-    await store.prune(now);
+    await store.prune(now, 365 * day);
     const kept = await store.overheard.recent('telegram:42', 20, 0);
     assert.deepEqual(
       kept.map(({ id }) => id),
@@ -203,10 +207,10 @@ function keepingContract(storeTest: StoreTest): void {
     const outbox = ['a', 'b'].map((key) => ({ key, conversation: room, part: { markdown: key } }));
     await store.commit({ outbox });
     await store.outbox.sent('a', { id: '1' });
-    await store.prune(Date.now() + 7 * day - hour);
+    await store.prune(Date.now() + 7 * day - hour, 365 * day);
     await store.commit({ outbox });
     assert.equal(await store.outbox.pending(room), 1, 'the key was forgotten too early');
-    await store.prune(Date.now() + 7 * day + hour);
+    await store.prune(Date.now() + 7 * day + hour, 365 * day);
     assert.equal(await store.outbox.pending(room), 1);
     await store.commit({ outbox });
     assert.equal(await store.outbox.pending(room), 2);
@@ -215,7 +219,7 @@ function keepingContract(storeTest: StoreTest): void {
   storeTest('Q2 pruning removes more rows than fit one batch and leaves the rest', async (store) => {
     const message = (n: number) => makeMessage({ id: `o${n}` });
     for (let n = 0; n < 1_100; n++) await store.overheard.add(message(n), n < 1_050 ? 0 : 2 * day);
-    await store.prune(2 * day + hour);
+    await store.prune(2 * day + hour, 365 * day);
     assert.equal((await store.overheard.recent('telegram:42', 2_000, 0)).length, 50);
   });
 }

@@ -10,8 +10,12 @@ import type { Connection } from './open-connection.ts';
 type Options = Parameters<Inbox['accept']>[1];
 type Waiting = Readonly<{ seq: number; parts: string }>;
 
-/** The steps of `Inbox.accept`, to be run inside one transaction (Q1, Q2). */
-export function createAccept(connection: Connection): (message: Message, options: Options) => Accepted {
+/** The steps of `Inbox.accept` and of adding work to a lane, to be run inside one transaction (Q1, Q2). */
+export function createAccept(connection: Connection): Readonly<{
+  accept(message: Message, options: Options): Accepted;
+  /** A known key is left as it is. */
+  add(message: Message, lane: string, now: number): void;
+}> {
   const known = connection.prepare<Waiting & Readonly<{ status: string }>>(
     'SELECT seq, parts, status FROM inbox WHERE seq = (SELECT item FROM inbox_keys WHERE key = ?)',
   );
@@ -50,18 +54,29 @@ export function createAccept(connection: Connection): (message: Message, options
     return true;
   }
 
-  return (message, { now, join: wanted }) => {
+  function store(message: Message, lane: string, more: { now: number; due: number; join?: string }): void {
+    const parts: readonly ItemPart[] = [{ message, glue: '' }];
+    const item = insert.get(message.id, lane, JSON.stringify(parts), more.join ?? null, more.due, more.now);
+    if (!item) throw new Error(`The store gave no number to ${message.id}`);
+    remember.run(message.id, item.seq);
+  }
+
+  function accept(message: Message, { now, join: wanted }: Options): Accepted {
     const twin = known.get(message.id);
     if (twin) return twin.status === 'waiting' ? complete(message, twin) : 'duplicate';
     const lane = conversationKey(message.conversation);
     if (wanted && join(message, lane, wanted)) return 'merged';
     if ((count.get(lane)?.waiting ?? 0) >= bounds.laneItems) return 'lane_full';
-    const parts: readonly ItemPart[] = [{ message, glue: '' }];
     const due = now + (wanted?.holdMs ?? 0);
-    const item = insert.get(message.id, lane, JSON.stringify(parts), wanted?.key ?? null, due, now);
-    if (!item) throw new Error(`The store gave no number to ${message.id}`);
-    remember.run(message.id, item.seq);
+    store(message, lane, { now, due, ...(wanted === undefined ? {} : { join: wanted.key }) });
     return 'stored';
+  }
+
+  return {
+    accept,
+    add(message, lane, now) {
+      if (known.get(message.id) === undefined) store(message, lane, { now, due: now });
+    },
   };
 }
 

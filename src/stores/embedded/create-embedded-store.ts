@@ -1,12 +1,16 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { createLocalSignals } from '../create-local-signals.ts';
 import type { Store } from '../store.ts';
+import { createAsks } from './create-asks.ts';
+import { createForget } from './create-forget.ts';
 import { createInbox } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
 import { createOutbox } from './create-outbox.ts';
 import { createOverheard } from './create-overheard.ts';
 import { createPrune } from './create-prune.ts';
 import { createTranscripts } from './create-transcripts.ts';
+import { createUsage } from './create-usage.ts';
 import type { Connection } from './open-connection.ts';
 
 /** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
@@ -16,9 +20,14 @@ export function createEmbeddedStore(
 ): Store {
   const listeners = new Set<() => void>();
   const changed = () => listeners.forEach((listener) => listener());
-  const { finish, ...inbox } = createInbox(connection, clock, log, changed);
-  const { add, ...outbox } = createOutbox(connection, clock, log);
+  const onWork = (wake: () => void) => void listeners.add(wake);
+  const { finish, add: addWork, ...inbox } = createInbox(connection, clock, log, { changed, onWork });
+  const { add, ...outbox } = createOutbox(connection, clock, log, onWork);
   const { append, ...transcripts } = createTranscripts(connection, log);
+  const { usage, add: addUse } = createUsage(connection);
+  const keyed = createKeyed(connection, log);
+  const health = keyed('health');
+  const never = new AbortController().signal;
   let open = true;
 
   return {
@@ -26,17 +35,33 @@ export function createEmbeddedStore(
     outbox,
     transcripts,
     overheard: createOverheard(connection, log),
-    async commit({ entries = [], outbox: rows = [], done }) {
+    asks: createAsks(connection, clock, log),
+    signals: createLocalSignals(),
+    async commit({ entries = [], outbox: rows = [], work = [], usage: uses = [], done }) {
       connection.write('process', () => {
         for (const { transcript, entry } of entries) append(transcript, entry);
         for (const row of rows) add(row);
+        for (const { message, lane } of work) addWork(message, lane);
+        for (const use of uses) addUse(use);
         if (done !== undefined) finish(done);
       });
-      if (rows.length > 0 || done !== undefined) changed();
+      if (rows.length > 0 || work.length > 0 || done !== undefined) changed();
     },
-    keyed: createKeyed(connection, log),
-    onWork: (listener) => void listeners.add(listener),
+    keyed,
+    usage,
+    // The one owner of the store leads in everything and shares no limit.
+    async lead(what, until) {
+      until.throwIfAborted();
+      log.debug({ what }, 'this process owns the store and leads');
+      return never;
+    },
+    reserve: async () => 0,
     prune: createPrune(connection),
+    forget: createForget(connection),
+    backup: (file) => connection.backup(file),
+    async check() {
+      await health.set('checked', clock.now());
+    },
     async close() {
       if (!open) return;
       open = false;

@@ -6,17 +6,18 @@ import { readStored } from '../stored-json.ts';
 import { storedItem } from '../stored-message.ts';
 import { createAccept } from './create-accept.ts';
 import { createBatch } from './create-batch.ts';
-import { inboxColumns, listedItem, readItem, type InboxRow } from './inbox-row.ts';
+import { createServe, type Due } from './create-serve.ts';
+import { inboxColumns, readItem, toListed, type InboxRow } from './inbox-row.ts';
 import type { Connection } from './open-connection.ts';
 
-/** The inbox on the embedded store. `changed` is called after what may have made work; `finish` belongs inside a step's transaction. */
+/** The inbox on the embedded store. `changed` is called after what may have made work; `finish` and `add` belong inside a step's transaction. */
 export function createInbox(
   connection: Connection,
   clock: Clock,
   log: Log,
-  changed: () => void,
-): Inbox & Readonly<{ finish(key: string): void }> {
-  const accept = createAccept(connection);
+  { changed, onWork }: Readonly<{ changed(): void; onWork(wake: () => void): void }>,
+): Inbox & Readonly<{ finish(key: string): void; add(message: Message, lane: string): void }> {
+  const { accept, add } = createAccept(connection);
   const batched = createBatch(connection);
   const item = '(SELECT item FROM inbox_keys WHERE key = ?)';
   const lanes = connection.prepare<Readonly<{ lane: string }>>(
@@ -50,14 +51,22 @@ export function createInbox(
   const dead = connection.prepare<InboxRow>(
     `SELECT ${inboxColumns} FROM inbox WHERE status = 'dead' ORDER BY seq`,
   );
+  // "0" comes after "/", and DEL after "~".
+  const within = connection.prepare<InboxRow>(
+    `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting' AND lane >= ?1 AND lane < ?1 || char(127)
+       AND (lane = ?1 OR lane > ?1 || '/' AND lane < ?1 || '0' OR lane > ?1 || '~') ORDER BY seq`,
+  );
   const revive = connection.prepare(
-    `UPDATE inbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, taken_at = NULL
+    `UPDATE inbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, taken_at = NULL, stopped_at = NULL
      WHERE status = 'dead' AND seq = ${item}`,
   );
   const end = `UPDATE inbox SET status = 'done', parts = '', finished_at = ?, join_key = NULL, taken_at = NULL`;
   const drop = connection.prepare(`${end} WHERE status IN ('waiting', 'dead') AND seq = ${item}`);
-  const dropWaiting = connection.prepare(
-    `${end} WHERE status = 'waiting' AND lane = ? AND seq IS NOT ${item}`,
+  const dropUntaken = connection.prepare(
+    `${end} WHERE status = 'waiting' AND taken_at IS NULL AND seq = ${item}`,
+  );
+  const stopTaken = connection.prepare(
+    `UPDATE inbox SET stopped_at = ? WHERE status = 'waiting' AND seq = ${item}`,
   );
   const edited = connection.prepare<
     Readonly<{ seq: number; status: string; was_taken: number; parts: string }>
@@ -94,7 +103,21 @@ export function createInbox(
     return 'replaced';
   }
 
+  function stop(key: string): 'dropped' | 'stopping' | 'none' {
+    if (dropUntaken.run(clock.now(), key) > 0) return 'dropped';
+    return stopTaken.run(clock.now(), key) > 0 ? 'stopping' : 'none';
+  }
+
+  const due: Due = (now, limit) => {
+    const at = next.get(now)?.at ?? undefined;
+    return {
+      lanes: lanes.all(now, limit).map(({ lane }) => lane),
+      ...(at === undefined ? {} : { nextAt: at }),
+    };
+  };
+
   return {
+    add: (message, lane) => add(message, lane, clock.now()),
     finish: (key) => void drop.run(clock.now(), key),
     async accept(message, options) {
       const accepted = await batched(() => accept(message, options));
@@ -103,13 +126,7 @@ export function createInbox(
     },
     // Behind what is being accepted: an edit may follow its message at once.
     replace: (message) => batched(() => replace(message)),
-    async due(now, limit) {
-      const at = next.get(now)?.at ?? undefined;
-      return {
-        lanes: lanes.all(now, limit ?? -1).map(({ lane }) => lane),
-        ...(at === undefined ? {} : { nextAt: at }),
-      };
-    },
+    serve: createServe({ due, what: 'the inbox', onWork, clock, log }),
     take: async (lane, now) => connection.write('process', () => take(lane, now)),
     async fail(key, error, retryAt) {
       const status = retryAt === undefined ? 'dead' : 'waiting';
@@ -121,12 +138,8 @@ export function createInbox(
     async postpone(key, error, retryAt) {
       connection.write('process', () => postponed.run(error, retryAt, key));
     },
-    async list(status) {
-      return (status === 'dead' ? dead : waiting).all().map((row) => {
-        const read = readItem(row);
-        return read.ok ? read.value : listedItem(row);
-      });
-    },
+    list: async (status) => (status === 'dead' ? dead : waiting).all().map(toListed),
+    waitingIn: async (lane) => within.all(lane).map(toListed),
     async retry(key) {
       const revived = connection.write('power', () => revive.run(key)) > 0;
       if (revived) changed();
@@ -137,7 +150,10 @@ export function createInbox(
       if (dropped) changed();
       return dropped;
     },
-    dropWaiting: async (lane, except) =>
-      connection.write('process', () => dropWaiting.run(clock.now(), lane, except ?? null)),
+    stop: async (key) => {
+      const stopped = connection.write('process', () => stop(key));
+      if (stopped === 'dropped') changed();
+      return stopped;
+    },
   };
 }

@@ -1,9 +1,11 @@
 import type { Clock } from '../../core/clock.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
+import type { Receipt } from '../../core/channel.ts';
 import type { Outbox, OutboxRow, Step } from '../store.ts';
 import { readStored, type ReadJson } from '../stored-json.ts';
-import { storedConversation, storedPart } from '../stored-message.ts';
+import { storedConversation, storedPart, storedReceipt } from '../stored-message.ts';
+import { createServe, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
 type Row = Readonly<{
@@ -15,6 +17,7 @@ type Row = Readonly<{
   status: OutboxRow['status'];
   tries: number;
   repeats: number;
+  receipt: string | null;
 }>;
 
 /** The outbox on the embedded store. `add` belongs inside a step's transaction; a key that is there already is left alone (Q6). */
@@ -22,17 +25,22 @@ export function createOutbox(
   connection: Connection,
   clock: Clock,
   log: Log,
+  onWork: (wake: () => void) => void,
 ): Outbox & Readonly<{ add(row: NonNullable<Step['outbox']>[number]): void }> {
   const insert = connection.prepare(
     `INSERT INTO outbox (key, lane, conversation, part, status, due_at)
      VALUES (?, ?, ?, ?, 'waiting', 0) ON CONFLICT (key) DO NOTHING`,
   );
-  const heads = connection.prepare<Row>(
-    `SELECT seq, key, lane, conversation, part, status, tries, repeats FROM outbox
-     WHERE seq IN (SELECT MIN(seq) FROM outbox WHERE finished_at IS NULL GROUP BY lane)
-       AND (status = 'sending' OR due_at <= ?) ORDER BY seq`,
+  const lanes = connection.prepare<Readonly<{ lane: string }>>(
+    `SELECT lane FROM outbox WHERE seq IN (SELECT MIN(seq) FROM outbox WHERE finished_at IS NULL GROUP BY lane)
+       AND (status = 'sending' OR due_at <= ?) ORDER BY seq LIMIT ?`,
   );
-  const next = connection.prepare<Readonly<{ at: number | null }>>(
+  const head = connection.prepare<Row & Readonly<{ due_at: number }>>(
+    `SELECT seq, outbox.key, lane, conversation, part, status, tries, repeats, due_at, shown.receipt AS receipt
+     FROM outbox LEFT JOIN shown ON shown.key = outbox.key
+     WHERE finished_at IS NULL AND lane = ? ORDER BY seq LIMIT 1`,
+  );
+  const upcoming = connection.prepare<Readonly<{ at: number | null }>>(
     'SELECT MIN(due_at) AS at FROM outbox WHERE finished_at IS NULL AND due_at > ?',
   );
   const count = connection.prepare<Readonly<{ unsent: number }>>(
@@ -50,37 +58,43 @@ export function createOutbox(
     `UPDATE outbox SET status = 'dead', error = ?, finished_at = ? WHERE finished_at IS NULL AND key = ?`,
   );
   const repeated = connection.prepare('UPDATE outbox SET repeats = repeats + 1 WHERE key = ?');
+  const show = connection.prepare(
+    `INSERT INTO shown (key, receipt, shown_at) VALUES (?, ?, ?)
+     ON CONFLICT (key) DO UPDATE SET receipt = excluded.receipt, shown_at = excluded.shown_at`,
+  );
+  const hide = connection.prepare('DELETE FROM shown WHERE key = ?');
+  const shown = connection.prepare<Readonly<{ receipt: string }>>('SELECT receipt FROM shown WHERE key = ?');
 
   function giveUp(key: string, error: string): void {
     connection.write('process', () => dead.run(error, clock.now(), key));
   }
 
-  function readDue(now: number): readonly OutboxRow[] {
-    const read = heads.all(now).map((row) => ({ row, result: readRow(row) }));
-    for (const { row, result } of read) {
-      if (result.ok) continue;
-      log.error(
-        { outbox: row.key, lane: row.lane, reason: result.reason },
-        'a stored part is damaged and was given up',
-      );
-      giveUp(row.key, `The stored part ${result.reason}`);
+  function next(lane: string, now: number): OutboxRow | undefined {
+    for (;;) {
+      const row = head.get(lane);
+      if (row === undefined || (row.status !== 'sending' && row.due_at > now)) return undefined;
+      const read = readRow(row);
+      if (read.ok) return read.value;
+      log.error({ outbox: row.key, lane, reason: read.reason }, 'a stored part is damaged and was given up');
+      giveUp(row.key, `The stored part ${read.reason}`);
     }
-    // A damaged head makes room for the row behind it.
-    return read.every(({ result }) => result.ok)
-      ? read.flatMap(({ result }) => (result.ok ? [result.value] : []))
-      : readDue(now);
   }
+
+  const due: Due = (now, limit) => {
+    const at = upcoming.get(now)?.at ?? undefined;
+    return {
+      lanes: lanes.all(now, limit).map(({ lane }) => lane),
+      ...(at === undefined ? {} : { nextAt: at }),
+    };
+  };
 
   return {
     add({ key, conversation, part }) {
       const place = JSON.stringify(conversation);
       insert.run(key, conversationKey(conversation), place, JSON.stringify(part));
     },
-    async due(now) {
-      const rows = readDue(now);
-      const at = next.get(now)?.at ?? undefined;
-      return { rows, ...(at === undefined ? {} : { nextAt: at }) };
-    },
+    serve: createServe({ due, what: 'the outbox', onWork, clock, log }),
+    next: async (lane, now) => next(lane, now),
     async sending(key) {
       connection.write('process', () => sending.run(key));
     },
@@ -95,16 +109,37 @@ export function createOutbox(
       connection.write('process', () => repeated.run(key));
     },
     pending: async (conversation) => count.get(conversationKey(conversation))?.unsent ?? 0,
+    async show(key, receipt) {
+      connection.write('process', () =>
+        receipt === undefined ? hide.run(key) : show.run(key, JSON.stringify(receipt), clock.now()),
+      );
+    },
+    shown: async (key) => readReceipt(shown.get(key)?.receipt),
   };
 }
 
-function readRow({ key, conversation, part, status, tries, repeats }: Row): ReadJson<OutboxRow> {
+function readRow({ key, conversation, part, status, tries, repeats, receipt }: Row): ReadJson<OutboxRow> {
   const place = readStored(storedConversation, conversation);
   if (!place.ok) return place;
   const what = readStored(storedPart, part);
   if (!what.ok) return what;
+  const shown = readReceipt(receipt);
   return {
     ok: true,
-    value: { key, conversation: place.value, part: what.value, status, tries, repeats },
+    value: {
+      key,
+      conversation: place.value,
+      part: what.value,
+      status,
+      tries,
+      repeats,
+      ...(shown === undefined ? {} : { shown }),
+    },
   };
+}
+
+/** A damaged receipt counts as missing: the part is sent anew. */
+function readReceipt(text: string | null | undefined): Receipt | undefined {
+  const read = text == null ? undefined : readStored(storedReceipt, text);
+  return read?.ok === true ? read.value : undefined;
 }

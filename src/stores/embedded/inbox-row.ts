@@ -14,18 +14,34 @@ export type InboxRow = Readonly<{
   error: string | null;
   accepted_at: number;
   taken_at: number | null;
+  stopped_at: number | null;
 }>;
 
-export const inboxColumns = 'seq, key, lane, parts, status, tries, error, accepted_at, taken_at';
+export const inboxColumns = 'seq, key, lane, parts, status, tries, error, accepted_at, taken_at, stopped_at';
 
 /** The item that a row holds; a row whose message can't be read gives the reason. */
 export function readItem(row: InboxRow): ReadJson<InboxItem> {
   const parts = readStored(storedItem, row.parts);
-  return parts.ok ? { ok: true, value: { ...listedItem(row), message: joinMessages(parts.value) } } : parts;
+  if (!parts.ok) return parts;
+  const { takenAt, ...item } = listedItem(row);
+  return {
+    ok: true,
+    value: {
+      ...item,
+      ...(takenAt === undefined ? {} : { interruptedAt: takenAt }),
+      message: joinMessages(parts.value),
+    },
+  };
+}
+
+/** A row as others see it, with its message where that can be read. */
+export function toListed(row: InboxRow): ListedItem {
+  const parts = readStored(storedItem, row.parts);
+  return parts.ok ? { ...listedItem(row), message: joinMessages(parts.value) } : listedItem(row);
 }
 
 /** What can be said of a row without its message. */
-export function listedItem(row: InboxRow): Omit<ListedItem, 'message'> {
+function listedItem(row: InboxRow): Omit<ListedItem, 'message'> {
   return {
     key: row.key,
     seq: row.seq,
@@ -34,6 +50,7 @@ export function listedItem(row: InboxRow): Omit<ListedItem, 'message'> {
     tries: row.tries,
     ...(row.error === null ? {} : { error: row.error }),
     acceptedAt: row.accepted_at,
-    ...(row.taken_at === null ? {} : { interruptedAt: row.taken_at }),
+    ...(row.taken_at === null ? {} : { takenAt: row.taken_at }),
+    ...(row.stopped_at === null ? {} : { stopped: true }),
   };
 }

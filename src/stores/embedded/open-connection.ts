@@ -1,4 +1,4 @@
-import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { backup, DatabaseSync, type SQLInputValue } from 'node:sqlite';
 
 /** `power`: on the disk when the call returns. `process`: outlives a kill of the process, and is consistent after a power cut (Q8). */
 export type Survives = 'power' | 'process';
@@ -17,6 +17,8 @@ export type Connection = Readonly<{
   write<T>(survives: Survives, work: () => T): T;
   /** For schema changes: several statements, no values. */
   exec(sql: string): void;
+  /** Writes a consistent copy to a new file, in steps between which the connection can be used (Q10). */
+  backup(file: string): Promise<void>;
   close(): void;
 }>;
 
@@ -56,6 +58,9 @@ export function openConnection(location: string): Connection {
       }
     },
     exec: (sql) => db.exec(sql),
+    async backup(file) {
+      await backup(db, file);
+    },
     close: () => db.close(),
   };
 }

@@ -79,4 +79,42 @@ export const schema: readonly string[] = [
     PRIMARY KEY (namespace, key)
   ) STRICT;
   CREATE INDEX keyed_expiring ON keyed (expires_at) WHERE expires_at IS NOT NULL;`,
+  `ALTER TABLE inbox ADD COLUMN stopped_at INTEGER;
+
+  CREATE TABLE asks (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    kind TEXT NOT NULL CHECK (kind IN ('approval', 'question')),
+    conversation TEXT NOT NULL,
+    requester TEXT NOT NULL,
+    state TEXT NOT NULL CHECK (state IN ('open', 'answered', 'expired', 'cancelled')),
+    expires_at INTEGER NOT NULL,
+    ask TEXT NOT NULL,
+    settled_at INTEGER
+  ) STRICT;
+  CREATE INDEX asks_open ON asks (conversation, seq) WHERE state = 'open';
+  CREATE INDEX asks_expiring ON asks (expires_at) WHERE state = 'open';
+  CREATE INDEX asks_settled ON asks (settled_at) WHERE settled_at IS NOT NULL;
+
+  CREATE TABLE usage (
+    day TEXT NOT NULL,
+    sender TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    skill TEXT NOT NULL,
+    model TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    input INTEGER NOT NULL,
+    output INTEGER NOT NULL,
+    cache_read INTEGER NOT NULL,
+    cache_write INTEGER NOT NULL,
+    PRIMARY KEY (day, sender, conversation, skill, model)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX usage_sender ON usage (sender, day);
+
+  CREATE TABLE shown (
+    key TEXT PRIMARY KEY,
+    receipt TEXT NOT NULL,
+    shown_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX shown_at ON shown (shown_at);`,
 ];

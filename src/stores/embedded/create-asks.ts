@@ -1,0 +1,64 @@
+import { conversationKey } from '../../core/conversation.ts';
+import type { Log } from '../../core/log.ts';
+import type { Ask, Asks } from '../store.ts';
+import { storedAsk, toAsk, type AskRow } from '../stored-ask.ts';
+import { readStored } from '../stored-json.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Connection } from './open-connection.ts';
+
+/** Asks on the embedded store. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
+export function createAsks(connection: Connection, clock: Clock, log: Log): Asks {
+  const columns = 'id, kind, requester, state, expires_at, ask';
+  const insert = connection.prepare(
+    `INSERT INTO asks (id, kind, conversation, requester, state, expires_at, ask) VALUES (?, ?, ?, ?, 'open', ?, ?)
+     ON CONFLICT (id) DO NOTHING`,
+  );
+  const one = connection.prepare<AskRow>(`SELECT ${columns} FROM asks WHERE id = ?`);
+  const open = connection.prepare<AskRow>(
+    `SELECT ${columns} FROM asks WHERE state = 'open' AND conversation = ? ORDER BY seq`,
+  );
+  const settle = connection.prepare(
+    `UPDATE asks SET state = 'answered', ask = ?, settled_at = ? WHERE state = 'open' AND id = ?`,
+  );
+  const cancel = connection.prepare<Readonly<{ id: string }>>(
+    `UPDATE asks SET state = 'cancelled', settled_at = ?1
+     WHERE state = 'open' AND conversation = ?2 AND (?3 IS NULL OR requester = ?3) RETURNING id`,
+  );
+  const expire = connection.prepare<Readonly<{ id: string }>>(
+    `UPDATE asks SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
+  );
+
+  function read(row: AskRow | undefined): Ask | undefined {
+    if (row === undefined) return undefined;
+    const stored = readStored(storedAsk, row.ask);
+    if (stored.ok) return toAsk(row, stored.value);
+    log.error({ ask: row.id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
+    return undefined;
+  }
+
+  return {
+    find: async (id) => read(one.get(id)),
+    open: async (conversation) => open.all(conversationKey(conversation)).flatMap((row) => read(row) ?? []),
+    async add({ id, kind, requester, expiresAt, ...rest }) {
+      const lane = conversationKey(rest.conversation);
+      connection.write('process', () =>
+        insert.run(id, kind, lane, requester, expiresAt, JSON.stringify(rest)),
+      );
+    },
+    answer: async (id, answer) =>
+      connection.write('power', () => {
+        const ask = read(one.get(id));
+        if (ask === undefined) return 'unknown';
+        if (ask.state !== 'open' || answer.at >= ask.expiresAt) return 'late';
+        const { conversation, transcript, toolUseId, payload, askedAt } = ask;
+        const kept = { conversation, transcript, toolUseId, payload, askedAt, answer };
+        settle.run(JSON.stringify(kept), answer.at, id);
+        return 'answered';
+      }),
+    cancel: async (conversation, requester) =>
+      connection.write('process', () =>
+        cancel.all(clock.now(), conversationKey(conversation), requester ?? null).map(({ id }) => id),
+      ),
+    expire: async (now) => connection.write('process', () => expire.all(now).map(({ id }) => id)),
+  };
+}

@@ -1,0 +1,87 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import { createLookout } from '../lookout.ts';
+import type { ServeOptions, Serving } from '../store.ts';
+
+/** Lanes with something due, oldest first, `limit` at most; `nextAt` is when the next one becomes due. */
+export type Due = (now: number, limit: number) => Readonly<{ lanes: readonly string[]; nextAt?: number }>;
+
+/** What is refused is given out again after so long. */
+const afterFaultMs = 1_000;
+const everything = -1;
+
+/** Gives out the lanes of one kind of work. This process owns the store, so no lane is ever lost to another. */
+export function createServe(options: {
+  due: Due;
+  /** `the inbox`, for the log. */
+  what: string;
+  /** Is told of what to call after anything may have become due. */
+  onWork(wake: () => void): void;
+  clock: Clock;
+  log: Log;
+}): (serve: ServeOptions) => Serving {
+  const { due, what, onWork, clock, log } = options;
+
+  return ({ channels, concurrency, run }) => {
+    const active = new Map<string, Promise<void>>();
+    const stopping = new AbortController();
+    const never = new AbortController().signal;
+    const lookout = createLookout({ look, what, clock, log });
+    const { wake } = lookout;
+    const prefixes = channels.map((channel) => `${encodeURIComponent(channel)}:`);
+    const serves = (lane: string): boolean => prefixes.some((prefix) => lane.startsWith(prefix));
+
+    async function look(): Promise<number | undefined> {
+      const { lanes, nextAt } = dueHere();
+      for (const lane of lanes) {
+        if (active.size >= concurrency || stopping.signal.aborted) break;
+        if (!active.has(lane)) begin(lane);
+      }
+      return nextAt;
+    }
+
+    /** All lanes are read only where those of other channels stand in the way. */
+    function dueHere(): ReturnType<Due> {
+      const first = due(clock.now(), concurrency * 2);
+      if (first.lanes.every(serves)) return first;
+      return { ...first, lanes: due(clock.now(), everything).lanes.filter(serves) };
+    }
+
+    function begin(lane: string): void {
+      const ended = work(lane).finally(() => {
+        active.delete(lane);
+        wake();
+      });
+      active.set(lane, ended);
+    }
+
+    async function work(lane: string): Promise<void> {
+      try {
+        await run(lane, never);
+      } catch (error) {
+        log.error({ err: error, lane }, `${what}: a lane could not go on; it is tried again`);
+        await clock.sleep(afterFaultMs, stopping.signal).catch(() => undefined);
+      }
+    }
+
+    onWork(wake);
+    wake();
+    return {
+      wake,
+      async idle() {
+        for (;;) {
+          wake();
+          await lookout.looked();
+          if (active.size > 0) await Promise.race(active.values());
+          else if (dueHere().lanes.length === 0) return;
+        }
+      },
+      async stop() {
+        stopping.abort();
+        lookout.stop();
+        await lookout.looked();
+        await Promise.all(active.values());
+      },
+    };
+  };
+}

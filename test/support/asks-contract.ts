@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import type { Ask } from '../../src/stores/store.ts';
+import type { StoreTest } from './store-contract.ts';
+
+const room = { channel: 'slack', chat: 'C1', thread: '17.2' };
+const far = Date.UTC(2100, 0, 1);
+
+function ask(id: string, change: Partial<Ask> = {}): Omit<Ask, 'state' | 'answer'> {
+  return {
+    id,
+    kind: 'approval',
+    conversation: room,
+    requester: 'slack:U1',
+    transcript: 'slack:C1/17.2',
+    toolUseId: 'toolu_1',
+    payload: { tool: 'bash', input: { command: 'ls "ä"', deep: [1, null, { a: true }] } },
+    askedAt: 10,
+    expiresAt: far,
+    ...change,
+  };
+}
+
+/** What every store promises of open questions and approvals (T8, U14), and of the sums of usage. */
+export function asksContract(storeTest: StoreTest): void {
+  storeTest('T8 what is asked comes back as it was asked, in order, once', async (store) => {
+    await store.asks.add(ask('b'));
+    await store.asks.add(ask('a', { kind: 'question', payload: {} }));
+    await store.asks.add(ask('b', { requester: 'slack:U666' }));
+    await store.asks.add(ask('elsewhere', { conversation: { channel: 'slack', chat: 'C1' } }));
+    assert.deepEqual(await store.asks.open(room), [
+      { ...ask('b'), state: 'open' },
+      { ...ask('a', { kind: 'question', payload: {} }), state: 'open' },
+    ]);
+    assert.equal(await store.asks.find('nothing'), undefined);
+  });
+
+  storeTest('T8 the first answer counts, every later one is late', async (store) => {
+    await store.asks.add(ask('a'));
+    const answer = { by: 'slack:U1', value: 'approve', at: 20 };
+    const both = await Promise.all([
+      store.asks.answer('a', answer),
+      store.asks.answer('a', { ...answer, value: 'deny' }),
+    ]);
+    assert.deepEqual([...both].sort(), ['answered', 'late']);
+    const kept = await store.asks.find('a');
+    assert.equal(kept?.state, 'answered');
+    assert.equal(kept.answer?.value, both[0] === 'answered' ? 'approve' : 'deny');
+    assert.deepEqual(kept.payload, ask('a').payload);
+    assert.equal(await store.asks.answer('nothing', answer), 'unknown');
+    assert.deepEqual(await store.asks.open(room), []);
+  });
+
+  storeTest(
+    'T8 an answer after the end of the time is late, and expiring says whose time is over',
+    async (store) => {
+      await store.asks.add(ask('short', { expiresAt: 100 }));
+      await store.asks.add(ask('long', { expiresAt: 200 }));
+      assert.equal(await store.asks.answer('short', { by: 'x', value: 'approve', at: 100 }), 'late');
+      assert.deepEqual(await store.asks.expire(150), ['short']);
+      assert.deepEqual(await store.asks.expire(150), []);
+      assert.equal((await store.asks.find('short'))?.state, 'expired');
+      assert.equal(await store.asks.answer('long', { by: 'x', value: 'approve', at: 199 }), 'answered');
+    },
+  );
+
+  storeTest(
+    'T8 stopping ends the open questions of a conversation, or only those of one person',
+    async (store) => {
+      for (const [id, requester] of [
+        ['a', 'slack:U1'],
+        ['b', 'slack:U2'],
+        ['c', 'slack:U2'],
+      ] as const)
+        await store.asks.add(ask(id, { requester }));
+      assert.deepEqual(await store.asks.cancel(room, 'slack:U1'), ['a']);
+      assert.deepEqual([...(await store.asks.cancel(room))].sort(), ['b', 'c']);
+      assert.equal(await store.asks.answer('b', { by: 'slack:U2', value: 'approve', at: 20 }), 'late');
+      assert.equal((await store.asks.find('b'))?.state, 'cancelled');
+    },
+  );
+
+  storeTest('U10 usage is summed by day, sender, conversation, skill and model', async (store) => {
+    const use = {
+      day: '2026-11-22',
+      sender: 'slack:U1',
+      conversation: 'slack:C1',
+      skill: '',
+      model: 'm',
+      tokens: { input: 1, output: 2, cacheRead: 3, cacheWrite: 4 },
+    };
+    await store.commit({ usage: [use, use] });
+    await store.commit({
+      usage: [
+        { ...use, skill: 'dice' },
+        { ...use, day: '2026-11-21', sender: 'slack:U2' },
+      ],
+    });
+    const today = await store.usage({ day: '2026-11-22' });
+    assert.deepEqual(
+      today.map(({ skill, requests, tokens }) => [skill, requests, tokens.input, tokens.cacheWrite]),
+      [
+        ['', 2, 2, 8],
+        ['dice', 1, 1, 4],
+      ],
+    );
+    assert.deepEqual(
+      (await store.usage({ sender: 'slack:U2' })).map(({ day }) => day),
+      ['2026-11-21'],
+    );
+    assert.equal((await store.usage({})).length, 3);
+  });
+}
