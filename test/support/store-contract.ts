@@ -5,6 +5,7 @@ import type { Entry } from '../../src/core/entry.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { asksContract } from './asks-contract.ts';
+import { backlogContract } from './backlog-contract.ts';
 import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
 import { makeMessage } from './make-message.ts';
@@ -34,6 +35,7 @@ export function storeContract(open: OpenStore): void {
   keyedContract(storeTest);
   serveContract(storeTest);
   asksContract(storeTest);
+  backlogContract(storeTest);
   transcriptContract(storeTest);
   keepingContract(storeTest);
 }

@@ -3,6 +3,7 @@ import type { Log } from '../../core/log.ts';
 import { createLocalSignals } from '../create-local-signals.ts';
 import type { Store } from '../store.ts';
 import { createAsks } from './create-asks.ts';
+import { createBacklog } from './create-backlog.ts';
 import { createForget } from './create-forget.ts';
 import { createInbox } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
@@ -58,6 +59,7 @@ export function createEmbeddedStore(
     reserve: async () => 0,
     prune: createPrune(connection),
     forget: createForget(connection),
+    backlog: createBacklog(connection),
     backup: (file) => connection.backup(file),
     async check() {
       await health.set('checked', clock.now());
