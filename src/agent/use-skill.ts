@@ -3,6 +3,8 @@ import type { SkillRules } from '../core/access-settings.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import type { Log } from '../core/log.ts';
+import { labelled } from '../core/label.ts';
+import { shownIdLength } from '../core/message.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
 import type { SkillResult } from '../core/skill-result.ts';
@@ -17,9 +19,10 @@ const input = z.object({
   message: z.string().min(1),
   context: z.string().optional(),
   args: z.string().optional(),
+  background: z.boolean().optional(),
 });
 
-export type SkillRequest = Readonly<z.output<typeof input> & { skill: string }>;
+export type SkillRequest = Readonly<Omit<z.output<typeof input>, 'background'>>;
 
 /**
  * The main agent's door to skills (U1). The enum is advice to the model: execution takes any string, and whatever
@@ -35,23 +38,29 @@ export function createUseSkill(options: {
   use(toolUseId: string): SkillUse;
   readiness: Readiness;
   run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
+  /** Sets a run up to go on by itself, and gives its id (U9). Absent where it already does. */
+  setUp?(skill: Skill, request: SkillRequest, context: ToolContext): Promise<string>;
   log: Log;
 }): Tool {
-  const { visible, find, rules, use, readiness, run, log } = options;
+  const { visible, find, rules, use, readiness, run, setUp, log } = options;
   const names = visible().map(({ name }) => name);
   const tool = defineTool({
     name: 'use_skill',
     description:
-      'Runs a skill by a subagent that sees only message and context. Gives its result; the user does not see it.',
+      'Runs a skill by a subagent that sees only message and context. Gives its result; the user does not see it. ' +
+      'With background it goes on by itself and you are woken with the result: for work of minutes.',
     input,
     // Interrupted, it goes on from the run's own journal: running it again is running it once (Q5).
     traits: { ...readOnly, sideEffects: true },
-    async run(request, context) {
+    async run({ background, ...request }, context) {
       const skill = await find(request.skill);
       const before = denial(skill, request.skill, context);
       if (before !== undefined || skill === undefined) return before ?? notFound(request.skill);
       const unready = readiness(skill);
       if (unready !== undefined) return unready;
+      if (setUp !== undefined && (background ?? skill.background)) {
+        return succeed(running(skill.name, await setUp(skill, request, context)));
+      }
       const result = await run(skill, request, context);
       // What an edit tightened meanwhile applies to the delivery too (D7, A8).
       return denial(await find(skill.name), skill.name, context) ?? asEnvelope(skill.name, result);
@@ -82,6 +91,14 @@ export function createUseSkill(options: {
           : '';
     return fail('SKILL_NOT_FOUND', `there is no skill "${name}" here.${advice}`);
   }
+}
+
+function running(skill: string, task: string): string {
+  const id = task.slice(0, shownIdLength);
+  return labelled(
+    'instruction',
+    `{"status":"running","task":"${id}"}: the skill ${skill} works in the background. You will be woken with its result. Tell the person that it runs, and that \`/tasks\` and \`/stop ${id}\` are theirs to use.`,
+  );
 }
 
 function asEnvelope(skill: string, result: SkillResult): Envelope {

@@ -1,5 +1,5 @@
 import { around, defuse, labelled } from '../core/label.ts';
-import type { Attachment, Message } from '../core/message.ts';
+import { shownIdLength, type Attachment, type Message, type Task } from '../core/message.ts';
 
 /**
  * A message as the model reads it. In a group its sender stands on it (M8); what others said before stands in front as
@@ -10,6 +10,7 @@ export function userContent(
   message: Message,
   options: Readonly<{ background: readonly Message[]; today?: string }>,
 ): string {
+  if (message.task?.kind === 'result') return taskResult(message.task, options.today);
   const text = message.text === '' && message.attachments.length > 0 ? '(no text)' : message.text;
   const own =
     message.chatType === 'private'
@@ -28,6 +29,14 @@ export function userContent(
     own,
     ...(message.attachments.length === 0 ? [] : [labelled('host', attachmentNote(message.attachments))]),
   ].join('\n');
+}
+
+/** The result stands in labels of its own: `use_skill` made them (U4, U9). */
+function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, today?: string): string {
+  const note = `The background run ${id.slice(0, shownIdLength)} of the skill ${skill} has ended. Tell the person what it gave; nobody wrote anything now.`;
+  return [labelled('host', `${today === undefined ? '' : `Today is ${today} (UTC). `}${note}`), result].join(
+    '\n',
+  );
 }
 
 function background(messages: readonly Message[]): string {

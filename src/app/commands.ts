@@ -1,18 +1,18 @@
 import type { Channel } from '../core/channel.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
-import type { Message } from '../core/message.ts';
+import { shownIdLength, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
-import type { Store } from '../stores/store.ts';
+import type { ListedItem, Store } from '../stores/store.ts';
 import { completeChat } from './complete-chat.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Live } from './live.ts';
 import type { People } from './people.ts';
 import { resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
-import { stopWork } from './stop-work.ts';
+import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
-import { workHere } from './work-here.ts';
+import { taskId, tasksHere, workHere } from './work-here.ts';
 
 export type Commands = Readonly<{
   /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
@@ -67,13 +67,12 @@ export function createCommands(options: {
       const buttons = skills.slice(0, 20).flatMap((skill) => runButton(skill).buttons ?? []);
       return { text: listText(skills), ...(buttons.length === 0 ? {} : { more: { buttons } }) };
     },
-    stop: async (message) => ({
-      text: await stopWork(message, {
-        isOwner: await people.isOwner(message.sender.id),
-        inbox: store.inbox,
-        signals: store.signals,
-      }),
-    }),
+    stop: async (message, args) => {
+      const { inbox, signals } = store;
+      const means = { isOwner: await people.isOwner(message.sender.id), inbox, signals };
+      return { text: await (args === '' ? stopWork(message, means) : stopTask(message, args, means)) };
+    },
+    tasks: async (message) => ({ text: tasksText(await tasksHere(message, store.inbox)) }),
     status: async (message) => {
       const { running, waiting } = await workHere(message, store.inbox);
       const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? 'somebody')));
@@ -150,7 +149,19 @@ const helpText = `Write to me in a direct message, or mention me in a group.
 
 - \`/skills\` lists what I can do here; \`/skill NAME text\` or \`/NAME text\` starts one
 - \`/new\` starts afresh, \`/stop\` stops what runs
+- \`/tasks\` lists what runs in the background, \`/stop ID\` stops one
 - \`/status\` and \`/whoami\` say how things stand and who you are to me`;
+
+function tasksText(items: readonly ListedItem[]): string {
+  if (items.length === 0) return 'Nothing runs in the background here.';
+  const lines = items.map((item) => {
+    const state = item.takenAt === undefined ? 'waits' : 'runs';
+    const { task, sender } = item.message ?? {};
+    const since = new Date(item.acceptedAt).toISOString().slice(0, 16).replace('T', ' ');
+    return `- \`${taskId(item)?.slice(0, shownIdLength) ?? item.key}\` ${task?.skill ?? 'a run'}, for ${inlineCode(sender?.name ?? 'somebody')}, ${state} since ${since} UTC`;
+  });
+  return ['In the background here:', '', ...lines].join('\n');
+}
 
 function describe(skill: Skill): string {
   const hint = skill.argumentHint === undefined ? '' : ` ${skill.argumentHint}`;

@@ -31,6 +31,7 @@ import { createPresses } from './presses.ts';
 import { createReadiness } from './readiness.ts';
 import { createShowWork } from './show-work.ts';
 import { createStrangers } from './strangers.ts';
+import { createTasks } from './tasks.ts';
 import { createUseOf } from './use-of.ts';
 import { createVoice } from './voice.ts';
 import { createWelcome } from './welcome.ts';
@@ -115,6 +116,7 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
+  const tasks = createTasks(store);
   const readiness = createReadiness(() => live.config);
   const showWork = createShowWork({ channels, clock });
   const item = createHandleItem({
@@ -129,7 +131,8 @@ export function createBot(parts: BotParts): Bot {
       clock,
       log,
     }),
-    grant: createGrantTurn({ live: current, library, readiness, runSkill, log }),
+    tasks,
+    grant: createGrantTurn({ live: current, library, readiness, runSkill, setUpTask: tasks.setUp, log }),
     useOf,
     showWork,
     delivery,

@@ -18,6 +18,9 @@ import { createCallTool } from '../tools/call-tool.ts';
 import { openCeiling } from '../tools/ceiling.ts';
 import type { Live } from './live.ts';
 import { isAvailable } from './readiness.ts';
+import type { NewTask } from './tasks.ts';
+
+type SetUpTask = NonNullable<Parameters<typeof createUseSkill>[0]['setUp']>;
 
 export type GrantTurn = (
   item: InboxItem,
@@ -34,9 +37,11 @@ export function createGrantTurn(options: {
   library: SkillLibrary;
   readiness: Readiness;
   runSkill: RunSkill;
+  /** Sets a run up to go on in the background (U9). */
+  setUpTask(message: Message, task: NewTask): Promise<string>;
   log: Log;
 }): GrantTurn {
-  const { live, library, readiness, runSkill, log } = options;
+  const { live, library, readiness, runSkill, setUpTask, log } = options;
   let lastShortage: string | undefined;
 
   return async (item, message, use, transcript, progress) => {
@@ -52,13 +57,26 @@ export function createGrantTurn(options: {
     };
     const visible = visibleNow();
     const model = models.get(config.agent.model);
+    // The one call that no model makes: behind a person's command, or in the background.
+    const task = message.task?.kind === 'run' ? message.task : undefined;
+    const ownCall = task?.toolUseId ?? invocationId(item.key);
+    const byPerson = task === undefined || task.by === 'person';
+    const setUp: SetUpTask = async (skill, input, { toolUseId }) =>
+      setUpTask(message, {
+        skill: skill.name,
+        input,
+        by: toolUseId === ownCall ? 'person' : 'model',
+        parent: transcript,
+        toolUseId,
+      });
     const useSkill = createUseSkill({
       visible: visibleNow,
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
       rules: () => live().rules,
-      use: (id) => (id === invocationId(item.key) ? use : byModel),
+      use: (id) => (byPerson && id === ownCall ? use : byModel),
       readiness,
       run: (skill, request, context) => runSkill(skill, request, context, transcript),
+      ...(task === undefined ? { setUp } : {}),
       log,
     });
     const wanted = new Set(config.agent.tools);
@@ -77,8 +95,7 @@ export function createGrantTurn(options: {
       });
     // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
     const [ofModel, ofPerson] = [door(tools), door([useSkill])];
-    const callTool: CallTool = (call, signal) =>
-      (call.id === invocationId(item.key) ? ofPerson : ofModel)(call, signal);
+    const callTool: CallTool = (call, signal) => (call.id === ownCall ? ofPerson : ofModel)(call, signal);
     const catalogue = renderCatalogue(tools.includes(useSkill) ? visible : [], {
       format: config.prompt.skillsFormat,
       budgetChars: catalogueBudget(model.contextWindow, config.prompt.skillsBudgetChars),

@@ -4,6 +4,7 @@ import type { Skill } from '../core/skill.ts';
 import type { Channel } from '../core/channel.ts';
 import type { SkillUse } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
+import { labelled } from '../core/label.ts';
 import type { Message } from '../core/message.ts';
 import type { InboxItem, Store } from '../stores/store.ts';
 import { runTranscript } from '../agent/run-skill.ts';
@@ -16,10 +17,13 @@ import { mayStartAfresh, notAfresh } from './may-start-afresh.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { People } from './people.ts';
 import type { ShowWork } from './show-work.ts';
+import type { Tasks } from './tasks.ts';
 import type { Voice } from './voice.ts';
 import { conversationKey } from '../core/conversation.ts';
 
 const apology = 'I am sorry, I could not answer that. My operator can see why; please try again later.';
+
+const gaveUp = labelled('host', 'It was interrupted again and again, and was given up without a result.');
 
 export type ItemHandling = Readonly<{
   handle: Handle;
@@ -37,6 +41,7 @@ export function createHandleItem(options: {
   commands: Commands;
   moved: MovedChats;
   turn: Turn;
+  tasks: Tasks;
   grant(
     item: InboxItem,
     message: Message,
@@ -50,12 +55,29 @@ export function createHandleItem(options: {
   voice: Voice;
   log: Log;
 }): ItemHandling {
-  const { store, channels, people, commands, moved, turn, grant, useOf, showWork, delivery, voice, log } =
-    options;
+  const {
+    store,
+    channels,
+    people,
+    commands,
+    moved,
+    turn,
+    tasks,
+    grant,
+    useOf,
+    showWork,
+    delivery,
+    voice,
+    log,
+  } = options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
     if (!(await stillAdmitted(message))) return store.commit({ done: item.key });
+    if (message.task?.kind === 'run') {
+      const granted = await grant(item, message, await useOf(message), message.task.parent, () => undefined);
+      return tasks.run(item, message.task, granted, signal);
+    }
     const asked = await commands.resolve(message);
     if (asked?.kind === 'built-in') {
       if (asked.name === 'new' || asked.name === 'clear') return startAfresh(item, message);
@@ -129,21 +151,29 @@ export function createHandleItem(options: {
     return decision.allowed;
   }
 
+  async function hasEntriesSince(transcript: string, at: number): Promise<boolean> {
+    const { entries } = await store.transcripts.read(transcript);
+    return entries.some(({ entry }) => entry.at > at);
+  }
+
   return {
     handle,
     async progressed({ message }, at) {
+      if (message.task?.kind === 'run')
+        return hasEntriesSince(runTranscript(message.task.parent, message.task.toolUseId), at);
       const transcript = await transcriptOf(message);
       const { entries } = await store.transcripts.read(transcript);
       const later = entries.filter(({ entry }) => entry.at > at);
       if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
       // A run under way writes into its own journal.
       for (const call of [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))]) {
-        const run = await store.transcripts.read(runTranscript(transcript, call));
-        if (run.entries.some(({ entry }) => entry.at > at)) return true;
+        if (await hasEntriesSince(runTranscript(transcript, call), at)) return true;
       }
       return false;
     },
     async onDead(item, error) {
+      const { task } = item.message;
+      if (task?.kind === 'run') return tasks.giveUp(item, task, gaveUp);
       const text = error instanceof ModelError ? error.sentence : apology;
       // Under a key of its own: after `inbox retry` the answer itself may still come.
       await voice.answer(item.message, text, { key: `${item.key}!dead` });

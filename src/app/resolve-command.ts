@@ -12,6 +12,7 @@ export const builtIns = [
   'new',
   'clear',
   'stop',
+  'tasks',
   'status',
   'whoami',
   'exit',

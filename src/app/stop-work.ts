@@ -1,7 +1,22 @@
 import type { Message } from '../core/message.ts';
 import type { Inbox, ListedItem, Signals } from '../stores/store.ts';
 import { inlineCode } from './inline-code.ts';
-import { workHere } from './work-here.ts';
+import { taskId, tasksHere, workHere } from './work-here.ts';
+
+/** `/stop TASK` (U9): stops one background run of this conversation, by the start of its id. */
+export async function stopTask(
+  message: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
+  id: string,
+  options: Parameters<typeof stopWork>[1],
+): Promise<string> {
+  const named = (await tasksHere(message, options.inbox)).filter((item) => taskId(item)?.startsWith(id));
+  const [item] = named;
+  if (item === undefined) return `There is no background run ${inlineCode(id)} here: /tasks lists them.`;
+  if (!maySay(message, options.isOwner, item)) return 'Only who began it or the owner can stop it.';
+  const stopped = await options.inbox.stop(item.key);
+  if (stopped === 'stopping') await options.signals.send('stop', item.key);
+  return stopped === 'none' ? 'It has just ended.' : 'Stopping.';
+}
 
 /**
  * `/stop` (Q4, I3): drops what waits here, cancels what runs, in whatever process, and says what happened. In a group
@@ -16,8 +31,7 @@ export async function stopWork(
   }>,
 ): Promise<string> {
   const { isOwner, inbox, signals } = options;
-  const may = (item: ListedItem): boolean =>
-    isOwner || message.chatType === 'private' || item.message?.sender.id === message.sender.id;
+  const may = (item: ListedItem): boolean => maySay(message, isOwner, item);
 
   let dropped = 0;
   let stopping = 0;
@@ -39,4 +53,12 @@ export async function stopWork(
     return dropped === 0 ? refusal : `Leaving out ${left}. ${refusal}`;
   }
   return dropped === 0 ? 'Nothing is running here.' : `Nothing was running; leaving out ${left}.`;
+}
+
+function maySay(
+  { chatType, sender }: Pick<Message, 'sender' | 'chatType'>,
+  isOwner: boolean,
+  item: ListedItem,
+): boolean {
+  return isOwner || chatType === 'private' || item.message?.sender.id === sender.id;
 }

@@ -28,3 +28,17 @@ export async function workHere(
     waiting: items.filter(({ takenAt }) => takenAt === undefined),
   };
 }
+
+/** Background runs that belong to this very conversation (U9). */
+export async function tasksHere(
+  { conversation }: Pick<Message, 'conversation'>,
+  inbox: Pick<Inbox, 'waitingIn'>,
+): Promise<readonly ListedItem[]> {
+  const here = `${conversationKey(conversation)}~`;
+  return (await inbox.waitingIn(conversationKey(conversation))).filter(({ lane }) => lane.startsWith(here));
+}
+
+/** The id of the background run that an item is. */
+export function taskId({ message }: ListedItem): string | undefined {
+  return message?.task?.id;
+}

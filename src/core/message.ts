@@ -29,6 +29,26 @@ export type Command = Readonly<{
   bare?: boolean;
 }>;
 
+/** What the bot does later in a person's name: a run in the background, and the word that it ended (U9). */
+export type Task = Readonly<
+  | {
+      kind: 'run';
+      id: string;
+      skill: string;
+      /** The input of the `use_skill` call that began it. */
+      input: Readonly<{ skill: string; message: string; context?: string; args?: string }>;
+      /** Whether a person's own command began it, or the model (I4). */
+      by: 'person' | 'model';
+      /** Transcript and call that it belongs to: they name its journal. */
+      parent: string;
+      toolUseId: string;
+    }
+  | { kind: 'result'; id: string; skill: string; result: string }
+>;
+
+/** Characters of a task's id that people and models see. */
+export const shownIdLength = 6;
+
 /** One normalised thing a person said: plain data that can be stored and replayed. */
 export type Message = Readonly<{
   /** Channel and platform id, unique for good: the key that removes duplicates (Q2). */
@@ -45,6 +65,8 @@ export type Message = Readonly<{
   command?: Command;
   attachments: readonly Attachment[];
   replyTo?: Quote;
+  /** Not said by anybody: the bot's own work in the sender's name. No channel sets it. */
+  task?: Task;
   /** Platform id of this message inside its chat, where an answer can point at it. */
   platformId?: string;
   /** Milliseconds since 1970, the platform's clock. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Part, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
-import type { Attachment, Command, Message, Quote, Sender } from '../core/message.ts';
+import type { Attachment, Command, Message, Quote, Sender, Task } from '../core/message.ts';
 import type { ItemPart } from './join-messages.ts';
 import type { FieldsOf } from './stored-json.ts';
 
@@ -11,6 +11,32 @@ export const storedConversation: z.ZodType<Conversation> = z.object({
   chat: z.string(),
   thread: z.string().optional(),
 } satisfies FieldsOf<Conversation>);
+
+type RunTask = Extract<Task, { kind: 'run' }>;
+type ResultTask = Extract<Task, { kind: 'result' }>;
+
+const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('run'),
+    id: z.string(),
+    skill: z.string(),
+    input: z.object({
+      skill: z.string(),
+      message: z.string(),
+      context: z.string().optional(),
+      args: z.string().optional(),
+    } satisfies FieldsOf<RunTask['input']>),
+    by: z.enum(['person', 'model']),
+    parent: z.string(),
+    toolUseId: z.string(),
+  } satisfies FieldsOf<RunTask>),
+  z.object({
+    kind: z.literal('result'),
+    id: z.string(),
+    skill: z.string(),
+    result: z.string(),
+  } satisfies FieldsOf<ResultTask>),
+]);
 
 /** A message as stores write it. Fields that this version does not know are left out. */
 export const storedMessage: z.ZodType<Message> = z.object({
@@ -39,6 +65,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
   replyTo: z
     .object({ name: z.string(), text: z.string(), own: z.boolean() } satisfies FieldsOf<Quote>)
     .optional(),
+  task: storedTask.optional(),
   platformId: z.string().optional(),
   sentAt: z.number(),
 } satisfies FieldsOf<Message>);
@@ -48,9 +75,10 @@ const itemPart = z.object({ message: storedMessage, glue: z.string() } satisfies
 /** The messages of one inbox item: one, or several that were joined. */
 export const storedItem: z.ZodType<[ItemPart, ...ItemPart[]]> = z.tuple([itemPart], itemPart);
 
-/** A part to be sent, as the outbox holds it. */
+/** What a platform calls a sent message, as the outbox holds it. */
 export const storedReceipt: z.ZodType<Receipt> = z.object({ id: z.string() });
 
+/** A part to be sent, as the outbox holds it. */
 export const storedPart: z.ZodType<Part> = z.object({
   markdown: z.string(),
   buttons: z

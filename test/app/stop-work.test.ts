@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLanes } from '../../src/app/lanes.ts';
-import { stopWork } from '../../src/app/stop-work.ts';
+import { stopTask, stopWork } from '../../src/app/stop-work.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -60,7 +60,7 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
     return stopWork(message, { isOwner, inbox: store.inbox, signals: store.signals });
   };
   const waiting = async () => (await store.inbox.list('waiting')).map(({ key }) => key);
-  return { lanes, cancelled, begun: (id: string) => begins(id).promise, say, stop, waiting };
+  return { lanes, store, cancelled, begun: (id: string) => begins(id).promise, say, stop, waiting };
 }
 
 test('Q4 /stop drops what waits for its next try', async (t) => {
@@ -105,4 +105,30 @@ test('I1 /stop from outside the threads reaches the own work in each thread of t
   assert.equal(await stop(ada, '9'), 'Nothing is running here.');
   assert.equal(await stop(ada, undefined, true), 'Stopping.');
   assert.deepEqual([...cancelled].sort(), ['a1', 'a2']);
+});
+
+test('U9 a background run is stopped by who began it or the owner, by nobody else', async (t) => {
+  const { store } = await setUp(t, 'runs');
+  const task = {
+    kind: 'run',
+    id: 'abcdef0123456789',
+    skill: 'dig',
+    input: { skill: 'dig', message: 'dig' },
+    by: 'model',
+    parent: 'slack:C1/1',
+    toolUseId: 'toolu_1',
+  } as const;
+  const conversation = { ...room, thread: '1' };
+  const message = makeMessage({ id: 'task:a', sender: ada, conversation, chatType: 'channel', task });
+  await store.commit({
+    work: [
+      { lane: 'closed:C1~a', message },
+      { lane: 'slack:C1/1~a', message: { ...message, id: 'task:b' } },
+    ],
+  });
+  const means = (isOwner: boolean) => ({ isOwner, inbox: store.inbox, signals: store.signals });
+  const from = (sender: Message['sender']) => makeMessage({ sender, conversation, chatType: 'channel' });
+  assert.match(await stopTask(from(ben), 'abcdef', means(false)), /^Only who began it/);
+  assert.match(await stopTask(from(ada), 'abd', means(false)), /no background run/);
+  assert.equal(await stopTask(from(ben), 'abcdef', means(true)), 'Stopping.');
 });

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { startWholeBot } from '../support/whole-bot.ts';
+
+const dig = (more = '') =>
+  `---\nname: dig\ndescription: Digs for a long time.\n${more}---\nDig and say what you found.\n`;
+const isRun = (body: MessagesRequest): boolean =>
+  JSON.stringify(body.system).includes('You carry out the skill');
+const textOf = (body: MessagesRequest): string => JSON.stringify(body.messages);
+const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
+const held = (text: string, hold: Promise<void>) => ({
+  content: [{ type: 'text' as const, text }],
+  wire: { hold },
+});
+const callDig = (id: string, input: object = {}) => ({
+  content: [
+    {
+      type: 'tool_use' as const,
+      id,
+      name: 'use_skill',
+      input: { skill: 'dig', message: 'Find the map.', background: true, ...input },
+    },
+  ],
+});
+const open = '[access]\ndm = "open"\n[bot]\nshutdown_seconds = 1\n';
+
+test('U9 a run in the background answers at once, and its result wakes the conversation that asked', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const { telegram, messages } = await startWholeBot(t, {
+    toml: open,
+    skills: { dig: dig() },
+    script: (body) => {
+      if (isRun(body)) return held('The map is under the oak.', gate.promise);
+      if (/under the oak/.test(lastOf(body))) return 'Found: under the oak.';
+      if (/status.{0,5}running/.test(lastOf(body))) return 'It runs.';
+      return /meanwhile/.test(lastOf(body)) ? 'Still here.' : callDig('toolu_1');
+    },
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('find the map');
+  await ann.dm.nextMessage('It runs.');
+  ann.says('meanwhile, hello');
+  await ann.dm.nextMessage('Still here.');
+  ann.says('/tasks');
+  assert.match((await ann.dm.nextMessage(/background here/)).text, /[0-9a-f]{6} dig, for Ann, runs since/);
+  gate.resolve();
+  await ann.dm.nextMessage('Found: under the oak.');
+  const woken = messages.requests.at(-1)!.body;
+  assert.match(lastOf(woken), /<host>.*background run [0-9a-f]{6} of the skill dig has ended/);
+  assert.match(lastOf(woken), /<output>\\nThe map is under the oak/);
+  ann.says('/tasks');
+  await ann.dm.nextMessage(/Nothing runs in the background/);
+});
+
+test('U9 Q5 a run in the background goes on after a restart, and is answered once', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  let runs = 0;
+  const set = await startWholeBot(t, {
+    toml: open,
+    skills: { dig: dig('background: true\n') },
+    script: (body) => {
+      if (isRun(body)) {
+        runs += 1;
+        asked.resolve();
+        return runs === 1 ? held('cut off', new Promise(() => undefined)) : 'The map is under the oak.';
+      }
+      return /under the oak/.test(lastOf(body)) ? 'Found it.' : 'It runs.';
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('/dig for the map');
+  await ann.dm.nextMessage('It runs.');
+  await asked.promise;
+  const again = await set.restart();
+  await ann.dm.nextMessage('Found it.');
+  await again.bot.idle();
+  assert.deepEqual(
+    ann.dm.everSent().map(({ text }) => text),
+    ['It runs.', 'Found it.'],
+  );
+});
+
+test('U9 Q4 /stop with its id ends one run in the background', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const set = await startWholeBot(t, {
+    toml: open,
+    skills: { dig: dig() },
+    script: (body) => {
+      if (isRun(body)) {
+        asked.resolve();
+        return held('never', new Promise(() => undefined));
+      }
+      return /status.{0,5}running/.test(lastOf(body)) ? 'It runs.' : callDig('toolu_1');
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('find the map');
+  await ann.dm.nextMessage('It runs.');
+  await asked.promise;
+  ann.says('/tasks');
+  const id = /([0-9a-f]{6}) dig/.exec((await ann.dm.nextMessage(/background here/)).text)?.[1] ?? '';
+  ann.says('/stop ffffff0');
+  await ann.dm.nextMessage(/no background run ffffff0 here/);
+  ann.says(`/stop ${id}`);
+  await ann.dm.nextMessage('Stopping.');
+  await set.bot.idle();
+  ann.says('/tasks');
+  await ann.dm.nextMessage(/Nothing runs in the background/);
+  assert.equal(set.messages.requests.filter(({ body }) => /never/.test(textOf(body))).length, 0);
+});
+
+test('U9 A8 a result whose skill was forbidden meanwhile is not delivered', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const set = await startWholeBot(t, {
+    toml: open,
+    skills: { dig: dig() },
+    script: (body) => {
+      if (isRun(body)) {
+        asked.resolve();
+        return held('SECRET MAP', gate.promise);
+      }
+      if (/has ended/.test(lastOf(body))) return 'It gave nothing.';
+      return /status.{0,5}running/.test(lastOf(body)) ? 'It runs.' : callDig('toolu_1');
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('find the map');
+  await ann.dm.nextMessage('It runs.');
+  await asked.promise;
+  await set.skill('dig', dig('enabled: false\n'));
+  await set.reconfigure(`${open}[skills.dig]\nenabled = false\n`);
+  await set.telegram.until('the rule', () =>
+    set.log.lines.some(({ message }) => message.includes('config was changed')),
+  );
+  gate.resolve();
+  await ann.dm.nextMessage('It gave nothing.');
+  assert.ok(set.messages.requests.every(({ body }) => isRun(body) || !/SECRET MAP/.test(textOf(body))));
+});
