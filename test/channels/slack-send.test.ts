@@ -1,9 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { createSlack } from '../../src/channels/slack/create-slack.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { SendError } from '../../src/core/errors.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { connectSlackChannel, type ConnectedSlack } from '../support/slack-server/connected-slack.ts';
+import {
+  connectSlackChannel,
+  watchLog,
+  type ConnectedSlack,
+} from '../support/slack-server/connected-slack.ts';
 import { checkBlocks } from '../support/slack-server/block-kit.ts';
+import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
 
 /** A room with the bot in it, and the conversation of its main line. */
 function roomIn({ slack }: ConnectedSlack, kind: 'channel' | 'group' = 'channel') {
@@ -251,4 +258,35 @@ test('I1 Slack has no menus to set', async (t) => {
   const { channel } = await connectSlackChannel(t);
   const entry = { name: 'dice', description: 'Throws dice' };
   assert.deepEqual(await channel.setMenus({ private: [entry], group: [entry] }), []);
+});
+
+test('Q6 Q2 what is sent or asked before Slack was reached waits for that, and is no failed try', async (t) => {
+  const slack = await startSlackServer();
+  const channel = createSlack({
+    botToken: slack.tokens.bot,
+    appToken: slack.tokens.app,
+    mode: 'socket',
+    apiUrl: slack.url,
+    command: '/skill',
+    threadFollow: true,
+    hasAnswered: async () => false,
+    paced: true,
+    log: watchLog().log,
+    clock: systemClock,
+  });
+  t.after(async () => {
+    await channel.stop();
+    await slack.close();
+  });
+  const room = slack.workspace.addRoom('group');
+  const conversation = { channel: 'slack', chat: room.id };
+  const early = [
+    channel.send(conversation, { markdown: 'left from before' }, 'k'),
+    channel.lookUpChat(conversation),
+    channel.find(conversation, 'other'),
+  ] as const;
+  await channel.start(async () => undefined);
+  assert.deepEqual(await early[1], { chatType: 'group', external: false });
+  assert.equal(await early[2], undefined);
+  assert.deepEqual(await early[0], { id: room.messages[0]?.ts });
 });

@@ -13,33 +13,33 @@ export function createSlack(options: SlackOptions): Channel {
   // chat.update: tier 3, some 50 a minute over the workspace.
   const edits = createPace(paced ? [{ kind: 'bucket', count: 10, ms: 1200, of: (key) => key }] : [], clock);
   const state: { connection?: SlackConnection } = {};
-
-  const connected = (): SlackConnection => {
-    if (state.connection === undefined) throw new SendError('retry', 'Slack is not connected yet');
-    return state.connection;
-  };
+  // What was left from before a restart is sent and asked as soon as that can be, and costs no failed try before.
+  const begun = Promise.withResolvers<SlackConnection>();
+  const connected = begun.promise;
+  connected.catch(() => undefined);
 
   return {
     name: 'slack',
     async start(onEvent) {
       state.connection = await connectSlack(checked(options), { posts, edits }, onEvent);
+      begun.resolve(state.connection);
       await state.connection.open();
     },
     async stop() {
+      begun.reject(new SendError('retry', 'Slack was not connected before the bot stopped'));
       await state.connection?.stop();
     },
     split: (markdown) => splitMarkdown(markdown, slackFits),
-    send: async (conversation, part, key) => connected().sender.send(conversation, part, key),
-    find: async (conversation, key) => connected().sender.find(conversation, key),
-    edit: async (conversation, receipt, part) => connected().sender.edit(conversation, receipt, part),
+    send: async (conversation, part, key) => (await connected).sender.send(conversation, part, key),
+    find: async (conversation, key) => (await connected).sender.find(conversation, key),
+    edit: async (conversation, receipt, part) => (await connected).sender.edit(conversation, receipt, part),
     async status(conversation, status) {
       await state.connection?.status.show(conversation, status);
     },
     // Slack has no menus to set: the one registered command covers every skill (I1).
     setMenus: async () => [],
     async lookUpChat({ chat }) {
-      if (state.connection === undefined) return { chatType: 'unknown', external: true };
-      const { chatType, external } = await state.connection.chats.lookUp(chat);
+      const { chatType, external } = await (await connected).chats.lookUp(chat);
       return { chatType, external };
     },
     directLink() {
