@@ -25,4 +25,14 @@ export type Entry =
   | Readonly<{ kind: 'tool_result'; toolUseId: string; content: string; isError: boolean; at: number }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>
   /** What came before, in short: stands for every earlier entry but the last `kept` ones, which stay verbatim (M9). */
-  | Readonly<{ kind: 'summary'; text: string; kept: number; tokens: Tokens; at: number }>;
+  | Readonly<{
+      kind: 'summary';
+      text: string;
+      kept: number;
+      /** Of the kept entries the first so many are no longer shown to a model, but for the person's own words: a turn that is too long for the window. */
+      folded?: number;
+      /** Sender ids of what it stands for, earlier summaries included. */
+      senders?: readonly string[];
+      tokens: Tokens;
+      at: number;
+    }>;

@@ -25,11 +25,17 @@ export class ModelError extends Error {
   readonly sentence: string;
   /** The fault passes by itself: the turn may be tried again later. */
   readonly passing: boolean;
+  /** The prompt does not fit the model's window: a shorter one may (M3). */
+  readonly tooLong: boolean;
 
-  constructor(message: string, more: { sentence: string; passing: boolean; cause?: unknown }) {
+  constructor(
+    message: string,
+    more: { sentence: string; passing: boolean; tooLong?: boolean; cause?: unknown },
+  ) {
     super(message, { cause: more.cause });
     this.sentence = more.sentence;
     this.passing = more.passing;
+    this.tooLong = more.tooLong ?? false;
   }
 }
 

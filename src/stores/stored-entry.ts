@@ -8,6 +8,13 @@ type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
 
 const at = z.number();
 const text = z.string();
+const count = z.int().min(0);
+const tokens = z.object({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+} satisfies FieldsOf<Tokens>);
 
 /** A transcript entry as stores write it. Content blocks stay as the model's API wrote them: only that each has a type is checked. */
 export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
@@ -22,12 +29,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     kind: z.literal('assistant'),
     content: z.array(z.custom<Anthropic.ContentBlock>(isBlock)),
     stopReason: z.custom<Anthropic.StopReason>((value) => typeof value === 'string'),
-    tokens: z.object({
-      input: z.number(),
-      output: z.number(),
-      cacheRead: z.number(),
-      cacheWrite: z.number(),
-    } satisfies FieldsOf<Tokens>),
+    tokens,
     model: text,
     at,
   } satisfies FieldsOf<EntryOf<'assistant'>>),
@@ -44,6 +46,15 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     at,
   } satisfies FieldsOf<EntryOf<'tool_result'>>),
   z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),
+  z.object({
+    kind: z.literal('summary'),
+    text,
+    kept: count,
+    folded: count.optional(),
+    senders: z.array(text).optional(),
+    tokens,
+    at,
+  } satisfies FieldsOf<EntryOf<'summary'>>),
 ]);
 
 function isBlock(value: unknown): boolean {

@@ -97,6 +97,48 @@ function transcriptContract(storeTest: StoreTest): void {
     assert.deepEqual(await store.transcripts.read('b'), { entries: [], damaged: 0 });
   });
 
+  storeTest('M9 a transcript is read from its newest summary on, what that keeps included', async (store) => {
+    const summary = (text: string, kept: number, more: object = {}): Entry => ({
+      kind: 'summary',
+      text,
+      kept,
+      ...more,
+      tokens: { input: 9, output: 3, cacheRead: 0, cacheWrite: 0 },
+      at: 20,
+    });
+    const read = async (): Promise<readonly Entry[]> => {
+      const { entries, damaged } = await store.transcripts.read('a');
+      assert.equal(damaged, 0);
+      return entries.map(({ entry }) => entry);
+    };
+    const add = (...entries: readonly Entry[]) =>
+      store.commit({
+        entries: entries.flatMap((entry) => [
+          { transcript: 'a', entry },
+          { transcript: 'b', entry: notice('of another') },
+        ]),
+      });
+    const said = ['1', '2', '3', '4'].map(notice);
+    await add(...said);
+    const first = summary('first', 2);
+    await add(first);
+    assert.deepEqual(await read(), [...said.slice(2), first]);
+    const more = [notice('5'), answer, notice('6')];
+    await add(...more);
+    assert.deepEqual(await read(), [...said.slice(2), first, ...more]);
+
+    const second = summary('second', 5, { folded: 3, senders: ['telegram:1', 'telegram:2'] });
+    await add(second);
+    assert.deepEqual(await read(), [...said.slice(3), first, ...more, second], 'a kept summary is an entry');
+    const third = summary('third', 0);
+    await add(third, notice('7'));
+    assert.deepEqual(await read(), [third, notice('7')]);
+    const all = summary('more than there is', 1_000);
+    await add(all);
+    assert.equal((await read()).length, 12, 'nothing is removed by a summary');
+    assert.equal((await store.transcripts.read('b')).entries.length, 12);
+  });
+
   storeTest('Q8 a step is written whole or not at all', async (store) => {
     await store.inbox.accept(makeMessage({ id: 'k' }), { now: 1 });
     const broken = { ...answer, content: [{ type: 'text', text: 1n }] } as unknown as Entry;
