@@ -29,7 +29,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^just-bash$/, /^src\/sandbox\//],
   [/^mdast-util-|^micromark/, /^src\/channels\//],
   [/^commander$/, /^src\/cli\//],
-  [/^pino$/, /^src\/app\//],
+  [/^pino$|^prom-client$/, /^src\/app\//],
   [/^zod$/, /^src\//],
   [/^node:/, /^src\//],
 ];

@@ -27,9 +27,14 @@ const anthropic = 'https://api.anthropic.com';
 /** Builds each configured model once, when it is first asked for. */
 export function createModels(
   settings: ModelsSettings,
-  options: Readonly<{ log: Log; clock: Clock }>,
+  options: Readonly<{
+    log: Log;
+    clock: Clock;
+    /** Is given each model once, before any is asked, and gives what is asked in its place. */
+    measure?: (model: Model) => Model;
+  }>,
 ): Models {
-  const { log, clock } = options;
+  const { log, clock, measure = (model) => model } = options;
   const built = new Map<string, Model>();
   const isOffline = !Object.hasOwn(settings.aliases, 'default');
 
@@ -56,7 +61,7 @@ export function createModels(
   const plain = (name: string): Model => {
     const known = built.get(name);
     if (known !== undefined) return known;
-    const model = build(name);
+    const model = measure(build(name));
     built.set(name, model);
     return model;
   };

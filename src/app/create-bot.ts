@@ -8,6 +8,7 @@ import type { AccessSettings } from '../core/access-settings.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { Meter } from '../core/meter.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
@@ -22,14 +23,17 @@ import { hostDiagnostics } from './host-diagnostics.ts';
 import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
 import { makeMenus } from './make-menus.ts';
+import { measureRunCalls, measureRuns, measureTurnCalls, measureTurns } from './measure-work.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
 import type { Operate } from './control.ts';
+import { outageNotice } from './outage-notice.ts';
 import { createPairing, type Pairing } from './pairing.ts';
 import { createPeople, type People } from './people.ts';
 import { createPresses } from './presses.ts';
 import { createReadiness } from './readiness.ts';
 import { createShowWork } from './show-work.ts';
+import type { StoreHealth } from './store-health.ts';
 import { createStrangers } from './strangers.ts';
 import { createTasks } from './tasks.ts';
 import { createUseOf } from './use-of.ts';
@@ -50,6 +54,9 @@ export type BotParts = Readonly<{
   mostTries?: number;
   /** Told of each message that was given up. */
   onSetAside?: (key: string) => void;
+  /** The health of `store`: what is begun in an outage waits there (Q11). */
+  health: Pick<StoreHealth, 'start' | 'stop'>;
+  meter: Meter;
   clock: Clock;
   log: Log;
 }>;
@@ -78,7 +85,7 @@ const pruneEveryMs = 3_600_000;
 
 /** The one place that puts the bot together. */
 export function createBot(parts: BotParts): Bot {
-  const { store, library, sandbox, clock, log } = parts;
+  const { store, library, sandbox, health, meter, clock, log } = parts;
   const channels = new Map(parts.channels.map((channel) => [channel.name, channel]));
   let live = makeLive(parts.config, parts.makeModels, parts.changeAccess);
   const current = () => live;
@@ -109,13 +116,16 @@ export function createBot(parts: BotParts): Bot {
     channels,
     voice,
   });
-  const runSkill = createRunSkill({
-    store,
-    grant: createGrantRun({ live: current, library, sandbox, useOf, log }),
-    costOf: (model, tokens) => costOf(live.config, model.alias, tokens),
-    clock,
-    log,
-  });
+  const runSkill = measureRuns(
+    createRunSkill({
+      store,
+      grant: measureRunCalls(createGrantRun({ live: current, library, sandbox, useOf, log }), meter),
+      costOf: (model, tokens) => costOf(live.config, model.alias, tokens),
+      clock,
+      log,
+    }),
+    meter,
+  );
   const tasks = createTasks(store);
   const readiness = createReadiness(() => live.config);
   const showWork = createShowWork({ channels, clock });
@@ -132,7 +142,10 @@ export function createBot(parts: BotParts): Bot {
       log,
     }),
     tasks,
-    grant: createGrantTurn({ live: current, library, readiness, runSkill, setUpTask: tasks.setUp, log }),
+    grant: measureTurnCalls(
+      createGrantTurn({ live: current, library, readiness, runSkill, setUpTask: tasks.setUp, log }),
+      meter,
+    ),
     useOf,
     showWork,
     delivery,
@@ -142,7 +155,7 @@ export function createBot(parts: BotParts): Bot {
   const lanes = createLanes({
     inbox: store.inbox,
     signals: store.signals,
-    handle: item.handle,
+    handle: measureTurns(item.handle, meter, clock),
     progressed: item.progressed,
     async onDead(dead, error) {
       await item.onDead(dead, error);
@@ -177,6 +190,8 @@ export function createBot(parts: BotParts): Bot {
     }
   }
 
+  const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
+
   async function skillsChanged(): Promise<void> {
     for (const { code, message, path } of hostDiagnostics(
       library.current().skills,
@@ -201,6 +216,10 @@ export function createBot(parts: BotParts): Bot {
     redact: (text) => live.redact(text),
     operate: createOperate({ inbox: store.inbox, people, pairing, welcome }),
     async start() {
+      health.start((outage) => {
+        const { key, markdown } = outageNotice(outage);
+        voice.tellOwners(key, markdown).catch(notTold);
+      });
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
@@ -211,7 +230,9 @@ export function createBot(parts: BotParts): Bot {
     async stop() {
       stopping.abort();
       await Promise.all([...channels.values()].map((channel) => channel.stop()));
-      await lanes.stop(live.config.bot.shutdownSeconds * 1_000);
+      const ended = lanes.stop(live.config.bot.shutdownSeconds * 1_000);
+      health.stop();
+      await ended;
       await delivery.stop(deliveryGraceMs);
       await showWork.settled();
     },
@@ -241,7 +262,7 @@ export function createBot(parts: BotParts): Bot {
             `config:${clock.now()}`,
             `The saved \`config.toml\` is not valid, so nothing changed:\n\n${problems.join('\n')}`,
           )
-          .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
+          .catch(notTold);
         return;
       }
       const changed = changedKeys(live.config, outcome.config);

@@ -12,7 +12,9 @@ import { openStore } from '../stores/open-store.ts';
 import { controlPath, serveControl, type Control, type Operate } from './control.ts';
 import { createBot, type Bot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
+import { openHealth } from './open-health.ts';
 import { openLibrary } from './open-library.ts';
+import type { HealthServer } from './serve-health.ts';
 
 export type OpenBot = Bot &
   Readonly<{
@@ -28,12 +30,15 @@ export async function openBot(options: {
   changeAccess?: (access: AccessSettings) => AccessSettings;
   mostTries?: number;
   onSetAside?: (key: string) => void;
+  /** Address for health and metrics (L4). */
+  listen?: string;
   log: Log;
 }): Promise<OpenBot> {
-  const { config, env, changeAccess, mostTries, onSetAside, log } = options;
+  const { config, env, changeAccess, mostTries, onSetAside, listen, log } = options;
   const clock = systemClock;
   mkdirSync(config.bot.dataDir, { recursive: true, mode: 0o700 });
   const store = await openStore(config.store.url, { log, clock });
+  const health = await openHealth({ ...(listen === undefined ? {} : { listen }), store, clock, log });
   const sandbox = openSandbox(config.sandbox.mode, config.sandbox);
   const library = await openLibrary(config, log);
   const channels = await options.channels({
@@ -44,14 +49,16 @@ export async function openBot(options: {
   });
   const bot = createBot({
     config,
-    store,
+    store: health.store,
     library,
     sandbox,
-    channels,
-    makeModels: ({ models }) => createModels(models, { log, clock }),
+    channels: channels.map(health.watchChannel),
+    makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
     ...(changeAccess === undefined ? {} : { changeAccess }),
     ...(mostTries === undefined ? {} : { mostTries }),
     ...(onSetAside === undefined ? {} : { onSetAside }),
+    health: health.ofStore,
+    meter: health.meter,
     clock,
     log,
   });
@@ -59,9 +66,11 @@ export async function openBot(options: {
   const watch = watchConfig(config, { env, onChange: bot.reconfigure });
   // While the bot only waits, for a retry or to stop, nothing else keeps the process alive.
   const alive = setInterval(() => undefined, 60_000);
+  let server: HealthServer | undefined;
   const close = async (): Promise<void> => {
     watch.stop();
     await Promise.all([control?.close(), bot.stop()]);
+    await server?.close();
     await library.close();
     await sandbox.close();
     await store.close();
@@ -71,6 +80,7 @@ export async function openBot(options: {
     ...bot,
     async start() {
       try {
+        server = await health.serve(bot.redact);
         await bot.start();
       } catch (error) {
         // What is open would keep the process alive that cannot do its work.

@@ -4,6 +4,7 @@ import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
+import { hostAndPort } from './host-and-port.ts';
 
 export type ChannelNeeds = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
@@ -67,10 +68,4 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
     );
   }
   return channels;
-}
-
-/** `127.0.0.1:8443`, checked when the config was read. */
-function hostAndPort(listen: string): Readonly<{ host: string; port: number }> {
-  const colon = listen.lastIndexOf(':');
-  return { host: listen.slice(0, colon).replace(/^\[|\]$/g, ''), port: Number(listen.slice(colon + 1)) };
 }

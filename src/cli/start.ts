@@ -20,6 +20,7 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     config,
     env: process.env,
     channels: (needs) => openChannels(config, needs),
+    ...(config.server.listen === undefined ? {} : { listen: config.server.listen }),
     log,
   });
   redactBy(bot.redact);

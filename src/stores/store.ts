@@ -4,6 +4,7 @@ import type { Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message } from '../core/message.ts';
 import type { Tokens } from '../core/model.ts';
+import type { Backlog } from './backlog.ts';
 
 /** A message on its way to an answer. */
 export type InboxItem = Readonly<{
@@ -242,15 +243,6 @@ export type UsageRow = Readonly<{
   tokens: Tokens;
 }>;
 
-/** How much work there is, for the operator's gauges (L4). */
-export type Backlog = Readonly<{
-  /** Items waiting for an answer or being answered. */
-  inboxWaiting: number;
-  inboxDead: number;
-  /** Outbox rows neither sent nor dead. */
-  outboxWaiting: number;
-}>;
-
 /** What `forget` removed. */
 export type Forgotten = Readonly<{
   messages: number;
@@ -296,7 +288,7 @@ export type Store = Readonly<{
   forget(sender: string): Promise<Forgotten>;
   /** Writes a consistent copy to a new file while the store is in use (Q10). Throws OperatorError where this store can't, naming what can. */
   backup(file: string): Promise<void>;
-  /** Counts from indexes, in every process's lanes: cheap enough to be asked every few seconds. */
+  /** Counted from indexes: cheap enough to be asked every few seconds. */
   backlog(): Promise<Backlog>;
   /** Rejects with the reason while the database can't be read and written (Q11). */
   check(): Promise<void>;

@@ -199,8 +199,8 @@ test('Q7 Q11 when the bot stops during an outage nothing is waited for', async (
   const store = watched();
   breakDown(store);
   const waits = assert.rejects(store.patient(store.call), /disk is full/);
-  const begins = store.usable(new AbortController().signal);
   await store.clock.advance(3_000);
+  const begins = store.usable(new AbortController().signal);
   store.stop();
   await waits;
   await store.clock.advance(1_000);

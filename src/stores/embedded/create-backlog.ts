@@ -1,4 +1,4 @@
-import type { Backlog } from '../store.ts';
+import type { Backlog } from '../backlog.ts';
 import type { Connection } from './open-connection.ts';
 
 /** `Store.backlog` on the embedded store: each count walks an index that holds only what it counts. */

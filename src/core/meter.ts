@@ -1,0 +1,51 @@
+/** For labels whose values only the running bot knows: names of models, tools and skills, which the operator chose. */
+const named: readonly string[] = [];
+
+/**
+ * Everything that is counted, with its labels and their values (L4). No label ever holds what a person wrote, who they
+ * are, or a secret: `/metrics` is read by other programs.
+ */
+export const counters = {
+  messages: {
+    help: 'Messages for the bot, by what became of them when they arrived',
+    labels: { outcome: ['accepted', 'merged', 'duplicate', 'lane_full'] },
+  },
+  answers: { help: 'Messages that were answered', labels: {} },
+  failed_tries: { help: 'Tries to answer a message that failed', labels: {} },
+  set_aside: { help: 'Messages that were set aside after their last try', labels: {} },
+  sends: {
+    help: 'Parts of answers: sent, put off for another try, given up; repeated are sends made again because their outcome was unknown',
+    labels: { outcome: ['sent', 'retried', 'repeated', 'given_up'] },
+  },
+  model_requests: {
+    help: 'Requests to language models, retries within one not counted',
+    labels: { model: named, outcome: ['ok', 'failed', 'cancelled'] },
+  },
+  model_tokens: {
+    help: 'Tokens as the models report them',
+    labels: { model: named, kind: ['input', 'output', 'cache_read', 'cache_write'] },
+  },
+  tool_calls: { help: 'Tool calls of models', labels: { tool: named, outcome: ['ok', 'error'] } },
+  runs: { help: 'Skill runs that ended', labels: { skill: named, status: named } },
+  store_outages: { help: 'Times that the store could not be read or written', labels: {} },
+} as const satisfies Readonly<
+  Record<string, Readonly<{ help: string; labels: Readonly<Record<string, readonly string[]>> }>>
+>;
+
+export type CounterName = keyof typeof counters;
+export type CounterLabels<Name extends CounterName> = Readonly<{
+  [
+    Label in keyof (typeof counters)[Name]['labels']
+  ]: (typeof counters)[Name]['labels'][Label] extends readonly (infer Value)[] ? Value : never;
+}>;
+
+/** Where the bot counts what it does. Never throws, and costs nothing worth mentioning. */
+export type Meter = Readonly<{
+  /** Adds `by` (1 by default). */
+  count<Name extends CounterName>(name: Name, labels: CounterLabels<Name>, by?: number): void;
+  /** One message was worked on for so long, whatever came of it. */
+  turn(seconds: number): void;
+}>;
+
+/** Counts nothing: for a bot whose numbers nobody reads. */
+export const noMeter: Meter = { count: () => undefined, turn: () => undefined };

@@ -1,0 +1,37 @@
+/** The database itself can't be used at present; `undone` where surely nothing of the failed call was written. */
+export type StoreFault = Readonly<{ reason: string; undone: boolean }>;
+
+/**
+ * What a store's error says of the database (Q11): disk full, file or server away, locked, unreadable. Nothing for an
+ * error that is the call's own, which would fail again on a healthy database.
+ */
+export function storeFault(error: unknown): StoreFault | undefined {
+  for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
+    const undone = sqliteFault(one) ?? postgresFault(one);
+    if (undone !== undefined) return { reason: one.message, undone };
+  }
+  return undefined;
+}
+
+/** PERM, BUSY, LOCKED, NOMEM, READONLY, IOERR, CORRUPT, FULL, CANTOPEN, PROTOCOL, NOLFS, NOTADB. */
+const sqliteCodes: ReadonlySet<number> = new Set([3, 5, 6, 7, 8, 10, 11, 13, 14, 15, 22, 26]);
+
+/** SQLite takes back a transaction that failed. */
+function sqliteFault(error: Error): true | undefined {
+  if (!('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  // The low byte is the kind of failure, the rest its details.
+  return sqliteCodes.has(error.errcode & 0xff) ? true : undefined;
+}
+
+const neverReached = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+const cutOff = /^(ECONNRESET|EPIPE|ETIMEDOUT|08...)$/;
+/** Resources, shutdown, system errors, a server that only reads, damaged data. */
+const serverSays = /^(53...|57P0.|58...|25006|XX00[12])$/;
+
+function postgresFault(error: Error): boolean | undefined {
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (neverReached.test(code) || serverSays.test(code)) return true;
+  if (/timeout exceeded when trying to connect/.test(error.message)) return true;
+  if (cutOff.test(code) || /^Connection terminated|not queryable/.test(error.message)) return false;
+  return 'connected' in error && error.connected === false ? false : undefined;
+}
