@@ -11,4 +11,8 @@ export const bounds = {
   overheardKeptMs: day,
   /** Sent and given-up outbox rows, counted from their end. */
   sentKeptMs: 7 * day,
+  /** What a platform showed in place of a row that never came. */
+  shownKeptMs: 7 * day,
+  /** Questions and approvals, counted from their end. */
+  settledKeptMs: 7 * day,
 } as const;

@@ -10,6 +10,7 @@ import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
 import { makeMessage } from './make-message.ts';
 import { outboxContract } from './outbox-contract.ts';
+import { retentionContract } from './retention-contract.ts';
 import { serveContract } from './serve-contract.ts';
 
 /** Opens a store with nothing in it. */
@@ -38,6 +39,7 @@ export function storeContract(open: OpenStore): void {
   backlogContract(storeTest);
   transcriptContract(storeTest);
   keepingContract(storeTest);
+  retentionContract(storeTest);
 }
 
 const room: Conversation = { channel: 'slack', chat: 'C1', thread: '17.2' };

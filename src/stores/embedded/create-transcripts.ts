@@ -16,6 +16,10 @@ export function createTranscripts(
   log: Log,
 ): Transcripts & Readonly<{ append(transcript: string, entry: Entry): void }> {
   const insert = connection.prepare('INSERT INTO entries (transcript, kind, entry) VALUES (?, ?, ?)');
+  const touch = connection.prepare(
+    `INSERT INTO transcript_times (transcript, last_at) VALUES (?, ?)
+     ON CONFLICT (transcript) DO UPDATE SET last_at = MAX(last_at, excluded.last_at)`,
+  );
   // Walks back from the newest entry: as far as what is read next, for a transcript with a summary.
   const summaries = connection.prepare<Row>(
     `SELECT seq, entry FROM entries WHERE transcript = ? AND kind = 'summary' AND seq < ? ORDER BY seq DESC LIMIT 1`,
@@ -64,7 +68,10 @@ export function createTranscripts(
   }
 
   return {
-    append: (transcript, entry) => void insert.run(transcript, entry.kind, JSON.stringify(entry)),
+    append(transcript, entry) {
+      insert.run(transcript, entry.kind, JSON.stringify(entry));
+      touch.run(transcript, Math.trunc(entry.at));
+    },
     current: async (conversation) => current.get(conversation)?.id ?? conversation,
     async read(id) {
       const summary = newestSummary(id);

@@ -117,4 +117,14 @@ export const schema: readonly string[] = [
     shown_at INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX shown_at ON shown (shown_at);`,
+  `CREATE TABLE transcript_times (
+    transcript TEXT PRIMARY KEY,
+    last_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  INSERT INTO transcript_times (transcript, last_at)
+    SELECT transcript, COALESCE(
+      MAX(CASE WHEN json_valid(entry) THEN CAST(entry ->> '$.at' AS INTEGER) END), unixepoch() * 1000
+    ) FROM entries GROUP BY transcript;
+  CREATE INDEX transcript_times_last ON transcript_times (last_at);
+  CREATE INDEX inbox_dead_since ON inbox (accepted_at) WHERE status = 'dead';`,
 ];
