@@ -1,10 +1,8 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { bounds } from '../bounds.ts';
-import type { ItemPart } from '../join-messages.ts';
+import { completeItem, joinItem, writeItem } from '../grow-item.ts';
 import type { Accepted, Inbox } from '../store.ts';
-import { readStored } from '../stored-json.ts';
-import { storedItem } from '../stored-message.ts';
 import type { Connection } from './open-connection.ts';
 
 type Options = Parameters<Inbox['accept']>[1];
@@ -33,30 +31,23 @@ export function createAccept(connection: Connection): Readonly<{
   const write = connection.prepare('UPDATE inbox SET parts = ? WHERE seq = ?');
 
   function complete(twin: Message, { seq, parts }: Waiting): Accepted {
-    const stored = readStored(storedItem, parts);
-    if (!stored.ok || twin.chatType === 'unknown') return 'duplicate';
-    const gap = ({ message }: ItemPart) => message.id === twin.id && message.chatType === 'unknown';
-    if (!stored.value.some(gap)) return 'duplicate';
-    const completed = stored.value.map((part) =>
-      gap(part) ? { ...part, message: withTypeOf(twin, part.message) } : part,
-    );
-    write.run(JSON.stringify(completed), seq);
+    const completed = completeItem(parts, twin);
+    if (completed === undefined) return 'duplicate';
+    write.run(completed, seq);
     return 'merged';
   }
 
   function join(message: Message, lane: string, { key, glue }: NonNullable<Options['join']>): boolean {
     const item = joinable.get(key, lane);
-    const stored = item && readStored(storedItem, item.parts);
-    if (!item || !stored?.ok || stored.value.length >= bounds.joinedMessages) return false;
-    if (stored.value[0].message.sender.id !== message.sender.id) return false;
-    write.run(JSON.stringify([...stored.value, { message, glue }]), item.seq);
+    const joined = item && joinItem(item.parts, message, glue);
+    if (!item || joined === undefined) return false;
+    write.run(joined, item.seq);
     remember.run(message.id, item.seq);
     return true;
   }
 
   function store(message: Message, lane: string, more: { now: number; due: number; join?: string }): void {
-    const parts: readonly ItemPart[] = [{ message, glue: '' }];
-    const item = insert.get(message.id, lane, JSON.stringify(parts), more.join ?? null, more.due, more.now);
+    const item = insert.get(message.id, lane, writeItem(message), more.join ?? null, more.due, more.now);
     if (!item) throw new Error(`The store gave no number to ${message.id}`);
     remember.run(message.id, item.seq);
   }
@@ -78,9 +69,4 @@ export function createAccept(connection: Connection): Readonly<{
       if (known.get(message.id) === undefined) store(message, lane, { now, due: now });
     },
   };
-}
-
-/** Only what decides is taken, and only towards refusing: a room that either twin calls shared is shared. */
-function withTypeOf(twin: Message, message: Message): Message {
-  return { ...message, chatType: twin.chatType, external: message.external || twin.external };
 }

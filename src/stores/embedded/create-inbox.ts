@@ -1,13 +1,12 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
+import { editItem } from '../grow-item.ts';
+import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
 import type { Inbox, InboxItem } from '../store.ts';
-import { readStored } from '../stored-json.ts';
-import { storedItem } from '../stored-message.ts';
 import { createAccept } from './create-accept.ts';
 import { createBatch } from './create-batch.ts';
 import { createServe, type Due } from './create-serve.ts';
-import { inboxColumns, readItem, toListed, type InboxRow } from './inbox-row.ts';
 import type { Connection } from './open-connection.ts';
 
 /** The inbox on the embedded store. `changed` is called after what may have made work; `finish` and `add` belong inside a step's transaction. */
@@ -68,7 +67,7 @@ export function createInbox(
   const stopTaken = connection.prepare(
     `UPDATE inbox SET stopped_at = ? WHERE status = 'waiting' AND seq = ${item}`,
   );
-  const edited = connection.prepare<
+  const known = connection.prepare<
     Readonly<{ seq: number; status: string; was_taken: number; parts: string }>
   >(`SELECT seq, status, was_taken, parts FROM inbox WHERE seq = ${item}`);
   const rewrite = connection.prepare('UPDATE inbox SET parts = ? WHERE seq = ?');
@@ -91,15 +90,12 @@ export function createInbox(
   }
 
   function replace(message: Message): 'replaced' | 'too_late' | 'unknown' {
-    const row = edited.get(message.id);
+    const row = known.get(message.id);
     if (row === undefined) return 'unknown';
     if (row.status !== 'waiting' || row.was_taken === 1) return 'too_late';
-    const parts = readStored(storedItem, row.parts);
-    if (!parts.ok) return 'too_late';
-    const replaced = parts.value.map((part) =>
-      part.message.id === message.id ? { ...part, message } : part,
-    );
-    rewrite.run(JSON.stringify(replaced), row.seq);
+    const edited = editItem(row.parts, message);
+    if (edited === undefined) return 'too_late';
+    rewrite.run(edited, row.seq);
     return 'replaced';
   }
 

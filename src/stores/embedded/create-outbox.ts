@@ -1,24 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Receipt } from '../../core/channel.ts';
+import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
 import type { Outbox, OutboxRow, Step } from '../store.ts';
-import { readStored, type ReadJson } from '../stored-json.ts';
-import { storedConversation, storedPart, storedReceipt } from '../stored-message.ts';
 import { createServe, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
-
-type Row = Readonly<{
-  seq: number;
-  key: string;
-  lane: string;
-  conversation: string;
-  part: string;
-  status: OutboxRow['status'];
-  tries: number;
-  repeats: number;
-  receipt: string | null;
-}>;
 
 /** The outbox on the embedded store. `add` belongs inside a step's transaction; a key that is there already is left alone (Q6). */
 export function createOutbox(
@@ -35,7 +21,7 @@ export function createOutbox(
     `SELECT lane FROM outbox WHERE seq IN (SELECT MIN(seq) FROM outbox WHERE finished_at IS NULL GROUP BY lane)
        AND (status = 'sending' OR due_at <= ?) ORDER BY seq LIMIT ?`,
   );
-  const head = connection.prepare<Row & Readonly<{ due_at: number }>>(
+  const head = connection.prepare<OutboxTableRow & Readonly<{ due_at: number }>>(
     `SELECT seq, outbox.key, lane, conversation, part, status, tries, repeats, due_at, shown.receipt AS receipt
      FROM outbox LEFT JOIN shown ON shown.key = outbox.key
      WHERE finished_at IS NULL AND lane = ? ORDER BY seq LIMIT 1`,
@@ -73,7 +59,7 @@ export function createOutbox(
     for (;;) {
       const row = head.get(lane);
       if (row === undefined || (row.status !== 'sending' && row.due_at > now)) return undefined;
-      const read = readRow(row);
+      const read = readPart(row);
       if (read.ok) return read.value;
       log.error({ outbox: row.key, lane, reason: read.reason }, 'a stored part is damaged and was given up');
       giveUp(row.key, `The stored part ${read.reason}`);
@@ -116,30 +102,4 @@ export function createOutbox(
     },
     shown: async (key) => readReceipt(shown.get(key)?.receipt),
   };
-}
-
-function readRow({ key, conversation, part, status, tries, repeats, receipt }: Row): ReadJson<OutboxRow> {
-  const place = readStored(storedConversation, conversation);
-  if (!place.ok) return place;
-  const what = readStored(storedPart, part);
-  if (!what.ok) return what;
-  const shown = readReceipt(receipt);
-  return {
-    ok: true,
-    value: {
-      key,
-      conversation: place.value,
-      part: what.value,
-      status,
-      tries,
-      repeats,
-      ...(shown === undefined ? {} : { shown }),
-    },
-  };
-}
-
-/** A damaged receipt counts as missing: the part is sent anew. */
-function readReceipt(text: string | null | undefined): Receipt | undefined {
-  const read = text == null ? undefined : readStored(storedReceipt, text);
-  return read?.ok === true ? read.value : undefined;
 }
