@@ -4,6 +4,8 @@ export type Fault =
   | Readonly<{ kind: 'status'; status: number }>
   | Readonly<{ kind: 'error'; error: string }>
   | Readonly<{ kind: 'delay'; ms: number }>
+  /** Carried out at once, answered so much later. */
+  | Readonly<{ kind: 'late'; ms: number }>
   /** The connection is cut: before the call was carried out, or after (it was, and nobody learns of it). */
   | Readonly<{ kind: 'cut'; when: 'before' | 'after' }>
   /** Held until `release` is called. */

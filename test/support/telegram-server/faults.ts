@@ -8,6 +8,8 @@ export type Fault = Readonly<{
   times?: number;
   /** Milliseconds until the call is carried out. */
   delayMs?: number;
+  /** Milliseconds from when the call was carried out until it is answered. */
+  lateMs?: number;
   /** Answers 429; nothing is carried out. */
   retryAfter?: number;
   /** Answers with this code; nothing is carried out. */

@@ -144,6 +144,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       const result = await carryOut(call.method, call.args, gone.signal);
       record.answer = { ok: true, result: structuredClone(result) };
       waiting.check();
+      if (fault?.lateMs !== undefined) await clock.sleep(fault.lateMs);
       if (fault?.cut === 'after') return void request.socket.destroy();
       reply(response, 200, record.answer);
     } catch (error) {

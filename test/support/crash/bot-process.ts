@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { cliPath } from '../run-cli.ts';
+
+export type Exit = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
+
+/** `skillet start` in a process of its own. */
+export type BotProcess = Readonly<{
+  pid: number;
+  /** Resolves with true when it says that it is ready, with false when it ended before. */
+  ready: Promise<boolean>;
+  exited: Promise<Exit>;
+  ended(): boolean;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** SIGTERM; resolves with how it ended. */
+  stop(): Promise<Exit>;
+  signal(name: NodeJS.Signals): void;
+  /** What it logged with level `error`, and what was no log line at all. */
+  errors(): readonly string[];
+  /** The first log line, past or to come, that holds this text; nothing when it ended without. */
+  logged(text: string): Promise<string | undefined>;
+}>;
+
+/** Files under test/support/crash to be loaded before the bot, with what they read from the environment. */
+export type Preload = Readonly<{
+  file: 'kill-at.ts' | 'shift-clock.ts';
+  env: Readonly<Record<string, string>>;
+}>;
+
+/** Needs `[log] level` at `info`, or `ready` comes only with the end. */
+export function startBotProcess(options: { folder: string; config: string; preload?: Preload }): BotProcess {
+  const { folder, config, preload } = options;
+  const before = preload === undefined ? [] : ['--import', `${import.meta.dirname}/${preload.file}`];
+  const child = spawn(process.execPath, [...before, cliPath, 'start', '--config', config], {
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, ...preload?.env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const lines: string[] = [];
+  const listeners = new Set<() => void>();
+  const tell = (): void => {
+    for (const listener of [...listeners]) listener();
+  };
+  createInterface(child.stderr).on('line', (line) => {
+    lines.push(line);
+    tell();
+  });
+  let over = false;
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('close', (code, signal) => {
+      over = true;
+      tell();
+      resolve({ code, signal });
+    });
+  });
+  const logged = (text: string): Promise<string | undefined> =>
+    new Promise((resolve) => {
+      const look = (): void => {
+        const line = lines.find((each) => each.includes(text));
+        if (line === undefined && !over) return;
+        listeners.delete(look);
+        resolve(line);
+      };
+      listeners.add(look);
+      look();
+    });
+  return {
+    pid: child.pid ?? 0,
+    ready: logged('"Skillet is ready"').then((line) => line !== undefined),
+    exited,
+    ended: () => over,
+    async kill() {
+      child.kill('SIGKILL');
+      await exited;
+    },
+    stop() {
+      child.kill('SIGTERM');
+      return exited;
+    },
+    signal: (name) => void child.kill(name),
+    errors: () => lines.filter((line) => !line.startsWith('{') || /"level":[56]0/.test(line)),
+    logged,
+  };
+}

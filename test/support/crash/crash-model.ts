@@ -1,0 +1,90 @@
+import type { ServerStep } from '../messages-server/answer.ts';
+import type { MessagesRequest } from '../messages-server/request-shape.ts';
+
+/** The scripted model of a crash run, and what it saw of the effects of its calls. */
+export type CrashModel = Readonly<{
+  script(body: MessagesRequest): ServerStep;
+  /** Calls of `skills_run_script` asked for, answers that never arrived included. */
+  asked(): number;
+  /** Marks that a script left more than once, or twice for one step: calls carried out again although they must not be. */
+  markedTwice(): readonly string[];
+  /** Calls that it was told were cut off. */
+  interrupted(): number;
+}>;
+
+/**
+ * Answers by what stands in the request alone, so that it can be asked again after any kill. A message is a verb and a
+ * token such as `n17`:
+ *
+ * - `say n17` is answered at once;
+ * - `list n17` calls two read-only tools first;
+ * - `mark n17` calls `use_skill`, whose run marks twice with a script that must not be repeated and reads a file between.
+ *
+ * Each call of the script leaves a mark of its own in the run's ledger, which every later call prints.
+ */
+export function crashModel(options: { delayMs?: number } = {}): CrashModel {
+  const wire = { delayMs: options.delayMs ?? 15, pings: false };
+  const twice = new Set<string>();
+  const cutOff = new Set<string>();
+  let calls = 0;
+
+  function look(body: MessagesRequest): void {
+    for (const block of body.messages.flatMap(({ content }) =>
+      typeof content === 'string' ? [] : content,
+    )) {
+      if (block.type !== 'tool_result') continue;
+      const text = JSON.stringify(block.content ?? '');
+      if (text.includes('interrupted: the call was cut off')) cutOff.add(block.tool_use_id);
+      const marks: readonly string[] = text.match(/\bn\d+\.\d\.c\d+\b/g) ?? [];
+      const steps = marks.map((mark) => mark.slice(0, mark.lastIndexOf('.')));
+      marks.forEach((mark, at) => {
+        if (marks.indexOf(mark) !== at || steps.indexOf(steps[at] ?? '') !== at) twice.add(mark);
+      });
+    }
+  }
+
+  const use = (...blocks: readonly (readonly [name: string, input: unknown])[]): ServerStep => ({
+    content: blocks.map(([name, input]) => ({ type: 'tool_use', name, input, id: `toolu_c${++calls}` })),
+    wire,
+  });
+  const answer = (text: string): ServerStep => ({ content: [{ type: 'text', text }], wire });
+
+  return {
+    script(body) {
+      look(body);
+      const { token, verb, steps } = whereItStands(body);
+      if (JSON.stringify(body.system).includes('You carry out the skill')) {
+        const mark = (step: number): ServerStep =>
+          use(['skills_run_script', { path: 'scripts/mark.sh', args: [`${token}.${step}.c${calls + 1}`] }]);
+        if (steps === 0) return mark(1);
+        if (steps === 1) return use(['skills_read_file', { path: 'scripts/mark.sh' }]);
+        return steps === 2 ? mark(2) : answer(`marked ${token}`);
+      }
+      if (steps === 0 && verb === 'list')
+        return use(['skills_list', {}], ['skills_search', { query: 'ledger' }]);
+      if (steps === 0 && verb === 'mark')
+        return use(['use_skill', { skill: 'ledger', message: `mark ${token}` }]);
+      return answer(`answer ${token}`);
+    },
+    asked: () => calls,
+    markedTwice: () => [...twice],
+    interrupted: () => cutOff.size,
+  };
+}
+
+/** The token of the last thing a person said, and how many answers were given to it. */
+function whereItStands({
+  messages,
+}: MessagesRequest): Readonly<{ token: string; verb: string; steps: number }> {
+  const texts = messages.map(({ role, content }) =>
+    role !== 'user'
+      ? ''
+      : typeof content === 'string'
+        ? content
+        : content.map((block) => (block.type === 'text' ? block.text : '')).join('\n'),
+  );
+  const at = texts.findLastIndex((text) => /\bn\d+\b/.test(text));
+  const [, verb = '', token = 'n0'] =
+    [...(texts[at] ?? '').matchAll(/(?:\b(\w+) )?\b(n\d+)\b/g)].at(-1) ?? [];
+  return { token, verb, steps: messages.slice(at + 1).filter(({ role }) => role === 'assistant').length };
+}

@@ -1,0 +1,52 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { Entry } from '../../../src/core/entry.ts';
+
+/** What a store holds, read past the bot when no process has it open. */
+export type StoredFacts = Readonly<{
+  /** Texts of rows that were sent more than once, with how often a send was counted as repeated. */
+  repeats: readonly Readonly<{ text: string; repeats: number }>[];
+  /** Rows neither sent nor given up. */
+  unsent: number;
+  /** Texts of messages that were set aside. */
+  dead: readonly string[];
+  /** Messages neither answered nor set aside. */
+  waiting: number;
+  journals: readonly Readonly<{ transcript: string; entries: readonly Entry[] }>[];
+}>;
+
+type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
+
+export async function readStored(storeUrl: string): Promise<StoredFacts> {
+  const db = new DatabaseSync(storeUrl.replace(/^sqlite:/, ''), { readOnly: true });
+  try {
+    return await readFacts(async (sql) => db.prepare(sql).all());
+  } finally {
+    db.close();
+  }
+}
+
+async function readFacts(query: Query): Promise<StoredFacts> {
+  const count = async (sql: string): Promise<number> => Number((await query(sql))[0]?.['n']);
+  const journals = new Map<string, Entry[]>();
+  for (const { transcript, entry } of await query('SELECT transcript, entry FROM entries ORDER BY seq')) {
+    const id = String(transcript);
+    journals.set(id, [...(journals.get(id) ?? []), asJson(entry) as Entry]);
+  }
+  return {
+    repeats: (await query('SELECT part, repeats FROM outbox WHERE repeats > 0')).map(({ part, repeats }) => ({
+      text: (asJson(part) as { markdown: string }).markdown,
+      repeats: Number(repeats),
+    })),
+    unsent: await count('SELECT COUNT(*) AS n FROM outbox WHERE finished_at IS NULL'),
+    dead: (await query("SELECT parts FROM inbox WHERE status = 'dead'")).map(({ parts }) =>
+      JSON.stringify(asJson(parts)),
+    ),
+    waiting: await count("SELECT COUNT(*) AS n FROM inbox WHERE status = 'waiting'"),
+    journals: [...journals].map(([transcript, entries]) => ({ transcript, entries })),
+  };
+}
+
+/** PostgreSQL gives JSON columns parsed, SQLite as text. */
+function asJson(value: unknown): unknown {
+  return typeof value === 'string' ? (JSON.parse(value) as unknown) : value;
+}
