@@ -6,9 +6,9 @@ import { openEmbeddedStore } from './embedded/open-embedded-store.ts';
 import type { Store } from './store.ts';
 
 /**
- * Opens the store of `[store] url`: `sqlite:PATH` (relative to `baseDir`, by default the working directory) or
- * `sqlite::memory:`. Throws OperatorError for what can't be opened, saying what to write. The URL itself is never
- * shown: it may hold a password.
+ * Opens the store of `[store] url`: `sqlite:PATH` (relative to `baseDir`, by default the working directory),
+ * `sqlite::memory:` or `postgres://…` (Q8). Throws OperatorError for what can't be opened, saying what to write.
+ * The URL itself is never shown: it may hold a password.
  */
 export async function openStore(
   url: string,
@@ -16,13 +16,14 @@ export async function openStore(
 ): Promise<Store> {
   const [scheme, rest = ''] = split(url);
   if (scheme === 'postgres' || scheme === 'postgresql') {
-    throw new OperatorError(
-      'This Skillet has no PostgreSQL store yet. Write url = "sqlite:./data/skillet.db" under [store].',
-    );
+    // The driver and the job engine are loaded only where they are used.
+    const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
+    return openPostgresStore(url, clock, log);
   }
   if (scheme !== 'sqlite' || rest === '' || rest.startsWith('//')) {
     throw new OperatorError(
-      'The url under [store] names no store that can be opened. Write "sqlite:" and a path: url = "sqlite:./data/skillet.db".',
+      'The url under [store] names no store that can be opened. Write "sqlite:" and a path: url = "sqlite:./data/skillet.db", ' +
+        'or the address of a PostgreSQL database: "postgres://USER:PASSWORD@HOST/DATABASE".',
     );
   }
   return openEmbeddedStore(rest === ':memory:' ? rest : path.resolve(baseDir, rest), clock, log);

@@ -1,0 +1,244 @@
+import { conversationKey } from '../../core/conversation.ts';
+import type { Message } from '../../core/message.ts';
+import { bounds } from '../bounds.ts';
+import { completeItem, editItem, joinItem, writeItem } from '../grow-item.ts';
+import type { Accepted, Inbox } from '../store.ts';
+import type { Query } from './open-database.ts';
+
+/** A message that is to be stored, or (an edit) to replace itself. */
+export type Arrival =
+  | Readonly<{ type: 'accept'; message: Message; options: Parameters<Inbox['accept']>[1] }>
+  | Readonly<{ type: 'replace'; message: Message }>;
+export type Arrived = Accepted | 'replaced' | 'too_late' | 'unknown';
+
+/** An item as the arrivals of one transaction change it; without `seq` it is new. */
+type Item = {
+  readonly seq?: number;
+  readonly key: string;
+  readonly lane: string;
+  readonly status: string;
+  readonly taken: boolean;
+  readonly join?: string;
+  readonly due: number;
+  readonly now: number;
+  parts: string;
+  changed: boolean;
+};
+type Row = Readonly<{
+  item_key: string;
+  seq: number;
+  lane: string;
+  parts: string;
+  status: string;
+  was_taken: boolean;
+}>;
+
+/**
+ * Carries out `Inbox.accept` and `Inbox.replace` for several messages at once, in order, in a transaction that holds the
+ * locks of their lanes (Q1, Q2). Reads all, decides, writes all: a burst costs as many statements as one message.
+ */
+export async function acceptMessages(
+  query: Query,
+  arrivals: readonly Arrival[],
+): Promise<readonly Arrived[]> {
+  const read = oneOfEach();
+  const items = await readKnown(query, arrivals, read);
+  const joinable = await readJoinable(query, arrivals, read);
+  const waiting = await countWaiting(query, arrivals);
+  const keys: { key: string; item: Item }[] = [];
+  const created: Item[] = [];
+
+  function remember(key: string, item: Item): void {
+    items.set(key, item);
+    keys.push({ key, item });
+  }
+
+  function change(item: Item, parts: string | undefined): boolean {
+    if (parts === undefined) return false;
+    item.parts = parts;
+    item.changed = true;
+    return true;
+  }
+
+  function accept(message: Message, { now, join }: Parameters<Inbox['accept']>[1]): Accepted {
+    const twin = items.get(message.id);
+    if (twin) {
+      const completes = twin.status === 'waiting' && change(twin, completeItem(twin.parts, message));
+      return completes ? 'merged' : 'duplicate';
+    }
+    const lane = conversationKey(message.conversation);
+    const place = join && `${join.key} ${lane}`;
+    const open = place === undefined ? undefined : joinable.get(place);
+    if (join && open && change(open, joinItem(open.parts, message, join.glue))) {
+      remember(message.id, open);
+      return 'merged';
+    }
+    const count = waiting.get(lane) ?? 0;
+    if (count >= bounds.laneItems) return 'lane_full';
+    waiting.set(lane, count + 1);
+    const item: Item = {
+      key: message.id,
+      lane,
+      status: 'waiting',
+      taken: false,
+      ...(join && { join: join.key }),
+      due: now + (join?.holdMs ?? 0),
+      now,
+      parts: writeItem(message),
+      changed: false,
+    };
+    created.push(item);
+    remember(message.id, item);
+    if (place !== undefined) joinable.set(place, item);
+    return 'stored';
+  }
+
+  function replace(message: Message): 'replaced' | 'too_late' | 'unknown' {
+    const item = items.get(message.id);
+    if (item === undefined) return 'unknown';
+    if (item.status !== 'waiting' || item.taken) return 'too_late';
+    return change(item, editItem(item.parts, message)) ? 'replaced' : 'too_late';
+  }
+
+  const results = arrivals.map((arrival) =>
+    arrival.type === 'accept' ? accept(arrival.message, arrival.options) : replace(arrival.message),
+  );
+  await insertItems(query, created, keys);
+  await rewrite(query, [...new Set([...items.values(), ...joinable.values()])]);
+  return results;
+}
+
+/** Adds work to lanes, in a transaction that holds their locks; a known key is left as it is. */
+export async function addWork(
+  query: Query,
+  work: readonly Readonly<{ lane: string; message: Message }>[],
+  now: number,
+): Promise<void> {
+  const messages = work.map(({ message }) => ({ message }));
+  const known = await readKnown(query, messages, oneOfEach());
+  const created = new Map<string, Item>();
+  for (const { lane, message } of work) {
+    if (known.has(message.id) || created.has(message.id)) continue;
+    const parts = writeItem(message);
+    created.set(message.id, {
+      key: message.id,
+      lane,
+      status: 'waiting',
+      taken: false,
+      due: now,
+      now,
+      parts,
+      changed: false,
+    });
+  }
+  await insertItems(
+    query,
+    [...created.values()],
+    [...created].map(([key, item]) => ({ key, item })),
+  );
+}
+
+/** Locked: whoever takes an item waits until what came for it is in it. */
+async function readKnown(
+  query: Query,
+  of: readonly Readonly<{ message: Message }>[],
+  read: ReadItem,
+): Promise<Map<string, Item>> {
+  const { rows } = await query<Row & Readonly<{ key: string }>>(
+    `SELECT k.key, i.key AS item_key, i.seq, i.lane, i.parts, i.status, i.was_taken FROM skillet.inbox_keys k
+     JOIN skillet.inbox i ON i.seq = k.item WHERE k.key = ANY($1) ORDER BY i.seq FOR UPDATE OF i`,
+    [of.map(({ message }) => message.id)],
+  );
+  return new Map(rows.map((row) => [row.key, read(row)]));
+}
+
+/** The newest waiting item of each join key and lane. */
+async function readJoinable(
+  query: Query,
+  arrivals: readonly Arrival[],
+  read: ReadItem,
+): Promise<Map<string, Item>> {
+  const keys = arrivals.flatMap((one) =>
+    one.type === 'accept' && one.options.join ? [one.options.join.key] : [],
+  );
+  if (keys.length === 0) return new Map();
+  const { rows } = await query<Row & Readonly<{ join_key: string }>>(
+    `SELECT join_key, key AS item_key, seq, lane, parts, status, was_taken FROM skillet.inbox
+     WHERE join_key = ANY($1) AND status = 'waiting' ORDER BY seq FOR UPDATE`,
+    [keys],
+  );
+  return new Map(rows.map((row) => [`${row.join_key} ${row.lane}`, read(row)]));
+}
+
+async function countWaiting(query: Query, arrivals: readonly Arrival[]): Promise<Map<string, number>> {
+  const { rows } = await query<Readonly<{ lane: string; waiting: number }>>(
+    `SELECT lane, count(*) AS waiting FROM skillet.inbox WHERE status = 'waiting' AND lane = ANY($1) GROUP BY lane`,
+    [arrivals.map(({ message }) => conversationKey(message.conversation))],
+  );
+  return new Map(rows.map(({ lane, waiting }) => [lane, waiting]));
+}
+
+/** One object for each row, however it was found: what two messages change in it adds up. */
+type ReadItem = (row: Row) => Item;
+
+function oneOfEach(): ReadItem {
+  const items = new Map<number, Item>();
+  return ({ item_key, seq, lane, parts, status, was_taken }) => {
+    const known = items.get(seq);
+    if (known !== undefined) return known;
+    const item = {
+      seq,
+      key: item_key,
+      lane,
+      status,
+      taken: was_taken,
+      due: 0,
+      now: 0,
+      parts,
+      changed: false,
+    };
+    items.set(seq, item);
+    return item;
+  };
+}
+
+async function insertItems(
+  query: Query,
+  created: readonly Item[],
+  keys: readonly Readonly<{ key: string; item: Item }>[],
+): Promise<void> {
+  if (keys.length === 0) return;
+  await query(
+    `WITH added AS (
+       INSERT INTO skillet.inbox (key, lane, parts, status, join_key, due_at, accepted_at)
+       SELECT key, lane, parts, 'waiting', join_key, due_at, accepted_at
+       FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::bigint[])
+         WITH ORDINALITY AS new (key, lane, parts, join_key, due_at, accepted_at, place)
+       ORDER BY place RETURNING seq, key
+     )
+     INSERT INTO skillet.inbox_keys (key, item)
+     SELECT one.key, coalesce(one.item, added.seq) FROM unnest($7::text[], $8::bigint[], $9::text[]) AS one (key, item, of)
+     LEFT JOIN added ON added.key = one.of`,
+    [
+      created.map(({ key }) => key),
+      created.map(({ lane }) => lane),
+      created.map(({ parts }) => parts),
+      created.map(({ join }) => join ?? null),
+      created.map(({ due }) => due),
+      created.map(({ now }) => now),
+      keys.map(({ key }) => key),
+      keys.map(({ item }) => item.seq ?? null),
+      keys.map(({ item }) => item.key),
+    ],
+  );
+}
+
+async function rewrite(query: Query, items: readonly Item[]): Promise<void> {
+  const changed = items.filter((item) => item.changed && item.seq !== undefined);
+  if (changed.length === 0) return;
+  await query(
+    `UPDATE skillet.inbox SET parts = new.parts FROM unnest($1::bigint[], $2::text[]) AS new (seq, parts)
+     WHERE inbox.seq = new.seq`,
+    [changed.map(({ seq }) => seq), changed.map(({ parts }) => parts)],
+  );
+}

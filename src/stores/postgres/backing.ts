@@ -1,0 +1,16 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { Kind, Leases } from './lease.ts';
+import type { Database } from './open-database.ts';
+import type { Jobs } from './open-jobs.ts';
+
+/** What the parts of the store stand on. */
+export type Backing = Readonly<{
+  database: Database;
+  jobs: Jobs;
+  leases: Leases;
+  /** Tells this process and the others that lanes became due, or (in this process only) will be in `inMs`. */
+  announce(kind: Kind, inMs?: number): void;
+  clock: Clock;
+  log: Log;
+}>;

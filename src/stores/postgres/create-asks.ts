@@ -1,0 +1,78 @@
+import type { Clock } from '../../core/clock.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Log } from '../../core/log.ts';
+import type { Ask, Asks } from '../store.ts';
+import { storedAsk, toAsk, type AskRow } from '../stored-ask.ts';
+import { readStored } from '../stored-json.ts';
+import type { Database, Query } from './open-database.ts';
+
+const columns = 'id, kind, requester, state, expires_at, ask';
+
+/** Asks on PostgreSQL. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
+export function createAsks({ query, transaction }: Database, clock: Clock, log: Log): Asks {
+  function read(row: AskRow | undefined): Ask | undefined {
+    if (row === undefined) return undefined;
+    const stored = readStored(storedAsk, row.ask);
+    if (stored.ok) return toAsk(row, stored.value);
+    log.error({ ask: row.id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
+    return undefined;
+  }
+
+  async function answer(within: Query, id: string, given: NonNullable<Ask['answer']>) {
+    // Two answers at once, in two processes perhaps: the second waits here and is late.
+    const { rows } = await within<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1 FOR UPDATE`, [
+      id,
+    ]);
+    const ask = read(rows[0]);
+    if (ask === undefined) return 'unknown';
+    if (ask.state !== 'open' || given.at >= ask.expiresAt) return 'late';
+    const { conversation, transcript, toolUseId, payload, askedAt } = ask;
+    const kept = { conversation, transcript, toolUseId, payload, askedAt, answer: given };
+    await within(`UPDATE skillet.asks SET state = 'answered', ask = $2, settled_at = $3 WHERE id = $1`, [
+      id,
+      JSON.stringify(kept),
+      given.at,
+    ]);
+    return 'answered';
+  }
+
+  return {
+    async find(id) {
+      return read((await query<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1`, [id])).rows[0]);
+    },
+    async open(conversation) {
+      const { rows } = await query<AskRow>(
+        `SELECT ${columns} FROM skillet.asks WHERE state = 'open' AND conversation = $1 ORDER BY seq`,
+        [conversationKey(conversation)],
+      );
+      return rows.flatMap((row) => read(row) ?? []);
+    },
+    async add({ id, kind, requester, expiresAt, ...rest }) {
+      const lane = conversationKey(rest.conversation);
+      await transaction({ outlives: 'disk' }, (within) =>
+        within(
+          `INSERT INTO skillet.asks (id, kind, conversation, requester, state, expires_at, ask)
+           VALUES ($1, $2, $3, $4, 'open', $5, $6) ON CONFLICT (id) DO NOTHING`,
+          [id, kind, lane, requester, expiresAt, JSON.stringify(rest)],
+        ),
+      );
+    },
+    answer: (id, given) => transaction({ outlives: 'disk' }, (within) => answer(within, id, given)),
+    async cancel(conversation, requester) {
+      const { rows } = await query<Readonly<{ id: string }>>(
+        `UPDATE skillet.asks SET state = 'cancelled', settled_at = $1
+         WHERE state = 'open' AND conversation = $2 AND ($3::text IS NULL OR requester = $3) RETURNING id`,
+        [clock.now(), conversationKey(conversation), requester ?? null],
+      );
+      return rows.map(({ id }) => id);
+    },
+    async expire(now) {
+      const { rows } = await query<Readonly<{ id: string }>>(
+        `UPDATE skillet.asks SET state = 'expired', settled_at = $1
+         WHERE state = 'open' AND expires_at <= $1 RETURNING id`,
+        [now],
+      );
+      return rows.map(({ id }) => id);
+    },
+  };
+}

@@ -1,0 +1,195 @@
+import { conversationKey } from '../../core/conversation.ts';
+import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
+import type { Accepted, Inbox, InboxItem } from '../store.ts';
+import { acceptMessages, type Arrival, type Arrived } from './accept-messages.ts';
+import type { Backing } from './backing.ts';
+import { createBatch } from './create-batch.ts';
+import { lockOf } from './lock-of.ts';
+import type { Query } from './open-database.ts';
+import type { Serve } from './create-serve.ts';
+
+/** Messages stored in one transaction. */
+const batchSize = 200;
+const ofKey = '(SELECT item FROM skillet.inbox_keys WHERE key = $1)';
+const ending = `UPDATE skillet.inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = $2`;
+
+/** The inbox on PostgreSQL. */
+export function createInbox(backing: Backing, serve: Serve): Inbox {
+  const { database, jobs, leases, announce, clock, log } = backing;
+
+  const arrive = createBatch<Arrival, Arrived>(async (arrivals) => {
+    const lanes = arrivals.map(({ message }) => conversationKey(message.conversation));
+    await jobs.prepare('inbox', lanes);
+    const locks = lanes.map((lane) => lockOf('inbox', lane));
+    const held = (place: number) => {
+      const arrival = arrivals[place];
+      return arrival?.type === 'accept' ? (arrival.options.join?.holdMs ?? 0) : 0;
+    };
+    const arrived = await database.transaction({ outlives: 'disk', locks }, async (query) => {
+      const results = await acceptMessages(query, arrivals);
+      const offers = lanes.flatMap((lane, place) =>
+        results[place] === 'stored' ? [{ lane, inMs: held(place) }] : [],
+      );
+      await jobs.offer(query, 'inbox', offers);
+      return results;
+    });
+    arrived.forEach((result, place) => {
+      if (result === 'stored') announce('inbox', held(place));
+    });
+    return arrived;
+  }, batchSize);
+
+  /** An item's state changed by hand: its lane's job, which may have been put off for it, is due. */
+  async function byHand(key: string, outlives: 'disk' | 'memory', work: (query: Query) => Promise<boolean>) {
+    const lane = await laneOf(database.query, key);
+    if (lane === undefined) return false;
+    await jobs.prepare('inbox', [lane]);
+    const changed = await database.transaction(
+      { outlives, locks: [lockOf('inbox', lane)] },
+      async (query) => {
+        const done = await work(query);
+        if (done) await jobs.hasten(query, 'inbox', lane);
+        return done;
+      },
+    );
+    if (changed) announce('inbox');
+    return changed;
+  }
+
+  async function take(query: Query, lane: string, now: number): Promise<InboxItem | undefined> {
+    await leases.fence(query);
+    for (;;) {
+      const { rows } = await query<InboxRow & Readonly<{ before: number | null }>>(
+        `UPDATE skillet.inbox SET was_taken = true, join_key = NULL, taken_at = $2
+         FROM (SELECT seq AS head, taken_at AS before FROM skillet.inbox WHERE status = 'waiting' AND lane = $1
+               ORDER BY seq LIMIT 1) AS first
+         WHERE seq = head AND status = 'waiting' AND due_at <= $2 RETURNING ${inboxColumns}, before`,
+        [lane, now],
+      );
+      const [row] = rows;
+      if (row === undefined) return undefined;
+      const read = readItem({ ...row, taken_at: row.before });
+      if (read.ok) return read.value;
+      await query(`UPDATE skillet.inbox SET status = 'dead', error = $2 WHERE seq = $1`, [
+        row.seq,
+        `The stored message ${read.reason}`,
+      ]);
+      log.error(
+        { message: row.key, lane, reason: read.reason },
+        'a stored message is damaged and was set aside',
+      );
+    }
+  }
+
+  async function fail(
+    query: Query,
+    key: string,
+    error: string,
+    retryAt: number | undefined,
+  ): Promise<number> {
+    await leases.fence(query);
+    const failed = await query<Readonly<{ tries: number }>>(
+      `UPDATE skillet.inbox SET status = $2, tries = tries + 1, error = $3, due_at = $4, taken_at = NULL
+       WHERE status = 'waiting' AND seq = ${ofKey} RETURNING tries`,
+      [key, retryAt === undefined ? 'dead' : 'waiting', plain(error), retryAt ?? 0],
+    );
+    if (failed.rows[0] !== undefined) return failed.rows[0].tries;
+    const known = await query<Readonly<{ tries: number }>>(
+      `SELECT tries FROM skillet.inbox WHERE seq = ${ofKey}`,
+      [key],
+    );
+    return known.rows[0]?.tries ?? 0;
+  }
+
+  return {
+    accept: async (message, options) => (await arrive({ type: 'accept', message, options })) as Accepted,
+    replace: async (message) =>
+      (await arrive({ type: 'replace', message })) as 'replaced' | 'too_late' | 'unknown',
+    serve,
+    take: (lane, now) => database.transaction({ outlives: 'memory' }, (query) => take(query, lane, now)),
+    fail: (key, error, retryAt) =>
+      database.transaction({ outlives: 'memory' }, (query) => fail(query, key, error, retryAt)),
+    postpone: (key, error, retryAt) =>
+      database.transaction({ outlives: 'memory' }, async (query) => {
+        await leases.fence(query);
+        await query(
+          `UPDATE skillet.inbox SET error = $2, due_at = $3, taken_at = NULL
+           WHERE status = 'waiting' AND seq = ${ofKey}`,
+          [key, plain(error), retryAt],
+        );
+      }),
+    async list(status) {
+      const { rows } = await database.query<InboxRow>(
+        `SELECT ${inboxColumns} FROM skillet.inbox WHERE status = $1 ORDER BY seq`,
+        [status],
+      );
+      return rows.map(toListed);
+    },
+    async waitingIn(lane) {
+      // "0" comes after "/", and DEL after "~".
+      const { rows } = await database.query<InboxRow>(
+        `SELECT ${inboxColumns} FROM skillet.inbox WHERE status = 'waiting' AND (lane = $1
+           OR (lane > $1 || '/' AND lane < $1 || '0') OR (lane > $1 || '~' AND lane < $1 || chr(127))) ORDER BY seq`,
+        [lane],
+      );
+      return rows.map(toListed);
+    },
+    retry: (key) =>
+      byHand(key, 'disk', async (query) => {
+        const { changed } = await query(
+          `UPDATE skillet.inbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, taken_at = NULL,
+             stopped_at = NULL WHERE status = 'dead' AND seq = ${ofKey}`,
+          [key],
+        );
+        return changed > 0;
+      }),
+    drop: (key) => byHand(key, 'disk', (query) => finish(query, key, clock.now())),
+    async stop(key) {
+      const dropped = await byHand(key, 'disk', async (query) => {
+        const { changed } = await query(
+          `${ending} WHERE status = 'waiting' AND taken_at IS NULL AND seq = ${ofKey}`,
+          [key, clock.now()],
+        );
+        return changed > 0;
+      });
+      if (dropped) return 'dropped';
+      const marked = await database.query(
+        `UPDATE skillet.inbox SET stopped_at = $2 WHERE status = 'waiting' AND seq = ${ofKey}`,
+        [key, clock.now()],
+      );
+      return marked.changed > 0 ? 'stopping' : 'none';
+    },
+  };
+}
+
+/** Marks an item as done, inside a transaction. False when it was so before. */
+export async function finish(query: Query, key: string, now: number): Promise<boolean> {
+  const { changed } = await query(`${ending} WHERE status IN ('waiting', 'dead') AND seq = ${ofKey}`, [
+    key,
+    now,
+  ]);
+  return changed > 0;
+}
+
+/** The lane of an item. */
+export async function laneOf(query: Query, key: string): Promise<string | undefined> {
+  const { rows } = await query<Readonly<{ lane: string }>>(
+    `SELECT lane FROM skillet.inbox WHERE seq = ${ofKey}`,
+    [key],
+  );
+  return rows[0]?.lane;
+}
+
+/** When the head of a lane is due (milliseconds since 1970); nothing where the lane is empty. */
+export async function inboxHead(query: Query, lane: string): Promise<number | undefined> {
+  const { rows } = await query<Readonly<{ due_at: number }>>(
+    `SELECT due_at FROM skillet.inbox WHERE status = 'waiting' AND lane = $1 ORDER BY seq LIMIT 1`,
+    [lane],
+  );
+  return rows[0]?.due_at;
+}
+
+/** PostgreSQL's text holds no NUL. */
+function plain(text: string): string {
+  return text.replaceAll('\u0000', '');
+}

@@ -1,0 +1,114 @@
+import { conversationKey } from '../../core/conversation.ts';
+import type { Outbox, OutboxRow, Step } from '../store.ts';
+import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
+import type { Backing } from './backing.ts';
+import type { Serve } from './create-serve.ts';
+import type { Query } from './open-database.ts';
+
+/** The outbox on PostgreSQL. */
+export function createOutbox({ database, leases, clock, log }: Backing, serve: Serve): Outbox {
+  /** A change of a row that only who holds its conversation may make. */
+  async function change(outlives: 'disk' | 'memory', sql: string, values: readonly unknown[]): Promise<void> {
+    await database.transaction({ outlives }, async (query) => {
+      await leases.fence(query);
+      await query(sql, values);
+    });
+  }
+
+  const giveUp = (key: string, error: string) =>
+    change(
+      'memory',
+      `UPDATE skillet.outbox SET status = 'dead', error = $2, finished_at = $3 WHERE finished_at IS NULL AND key = $1`,
+      [key, error.replaceAll('\u0000', ''), clock.now()],
+    );
+
+  async function next(lane: string, now: number): Promise<OutboxRow | undefined> {
+    for (;;) {
+      const { rows } = await database.query<OutboxTableRow & Readonly<{ due_at: number }>>(
+        `SELECT o.key, o.conversation, o.part, o.status, o.tries, o.repeats, o.due_at, s.receipt
+         FROM skillet.outbox o LEFT JOIN skillet.shown s ON s.key = o.key
+         WHERE o.finished_at IS NULL AND o.lane = $1 ORDER BY o.seq LIMIT 1`,
+        [lane],
+      );
+      const [row] = rows;
+      if (row === undefined || (row.status !== 'sending' && row.due_at > now)) return undefined;
+      const read = readPart(row);
+      if (read.ok) return read.value;
+      log.error({ outbox: row.key, lane, reason: read.reason }, 'a stored part is damaged and was given up');
+      await giveUp(row.key, `The stored part ${read.reason}`);
+    }
+  }
+
+  return {
+    serve,
+    next,
+    sending: (key) => change('disk', `UPDATE skillet.outbox SET status = 'sending' WHERE key = $1`, [key]),
+    async sent(key, receipt) {
+      // Not fenced: that it was sent is true whoever has the conversation now.
+      await database.query(
+        `UPDATE skillet.outbox SET status = 'sent', receipt = $2, finished_at = $3 WHERE key = $1`,
+        [key, JSON.stringify(receipt), clock.now()],
+      );
+    },
+    retry: (key, error, at) =>
+      change(
+        'memory',
+        `UPDATE skillet.outbox SET status = 'waiting', tries = tries + 1, error = $2, due_at = $3
+         WHERE finished_at IS NULL AND key = $1`,
+        [key, error.replaceAll('\u0000', ''), at],
+      ),
+    dead: giveUp,
+    repeated: (key) =>
+      change('memory', 'UPDATE skillet.outbox SET repeats = repeats + 1 WHERE key = $1', [key]),
+    async pending(conversation) {
+      const { rows } = await database.query<Readonly<{ unsent: number }>>(
+        'SELECT count(*) AS unsent FROM skillet.outbox WHERE finished_at IS NULL AND lane = $1',
+        [conversationKey(conversation)],
+      );
+      return rows[0]?.unsent ?? 0;
+    },
+    async show(key, receipt) {
+      if (receipt === undefined) await database.query('DELETE FROM skillet.shown WHERE key = $1', [key]);
+      else {
+        await database.query(
+          `INSERT INTO skillet.shown (key, receipt, shown_at) VALUES ($1, $2, $3)
+           ON CONFLICT (key) DO UPDATE SET receipt = excluded.receipt, shown_at = excluded.shown_at`,
+          [key, JSON.stringify(receipt), clock.now()],
+        );
+      }
+    },
+    async shown(key) {
+      const { rows } = await database.query<Readonly<{ receipt: string }>>(
+        'SELECT receipt FROM skillet.shown WHERE key = $1',
+        [key],
+      );
+      return readReceipt(rows[0]?.receipt);
+    },
+  };
+}
+
+/** Adds rows, inside a transaction that holds the locks of their conversations; known keys are left as they are. */
+export async function addParts(query: Query, rows: NonNullable<Step['outbox']>): Promise<void> {
+  await query(
+    `INSERT INTO skillet.outbox (key, lane, conversation, part, status)
+     SELECT key, lane, conversation, part, 'waiting'
+     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS new (key, lane, conversation, part, place)
+     ORDER BY place ON CONFLICT (key) DO NOTHING`,
+    [
+      rows.map(({ key }) => key),
+      rows.map(({ conversation }) => conversationKey(conversation)),
+      rows.map(({ conversation }) => JSON.stringify(conversation)),
+      rows.map(({ part }) => JSON.stringify(part)),
+    ],
+  );
+}
+
+/** When the first unsent row of a conversation is due (milliseconds since 1970); nothing where all is sent. */
+export async function outboxHead(query: Query, lane: string): Promise<number | undefined> {
+  const { rows } = await query<Readonly<{ due_at: number }>>(
+    `SELECT CASE WHEN status = 'sending' THEN 0 ELSE due_at END AS due_at FROM skillet.outbox
+     WHERE finished_at IS NULL AND lane = $1 ORDER BY seq LIMIT 1`,
+    [lane],
+  );
+  return rows[0]?.due_at;
+}

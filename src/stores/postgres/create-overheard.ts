@@ -1,0 +1,35 @@
+import { conversationKey } from '../../core/conversation.ts';
+import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { Overheard } from '../store.ts';
+import { readStored } from '../stored-json.ts';
+import { storedMessage } from '../stored-message.ts';
+import type { Database } from './open-database.ts';
+
+/** Overheard messages on PostgreSQL (M10). A damaged one is left out and reported. */
+export function createOverheard({ query }: Database, log: Log): Overheard {
+  function read({ key, message }: { key: string; message: string }): Message[] {
+    const stored = readStored(storedMessage, message);
+    if (stored.ok) return [stored.value];
+    log.warn({ message: key, reason: stored.reason }, 'an overheard message is damaged and was left out');
+    return [];
+  }
+
+  return {
+    async add(message, now) {
+      await query(
+        `INSERT INTO skillet.overheard (key, conversation, message, heard_at) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (key) DO NOTHING`,
+        [message.id, conversationKey(message.conversation), JSON.stringify(message), now],
+      );
+    },
+    async recent(conversation, limit, since) {
+      const { rows } = await query<Readonly<{ key: string; message: string }>>(
+        `SELECT key, message FROM skillet.overheard WHERE conversation = $1 AND heard_at >= $2
+         ORDER BY seq DESC LIMIT $3`,
+        [conversation, since, limit],
+      );
+      return rows.toReversed().flatMap(read);
+    },
+  };
+}

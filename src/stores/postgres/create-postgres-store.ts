@@ -1,0 +1,89 @@
+import { OperatorError } from '../../core/errors.ts';
+import type { Backlog } from '../backlog.ts';
+import type { Store } from '../store.ts';
+import type { Backing } from './backing.ts';
+import type { Announcer } from './create-announcer.ts';
+import { createAsks } from './create-asks.ts';
+import { createCommit } from './create-commit.ts';
+import { createForget } from './create-forget.ts';
+import { createHeartbeat } from './create-heartbeat.ts';
+import { createInbox, inboxHead } from './create-inbox.ts';
+import { createKeyed } from './create-keyed.ts';
+import { createLead } from './create-lead.ts';
+import { createOutbox, outboxHead } from './create-outbox.ts';
+import { createOverheard } from './create-overheard.ts';
+import { createPrune } from './create-prune.ts';
+import { createReserve } from './create-reserve.ts';
+import { createServe } from './create-serve.ts';
+import { createSignals } from './create-signals.ts';
+import { createTranscripts } from './create-transcripts.ts';
+import { createUsage } from './create-usage.ts';
+import type { Wire } from './create-wire.ts';
+import { sweepLanes } from './sweep-lanes.ts';
+
+const checkMs = 3_000;
+
+/** The store on a migrated database, which it closes with itself. Every method rejects while the database is away, and works again when it is back (Q11). */
+export function createPostgresStore(backing: Backing, wire: Wire, announcer: Announcer): Store {
+  const { database, jobs, clock, log } = backing;
+  const heartbeat = createHeartbeat(jobs, log);
+  const leader = createLead(database, log);
+  const prune = createPrune(database);
+  const shared = { backing, announcer, heartbeat };
+  const inbox = createInbox(
+    backing,
+    createServe({ ...shared, kind: 'inbox', head: inboxHead, waiting: `inbox WHERE status = 'waiting'` }),
+  );
+  const outbox = createOutbox(
+    backing,
+    createServe({ ...shared, kind: 'outbox', head: outboxHead, waiting: 'outbox WHERE finished_at IS NULL' }),
+  );
+  const closed: { done?: Promise<void> } = {};
+
+  async function close(): Promise<void> {
+    leader.close();
+    heartbeat.close();
+    await announcer.close();
+    await Promise.all([wire.close(), jobs.close()]);
+    await database.close();
+  }
+
+  return {
+    inbox,
+    outbox,
+    transcripts: createTranscripts(database, log),
+    overheard: createOverheard(database, log),
+    asks: createAsks(database, clock, log),
+    signals: createSignals(wire),
+    commit: createCommit(backing),
+    keyed: createKeyed(database, log),
+    usage: createUsage(database),
+    lead: leader.lead,
+    reserve: createReserve(database),
+    async prune(now, retentionMs) {
+      await prune(now, retentionMs);
+      await sweepLanes(backing);
+    },
+    forget: createForget(database),
+    async backup() {
+      throw new OperatorError(
+        'A PostgreSQL store is backed up by PostgreSQL’s own tools: pg_dump --format=custom --file=FILE with the URL of ' +
+          '[store] url, while the bot runs.',
+      );
+    },
+    async backlog() {
+      const { rows } = await database.query<Backlog>(
+        `SELECT (SELECT count(*) FROM skillet.inbox WHERE status = 'waiting') AS "inboxWaiting",
+           (SELECT count(*) FROM skillet.inbox WHERE status = 'dead') AS "inboxDead",
+           (SELECT count(*) FROM skillet.outbox WHERE finished_at IS NULL) AS "outboxWaiting"`,
+      );
+      return rows[0] ?? { inboxWaiting: 0, inboxDead: 0, outboxWaiting: 0 };
+    },
+    async check() {
+      await database.transaction({ outlives: 'disk', withinMs: checkMs }, (query) =>
+        query('UPDATE skillet.health SET checked_at = now()'),
+      );
+    },
+    close: () => (closed.done ??= close()),
+  };
+}

@@ -1,0 +1,193 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createLookout } from '../lookout.ts';
+import type { ServeOptions, Serving } from '../store.ts';
+import type { Announcer } from './create-announcer.ts';
+import type { Heartbeat } from './create-heartbeat.ts';
+import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
+import { lockOf } from './lock-of.ts';
+import type { Backing } from './backing.ts';
+import type { Query } from './open-database.ts';
+
+export type Serve = (options: ServeOptions) => Serving;
+
+/** Without any word lanes are looked for so often. */
+const regularlyMs = 5_000;
+/** What is refused is given out again after so long. */
+const afterFaultMs = 1_000;
+/** Items of one lane that are handled in a row while others wait; for ever while none does, up to `longestMs`. */
+const inARow = 3;
+const longestMs = 60 * 60_000;
+const timerSlackMs = 10;
+/** What became of a lane when its turn was over. */
+type Outcome = Readonly<{ next: 'again' | 'gone' } | { next: 'later'; inMs: number }>;
+
+/**
+ * Gives out lanes of one kind, each to one process at a time (Q9). pg-boss says which lane is whose; here is who asks it,
+ * when, and how a lane is given back so that no waiting item is without a job.
+ */
+export function createServe(
+  options: Readonly<{
+    kind: Kind;
+    /** When the head of a lane is due; nothing where the lane is empty. */
+    head(query: Query, lane: string): Promise<number | undefined>;
+    /** The table and the rows of it that wait. */
+    waiting: string;
+    backing: Backing;
+    announcer: Announcer;
+    heartbeat: Heartbeat;
+  }>,
+): Serve {
+  const { kind, head, waiting, backing, announcer, heartbeat } = options;
+  const { database, jobs, leases, clock, log } = backing;
+
+  return ({ channels, concurrency, run }) => {
+    const active = new Map<string, Promise<void>>();
+    const stopping = new AbortController();
+    /** When lanes that were put off here become due. */
+    const later = new Set<number>();
+    const state = { crowded: false, first: 0 };
+    const lookout = createLookout({ look, what: `the ${kind}`, clock, log });
+    const { wake } = lookout;
+
+    async function look(): Promise<number> {
+      await jobs.prepareChannels(kind, channels);
+      state.crowded = false;
+      // Another channel is asked first each time, so that none takes all the room.
+      state.first = (state.first + 1) % Math.max(1, channels.length);
+      const inTurn = [...channels.slice(state.first), ...channels.slice(0, state.first)];
+      for (const channel of inTurn) {
+        const room = concurrency - active.size;
+        if (room <= 0) state.crowded = true;
+        if (room <= 0 || stopping.signal.aborted) break;
+        const since = performance.now();
+        const claims = await jobs.claim(kind, channel, room);
+        if (claims.length === room) state.crowded = true;
+        for (const claim of claims) begin(claim, since);
+      }
+      return nextLook();
+    }
+
+    function nextLook(): number {
+      const now = clock.now();
+      for (const at of later) if (at <= now) later.delete(at);
+      return Math.min(now + regularlyMs, ...later);
+    }
+
+    function begin(claim: Claim, since: number): void {
+      const lease = createLease(claim);
+      heartbeat.keep(lease, since);
+      const before = active.get(claim.lane);
+      const ended = hold(lease, before).finally(() => {
+        lease.release();
+        if (active.get(claim.lane) === ended) active.delete(claim.lane);
+        wake();
+      });
+      active.set(claim.lane, ended);
+    }
+
+    /** `before`: a turn of this lane that was lost and has not ended yet. */
+    async function hold(lease: Lease, before: Promise<void> | undefined): Promise<void> {
+      await before;
+      const since = performance.now();
+      for (let turns = 1; lease.state() === 'held'; turns++) {
+        const refused = stopping.signal.aborted ? false : await refuses(lease);
+        const yields = (state.crowded && turns >= inARow) || performance.now() - since > longestMs;
+        const outcome = await giveBack(lease, { refused, yields });
+        if (outcome.next === 'later') putOff(outcome.inMs);
+        if (outcome.next !== 'again') return;
+      }
+    }
+
+    async function refuses(lease: Lease): Promise<boolean> {
+      try {
+        await leases.under(lease, () => run(lease.claim.lane, lease.lost));
+        return false;
+      } catch (error) {
+        log.error(
+          { err: error, lane: lease.claim.lane },
+          `the ${kind}: a lane could not go on; it is tried again`,
+        );
+        return true;
+      }
+    }
+
+    /** Until it worked, or the lane is lost: with the database away nobody else can take it either. */
+    async function giveBack(
+      lease: Lease,
+      turn: Readonly<{ refused: boolean; yields: boolean }>,
+    ): Promise<Outcome> {
+      while (lease.state() === 'held') {
+        try {
+          return await close(lease, turn);
+        } catch (error) {
+          log.debug({ err: error, lane: lease.claim.lane }, 'a lane could not be given back yet');
+          await delay(afterFaultMs, undefined, { ref: false });
+        }
+      }
+      return { next: 'gone' };
+    }
+
+    async function close(
+      lease: Lease,
+      { refused, yields }: { refused: boolean; yields: boolean },
+    ): Promise<Outcome> {
+      const { lane } = lease.claim;
+      return database.transaction({ outlives: 'memory', locks: [lockOf(kind, lane)] }, async (query) => {
+        const dueAt = await head(query, lane);
+        const waits =
+          dueAt === undefined ? undefined : Math.max(0, dueAt - clock.now(), refused ? afterFaultMs : 0);
+        if (waits === 0 && !yields && !stopping.signal.aborted) return { next: 'again' };
+        if (!(await jobs.end(query, lease.claim))) {
+          lease.lose();
+          return { next: 'gone' };
+        }
+        if (waits === undefined) return { next: 'gone' };
+        await jobs.offer(query, kind, [{ lane, inMs: waits }]);
+        return { next: 'later', inMs: waits };
+      });
+    }
+
+    function putOff(inMs: number): void {
+      if (stopping.signal.aborted) return announcer.announce(kind, inMs);
+      // A timer may be early, the server’s clock is not.
+      if (inMs > 0) later.add(clock.now() + inMs + timerSlackMs);
+      wake();
+    }
+
+    /** Whether a lane that is served here has a head that is due. */
+    async function anyDue(): Promise<boolean> {
+      const { rows } = await database.query<Readonly<{ lane: string }>>(
+        `SELECT DISTINCT lane FROM skillet.${waiting} AND split_part(lane, ':', 1) = ANY($1)`,
+        [channels.map(encodeURIComponent)],
+      );
+      for (const { lane } of rows) {
+        const dueAt = await head(database.query, lane);
+        if (dueAt !== undefined && dueAt <= clock.now()) return true;
+      }
+      return false;
+    }
+
+    const unhear = announcer.on(kind, putOff);
+    wake();
+    return {
+      wake,
+      async idle() {
+        for (;;) {
+          wake();
+          await lookout.looked();
+          if (active.size > 0) await Promise.race(active.values());
+          else if (!(await anyDue())) return;
+          // What is due is held elsewhere, or waits a moment after it was refused.
+          else await delay(20);
+        }
+      },
+      async stop() {
+        stopping.abort();
+        unhear();
+        lookout.stop();
+        await lookout.looked();
+        await Promise.all(active.values());
+      },
+    };
+  };
+}

@@ -1,0 +1,18 @@
+import { createLocalSignals } from '../create-local-signals.ts';
+import type { Signals, Topic } from '../store.ts';
+import type { Wire } from './create-wire.ts';
+
+const topics: readonly Topic[] = ['stop', 'reload', 'answer'];
+
+/** Signals between processes: at once in this one, by the wire in the others (Q9). */
+export function createSignals(wire: Wire): Signals {
+  const local = createLocalSignals();
+  for (const topic of topics) wire.on(topic, (text) => void local.send(topic, text));
+  return {
+    async send(topic, text) {
+      await local.send(topic, text);
+      await wire.send(topic, text);
+    },
+    on: local.on,
+  };
+}

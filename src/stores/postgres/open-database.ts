@@ -1,0 +1,137 @@
+import pg from 'pg';
+import type { Log } from '../../core/log.ts';
+import { DatabaseFault, toFault } from './database-fault.ts';
+
+export type Answer<Row> = Readonly<{
+  rows: readonly Row[];
+  /** Rows written. */
+  changed: number;
+}>;
+
+/** Runs one SQL statement. Rows come as `Row` says: the tables hold the types, and bigint is a number. Rejects with DatabaseFault. */
+export type Query = <Row = never>(sql: string, values?: readonly unknown[]) => Promise<Answer<Row>>;
+
+/** `disk`: on the server's disk when it is committed. `memory`: outlives this process; a server that crashes may lose the last half second of it. */
+export type Outlives = 'disk' | 'memory';
+
+/** PostgreSQL behind a pool. A statement is given up after 15 seconds: nothing waits for ever for a server that hangs (Q11). */
+export type Database = Readonly<{
+  /** A statement on its own; it outlives as `memory` does. */
+  query: Query;
+  /**
+   * All of what `work` writes, or nothing where it throws. `locks` are taken first, in one order for all, and held to the
+   * end: what holds the same lock runs one after another.
+   */
+  transaction<T>(
+    options: Readonly<{ outlives: Outlives; locks?: readonly bigint[]; withinMs?: number }>,
+    work: (query: Query) => Promise<T>,
+  ): Promise<T>;
+  /** Statements without values as another library wrote them, transaction and all; gives what the driver gives. */
+  script(sql: string): Promise<unknown>;
+  /** A connection outside the pool: the caller connects it, ends it, and listens to its errors. */
+  dedicated(): pg.Client;
+  /** Resolves when every connection of the pool has ended. */
+  close(): Promise<void>;
+}>;
+
+const statementMs = 15_000;
+const poolSize = 10;
+
+/** Opens the pool, which connects when it is first used. Throws where the URL is none. */
+export function openDatabase(url: string, log: Log): Database {
+  const settings: pg.ClientConfig = {
+    connectionString: url,
+    application_name: 'skillet',
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+    connectionTimeoutMillis: 5_000,
+    types: { getTypeParser: parserOf },
+  };
+  const pool = new pg.Pool({
+    ...settings,
+    max: poolSize,
+    query_timeout: statementMs + 2_000,
+    onConnect: setUp,
+  });
+  // An error of a connection that nobody listens to ends the process.
+  const heard = (error: Error) => log.debug({ err: toFault(error) }, 'a connection to the database ended');
+  pool.on('error', heard);
+  pool.on('connect', (client) => client.on('error', heard));
+  const names = new Map<string, string>();
+
+  async function withClient<T>(work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await faulty(pool.connect());
+    try {
+      const result = await work(client);
+      client.release();
+      return result;
+    } catch (error) {
+      client.release(!(await rolledBack(client, error)));
+      throw error;
+    }
+  }
+
+  /** A prepared statement under a name of its own: parsed and planned once a connection. */
+  const queryOn =
+    (client: pg.PoolClient): Query =>
+    async <Row>(text: string, values: readonly unknown[] = []) => {
+      const name = names.get(text) ?? `skillet_${names.size}`;
+      names.set(text, name);
+      const { rows, rowCount } = await faulty(client.query({ name, text, values: [...values] }));
+      return { rows: rows as Row[], changed: rowCount ?? 0 };
+    };
+
+  return {
+    query: (sql, values) => withClient((client) => queryOn(client)(sql, values)),
+    transaction: ({ outlives, locks = [], withinMs = statementMs }, work) =>
+      withClient(async (client) => {
+        const sorted = [...new Set(locks)].sort((a, b) => (a < b ? -1 : 1));
+        const begin = [
+          'BEGIN',
+          ...(outlives === 'disk' ? ['SET LOCAL synchronous_commit = on'] : []),
+          ...(withinMs === statementMs ? [] : [`SET LOCAL statement_timeout = ${withinMs}`]),
+          ...sorted.map((lock) => `SELECT pg_advisory_xact_lock('${lock}'::bigint)`),
+        ];
+        await faulty(client.query(begin.join('; ')));
+        const result = await work(queryOn(client));
+        await faulty(client.query('COMMIT'));
+        return result;
+      }),
+    script: (sql) => withClient((client) => faulty(client.query(sql))),
+    dedicated: () => new pg.Client(settings),
+    close: () => pool.end(),
+  };
+}
+
+/** A commit coordinates only, unless it says otherwise. Who holds locks and sleeps is cut off. */
+const sessionSettings = `SET synchronous_commit = off; SET statement_timeout = ${statementMs};
+  SET idle_in_transaction_session_timeout = 10000; SET client_min_messages = warning`;
+
+/** The pool waits for it, whatever its types say. */
+function setUp(client: pg.ClientBase): void {
+  return client.query(sessionSettings) as unknown as void;
+}
+
+async function faulty<T>(asked: Promise<T>): Promise<T> {
+  try {
+    return await asked;
+  } catch (error) {
+    throw toFault(error);
+  }
+}
+
+/** Whether the connection is fit for others again: usable, and in no transaction. */
+async function rolledBack(client: pg.PoolClient, error: unknown): Promise<boolean> {
+  if (error instanceof DatabaseFault && !error.connected) return false;
+  return client.query('ROLLBACK').then(
+    () => true,
+    () => false,
+  );
+}
+
+const bigint = 20;
+
+/** Numbers of rows and milliseconds fit a JavaScript number. */
+function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
+  return oid === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
+}

@@ -1,0 +1,85 @@
+import type { Clock } from '../../core/clock.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { Store } from '../store.ts';
+import { createAnnouncer } from './create-announcer.ts';
+import { createPostgresStore } from './create-postgres-store.ts';
+import { createWire } from './create-wire.ts';
+import { DatabaseFault } from './database-fault.ts';
+import { createLeases } from './lease.ts';
+import { migrate } from './migrate.ts';
+import { openDatabase, type Database } from './open-database.ts';
+import { openJobs, type Jobs } from './open-jobs.ts';
+import { schema } from './schema.ts';
+import { sweepLanes } from './sweep-lanes.ts';
+
+/**
+ * Opens the PostgreSQL store: our tables in the schema `skillet`, the job engine's in `skillet_jobs`, both migrated as
+ * needed (Q10). Throws OperatorError where the database can't be used; neither address nor password is in it (S3).
+ */
+export async function openPostgresStore(url: string, clock: Clock, log: Log): Promise<Store> {
+  const database = reach(url, log);
+  const opened: { jobs?: Jobs } = {};
+  try {
+    await migrate(database, schema, async () => {
+      opened.jobs = await openJobs(database, log);
+    });
+    if (opened.jobs === undefined) throw new Error('The job engine was not started');
+    const wire = createWire(database, log);
+    const announcer = createAnnouncer(wire, log);
+    const backing = {
+      database,
+      jobs: opened.jobs,
+      leases: createLeases(),
+      announce: announcer.announce,
+      clock,
+      log,
+    };
+    const store = createPostgresStore(backing, wire, announcer);
+    await sweepLanes(backing).catch(async (error: unknown) => {
+      await store.close();
+      throw error;
+    });
+    return store;
+  } catch (error) {
+    await opened.jobs?.close();
+    await database.close();
+    throw explained(error);
+  }
+}
+
+function reach(url: string, log: Log): Database {
+  try {
+    return openDatabase(url, log);
+  } catch {
+    // The parser's own message may quote the URL.
+    throw new OperatorError(
+      'The url under [store] can’t be read as the address of a database. Write url = "postgres://USER:PASSWORD@HOST/DATABASE", ' +
+        'special characters in the password as %XX.',
+    );
+  }
+}
+
+/** What to do about it; what the database itself said only where it names neither user nor place. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof DatabaseFault)) return error;
+  return new OperatorError(`The database of [store] url can’t be used: ${hintOf(error)}`);
+}
+
+function hintOf({ code, connected, message }: DatabaseFault): string {
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return 'it refused the user or the password. Correct them in the URL.';
+    case '3D000':
+      return 'there is no such database. Create it, or correct its name in the URL.';
+    case '42501':
+      return 'the user may not create what is needed there. Run GRANT CREATE ON DATABASE for that user.';
+    case '53300':
+      return 'it has no connection left. Raise max_connections there.';
+    default:
+      return connected
+        ? `${message}. See the server’s log.`
+        : `${message}. Check that the server runs and that host and port in the URL are right.`;
+  }
+}
