@@ -30,7 +30,7 @@ export function createLanes(options: {
   handle: Handle;
   /** Whether anything was journalled for an item since `at`: a try that got further is not counted (Q3). */
   progressed(item: InboxItem, at: number): Promise<boolean>;
-  /** Told after an item was set aside, so that the person hears of it. */
+  /** Told when an item is to be set aside, so that the person hears of it; again after a crash. */
   onDead(item: InboxItem, error: unknown): Promise<void>;
   /** Channels that are open here. */
   channels: readonly string[];
@@ -103,8 +103,9 @@ export function createLanes(options: {
   }
 
   async function setAside(item: InboxItem, error: unknown): Promise<void> {
-    await inbox.fail(item.key, error instanceof Error ? error.message : String(error), undefined);
+    // Told first: nobody looks again at what was set aside. Told twice it is told once (its outbox key).
     await onDead(item, error);
+    await inbox.fail(item.key, error instanceof Error ? error.message : String(error), undefined);
   }
 
   return {
