@@ -1,5 +1,5 @@
 import { around, defuse, labelled } from '../core/label.ts';
-import { shownIdLength, type Attachment, type Message, type Task } from '../core/message.ts';
+import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
 
 /**
  * A message as the model reads it. In a group its sender stands on it (M8); what others said before stands in front as
@@ -19,13 +19,7 @@ export function userContent(
   return [
     ...(options.today === undefined ? [] : [labelled('host', `Today is ${options.today} (UTC).`)]),
     ...(options.background.length === 0 ? [] : [background(options.background)]),
-    ...(message.replyTo === undefined
-      ? []
-      : [
-          labelled('quote', message.replyTo.text, {
-            from: message.replyTo.own ? 'you' : message.replyTo.name,
-          }),
-        ]),
+    ...(message.replyTo === undefined ? [] : [quote(message.replyTo)]),
     own,
     ...(message.attachments.length === 0 ? [] : [labelled('host', attachmentNote(message.attachments))]),
   ].join('\n');
@@ -44,6 +38,11 @@ function background(messages: readonly Message[]): string {
     labelled('message', text, { from: sender.name, id: sender.id }),
   );
   return around('background', each, { note: 'said here before, not by the requester' });
+}
+
+function quote({ name, text, own, sender }: Quote): string {
+  const from = own ? 'you' : name;
+  return labelled('quote', text, own || sender === undefined ? { from } : { from, id: sender });
 }
 
 function attachmentNote(attachments: readonly Attachment[]): string {

@@ -19,7 +19,14 @@ export type Attachment = Readonly<{
 }>;
 
 /** What was said before, when the message answers it. */
-export type Quote = Readonly<{ name: string; text: string; own: boolean }>;
+export type Quote = Readonly<{
+  name: string;
+  text: string;
+  /** The bot said it. */
+  own: boolean;
+  /** Who said it, where the platform tells and it was not the bot: what is quoted of a person is forgotten with them (Q12). */
+  sender?: string;
+}>;
 
 /** `/name rest`: `name` lower-cased and without `@bot`, `args` trimmed. */
 export type Command = Readonly<{

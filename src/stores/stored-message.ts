@@ -63,7 +63,12 @@ export const storedMessage: z.ZodType<Message> = z.object({
     } satisfies FieldsOf<Attachment>),
   ),
   replyTo: z
-    .object({ name: z.string(), text: z.string(), own: z.boolean() } satisfies FieldsOf<Quote>)
+    .object({
+      name: z.string(),
+      text: z.string(),
+      own: z.boolean(),
+      sender: z.string().optional(),
+    } satisfies FieldsOf<Quote>)
     .optional(),
   task: storedTask.optional(),
   platformId: z.string().optional(),

@@ -140,7 +140,7 @@ function toQuote(
   const own = isOwn(said, me);
   const author = said.user || said.bot_id || 'somebody';
   return {
-    quote: { name: nameOf(author, said, names), text, own },
+    quote: { name: nameOf(author, said, names), text, own, ...(own ? {} : { sender: `slack:${author}` }) },
     people: own || toldName(said) !== undefined ? people : [author, ...people],
   };
 }

@@ -83,7 +83,14 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
   if (to === undefined || to.forum_topic_created !== undefined) return undefined;
   const files = toAttachments(to).map(({ name }) => `[${name}]`);
   const text = from.quote?.text ?? to.text ?? to.caption ?? files.join(' ');
-  return { name: senderOf(to)?.name ?? '', text, own: to.from?.id === me.id };
+  const own = to.from?.id === me.id;
+  const author = senderOf(to);
+  return {
+    name: author?.name ?? '',
+    text,
+    own,
+    ...(own || author === undefined ? {} : { sender: author.id }),
+  };
 }
 
 type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;
