@@ -24,7 +24,10 @@ export function createLookout(options: {
   let looking: Promise<void> | undefined;
   let again = false;
   let stopped = false;
-  let alarm = new AbortController();
+  let alarm: Readonly<{ at: number | undefined; abort: AbortController }> = {
+    at: undefined,
+    abort: new AbortController(),
+  };
 
   function wake(): void {
     if (stopped) return;
@@ -46,9 +49,16 @@ export function createLookout(options: {
   }
 
   function wakeAt(at: number): void {
-    alarm.abort();
-    alarm = new AbortController();
-    clock.sleep(Math.max(0, at - clock.now()), alarm.signal).then(wake, () => undefined);
+    // Setting the clock anew at every look would cost more than the look.
+    if (at === alarm.at) return;
+    alarm.abort.abort();
+    const abort = new AbortController();
+    alarm = { at, abort };
+    const ring = (): void => {
+      alarm = { at: undefined, abort };
+      wake();
+    };
+    clock.sleep(Math.max(0, at - clock.now()), abort.signal).then(ring, () => undefined);
   }
 
   return {
@@ -58,7 +68,7 @@ export function createLookout(options: {
     },
     stop() {
       stopped = true;
-      alarm.abort();
+      alarm.abort.abort();
     },
   };
 }

@@ -19,11 +19,17 @@ export function createEmbeddedStore(
   connection: Connection,
   { clock, log, release }: Readonly<{ clock: Clock; log: Log; release: () => void }>,
 ): Store {
-  const listeners = new Set<() => void>();
-  const changed = () => listeners.forEach((listener) => listener());
-  const onWork = (wake: () => void) => void listeners.add(wake);
-  const { finish, add: addWork, ...inbox } = createInbox(connection, clock, log, { changed, onWork });
-  const { add, ...outbox } = createOutbox(connection, clock, log, onWork);
+  const toAnswer = createBell();
+  const toSend = createBell();
+  const {
+    finish,
+    add: addWork,
+    ...inbox
+  } = createInbox(connection, clock, log, {
+    changed: toAnswer.ring,
+    onWork: toAnswer.onRing,
+  });
+  const { add, ...outbox } = createOutbox(connection, clock, log, toSend.onRing);
   const { append, ...transcripts } = createTranscripts(connection, log);
   const { usage, add: addUse } = createUsage(connection);
   const keyed = createKeyed(connection, log);
@@ -46,7 +52,8 @@ export function createEmbeddedStore(
         for (const use of uses) addUse(use);
         if (done !== undefined) finish(done);
       });
-      if (rows.length > 0 || work.length > 0 || done !== undefined) changed();
+      if (rows.length > 0) toSend.ring();
+      if (work.length > 0 || done !== undefined) toAnswer.ring();
     },
     keyed,
     usage,
@@ -70,5 +77,14 @@ export function createEmbeddedStore(
       connection.close();
       release();
     },
+  };
+}
+
+/** Rings for whoever waits for one kind of work. */
+function createBell(): Readonly<{ ring(): void; onRing(listener: () => void): void }> {
+  const listeners = new Set<() => void>();
+  return {
+    ring: () => listeners.forEach((listener) => listener()),
+    onRing: (listener) => void listeners.add(listener),
   };
 }
