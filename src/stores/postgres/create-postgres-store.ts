@@ -44,7 +44,8 @@ export function createPostgresStore(backing: Backing, wire: Wire, announcer: Ann
     leader.close();
     heartbeat.close();
     await announcer.close();
-    await Promise.all([wire.close(), jobs.close()]);
+    wire.close();
+    await jobs.close();
     await database.close();
   }
 

@@ -13,7 +13,7 @@ export type Wire = Readonly<{
   on(topic: string, listener: (text: string) => void): () => void;
   /** After the connection was lost and found again: something may have been missed. */
   onReturn(listener: () => void): void;
-  close(): Promise<void>;
+  close(): void;
 }>;
 
 const channel = 'skillet';
@@ -101,19 +101,16 @@ export function createWire(database: Database, log: Log): Wire {
       return () => void listeners.delete(one);
     },
     onReturn: (listener) => void returned.add(listener),
-    async close() {
+    close() {
       state.closed = true;
       clearTimeout(state.timer);
-      await state.client?.end().catch((error: unknown) => log.debug({ err: toFault(error) }, 'hanging up'));
+      if (state.client !== undefined) hangUp(state.client);
     },
   };
 }
 
-/** Ends a connection that may not answer any more. */
+/** Ends a connection at once, whatever it is at: what waits on it is rejected. */
 export function hangUp(client: pg.Client): void {
-  client.end().catch(() => {
-    // It is gone, which is what was wanted.
-  });
   client.connection.stream.destroy();
 }
 

@@ -47,6 +47,9 @@ export function openDatabase(url: string, log: Log): Database {
     connectionTimeoutMillis: 5_000,
     types: { getTypeParser: parserOf },
   };
+  const dedicated = () => new pg.Client(settings);
+  // Reads the URL; the pool would only do so later.
+  dedicated();
   const pool = new pg.Pool({
     ...settings,
     max: poolSize,
@@ -98,7 +101,7 @@ export function openDatabase(url: string, log: Log): Database {
         return result;
       }),
     script: (sql) => withClient((client) => faulty(client.query(sql))),
-    dedicated: () => new pg.Client(settings),
+    dedicated,
     close: () => pool.end(),
   };
 }

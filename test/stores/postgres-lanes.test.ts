@@ -1,0 +1,301 @@
+import assert from 'node:assert/strict';
+import { after, test, type TestContext } from 'node:test';
+import fc from 'fast-check';
+import { openStore } from '../../src/stores/open-store.ts';
+import type { Store } from '../../src/stores/store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+const runs = Math.max(1, Math.round(Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200) / 100));
+const never = new AbortController().signal;
+
+const server = await startPostgres();
+if (server === undefined) {
+  test(
+    'Q9 a lane is given to one taker at a time, whichever store it asks',
+    { skip: noPostgres },
+    () => undefined,
+  );
+} else {
+  after(() => server.close());
+  lanes(server);
+  together(server);
+}
+
+async function pair(context: TestContext, url: string): Promise<readonly [Store, Store]> {
+  const stores = [await openStore(url), await openStore(url)] as const;
+  context.after(() => Promise.all(stores.map((store) => store.close())));
+  return stores;
+}
+
+/** What a taker does with an item, until it is done. */
+type Try = 'done' | 'failed' | 'put off' | 'thrown';
+type Plan = Readonly<{ chat: number; by: 0 | 1; tries: readonly Try[] }>;
+
+const plan: fc.Arbitrary<Plan> = fc.record({
+  chat: fc.nat(11),
+  by: fc.constantFrom(0, 1),
+  tries: fc
+    .array(fc.constantFrom<Try>('failed', 'put off', 'done', 'done', 'done', 'done', 'done', 'thrown'), {
+      maxLength: 2,
+    })
+    .map((tries) => [...tries.filter((one) => one !== 'done'), 'done' as const]),
+});
+
+function lanes({ database, run }: PostgresServer): void {
+  test('Q9 a lane is given to one taker at a time and its items in order, whichever store it asks', async (context) => {
+    const url = await database();
+    const stores = await pair(context, url);
+    const property = fc.asyncProperty(fc.array(plan, { minLength: 60, maxLength: 60 }), async (plans) => {
+      const held = new Set<string>();
+      const taken: string[] = [];
+      const done = new Map<string, number[]>();
+      const tries = new Map(plans.map(({ tries: planned }, n) => [String(n), [...planned]]));
+      const all = Promise.withResolvers<void>();
+      const serve = (store: Store) =>
+        store.inbox.serve({
+          channels: ['telegram'],
+          concurrency: 3,
+          async run(lane) {
+            assert.ok(!held.has(lane), `${lane} was given to two takers`);
+            held.add(lane);
+            try {
+              const item = await store.inbox.take(lane, Date.now());
+              if (item === undefined) return;
+              taken.push(lane);
+              const next = tries.get(item.key)?.shift();
+              if (next === 'failed') await store.inbox.fail(item.key, 'no', Date.now() + 20);
+              if (next === 'put off') await store.inbox.postpone(item.key, 'later', Date.now() + 20);
+              if (next === 'thrown') throw new Error('thrown on purpose');
+              if (next !== 'done') return;
+              await store.commit({ done: item.key });
+              const before = done.get(lane) ?? [];
+              done.set(lane, [...before, Number(item.key)]);
+              if ([...done.values()].flat().length === plans.length) all.resolve();
+            } catch (error) {
+              if (!(error instanceof Error && error.message === 'thrown on purpose')) all.reject(error);
+              throw error;
+            } finally {
+              held.delete(lane);
+            }
+          },
+        });
+      const servings = stores.map(serve);
+      for (const [n, { chat, by }] of plans.entries()) {
+        const conversation = { channel: 'telegram', chat: String(chat) };
+        const outcome = await stores[by].inbox.accept(makeMessage({ id: String(n), conversation }), {
+          now: Date.now(),
+        });
+        assert.equal(outcome, 'stored');
+      }
+      await all.promise;
+      await Promise.all(servings.map((serving) => serving.idle()));
+      await Promise.all(servings.map((serving) => serving.stop()));
+      for (const [lane, keys] of done)
+        assert.deepEqual(
+          keys,
+          keys.toSorted((a, b) => a - b),
+          lane,
+        );
+      assert.deepEqual(
+        await run(url, `SELECT count(*)::int AS jobs FROM skillet_jobs.job WHERE state <= 'active'`),
+        [{ jobs: 0 }],
+        'a lane that is empty keeps a job',
+      );
+      await run(url, 'TRUNCATE skillet.inbox, skillet.inbox_keys');
+    });
+    await fc.assert(property, { numRuns: runs });
+  });
+
+  test('Q9 work that one store writes is done by another at once', async (context) => {
+    const [here, there] = await pair(context, await database());
+    const conversation = { channel: 'telegram', chat: '1' };
+    const sent = Promise.withResolvers<void>();
+    const serving = there.outbox.serve({
+      channels: ['telegram'],
+      concurrency: 1,
+      async run(lane) {
+        const row = await there.outbox.next(lane, Date.now());
+        if (row === undefined) return;
+        await there.outbox.sending(row.key);
+        await there.outbox.sent(row.key, { id: '1' });
+        sent.resolve();
+      },
+    });
+    await serving.idle();
+    const since = performance.now();
+    await here.commit({ outbox: [{ key: 'a#0', conversation, part: { markdown: 'x' } }] });
+    await sent.promise;
+    const took = performance.now() - since;
+    assert.ok(took < 3_000, `the other store was not told: ${took} ms`);
+    await serving.stop();
+  });
+
+  test('Q9 a lane whose item is put off by hand or by failing is due when its next item is', async (context) => {
+    const [here, there] = await pair(context, await database());
+    for (const id of ['a', 'b']) await here.inbox.accept(makeMessage({ id }), { now: Date.now() });
+    const seen: string[] = [];
+    const last = Promise.withResolvers<void>();
+    const put = Promise.withResolvers<void>();
+    const serving = here.inbox.serve({
+      channels: ['telegram'],
+      concurrency: 1,
+      async run(lane) {
+        const item = await here.inbox.take(lane, Date.now());
+        if (item === undefined) return;
+        seen.push(item.key);
+        if (item.key === 'a') {
+          await here.inbox.postpone('a', 'in an hour', Date.now() + 3_600_000);
+          put.resolve();
+        } else {
+          await here.commit({ done: item.key });
+          last.resolve();
+        }
+      },
+    });
+    await put.promise;
+    await serving.idle();
+    assert.equal(await there.inbox.drop('a'), true);
+    await last.promise;
+    assert.deepEqual(seen, ['a', 'b']);
+    await serving.stop();
+  });
+
+  test('Q9 a lane that has work and no job is found when a store is opened', async (context) => {
+    const url = await database();
+    const [here] = await pair(context, url);
+    await here.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
+    await run(url, 'TRUNCATE skillet_jobs.job_common');
+    const third = await openStore(url);
+    context.after(() => third.close());
+    const taken = Promise.withResolvers<void>();
+    const serving = here.inbox.serve({
+      channels: ['telegram'],
+      concurrency: 1,
+      async run(lane) {
+        const item = await here.inbox.take(lane, Date.now());
+        if (item === undefined) return;
+        await here.commit({ done: item.key });
+        taken.resolve();
+      },
+    });
+    await taken.promise;
+    await serving.stop();
+  });
+}
+
+function together({ database, run }: PostgresServer): void {
+  test('Q9 a signal reaches every store once, the one that sent it too', async (context) => {
+    const [here, there] = await pair(context, await database());
+    const heard: string[] = [];
+    const last = { here: Promise.withResolvers<void>(), there: Promise.withResolvers<void>() };
+    for (const [name, store] of Object.entries({ here, there })) {
+      store.signals.on('stop', (text) => {
+        heard.push(`${name}: ${text.slice(0, 4)}`);
+        if (text === 'last') last[name as 'here' | 'there'].resolve();
+      });
+      store.signals.on('reload', () => heard.push('reload'));
+    }
+    const ready = Promise.withResolvers<void>();
+    there.signals.on('answer', () => ready.resolve());
+    // A store that was just opened may not be connected to the others yet.
+    const knock = setInterval(() => void here.signals.send('answer', ''), 50);
+    await ready.promise;
+    clearInterval(knock);
+    await here.signals.send('stop', `'"${'ä'.repeat(3_400)}`);
+    await here.signals.send('stop', 'last');
+    await Promise.all([last.here.promise, last.there.promise]);
+    assert.deepEqual(heard.sort(), [`here: '"ää`, 'here: last', `there: '"ää`, 'there: last'].sort());
+  });
+
+  test('Q9 one store leads, another does when it ends', async (context) => {
+    const [here, there] = await pair(context, await database());
+    const over = new AbortController();
+    const leading = await here.lead('polling', over.signal);
+    const waiting = new AbortController();
+    const refused = there.lead('polling', waiting.signal);
+    waiting.abort(new Error('waited enough'));
+    await assert.rejects(refused, /waited enough/);
+    const next = there.lead('polling', never);
+    assert.equal((await there.lead('something else', never)).aborted, false);
+    assert.equal(leading.aborted, false);
+    over.abort(new Error('no more'));
+    assert.equal((await next).aborted, false);
+    assert.equal(leading.aborted, true);
+  });
+
+  test('H8 uses that are counted in two stores share one limit', async (context) => {
+    const [here, there] = await pair(context, await database());
+    const burst = { key: 'telegram:chat:1', count: 3, ms: 10_000 };
+    const waits: number[] = [];
+    for (const store of [here, there, here, there, here]) waits.push(await store.reserve([burst]));
+    assert.deepEqual(waits.slice(0, 3), [0, 0, 0]);
+    const [fourth = 0, fifth = 0] = waits.slice(3);
+    assert.ok(fourth > 9_000 && fourth <= 10_000, `the fourth waits ${fourth} ms`);
+    assert.ok(fifth > 19_000 && fifth <= 20_000, `the fifth waits ${fifth} ms`);
+    const other = { key: 'telegram', count: 30, ms: 1_000 };
+    assert.equal(await there.reserve([other]), 0);
+    assert.ok(
+      (await there.reserve([other, burst])) > 29_000 - 1_000,
+      'the strictest of several limits counts',
+    );
+    assert.equal(await here.reserve([]), 0);
+    const many = await Promise.all(
+      Array.from({ length: 40 }, (_, n) =>
+        (n % 2 ? here : there).reserve([{ key: 'p', count: 1, ms: 1_000 }, other]),
+      ),
+    );
+    assert.equal(many.filter((wait) => wait === 0).length, 1, 'uses at one instant are all counted');
+  });
+
+  test('Q10 stores that are opened together on an empty database do not disturb each other', async (context) => {
+    const url = await database();
+    const stores = await Promise.all(Array.from({ length: 4 }, () => openStore(url)));
+    context.after(() => Promise.all(stores.map((store) => store.close())));
+    await Promise.all(stores.map((store, n) => store.inbox.accept(makeMessage({ id: `k${n}` }), { now: 1 })));
+    assert.equal((await stores[0]?.inbox.list('waiting'))?.length, 4);
+  });
+
+  test('Q10 a database of a newer version or of another program is refused and stays as it was', async () => {
+    const url = await database();
+    await (await openStore(url)).close();
+    await run(url, 'UPDATE skillet.version SET version = 999');
+    await assert.rejects(openStore(url), {
+      name: 'OperatorError',
+      message: /newer Skillet: its schema has version 999, this one knows \d+\. Start the newer/,
+    });
+    const foreign = await database();
+    await run(foreign, 'CREATE SCHEMA skillet; CREATE TABLE skillet.pans (id int)');
+    await assert.rejects(openStore(foreign), { name: 'OperatorError', message: /of another program/ });
+    assert.deepEqual(
+      await run(foreign, `SELECT count(*)::int AS tables FROM pg_tables WHERE schemaname LIKE 'skillet%'`),
+      [{ tables: 1 }],
+    );
+  });
+
+  test('S3 a database that can not be used is said without its address, user or password', async () => {
+    const log = quietLog();
+    const place = new URL(await database());
+    const urls = [
+      `postgres://ann:hunter2@nowhere.invalid:5999/skillet`,
+      `postgres://ann:hunter2@127.0.0.1:1/skillet`,
+      `postgres://ann:hunter2@localhost/none?host=${place.searchParams.get('host')}`,
+      'postgres://ann:hunter2@[bad/skillet',
+    ];
+    for (const url of urls) {
+      await assert.rejects(openStore(url, { log }), (error: Error) => {
+        assert.equal(error.name, 'OperatorError');
+        const shown = `${error.message} ${JSON.stringify(log.lines)} ${String(error.stack)} ${String(error.cause)}`;
+        assert.doesNotMatch(shown, /hunter2|nowhere|127\.0\.0\.1|\bann\b/);
+        assert.match(error.message, /\[store\]/);
+        return true;
+      });
+    }
+  });
+
+  test('Q10 a backup is left to the tools of PostgreSQL', async (context) => {
+    const [store] = await pair(context, await database());
+    await assert.rejects(store.backup('/tmp/x'), { name: 'OperatorError', message: /pg_dump/ });
+  });
+}
