@@ -27,7 +27,26 @@ const typesByStatus: Readonly<Record<number, string>> = {
   413: 'request_too_large',
   429: 'rate_limit_error',
 };
-const tooLongPattern = /too long|context (length|window|size)|exceeds? .*context/i;
+/**
+ * How servers say that a prompt does not fit: Anthropic (`prompt is too long: 210000 tokens > 200000 maximum`, `input length
+ * and max_tokens exceed context limit`), Bedrock, vLLM and OpenRouter (`maximum context length is`), llama.cpp
+ * (`exceed_context_size_error`), LM Studio, SGLang, Gemini, Groq, xAI, Kimi, Mistral.
+ */
+const tooLongPattern = new RegExp(
+  [
+    String.raw`\b(prompt|input|request|conversation|messages?)( is)? too long`,
+    String.raw`context[ _](length|window|size|limit)`,
+    String.raw`exceeds? .*\bcontext\b`,
+    String.raw`longer than the (maximum model length|model's context)`,
+    String.raw`input token count.* exceeds`,
+    String.raw`maximum prompt length`,
+    String.raw`exceeded model token limit`,
+    String.raw`reduce the length of the (input )?(messages|prompt)`,
+  ].join('|'),
+  'i',
+);
+/** These speak of something else, whatever their words: keys, models, limits of rate. */
+const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
 const lasting: readonly string[] = [
   'invalid_request_error',
   'authentication_error',
@@ -42,6 +61,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (!(error instanceof sdk.AnthropicError)) return { again: false };
   const api = apiError(error, sdk);
   if (api === undefined) return { again: true };
+  if (isTooLong(api)) return { again: false };
   const { status, type, errorCode } = api;
   const header = (name: string): string | null => api.headers?.get(name) ?? null;
   // A limit of spending sends 429 without a time: it lasts until the operator acts.
@@ -66,18 +86,25 @@ export function toModelError(
   return new ModelError(`model "${alias}": ${cause.message}`, {
     sentence: sentenceFor(api, type, passing),
     passing,
+    tooLong: api !== undefined && isTooLong(api),
     cause,
   });
 }
 
 function sentenceFor(api: ApiError | undefined, type: string | undefined, passing: boolean): string {
-  if (type === 'invalid_request_error' && tooLongPattern.test(api?.message ?? '')) return tooLong;
+  if (api !== undefined && isTooLong(api)) return tooLong;
   const known = sentences[type ?? ''];
   if (known !== undefined) return known;
   if (!passing) {
     return 'The language model refused the request. The operator of this bot finds the reason in the log.';
   }
   return api?.status === undefined && type === undefined ? unreachable : busy;
+}
+
+/** llama.cpp and some gateways say it with status 500. */
+function isTooLong({ status, message }: ApiError): boolean {
+  if (status === 413) return true;
+  return !neverTooLong.includes(status ?? 0) && tooLongPattern.test(message);
 }
 
 type ApiError = InstanceType<Sdk['APIError']>;

@@ -4,12 +4,19 @@ import { allText, callsOf, finalText, type TurnState } from './read-turn.ts';
 
 /** What a turn needs next. `notice` is the host's word to the model, to be stored before the call. */
 export type Step =
-  | Readonly<{ kind: 'ask'; notice?: string }>
+  | Readonly<{ kind: 'ask' } & Asking>
   /** Ask once more, without tools; the call is not counted (U5). */
-  | Readonly<{ kind: 'sum_up'; notice?: string }>
+  | Readonly<{ kind: 'sum_up' } & Asking>
   | Readonly<{ kind: 'call_tools'; calls: readonly Anthropic.ToolUseBlock[] }>
   | Readonly<{ kind: 'end'; how: LoopEnd; text: string }>;
 
+type Asking = Readonly<{
+  notice?: string;
+  /** The last answer broke off at the end of the window: compact first, and say this where that is not possible (M3). */
+  overlong?: string;
+}>;
+
+const overlong = 'This conversation has become too long for the language model.';
 const goOn =
   'Your answer reached the length limit and was cut off. Go on exactly where it stopped, without repeating anything. A tool call that was cut off was not made: make it again, shorter.';
 const sumUp =
@@ -21,7 +28,7 @@ export function nextStep(turn: TurnState, maxIterations: number): Step {
   if (answers.length > maxIterations) {
     return { kind: 'end', how: { status: 'partial', code: 'MAX_ITERATIONS' }, text: allText(answers) };
   }
-  const ask = (notice?: string): Step => {
+  const ask = (notice?: string): Extract<Step, Asking> => {
     if (answers.length === maxIterations) return withNotice('sum_up', turn, sumUp);
     return withNotice('ask', turn, notice);
   };
@@ -44,13 +51,18 @@ export function nextStep(turn: TurnState, maxIterations: number): Step {
     case 'refusal':
       return failed('The language model declined to answer this.');
     case 'model_context_window_exceeded':
-      return failed('This conversation has become too long for the language model.');
+      if (turn.exceeded > 1) return failed(overlong);
+      return turn.after.some(({ kind }) => kind === 'summary') ? ask() : { ...ask(), overlong };
     default:
       return ended(turn);
   }
 }
 
-function withNotice(kind: 'ask' | 'sum_up', turn: TurnState, notice: string | undefined): Step {
+function withNotice(
+  kind: 'ask' | 'sum_up',
+  turn: TurnState,
+  notice: string | undefined,
+): Extract<Step, Asking> {
   const said = turn.after.some((entry) => entry.kind === 'notice' && entry.text === notice);
   return notice === undefined || said ? { kind } : { kind, notice };
 }

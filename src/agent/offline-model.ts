@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../core/model.ts';
+import { isSummaryRequest } from './summary-request.ts';
 import { argumentsIn, lastLabelled, ownWords, pickScript, pickSkill, skillsIn } from './offline-choice.ts';
 
 /** What the first reply of a conversation says. */
@@ -30,6 +31,7 @@ export function createOfflineModel(alias: string): Model {
 }
 
 function reply(request: ModelRequest): ModelAnswer {
+  if (isSummaryRequest(request)) return { ...say(request, ''), stopReason: 'refusal' };
   const canUse = new Set(request.tools.map(({ name }) => name));
   const last = request.messages.at(-1);
   const results = blocksOf(last).filter((block) => block.type === 'tool_result');

@@ -6,10 +6,12 @@ export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
 /** Where a turn stands, worked out from its entries alone: so a restart finds the same (Q5). */
 export type TurnState = Readonly<{
-  /** The model's answers of this turn, in order. */
+  /** The model's answers of this turn, in order, but for those that broke off at the end of the window. */
   answers: readonly Answer[];
   /** The last answer, unless a person has spoken since. */
   last: Answer | undefined;
+  /** How many of the last answers, one after another, broke off at the end of the window (M3). */
+  exceeded: number;
   /** Entries after the last answer. */
   after: readonly Entry[];
   tokens: Tokens;
@@ -18,13 +20,15 @@ export type TurnState = Readonly<{
 /** Reads the entries from `start` on. */
 export function readTurn(entries: readonly Entry[], start: number): TurnState {
   const turn = entries.slice(start);
-  const answers = turn.filter((entry) => entry.kind === 'assistant');
+  const all = turn.filter((entry) => entry.kind === 'assistant');
+  const answers = all.filter((answer) => !hasExceeded(answer));
   const after = turn.slice(turn.findLastIndex((entry) => entry.kind === 'assistant') + 1);
   return {
     answers,
-    last: after.some((entry) => entry.kind === 'user') ? undefined : answers.at(-1),
+    last: after.some((entry) => entry.kind === 'user') ? undefined : all.at(-1),
+    exceeded: all.length - 1 - all.findLastIndex((answer) => !hasExceeded(answer)),
     after,
-    tokens: answers.reduce((sum, { tokens }) => addTokens(sum, tokens), noTokens),
+    tokens: turn.reduce((sum, entry) => ('tokens' in entry ? addTokens(sum, entry.tokens) : sum), noTokens),
   };
 }
 
@@ -50,6 +54,10 @@ export function allText(answers: readonly Answer[]): string {
 /** The tool calls of an answer. Only one that stopped to have tools used has any: a cut answer can hold a valid-looking call. */
 export function callsOf(answer: Answer): readonly Anthropic.ToolUseBlock[] {
   return answer.stopReason === 'tool_use' ? answer.content.filter((block) => block.type === 'tool_use') : [];
+}
+
+function hasExceeded({ stopReason }: Answer): boolean {
+  return stopReason === 'model_context_window_exceeded';
 }
 
 function goesOn(stopReason: Anthropic.StopReason): boolean {

@@ -2,8 +2,9 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../core/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
-import type { Model, ModelAnswer } from '../core/model.ts';
+import type { Model, ModelAnswer, ModelRequest } from '../core/model.ts';
 import type { CallTool } from '../core/tool-call.ts';
+import { compactEntries, type Compaction } from './compact-entries.ts';
 import type { LoopEnd, LoopResult } from './loop-result.ts';
 import { nextStep } from './next-step.ts';
 import { allText, readTurn } from './read-turn.ts';
@@ -36,6 +37,8 @@ export type RunLoopOptions = Readonly<{
   onText?(text: string): void;
   /** Before each model call: the number of the call about to be made, from 1. */
   onIteration?(iteration: number): void;
+  /** After a summary was stored that stands for earlier entries (M9). */
+  onCompaction?(compaction: Compaction): void;
   clock: Clock;
 }>;
 
@@ -48,7 +51,7 @@ export type RunLoopOptions = Readonly<{
 export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
   const { model, system, tools, callTool, limits, journal, signal, onText, onIteration, clock } = options;
   const entries = [...options.entries];
-  const start =
+  let start =
     options.turnStart ??
     Math.max(
       0,
@@ -68,21 +71,45 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     return end({ status: text === '' ? 'error' : 'partial', code: stopCode(signal) }, text);
   };
 
-  /** Nothing when the answer is stored. */
-  const ask = async (shown: readonly ToolSpec[]): Promise<LoopResult | undefined> => {
-    let unfinished = '';
-    const request = { system, messages: toMessages(entries), tools: shown.map(toApiTool) };
+  const requestWith = (shown: readonly ToolSpec[]): ModelRequest => ({
+    system,
+    messages: toMessages(entries),
+    tools: shown.map(toApiTool),
+  });
+  /** Stores a summary where one is needed (M9); `full`: the prompt did not fit. False when nothing was made shorter. */
+  const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
+    const made = await compactEntries({ entries, start, request, model, full, signal, clock });
+    if (made === undefined) return false;
+    await append(made.summary);
+    // From here on what would be read back, so that a restart finds the same.
+    const gone = entries.length - 1 - made.summary.kept;
+    entries.splice(0, gone);
+    start -= gone;
+    options.onCompaction?.(made.compaction);
+    return true;
+  };
+  const failed = (text: string, passing: boolean): LoopResult =>
+    end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
+
+  /** Nothing when the answer is stored. `overlong`: the sentence for a prompt that did not fit, if it still does not. */
+  const ask = async (shown: readonly ToolSpec[], overlong?: string): Promise<LoopResult | undefined> => {
+    const request = requestWith(shown);
+    const shorter = await makeRoom(request, overlong !== undefined);
+    if (signal.aborted) return stop('');
+    if (!shorter && overlong !== undefined) return failed(overlong, false);
     onIteration?.(readTurn(entries, start).answers.length + 1);
+    let unfinished = '';
     let answer: ModelAnswer;
     try {
-      answer = await model.complete(request, signal, (text) => {
+      answer = await model.complete(shorter ? requestWith(shown) : request, signal, (text) => {
         unfinished += text;
         onText?.(text);
       });
     } catch (error) {
       if (signal.aborted) return stop(unfinished);
       if (!(error instanceof ModelError)) throw error;
-      return end({ status: 'error', code: 'MODEL_ERROR', passing: error.passing }, error.sentence);
+      if (error.tooLong && overlong === undefined) return ask(shown, error.sentence);
+      return failed(error.sentence, error.passing);
     }
     const content = uniqueCallIds(answer.content, entries);
     await append({ kind: 'assistant', ...answer, content, at: clock.now() });
@@ -99,9 +126,9 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
       continue;
     }
     if (step.notice !== undefined) await append({ kind: 'notice', text: step.notice, at: clock.now() });
-    const failed = await ask(step.kind === 'sum_up' ? [] : tools());
-    if (failed === undefined) continue;
-    if (step.kind !== 'sum_up' || failed.code !== 'MODEL_ERROR') return failed;
+    const ended = await ask(step.kind === 'sum_up' ? [] : tools(), step.overlong);
+    if (ended === undefined) continue;
+    if (step.kind !== 'sum_up' || ended.code !== 'MODEL_ERROR') return ended;
     return end({ status: 'partial', code: 'MAX_ITERATIONS' }, allText(readTurn(entries, start).answers));
   }
 }

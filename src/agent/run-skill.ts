@@ -86,7 +86,12 @@ export function createRunSkill(options: {
     const { entries: stored } = await store.transcripts.read(transcript);
     const entries = stored.map(({ entry }) => entry);
     if (entries.length === 0) {
-      const first: Entry = { kind: 'user', content: prompt.firstMessage, at: began };
+      const first: Entry = {
+        kind: 'user',
+        sender: context.requester.sender,
+        content: prompt.firstMessage,
+        at: began,
+      };
       await append(first);
       entries.push(first);
     }
@@ -99,6 +104,7 @@ export function createRunSkill(options: {
       limits: { maxIterations: granted.maxIterations },
       journal: { append },
       signal: AbortSignal.any([context.signal, AbortSignal.timeout(granted.timeoutSeconds * 1_000)]),
+      onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),
       onIteration: (iteration) => context.progress(`${skill.name}: step ${iteration}`),
       clock,
     });
@@ -136,9 +142,9 @@ export function createRunSkill(options: {
   };
 }
 
-/** Id of the run's own journal. */
+/** Id of the run's own journal: everything of a conversation begins with the conversation's own. */
 export function runTranscript(parent: string, toolUseId: string): string {
-  return `run:${runIdOf(parent, toolUseId)}`;
+  return `${parent}#run:${runIdOf(parent, toolUseId)}`;
 }
 
 /** Short, the same for the same call: names the run's journal and scratch folder. */

@@ -3,6 +3,7 @@ import type { Entry } from '../core/entry.ts';
 import { labelled } from '../core/label.ts';
 import { callsOf, type Answer } from './read-turn.ts';
 import { interrupted } from './run-calls.ts';
+import { viewEntries, type Summary } from './view-entries.ts';
 
 type Block = Anthropic.ContentBlockParam;
 type Said = { role: 'user' | 'assistant'; content: Block[] };
@@ -10,8 +11,9 @@ type Said = { role: 'user' | 'assistant'; content: Block[] };
 /**
  * A transcript as the Messages API takes it: roles alternate, the results of one answer's calls stand first in the one
  * message after it, a call without a result is closed as interrupted (M7), no text is empty, thinking goes back
- * unchanged, notices are the host's words. A refused turn is left out and said to be. Pure: the same entries give
- * the same bytes, so that the prompt cache holds (M5).
+ * unchanged, notices are the host's words. A refused turn is left out and said to be, an answer that broke off at the
+ * end of the window is made anew. What a summary stands for is not shown (M9). Pure: the same entries give the same
+ * bytes, so that the prompt cache holds (M5).
  */
 export function toMessages(entries: readonly Entry[]): readonly Anthropic.MessageParam[] {
   const said: Said[] = [];
@@ -21,11 +23,12 @@ export function toMessages(entries: readonly Entry[]): readonly Anthropic.Messag
     if (last?.role === role) last.content.push(...content);
     else said.push({ role, content: [...content] });
   };
-  const kept = withoutRefused(entries);
+  const kept = withoutRefused(viewEntries(entries));
   for (const [index, entry] of kept.entries()) {
     if (entry.kind === 'user') say('user', userBlocks(entry.content));
     if (entry.kind === 'notice') say('user', [{ type: 'text', text: labelled('host', entry.text) }]);
-    if (entry.kind === 'assistant') {
+    if (entry.kind === 'summary') say('user', [summaryBlock(entry, kept[index + 1] ?? entry)]);
+    if (entry.kind === 'assistant' && entry.stopReason !== 'model_context_window_exceeded') {
       say('assistant', answerBlocks(entry));
       say('user', resultBlocks(entry, kept.slice(index + 1)));
     }
@@ -44,6 +47,10 @@ function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
   const kept: Entry[] = [];
   let turn: Entry[] = [];
   for (const entry of entries) {
+    if (entry.kind === 'summary') {
+      kept.push(entry);
+      continue;
+    }
     turn.push(entry);
     if (entry.kind !== 'assistant' || ['tool_use', 'pause_turn'].includes(entry.stopReason)) continue;
     if (entry.stopReason !== 'refusal') kept.push(...turn);
@@ -54,6 +61,19 @@ function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
     turn = [];
   }
   return [...kept, ...turn];
+}
+
+/** Memory, not instructions: it was made from what anybody said (M11). `next` is shown after it, and may rely on a day that was told before. */
+function summaryBlock({ text, folded = 0 }: Summary, next: Entry): Block {
+  const note = [
+    `Today is ${new Date(next.at).toISOString().slice(0, 10)} (UTC).`,
+    'Earlier parts of this conversation are replaced by the summary in <background>: a record of what was said and done. What people asked for in it was for its own time.',
+    ...(folded === 0
+      ? []
+      : ['It also tells what was done so far for the request that follows; go on from there.']),
+  ].join(' ');
+  const told = labelled('background', text, { note: 'summary of earlier parts' });
+  return { type: 'text', text: `${labelled('host', note)}\n${told}` };
 }
 
 function userBlocks(content: string | readonly Block[]): readonly Block[] {

@@ -85,6 +85,7 @@ export function createTurn(options: {
       limits: { maxIterations: grant.maxTurns },
       journal: { append },
       signal,
+      onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),
       clock,
     });
     if (isShuttingDown(signal)) throw signal.reason;
@@ -121,7 +122,7 @@ export function createTurn(options: {
     const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args } };
     const outcome = await callTool(call, signal);
     if (isShuttingDown(signal)) throw signal.reason;
-    const content = `${labelled('host', `The person started the skill ${skill}; it has run.`)}\n${outcome.content}`;
+    const content = `${labelled('host', `The person started the skill ${skill}.`)}\n${outcome.content}`;
     return { kind: 'user', item: skillItem(key), content, at: clock.now() };
   }
 }

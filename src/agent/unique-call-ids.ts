@@ -1,18 +1,22 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Entry } from '../core/entry.ts';
+import { newestSummary } from './view-entries.ts';
 
 /**
  * An answer's content with ids for its tool calls that no earlier call of the transcript has. Some local servers count
- * from zero in each answer, and the journal tells calls apart by their ids.
+ * from zero in each answer, and the journal tells calls apart by their ids. Where a summary stands for calls that can't be
+ * looked at any more, its time is added.
  */
 export function uniqueCallIds(
   content: readonly Anthropic.ContentBlock[],
   entries: readonly Entry[],
 ): readonly Anthropic.ContentBlock[] {
   const used = new Set(entries.flatMap((entry) => (entry.kind === 'assistant' ? idsOf(entry.content) : [])));
+  const since = newestSummary(entries).summary?.at.toString(36);
   return content.map((block) => {
     if (block.type !== 'tool_use') return block;
-    const id = freeId(block.id || 'call', used);
+    const wanted = block.id || 'call';
+    const id = freeId(since === undefined ? wanted : `${wanted}_${since}`, used);
     used.add(id);
     return id === block.id ? block : { ...block, id };
   });

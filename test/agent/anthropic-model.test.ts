@@ -237,6 +237,59 @@ test('M4 a prompt that is too long is said to be', async (t) => {
   );
 });
 
+for (const [server, status, type, message] of [
+  ['Anthropic', 400, 'invalid_request_error', 'prompt is too long: 210000 tokens > 200000 maximum'],
+  [
+    'Anthropic',
+    400,
+    'invalid_request_error',
+    'input length and `max_tokens` exceed context limit: 178959 + 64000 > 200000, decrease input length or `max_tokens` and try again',
+  ],
+  ['Anthropic', 413, 'request_too_large', 'Request exceeds the maximum size'],
+  ['Bedrock', 400, 'ValidationException', 'Input is too long for requested model.'],
+  [
+    'vLLM',
+    400,
+    'BadRequestError',
+    "This model's maximum context length is 8192 tokens. However, your request has 9203 input tokens.",
+  ],
+  ['llama.cpp', 500, 'exceed_context_size_error', 'the request exceeds the available context size'],
+  ['LM Studio', 400, 'invalid_request_error', 'tokens to keep is greater than the context length'],
+  ['SGLang', 400, 'BadRequest', "The input (9000 tokens) is longer than the model's context length"],
+  ['Gemini', 400, 'INVALID_ARGUMENT', 'The input token count (1196265) exceeds the maximum number of tokens'],
+  ['Groq', 400, 'invalid_request_error', 'Please reduce the length of the messages or completion.'],
+] as const) {
+  test(`M3 M4 what ${server} says of a prompt that is too long is understood, and not tried again: ${message}`, async (t) => {
+    const lean = await serve(t, [{ status, type, message }, 'never reached']);
+    const { model } = connect(lean);
+    await assert.rejects(
+      model.complete(hello, signal),
+      (error) => error instanceof ModelError && error.tooLong && !error.passing,
+    );
+    assert.equal(lean.requests.length, 1);
+  });
+}
+
+test('M3 other refusals are not taken for a prompt that is too long', async (t) => {
+  for (const [status, message] of [
+    [400, 'max_tokens: 10000 > 4096, which is the maximum allowed number of output tokens for m'],
+    [
+      400,
+      'messages.0.content.1.image.source.base64: image exceeds 5 MB maximum: 6000000 bytes > 5242880 bytes',
+    ],
+    [400, 'tools.0.name: String should have at most 128 characters'],
+    [401, 'your key has no access to the long context window'],
+    [429, "This request would exceed your organization's limit for long context"],
+  ] as const) {
+    const server = await serve(t, [{ status, message, headers: { 'x-should-retry': 'false' } }]);
+    await assert.rejects(
+      connect(server).model.complete(hello, signal),
+      (error) => error instanceof ModelError && !error.tooLong,
+      message,
+    );
+  }
+});
+
 test('M3 an abort ends a request in the middle of its stream, with its own reason', async (t) => {
   const { promise: held, resolve } = Promise.withResolvers<void>();
   const server = await serve(t, [{ content: [{ type: 'text', text: 'slow' }], wire: { hold: held } }]);

@@ -103,6 +103,23 @@ test('M3 every stop reason of the API ends or goes on as meant, over the wire', 
   assert.match(await first('model_context_window_exceeded'), /^error MODEL_ERROR .*too long/);
 });
 
+test('M3 M9 a prompt that the API refuses as too long, or that fills the window, is compacted and sent once more', async (t) => {
+  const found = (place: string) => ({ content: [text(`I look ${place}.`), look(place)] });
+  const refused = { status: 400, message: 'prompt is too long: 210251 tokens > 200000 maximum' };
+  const exceeded = { content: [text('half')], stopReason: 'model_context_window_exceeded' as const };
+  for (const step of [refused, exceeded]) {
+    const script = [found('left'), found('right'), step, 'Summary: nothing left.', 'Nothing there.'];
+    const { result, server, calls } = await run(t, script);
+    assert.deepEqual([result.status, result.text], ['ok', 'Nothing there.']);
+    assert.deepEqual(calls, [{ place: 'left' }, { place: 'right' }]);
+    assert.equal(server.requests[3]?.body.tools, undefined);
+    assert.match(JSON.stringify(server.requests[4]?.body.messages), /Summary: nothing left.*Look\./);
+    const twice = await run(t, [...script.slice(0, 4), step]);
+    assert.match(twice.result.text, /too long/);
+    assert.equal(twice.calls.length, 2);
+  }
+});
+
 test('U5 the summing-up call over the wire carries no tools', async (t) => {
   const { result, server } = await run(
     t,

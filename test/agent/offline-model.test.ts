@@ -191,3 +191,25 @@ test('M1 offline, arguments are what looks like them', () => {
   assert.deepEqual(argumentsIn("what's the weather in Berlin?"), ["what's the weather in Berlin?"]);
   assert.deepEqual(argumentsIn(' '), []);
 });
+
+test('M9 the offline model declines to summarise, so earlier parts are left out and said to be', async () => {
+  const entries: Entry[] = [];
+  const compactions: unknown[] = [];
+  for (let n = 0; n < 8; n++) {
+    entries.push({ kind: 'user', content: `${n} ${'word '.repeat(4_000)}`, at: 1 });
+    const ended = await runLoop({
+      model: createOfflineModel('default'),
+      system: [],
+      entries,
+      tools: () => [],
+      callTool: () => Promise.reject(new Error('never called')),
+      limits: { maxIterations: 5 },
+      journal: { append: async (entry) => void entries.push(entry) },
+      signal: new AbortController().signal,
+      onCompaction: ({ how }) => compactions.push(how),
+      clock: systemClock,
+    });
+    assert.match(ended.text, /no skill/);
+  }
+  assert.ok(compactions.length > 0 && compactions.every((how) => how === 'trimmed'));
+});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { createRunSkill, type RunGrant } from '../../src/agent/run-skill.ts';
+import { createRunSkill, runTranscript, type RunGrant } from '../../src/agent/run-skill.ts';
 import { createTurn, invocationId, type TurnGrant } from '../../src/agent/turn.ts';
 import { createUseSkill } from '../../src/agent/use-skill.ts';
 import { ModelError } from '../../src/core/errors.ts';
@@ -134,6 +134,31 @@ test('U2 U4 a run sees only its message, and its result reaches the main agent i
     log.lines.some(({ message, fields }) => message === 'a run ended' && fields['skill'] === 'research'),
     'U12',
   );
+});
+
+test('Q12 what belongs to a conversation begins with its id, and a run says for whom it was', async () => {
+  const { ask, entries } = await setUp({
+    main: [{ calls: [{ name: 'use_skill', input: { skill: 'research', message: 'x' }, id: 'c1' }] }, 'Done.'],
+    run: ['Found.'],
+  });
+  await ask(makeMessage({ text: 'look' }));
+  const id = runTranscript('telegram:42', 'c1');
+  assert.match(id, /^telegram:42#run:[0-9a-f]{16}$/);
+  const [first] = await entries(id);
+  assert.ok(first?.kind === 'user');
+  assert.equal(first.sender, 'telegram:42');
+});
+
+test('M9 a run that grows too long goes on from a summary, its task in view', async () => {
+  const { inRun, ask, log } = await setUp({
+    main: [{ calls: [{ name: 'use_skill', input: { skill: 'research', message: 'THE TASK' } }] }, 'Done.'],
+    run: [{ text: 'filler '.repeat(20_000), calls: [{ name: 'none' }] }, 'Summary: began.', 'Found.'],
+  });
+  await ask(makeMessage({ text: 'look' }));
+  assert.equal(inRun.requests.length, 3);
+  assert.match(userTexts(inRun.requests[2]), /Summary: began\..*THE TASK/);
+  const line = log.lines.find(({ message }) => message === 'a transcript was compacted');
+  assert.match(String(line?.fields['transcript']), /^telegram:42#run:/);
 });
 
 test('I6 a skill called by name runs without asking a model first, and the conversation knows of it', async () => {

@@ -1,0 +1,153 @@
+import type { Clock } from '../core/clock.ts';
+import type { Entry } from '../core/entry.ts';
+import { ModelError } from '../core/errors.ts';
+import { noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
+import { truncate } from '../core/text.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { planCompaction, type CompactionPlan } from './plan-compaction.ts';
+import { promptSize } from './prompt-size.ts';
+import { summaryRequest } from './summary-request.ts';
+import { toMessages } from './to-messages.ts';
+import { isShown, newestSummary, viewEntries, type Summary } from './view-entries.ts';
+
+/**
+ * Tokens a model is taken to have room for where nothing is known of it: what local servers commonly give. Where it has
+ * less, the server's refusal leads to a compaction, too; only a server that silently cuts the prompt needs
+ * `context_window` in the config.
+ */
+export const unknownWindow = 32_000;
+
+/** Shares of the window: when to compact (M9), what stays verbatim, how long one turn may stay whole, the summary, what is asked to be summarised at once. */
+const share = { full: 0.7, nearlyOver: 0.9, kept: 0.25, turn: 0.4, worth: 0.05, summary: 0.1, asked: 0.5 };
+const tokensPerWord = 1.6;
+const leftOut =
+  'Earlier parts of this conversation were left out here: they no longer fit, and no summary of them could be made.';
+
+/** What a compaction did, for the log. Sizes in estimated tokens. */
+export type Compaction = Readonly<{
+  how: 'summarised' | 'trimmed';
+  /** Entries shown to the model before and after. */
+  before: number;
+  after: number;
+  tokensBefore: number;
+  tokensAfter: number;
+  durationMs: number;
+  /** Why it was trimmed. */
+  cause?: string;
+}>;
+
+/**
+ * The summary entry that makes room for the next request, where it passes 70 % of the model's window, or where `full` says
+ * that it did not fit (M9, M3). Made by the model; where that fails, a text that says that earlier parts were left out.
+ * Nothing where there is room, or nothing to be made shorter, or the signal was aborted meanwhile.
+ */
+export async function compactEntries(options: {
+  entries: readonly Entry[];
+  /** Index of the entry the turn began with. */
+  start: number;
+  request: ModelRequest;
+  model: Model;
+  full: boolean;
+  signal: AbortSignal;
+  clock: Clock;
+}): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
+  const { entries, start, request, model, full, signal, clock } = options;
+  const known = model.contextWindow ?? unknownWindow;
+  const size = promptSize(request, entries);
+  if (!full && size <= known * share.full) return undefined;
+  // What was refused is the better measure of a window that is smaller than thought.
+  const window = full ? Math.min(known, size) : known;
+  const estimated = estimateTokens(request);
+  const asEstimated = (tokens: number): number => (tokens * estimated) / size;
+  const shown = estimateTokens(request.messages);
+  const plan = planCompaction(entries, start, {
+    room: Math.min(asEstimated(window * share.kept), shown * 0.4),
+    turnRoom: Math.min(asEstimated(window * share.turn), shown * 0.6),
+    worth: full ? 0 : asEstimated(window * share.worth),
+  });
+  if (plan === undefined) return undefined;
+
+  const began = clock.now();
+  const limit = Math.max(200, Math.min(4_000, Math.round(window * share.summary)));
+  const older = olderEntries(entries, plan);
+  const made = await summarise(older, { model, limit, room: asEstimated(window * share.asked), signal });
+  if (signal.aborted) return undefined;
+  // A fault that passes is no reason to forget while there is still room.
+  if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
+  const previous = newestSummary(entries).summary;
+  const summary: Summary = {
+    kind: 'summary',
+    text: made.ok ? made.text : trimmed(previous, limit),
+    kept: entries.length - plan.cut,
+    ...(plan.tail > plan.cut ? { folded: plan.tail - plan.cut } : {}),
+    senders: sendersOf(older),
+    tokens: made.tokens,
+    // Grows from summary to summary: ids of later calls are told apart by it.
+    at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
+  };
+  const view = viewEntries([...entries, summary]);
+  return {
+    summary,
+    compaction: {
+      how: made.ok ? 'summarised' : 'trimmed',
+      before: viewEntries(entries).length,
+      after: view.length,
+      tokensBefore: size,
+      tokensAfter: Math.round(size * (1 - (shown - estimateTokens(toMessages(view))) / estimated)),
+      durationMs: clock.now() - began,
+      ...(made.ok ? {} : { cause: made.cause }),
+    },
+  };
+}
+
+/** What the summary stands for, the previous one first. Of a turn cut inside, the person's words are told along: the rest refers to them. */
+function olderEntries(entries: readonly Entry[], { tail }: CompactionPlan): readonly Entry[] {
+  const { summary } = newestSummary(entries);
+  const shown = isShown(entries);
+  const older = entries.filter((entry, index) => index < tail && shown(index) && entry.kind !== 'summary');
+  return summary === undefined ? older : [{ ...summary, kept: 0 }, ...older];
+}
+
+type Made = Readonly<
+  { tokens: Tokens } & ({ ok: true; text: string } | { ok: false; passing: boolean; cause: string })
+>;
+
+async function summarise(
+  older: readonly Entry[],
+  options: Readonly<{ model: Model; limit: number; room: number; signal: AbortSignal }>,
+): Promise<Made> {
+  const { model, limit, room, signal } = options;
+  const words = Math.round(limit / tokensPerWord);
+  try {
+    const messages = toMessages(older);
+    const request = summaryRequest(messages, { words, room });
+    const { content, stopReason, tokens } = await model.complete(request, signal);
+    const text = content
+      .map((block) => (block.type === 'text' ? block.text : ''))
+      .join('')
+      .trim();
+    const failed = (cause: string): Made => ({ ok: false, passing: false, cause, tokens });
+    if (stopReason !== 'end_turn' && stopReason !== 'stop_sequence') return failed(stopReason);
+    if (text === '') return failed('an empty summary');
+    if (estimateTokens(text) > Math.min(limit * 2, estimateTokens(messages)))
+      return failed('a summary that is too long');
+    return { ok: true, text, tokens };
+  } catch (error) {
+    if (signal.aborted) return { ok: false, passing: true, cause: 'aborted', tokens: noTokens };
+    if (!(error instanceof ModelError)) throw error;
+    return { ok: false, passing: error.passing, cause: error.message, tokens: noTokens };
+  }
+}
+
+function trimmed(previous: Summary | undefined, limit: number): string {
+  const kept = previous?.text.replaceAll(leftOut, '').trim() ?? '';
+  return kept === '' ? leftOut : `${truncate(kept, limit * 4).text}\n\n${leftOut}`;
+}
+
+function sendersOf(older: readonly Entry[]): readonly string[] {
+  const senders = older.flatMap((entry) => {
+    if (entry.kind === 'summary') return entry.senders ?? [];
+    return entry.kind === 'user' && entry.sender !== undefined ? [entry.sender] : [];
+  });
+  return [...new Set(senders)].toSorted();
+}

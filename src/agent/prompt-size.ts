@@ -1,0 +1,21 @@
+import type { Entry } from '../core/entry.ts';
+import type { ModelRequest, Tokens } from '../core/model.ts';
+import { estimateTokens } from './estimate-tokens.ts';
+import { newestSummary } from './view-entries.ts';
+
+/**
+ * Tokens of a request over these entries, roughly: what the API reported with the last answer and an estimate of what came
+ * since. An estimate alone where nothing was reported, or so little that it can't have been the whole prompt (some
+ * servers leave out what they had cached).
+ */
+export function promptSize(request: ModelRequest, entries: readonly Entry[]): number {
+  const estimated = estimateTokens(request);
+  const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
+  const answer = entries[last];
+  // An answer before the summary was made to a longer prompt.
+  if (answer?.kind !== 'assistant' || last < newestSummary(entries).at) return estimated;
+  const { input, cacheRead, cacheWrite, output }: Tokens = answer.tokens;
+  const reported = input + cacheRead + cacheWrite + output;
+  const size = reported + entries.slice(last + 1).reduce((sum, entry) => sum + estimateTokens(entry), 0);
+  return size * 2 < estimated ? estimated : size;
+}
