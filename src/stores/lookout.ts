@@ -24,6 +24,7 @@ export function createLookout(options: {
   let looking: Promise<void> | undefined;
   let again = false;
   let stopped = false;
+  let failing = false;
   let alarm: Readonly<{ at: number | undefined; abort: AbortController }> = {
     at: undefined,
     abort: new AbortController(),
@@ -41,9 +42,12 @@ export function createLookout(options: {
   async function lookOnce(): Promise<void> {
     try {
       const nextAt = await look();
+      failing = false;
       if (nextAt !== undefined) wakeAt(nextAt);
     } catch (error) {
-      log.error({ err: error }, `${what} could not be read; trying again in a second`);
+      // Once for a series: it may last for hours.
+      if (!failing) log.error({ err: error }, `${what} could not be read; trying again every second`);
+      failing = true;
       wakeAt(clock.now() + afterFaultMs);
     }
   }
