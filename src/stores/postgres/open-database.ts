@@ -35,7 +35,12 @@ export type Database = Readonly<{
 }>;
 
 const statementMs = 15_000;
+/** The server gives a statement up; where it does not even say so, the connection is given up a little later. */
+const graceMs = 1_000;
 const poolSize = 10;
+
+/** The driver takes a time for each statement, which its types do not know. */
+type Timed = pg.QueryConfig & Readonly<{ query_timeout: number }>;
 
 /** Opens the pool, which connects when it is first used. Throws where the URL is none. */
 export function openDatabase(url: string, log: Log): Database {
@@ -53,7 +58,7 @@ export function openDatabase(url: string, log: Log): Database {
   const pool = new pg.Pool({
     ...settings,
     max: poolSize,
-    query_timeout: statementMs + 2_000,
+    query_timeout: statementMs + graceMs,
     onConnect: setUp,
   });
   // An error of a connection that nobody listens to ends the process.
@@ -76,11 +81,12 @@ export function openDatabase(url: string, log: Log): Database {
 
   /** A prepared statement under a name of its own: parsed and planned once a connection. */
   const queryOn =
-    (client: pg.PoolClient): Query =>
+    (client: pg.PoolClient, withinMs = statementMs): Query =>
     async <Row>(text: string, values: readonly unknown[] = []) => {
       const name = names.get(text) ?? `skillet_${names.size}`;
       names.set(text, name);
-      const { rows, rowCount } = await faulty(client.query({ name, text, values: [...values] }));
+      const asked: Timed = { name, text, values: [...values], query_timeout: withinMs + graceMs };
+      const { rows, rowCount } = await faulty(client.query(asked));
       return { rows: rows as Row[], changed: rowCount ?? 0 };
     };
 
@@ -95,8 +101,9 @@ export function openDatabase(url: string, log: Log): Database {
           ...(withinMs === statementMs ? [] : [`SET LOCAL statement_timeout = ${withinMs}`]),
           ...sorted.map((lock) => `SELECT pg_advisory_xact_lock('${lock}'::bigint)`),
         ];
-        await faulty(client.query(begin.join('; ')));
-        const result = await work(queryOn(client));
+        const asked: Timed = { text: begin.join('; '), query_timeout: withinMs + graceMs };
+        await faulty(client.query(asked));
+        const result = await work(queryOn(client, withinMs));
         await faulty(client.query('COMMIT'));
         return result;
       }),
