@@ -13,7 +13,7 @@ export type BotProcess = Readonly<{
   ended(): boolean;
   /** SIGKILL; resolves when it is gone. */
   kill(): Promise<void>;
-  /** SIGTERM; resolves with how it ended. */
+  /** SIGTERM, once it is ready; resolves with how it ended. */
   stop(): Promise<Exit>;
   signal(name: NodeJS.Signals): void;
   /** What it logged with level `error`, and what was no log line at all. */
@@ -65,16 +65,18 @@ export function startBotProcess(options: { folder: string; config: string; prelo
       listeners.add(look);
       look();
     });
+  const ready = logged('"Skillet is ready"').then((line) => line !== undefined);
   return {
     pid: child.pid ?? 0,
-    ready: logged('"Skillet is ready"').then((line) => line !== undefined),
+    ready,
     exited,
     ended: () => over,
     async kill() {
       child.kill('SIGKILL');
       await exited;
     },
-    stop() {
+    async stop() {
+      await ready;
       child.kill('SIGTERM');
       return exited;
     },

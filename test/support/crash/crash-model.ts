@@ -1,5 +1,6 @@
-import type { ServerStep } from '../messages-server/answer.ts';
+import type { ServerStep, Wire } from '../messages-server/answer.ts';
 import type { MessagesRequest } from '../messages-server/request-shape.ts';
+import { createWatch } from '../slack-server/watch.ts';
 
 /** The scripted model of a crash run, and what it saw of the effects of its calls. */
 export type CrashModel = Readonly<{
@@ -8,15 +9,19 @@ export type CrashModel = Readonly<{
   asked(): number;
   /** Marks that a script left more than once, or twice for one step: calls carried out again although they must not be. */
   markedTwice(): readonly string[];
-  /** Calls that it was told were cut off. */
-  interrupted(): number;
+  /** Ids of calls that it was told were cut off: `toolu_n17_` and a number. */
+  interrupted(): readonly string[];
+  /** Resolves when an answer to this token is asked for, and every earlier request was. */
+  askedFor(token: string): Promise<void>;
+  /** Lets `slow` answers end. */
+  release(): void;
 }>;
 
 /**
  * Answers by what stands in the request alone, so that it can be asked again after any kill. A message is a verb and a
  * token such as `n17`:
  *
- * - `say n17` is answered at once;
+ * - `say n17` is answered at once, `slow n17` when `release` is called;
  * - `list n17` calls two read-only tools first;
  * - `mark n17` calls `use_skill`, whose run marks twice with a script that must not be repeated and reads a file between.
  *
@@ -26,6 +31,8 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
   const wire = { delayMs: options.delayMs ?? 15, pings: false };
   const twice = new Set<string>();
   const cutOff = new Set<string>();
+  const released = Promise.withResolvers<void>();
+  const askedFor = createWatch<string>();
   let calls = 0;
 
   function look(body: MessagesRequest): void {
@@ -43,32 +50,52 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
     }
   }
 
-  const use = (...blocks: readonly (readonly [name: string, input: unknown])[]): ServerStep => ({
-    content: blocks.map(([name, input]) => ({ type: 'tool_use', name, input, id: `toolu_c${++calls}` })),
+  const use = (
+    token: string,
+    ...blocks: readonly (readonly [name: string, input: unknown])[]
+  ): ServerStep => ({
+    content: blocks.map(([name, input]) => ({
+      type: 'tool_use',
+      name,
+      input,
+      id: `toolu_${token}_${++calls}`,
+    })),
     wire,
   });
-  const answer = (text: string): ServerStep => ({ content: [{ type: 'text', text }], wire });
+  const answer = (text: string, how: Wire = wire): ServerStep => ({
+    content: [{ type: 'text', text }],
+    wire: how,
+  });
 
   return {
     script(body) {
       look(body);
       const { token, verb, steps } = whereItStands(body);
+      askedFor.add(token);
       if (JSON.stringify(body.system).includes('You carry out the skill')) {
         const mark = (step: number): ServerStep =>
-          use(['skills_run_script', { path: 'scripts/mark.sh', args: [`${token}.${step}.c${calls + 1}`] }]);
+          use(token, [
+            'skills_run_script',
+            { path: 'scripts/mark.sh', args: [`${token}.${step}.c${calls + 1}`] },
+          ]);
         if (steps === 0) return mark(1);
-        if (steps === 1) return use(['skills_read_file', { path: 'scripts/mark.sh' }]);
+        if (steps === 1) return use(token, ['skills_read_file', { path: 'scripts/mark.sh' }]);
         return steps === 2 ? mark(2) : answer(`marked ${token}`);
       }
       if (steps === 0 && verb === 'list')
-        return use(['skills_list', {}], ['skills_search', { query: 'ledger' }]);
+        return use(token, ['skills_list', {}], ['skills_search', { query: 'ledger' }]);
       if (steps === 0 && verb === 'mark')
-        return use(['use_skill', { skill: 'ledger', message: `mark ${token}` }]);
+        return use(token, ['use_skill', { skill: 'ledger', message: `mark ${token}` }]);
+      if (verb === 'slow') return answer(`answer ${token}`, { ...wire, hold: released.promise });
       return answer(`answer ${token}`);
     },
     asked: () => calls,
     markedTwice: () => [...twice],
-    interrupted: () => cutOff.size,
+    interrupted: () => [...cutOff],
+    async askedFor(token) {
+      await askedFor.until((each) => each === token);
+    },
+    release: () => released.resolve(),
   };
 }
 

@@ -95,6 +95,7 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
       return bot;
     },
     async close() {
+      model.release();
       await Promise.all(started.filter((bot) => !bot.ended()).map((bot) => bot.kill()));
       await Promise.all([telegram.close(), slack.close(), messages.close()]);
       await rm(folder, { recursive: true, force: true });

@@ -11,6 +11,8 @@ export type Accepted = () => boolean;
 export type Place = Readonly<{
   name: string;
   platform: 'telegram' | 'slack';
+  /** The platform's id of the chat. */
+  chat: string;
   /** Has the message said by one of the people here. Resolves when the next may be said without the platform bringing them out of order. */
   say(text: string): Promise<Accepted>;
   /** Every text of the bot here, oldest first, what it deleted included. */
@@ -59,6 +61,7 @@ function telegramPlace(
   return {
     name,
     platform: 'telegram',
+    chat: String(chat.id),
     async say(text) {
       const person = who();
       const id = person.says(words(text), { in: chat });
@@ -111,6 +114,7 @@ function slackPlace(
   return {
     name,
     platform: 'slack',
+    chat: room.id,
     async say(text) {
       // Slack brings what it could not deliver again later: only what was acknowledged has its place in the order.
       const delivered = await says(text).delivered;

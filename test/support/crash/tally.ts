@@ -26,7 +26,7 @@ export type Tally = Readonly<{
   /** Scripts that ran. */
   scripts: number;
   /** Calls that the model was told were cut off. */
-  interrupted: number;
+  interrupted: readonly string[];
 }>;
 
 export function tally(
@@ -137,7 +137,7 @@ export function tallyLine(
     disordered.length,
     scripts,
     redone.length,
-    interrupted,
+    interrupted.length,
     run.kills,
     run.seconds.toFixed(0),
   ];

@@ -1,0 +1,132 @@
+import type { KillAt } from './kill-points.ts';
+
+/** A moment in the life of a message, found by what the bot then writes. */
+export type Moment = Readonly<{
+  name: string;
+  /** `$` stands for the token. */
+  say: string;
+  kill(of: Readonly<{ chat: string; token: string }>): KillAt;
+  /** Also in the short form that runs with every `npm test`. */
+  often?: true;
+}>;
+
+type When = KillAt['when'];
+
+/** An entry of this kind whose text holds the token. */
+function entry(kind: string, when: When): Moment['kill'] {
+  return ({ token }) => ({ at: `INSERT INTO entries\\b.*\\b${kind}\\b.*${token}\\b`, when });
+}
+
+/** The `nth` start or end of a tool call; ids hold the token. */
+function call(kind: 'tool_started' | 'tool_result', when: When, nth = 1): Moment['kill'] {
+  return ({ token }) => ({ at: `INSERT INTO entries\\b.*${kind}.*_${token}_`, when, nth });
+}
+
+function inChat(statement: string, when: When): Moment['kill'] {
+  return ({ chat }) => ({ at: `${statement}.*\\b${chat}\\b`, when });
+}
+
+export const accepting: readonly Moment[] = [
+  { name: 'before a message is stored', say: 'say $', kill: inChat('INSERT INTO inbox\\b', 'before') },
+  {
+    name: 'within the transaction that stores it',
+    say: 'say $',
+    kill: inChat('INSERT INTO inbox\\b', 'after'),
+  },
+  {
+    name: 'stored, the platform not told',
+    say: 'say $',
+    kill: inChat('INSERT INTO inbox\\b', 'committed'),
+    often: true,
+  },
+];
+
+export const answering: readonly Moment[] = [
+  { name: 'the message stands in the transcript', say: 'say $', kill: entry('user', 'committed') },
+  { name: 'the model answered, nothing stored', say: 'say $', kill: entry('assistant', 'before') },
+  {
+    name: 'the answer of the model is stored',
+    say: 'say $',
+    kill: entry('assistant', 'committed'),
+    often: true,
+  },
+];
+
+/** Where a script may have been under way, so that the model is told that nobody knows. */
+export const cutOff: readonly string[] = [
+  'a script that may not be repeated is about to start',
+  'that script is done, its result is not stored',
+  'the second script is done, its result is not stored',
+];
+
+export const calling: readonly Moment[] = [
+  { name: 'the model wants two read-only tools', say: 'list $', kill: entry('assistant', 'committed') },
+  { name: 'both are under way', say: 'list $', kill: call('tool_started', 'committed', 2), often: true },
+  { name: 'one of them is done', say: 'list $', kill: call('tool_result', 'committed') },
+  { name: 'a run is about to begin', say: 'mark $', kill: call('tool_started', 'committed') },
+  { name: 'the run stands in its own journal', say: 'mark $', kill: entry('run:.*user', 'committed') },
+  {
+    name: 'a script that may not be repeated is about to start',
+    say: 'mark $',
+    kill: call('tool_started', 'committed', 2),
+  },
+  {
+    name: 'that script is done, its result is not stored',
+    say: 'mark $',
+    kill: call('tool_result', 'before'),
+    often: true,
+  },
+  { name: 'that result is stored', say: 'mark $', kill: call('tool_result', 'committed'), often: true },
+  {
+    name: 'the second script is done, its result is not stored',
+    say: 'mark $',
+    kill: call('tool_result', 'before', 3),
+  },
+  { name: 'the run has ended', say: 'mark $', kill: entry('run:.*marked', 'committed') },
+  {
+    name: 'the result of the run is about to be stored',
+    say: 'mark $',
+    kill: call('tool_result', 'before', 4),
+  },
+  { name: 'the result of the run is stored', say: 'mark $', kill: call('tool_result', 'committed', 4) },
+  {
+    name: 'a run that a person began is under way',
+    say: '/ledger $',
+    kill: call('tool_result', 'committed'),
+  },
+  {
+    name: 'a run that a person began has ended',
+    say: '/ledger $',
+    kill: entry('run:.*marked', 'committed'),
+    often: true,
+  },
+  {
+    name: 'its result stands in the transcript',
+    say: '/ledger $',
+    kill: entry('#skill.*marked', 'committed'),
+  },
+];
+
+export const tookUnheard = 'the platform took it, the bot never heard';
+
+export const sending: readonly Moment[] = [
+  { name: 'the reply is not committed', say: 'say $', kill: inChat('INSERT INTO outbox\\b', 'after') },
+  { name: 'the reply waits to be sent', say: 'say $', kill: inChat('INSERT INTO outbox\\b', 'committed') },
+  {
+    name: 'about to be sent',
+    say: 'say $',
+    kill: inChat("UPDATE outbox SET status = 'sending'", 'committed'),
+    often: true,
+  },
+  {
+    name: tookUnheard,
+    say: 'say $',
+    kill: inChat("UPDATE outbox SET status = 'sent'", 'before'),
+    often: true,
+  },
+  {
+    name: 'its sending is noted',
+    say: 'say $',
+    kill: inChat("UPDATE outbox SET status = 'sent'", 'committed'),
+  },
+];
