@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 
@@ -22,6 +23,7 @@ export function createLookout(options: {
 }): Lookout {
   const { look, what, clock, log } = options;
   let looking: Promise<void> | undefined;
+  let reading = false;
   let again = false;
   let stopped = false;
   let failing = false;
@@ -32,11 +34,23 @@ export function createLookout(options: {
 
   function wake(): void {
     if (stopped) return;
-    again = looking !== undefined;
-    looking ??= lookOnce().finally(() => {
+    if (looking !== undefined) {
+      again ||= reading;
+      return;
+    }
+    again = false;
+    looking = lookSoon().finally(() => {
       looking = undefined;
+      reading = false;
       if (again) wake();
     });
+  }
+
+  /** What wakes it before the event loop comes round shares one look. */
+  async function lookSoon(): Promise<void> {
+    await setImmediate();
+    reading = true;
+    if (!stopped) await lookOnce();
   }
 
   async function lookOnce(): Promise<void> {

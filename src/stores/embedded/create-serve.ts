@@ -32,6 +32,8 @@ export function createServe(options: {
     const serves = (lane: string): boolean => prefixes.some((prefix) => lane.startsWith(prefix));
 
     async function look(): Promise<number | undefined> {
+      // The next lane that ends looks again.
+      if (active.size >= concurrency) return undefined;
       const { lanes, nextAt } = dueHere();
       for (const lane of lanes) {
         if (active.size >= concurrency || stopping.signal.aborted) break;
