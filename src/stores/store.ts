@@ -286,8 +286,12 @@ export type Store = Readonly<{
   prune(now: number, retentionMs: number): Promise<void>;
   /** Removes a person's messages and what was answered to them: their direct messages whole, in groups their turns; what others quoted of them too (Q12). */
   forget(sender: string): Promise<Forgotten>;
-  /** Writes a consistent copy to a new file while the store is in use (Q10). Throws OperatorError where this store can't, naming what can. */
-  backup(file: string): Promise<void>;
+  /**
+   * Writes a consistent copy to a new file (0600) while the store is in use, whole or not at all (Q10); `onProgress` is told
+   * how far it is, in steps of any size. Throws OperatorError where the file is there already or can't be written, and where
+   * this store can't, naming what can.
+   */
+  backup(file: string, onProgress?: (done: number, total: number) => void): Promise<void>;
   /** Counted from indexes: cheap enough to be asked every few seconds. */
   backlog(): Promise<Backlog>;
   /** Rejects with the reason while the database can't be read and written (Q11). */

@@ -3,6 +3,7 @@ import type { Log } from '../../core/log.ts';
 import { createLocalSignals } from '../create-local-signals.ts';
 import type { Store } from '../store.ts';
 import { createAsks } from './create-asks.ts';
+import { createBackup } from './create-backup.ts';
 import { createBacklog } from './create-backlog.ts';
 import { createForget } from './create-forget.ts';
 import { createInbox } from './create-inbox.ts';
@@ -67,7 +68,7 @@ export function createEmbeddedStore(
     prune: createPrune(connection),
     forget: createForget(connection),
     backlog: createBacklog(connection),
-    backup: (file) => connection.backup(file),
+    backup: createBackup(connection),
     async check() {
       await health.set('checked', clock.now());
     },

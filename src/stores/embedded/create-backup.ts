@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { chmodSync, closeSync, existsSync, openSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import path from 'node:path';
+import { OperatorError } from '../../core/errors.ts';
+import type { Store } from '../store.ts';
+import type { Connection } from './open-connection.ts';
+
+/**
+ * `Store.backup` on the embedded store (Q10): a database of its own with everything that was stored when it began, 0600. It
+ * grows beside its place and takes it once it is whole: what bears the name is never half a copy, and nothing is ever
+ * overwritten. Throws OperatorError where it can't be written, and leaves nothing behind then.
+ */
+export function createBackup(connection: Connection): Store['backup'] {
+  return async (file, onProgress) => {
+    if (existsSync(file)) throw taken(file);
+    const part = `${file}.${randomUUID().slice(0, 8)}.part`;
+    try {
+      closeSync(openSync(part, 'wx', 0o600));
+      await connection.backup(part, onProgress);
+      chmodSync(part, 0o600);
+      // Whoever comes first has the name.
+      closeSync(openSync(file, 'wx', 0o600));
+      renameSync(part, file);
+    } catch (error) {
+      for (const left of [part, `${part}-journal`, `${part}-wal`, `${part}-shm`])
+        rmSync(left, { force: true });
+      throw explained(error, file);
+    }
+  };
+}
+
+function taken(file: string): OperatorError {
+  return new OperatorError(`${file} is there already: name a new file, a backup overwrites nothing.`);
+}
+
+function explained(error: unknown, file: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'EEXIST') return taken(file);
+  const full = code === 'ENOSPC' || ('errcode' in error && error.errcode === sqliteFull) || isFull(file);
+  const fix = full ? 'There is no room left there: make some or name another place.' : 'Name another place.';
+  return new OperatorError(
+    `${file} could not be written: ${error.message}. ${fix} Nothing was left behind.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+const sqliteFull = 13;
+
+/** SQLite calls a write that did not fit an error of input and output, too. */
+function isFull(file: string): boolean {
+  try {
+    return statfsSync(path.dirname(file)).bavail === 0;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return false;
+    throw error;
+  }
+}

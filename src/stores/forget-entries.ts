@@ -1,0 +1,124 @@
+import type { Entry } from '../core/entry.ts';
+import { idOnLabel, isOfRoom, withoutQuotes, type Quoted } from './forget-quotes.ts';
+import { readStored } from './stored-json.ts';
+import { storedEntry } from './stored-entry.ts';
+
+type UserEntry = Extract<Entry, { kind: 'user' }>;
+type Summary = Extract<Entry, { kind: 'summary' }>;
+
+/** What becomes of an entry: JSON as stores write it where it is rewritten. */
+export type Fate = 'kept' | 'removed' | Readonly<{ rewritten: string }>;
+
+/** What a transcript told of a person once all of it was judged. */
+export type Findings = Readonly<{
+  /** Inbox items their turns came from. */
+  items: readonly string[];
+  /** `theirs`: a direct message with them. `shared`: others talk there, too. `unknown`: they said nothing there. */
+  room: 'theirs' | 'shared' | 'unknown';
+}>;
+
+/** What stands where a summary held, or may have held, a person's words. */
+export const forgottenSummary = 'What was said here before was removed at the wish of a person.';
+
+/** A quote shorter than this is only taken for theirs where it is all they said: "yes" is said by many. */
+const tellingLetters = 8;
+
+/**
+ * Judges the entries of one transcript or run journal in their order (Q12). Removed are the person's turns: their user
+ * entry and everything up to the next one of somebody else. In the turns of others what is quoted of the person is
+ * replaced; a summary that may hold their words gives way to a plain note. A summary goes on keeping the same entries.
+ */
+export function createForgetEntries(
+  sender: string,
+): Readonly<{ judge(text: string): Fate; findings(): Findings }> {
+  const mark = idOnLabel(sender);
+  const items = new Set<string>();
+  /** Letters of what they said and of what was answered to them. */
+  const said = new Set<string>();
+  /** Of each entry that can be read, whether it is removed. */
+  const gone: boolean[] = [];
+  const seen = { theirTurn: false, theirs: false, others: false, room: false, quoted: false };
+
+  function judgeEntry(entry: Entry): Fate {
+    if (entry.kind === 'summary') return judgeSummary(entry);
+    if (entry.kind === 'user' && entry.sender !== undefined) begin(entry, entry.sender);
+    if (seen.theirTurn) {
+      for (const text of textsOf(entry)) said.add(lettersOf(text));
+      return 'removed';
+    }
+    return entry.kind === 'user' ? judgeQuotes(entry) : 'kept';
+  }
+
+  function begin(entry: UserEntry, from: string): void {
+    seen.theirTurn = from === sender;
+    if (seen.theirTurn) seen.theirs = true;
+    else seen.others = true;
+    if (textsOf(entry).some(isOfRoom)) seen.room = true;
+    if (seen.theirTurn && entry.item !== undefined) items.add(entry.item);
+  }
+
+  function judgeQuotes(entry: UserEntry): Fate {
+    const { content } = entry;
+    const rewritten: UserEntry['content'] =
+      typeof content === 'string'
+        ? withoutQuotes(content, isTheirs)
+        : content.map((block) =>
+            block.type === 'text' ? { ...block, text: withoutQuotes(block.text, isTheirs) } : block,
+          );
+    if (JSON.stringify(rewritten) === JSON.stringify(content)) return 'kept';
+    seen.quoted = true;
+    return { rewritten: JSON.stringify({ ...entry, content: rewritten }) };
+  }
+
+  function isTheirs({ id, text }: Quoted): boolean {
+    const letters = lettersOf(text);
+    if (id === mark) said.add(letters);
+    if (id !== undefined) return id === mark;
+    if (said.has(letters)) return true;
+    return letters.length >= tellingLetters && said.values().some((theirs) => theirs.includes(letters));
+  }
+
+  function judgeSummary(summary: Summary): Fate {
+    if (!seen.others && seen.theirTurn) return 'removed';
+    const kept = gone.slice(Math.max(0, gone.length - summary.kept));
+    const fewer = (among: readonly boolean[]): number => among.filter(Boolean).length;
+    const folded = (summary.folded ?? 0) - fewer(kept.slice(0, summary.folded ?? 0));
+    const holds = summary.senders?.includes(sender) ?? seen.theirs;
+    const { folded: _before, ...rest } = summary;
+    const rewritten: Summary = {
+      ...rest,
+      ...(holds || seen.quoted ? { text: forgottenSummary } : {}),
+      kept: summary.kept - fewer(kept),
+      ...(folded > 0 ? { folded } : {}),
+      ...(summary.senders === undefined ? {} : { senders: summary.senders.filter((id) => id !== sender) }),
+    };
+    const text = JSON.stringify(rewritten);
+    return text === JSON.stringify(summary) ? 'kept' : { rewritten: text };
+  }
+
+  return {
+    judge(text) {
+      const read = readStored(storedEntry, text);
+      // A damaged entry counts nowhere; what it holds of them must not outlive them.
+      if (!read.ok) return seen.theirTurn || text.includes(sender) ? 'removed' : 'kept';
+      const fate = judgeEntry(read.value);
+      gone.push(fate === 'removed');
+      return fate;
+    },
+    findings() {
+      const shared = seen.others || seen.room;
+      return { items: [...items], room: shared ? 'shared' : seen.theirs ? 'theirs' : 'unknown' };
+    },
+  };
+}
+
+function textsOf(entry: Entry): readonly string[] {
+  if (entry.kind !== 'user' && entry.kind !== 'assistant') return [];
+  if (typeof entry.content === 'string') return [entry.content];
+  return entry.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+}
+
+/** What stays of a text however a platform shows it. */
+function lettersOf(text: string): string {
+  return text.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
+}
