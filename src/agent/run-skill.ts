@@ -13,6 +13,7 @@ import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import { runLoop } from './run-loop.ts';
 import { runPrompt } from './run-prompt.ts';
+import { useOfEntry } from './use-of-entry.ts';
 import type { SkillRequest } from './use-skill.ts';
 
 /** What the host grants one run: everything it can reach is in here. */
@@ -72,7 +73,14 @@ export function createRunSkill(options: {
         truncated: false,
       };
     const transcript = runTranscript(parent, context.toolUseId);
-    const append = (entry: Entry): Promise<void> => store.commit({ entries: [{ transcript, entry }] });
+    const user = {
+      sender: context.requester.sender,
+      conversation: conversationKey(context.requester.conversation),
+      skill: skill.name,
+      model: granted.model.alias,
+    };
+    const append = (entry: Entry): Promise<void> =>
+      store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
     const prompt = runPrompt({
       skill,
       body: granted.body.text,

@@ -13,6 +13,7 @@ import type { Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import { runLoop } from './run-loop.ts';
 import type { RunLoopOptions } from './run-loop.ts';
+import { useOfEntry } from './use-of-entry.ts';
 import { userContent } from './user-content.ts';
 
 /** What the host hands the main agent for one message. */
@@ -61,7 +62,14 @@ export function createTurn(options: {
     if (read.damaged > 0)
       log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
     const entries = read.entries.map(({ entry }) => entry);
-    const append = (entry: Entry): Promise<void> => store.commit({ entries: [{ transcript, entry }] });
+    const user = {
+      sender: message.sender.id,
+      conversation: conversationKey(message.conversation),
+      skill: '',
+      model: grant.model.alias,
+    };
+    const append = (entry: Entry): Promise<void> =>
+      store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
     // An item that was set aside and is tried again comes after what was said since: it is said anew.
     const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
     const under = last?.kind === 'user' ? last.item : undefined;

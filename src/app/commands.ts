@@ -39,7 +39,7 @@ export function createCommands(options: {
   registry: () => Registry;
   /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
   rescan(): Promise<Registry>;
-  store: Pick<Store, 'inbox' | 'keyed' | 'signals'>;
+  store: Pick<Store, 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'usage'>;
   people: People;
   useOf(message: Message): Promise<SkillUse>;
   channels: ReadonlyMap<string, Channel>;
@@ -68,8 +68,7 @@ export function createCommands(options: {
       return { text: listText(skills), ...(buttons.length === 0 ? {} : { more: { buttons } }) };
     },
     stop: async (message, args) => {
-      const { inbox, signals } = store;
-      const means = { isOwner: await people.isOwner(message.sender.id), inbox, signals };
+      const means = { isOwner: await people.isOwner(message.sender.id), store };
       return { text: await (args === '' ? stopWork(message, means) : stopTask(message, args, means)) };
     },
     tasks: async (message) => ({ text: tasksText(await tasksHere(message, store.inbox)) }),
@@ -80,6 +79,7 @@ export function createCommands(options: {
         text: [
           `Model: ${live().models.get(live().config.agent.model).alias}`,
           `Skills here: ${(await usable(message)).length}`,
+          `Your tokens today: ${await tokensToday(message.sender.id)}`,
           `Now: ${names.size === 0 ? 'idle' : `answering ${[...names].join(', ')}`}, ${waiting.length} waiting`,
         ].join('\n\n'),
       };
@@ -92,6 +92,15 @@ export function createCommands(options: {
     },
     exit: async () => ({ text: 'Only the terminal can leave. /new starts afresh.' }),
   };
+
+  async function tokensToday(sender: string): Promise<string> {
+    const rows = await store.usage({ day: new Date().toISOString().slice(0, 10), sender });
+    const sum = rows.reduce(
+      (all, { tokens }) => all + tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite,
+      0,
+    );
+    return sum.toLocaleString('en');
+  }
 
   async function usable(message: Message): Promise<readonly Skill[]> {
     const use = await useOf(message);

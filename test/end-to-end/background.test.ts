@@ -51,6 +51,10 @@ test('U9 a run in the background answers at once, and its result wakes the conve
   assert.match(lastOf(woken), /<output>\\nThe map is under the oak/);
   ann.says('/tasks');
   await ann.dm.nextMessage(/Nothing runs in the background/);
+  // U10: what was used is counted by who it was for, the run's share beside that of the answers.
+  ann.says('/status');
+  const told = (await ann.dm.nextMessage(/Your tokens today/)).text;
+  assert.ok(Number(/today: ([\d,]+)/.exec(told)?.[1]?.replaceAll(',', '')) > 0, told);
 });
 
 test('U9 Q5 a run in the background goes on after a restart, and is answered once', async (t) => {
