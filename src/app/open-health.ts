@@ -5,7 +5,7 @@ import { noMeter, type Meter } from '../core/meter.ts';
 import type { Model } from '../core/model.ts';
 import type { Store } from '../stores/store.ts';
 import { measureModel } from './measure-model.ts';
-import { serveHealth, type HealthServer } from './serve-health.ts';
+import type { HealthServer } from './serve-health.ts';
 import { createStoreHealth, type StoreHealth } from './store-health.ts';
 import { createVitals } from './vitals.ts';
 import { watchChannel } from './watch-channel.ts';
@@ -53,6 +53,7 @@ export async function openHealth(options: {
     measureModel: (model) => measureModel(model, meter, vitals),
     async serve(redact) {
       if (listen === undefined || metrics === undefined) return undefined;
+      const { serveHealth } = await import('./serve-health.ts');
       return serveHealth({ listen, readiness: () => vitals.readiness(redact), metrics, log });
     },
   };

@@ -21,8 +21,6 @@ export type StoreHealth = Readonly<{
   patient<T>(call: () => Promise<T>, how?: Readonly<{ repeatable: boolean }>): Promise<T>;
   /** For what arrives: rejects while the state is red, and as soon as it turns red, so that the platform sends it again. */
   admitting<T>(work: () => Promise<T>): Promise<T>;
-  /** Waits until the store can be used; false where that is given up (`until` aborted, or the bot stops). */
-  usable(until: AbortSignal): Promise<boolean>;
   /** Begins to look by itself; `onOutage` is told of each outage when it is over. */
   start(onOutage: (outage: Outage) => void): void;
   /** Nothing waits from now on: what waits rejects, what fails rejects with its own error. */
@@ -38,7 +36,6 @@ const longestMs = 5_000;
 const relapseMs = 60_000;
 const longestRelapseMs = 60_000;
 const remindMs = 10 * 60_000;
-const afterStopMs = 1_000;
 
 /** `check` rejects while the database can't be read and written; `onFault` is called when an outage begins. */
 export function createStoreHealth(options: {
@@ -50,7 +47,6 @@ export function createStoreHealth(options: {
   const { check, onFault, clock, log } = options;
   const calls = createWaitingCalls(met);
   const admissions = new Set<(error: Error) => void>();
-  const waitingForUse = new Set<() => void>();
   const stopping = new AbortController();
   let red: Readonly<{ reason: string; since: number }> | undefined;
   let lastOverAt = Number.NEGATIVE_INFINITY;
@@ -88,7 +84,6 @@ export function createStoreHealth(options: {
     red = undefined;
     lastOverAt = outage.to;
     log.warn({ ...outage, from: iso(outage.from), to: iso(outage.to) }, 'the store can be used again');
-    for (const go of waitingForUse) go();
     calls.tryAll();
     tell(outage);
   }
@@ -139,25 +134,6 @@ export function createStoreHealth(options: {
         admissions.delete(refused.reject);
       }
     },
-    async usable(until) {
-      while (red !== undefined && !until.aborted) {
-        if (stopping.signal.aborted) {
-          // Who asks in a loop is to ask slowly.
-          await clock.sleep(afterStopMs);
-          return false;
-        }
-        await new Promise<void>((resolve) => {
-          const go = (): void => {
-            waitingForUse.delete(go);
-            until.removeEventListener('abort', go);
-            resolve();
-          };
-          waitingForUse.add(go);
-          until.addEventListener('abort', go);
-        });
-      }
-      return !until.aborted;
-    },
     start(onOutage) {
       tell = onOutage;
       void watch();
@@ -165,7 +141,6 @@ export function createStoreHealth(options: {
     stop() {
       stopping.abort();
       calls.giveUp(notNow(red?.reason ?? 'the bot stops'));
-      for (const go of waitingForUse) go();
     },
   };
 }

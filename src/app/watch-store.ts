@@ -1,9 +1,8 @@
 import type { Meter } from '../core/meter.ts';
-import type { Accepted, Serving, Store } from '../stores/store.ts';
+import type { Accepted, Store } from '../stores/store.ts';
 import type { StoreHealth } from './store-health.ts';
 
-type Health = Pick<StoreHealth, 'met' | 'patient' | 'usable'>;
-type Serve = Store['inbox']['serve'];
+type Health = Pick<StoreHealth, 'met' | 'patient'>;
 
 const outcomes = {
   stored: 'accepted',
@@ -13,7 +12,7 @@ const outcomes = {
 } as const satisfies Readonly<Record<Accepted, string>>;
 
 /**
- * The store, watched: what work under way needs waits while the database can't be used, and no work begins (Q11); what
+ * The store, watched: what work needs, its beginning included, waits while the database can't be used (Q11); what
  * arrives, and what an operator asks, is refused with the database's own error. What happens is counted (L4).
  */
 export function watchStore(store: Store, health: Health, meter: Meter): Store {
@@ -30,16 +29,6 @@ export function watchStore(store: Store, health: Health, meter: Meter): Store {
     }
   }
 
-  const paused =
-    (serve: Serve): Serve =>
-    (options): Serving =>
-      serve({
-        ...options,
-        async run(lane, lost) {
-          if (await health.usable(lost)) await options.run(lane, lost);
-        },
-      });
-
   return {
     ...store,
     inbox: {
@@ -50,7 +39,6 @@ export function watchStore(store: Store, health: Health, meter: Meter): Store {
         return accepted;
       },
       replace: (message) => watched(() => inbox.replace(message)),
-      serve: paused(inbox.serve),
       take: (lane, now) => patient(() => inbox.take(lane, now)),
       async fail(key, error, retryAt) {
         const tries = await patient(() => inbox.fail(key, error, retryAt), repeatable);
@@ -62,7 +50,6 @@ export function watchStore(store: Store, health: Health, meter: Meter): Store {
     },
     outbox: {
       ...outbox,
-      serve: paused(outbox.serve),
       next: (lane, now) => patient(() => outbox.next(lane, now), repeatable),
       sending: (key) => patient(() => outbox.sending(key), repeatable),
       async sent(key, receipt) {
