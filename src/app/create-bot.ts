@@ -90,7 +90,7 @@ export function createBot(parts: BotParts): Bot {
   let live = makeLive(parts.config, parts.makeModels, parts.changeAccess);
   const current = () => live;
 
-  const moved = createMovedChats(store.keyed('moved'));
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
   const people = createPeople({ stored: store.keyed('people'), access: () => live.access, moved });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, clock });
   const useOf = createUseOf(moved);
@@ -128,7 +128,7 @@ export function createBot(parts: BotParts): Bot {
   );
   const tasks = createTasks(store);
   const readiness = createReadiness(() => live.config);
-  const showWork = createShowWork({ channels, clock });
+  const showWork = createShowWork({ channels, outbox: store.outbox, clock, log });
   const item = createHandleItem({
     store,
     channels,
@@ -148,7 +148,6 @@ export function createBot(parts: BotParts): Bot {
     ),
     useOf,
     showWork,
-    delivery,
     voice,
     log,
   });
@@ -214,7 +213,7 @@ export function createBot(parts: BotParts): Bot {
     people,
     pairing,
     redact: (text) => live.redact(text),
-    operate: createOperate({ inbox: store.inbox, people, pairing, welcome }),
+    operate: createOperate({ store, people, pairing, welcome }),
     async start() {
       health.start((outage) => {
         const { key, markdown } = outageNotice(outage);
@@ -234,7 +233,6 @@ export function createBot(parts: BotParts): Bot {
       health.stop();
       await ended;
       await delivery.stop(deliveryGraceMs);
-      await showWork.settled();
     },
     async cancel(lane) {
       for (const item of await store.inbox.waitingIn(lane)) {
@@ -246,7 +244,6 @@ export function createBot(parts: BotParts): Bot {
     async idle() {
       await lanes.idle();
       await delivery.idle();
-      await showWork.settled();
     },
     reconfigure(outcome) {
       if (!outcome.ok) {

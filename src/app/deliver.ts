@@ -1,6 +1,6 @@
-import type { Channel } from '../core/channel.ts';
+import type { Channel, Receipt } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
-import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox, OutboxRow, Serving } from '../stores/store.ts';
@@ -8,13 +8,13 @@ import type { Outbox, OutboxRow, Serving } from '../stores/store.ts';
 export type Delivery = Readonly<{
   /** Begins to send. */
   start(): void;
-  /** Resolves when nothing of this conversation waits to be sent by this process now. */
-  settled(conversation: Conversation): Promise<void>;
   /** Resolves when nothing is being sent and nothing is due. */
   idle(): Promise<void>;
   /** Begins no more sends; resolves when those under way have ended, after `graceMs` at most: what is unsent is durable. */
   stop(graceMs: number): Promise<void>;
 }>;
+
+type NewRow = Omit<OutboxRow, 'shown'>;
 
 /** A row is given up after so many tries: with the longest wait that is about a day. */
 const mostTries = 300;
@@ -23,8 +23,9 @@ const longestWaitMs = 5 * 60_000;
 const concurrency = 256;
 
 /**
- * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A send whose outcome is
- * unknown is looked up where the platform allows, else repeated and counted.
+ * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A part that something is shown
+ * in place of already becomes an edit of that, which may be made again and again. A send whose outcome is unknown is
+ * looked up where the platform allows, else repeated and counted.
  */
 export function createDelivery(options: {
   outbox: Outbox;
@@ -36,21 +37,17 @@ export function createDelivery(options: {
   log: Log;
 }): Delivery {
   const { outbox, channels, currentPlace, onMoved, clock, log } = options;
-  const active = new Map<string, Promise<void>>();
   let serving: Serving | undefined;
-
-  function run(lane: string): Promise<void> {
-    const ended = deliver(lane).finally(() => active.delete(lane));
-    active.set(lane, ended);
-    return ended;
-  }
 
   /** A fault of the store ends it where it is: a part whose outcome is not noted stays `sending`, and is looked up or counted. */
   async function deliver(lane: string): Promise<void> {
-    const row = await outbox.next(lane, clock.now());
-    const channel = row && channels.get(row.conversation.channel);
-    if (row === undefined || channel === undefined) return;
+    const next = await outbox.next(lane, clock.now());
+    const channel = next && channels.get(next.conversation.channel);
+    if (next === undefined || channel === undefined) return;
+    const { shown, ...row } = next;
     const place = await currentPlace(row.conversation);
+    if (shown !== undefined && (await takeOver(channel, row, shown, place))) return;
+    if (isNothing(row)) return outbox.dead(row.key, 'what was shown is out of reach');
     if (row.status === 'sending') {
       const found = await channel.find(place, row.key);
       if (found !== undefined) return outbox.sent(row.key, found);
@@ -63,10 +60,53 @@ export function createDelivery(options: {
       (error: unknown) => ({ error }),
     );
     if ('receipt' in outcome) await outbox.sent(row.key, outcome.receipt);
-    else await settle(channel, row, outcome.error);
+    else await settle(channel, row, outcome.error, 'send');
   }
 
-  async function settle(channel: Channel, row: OutboxRow, error: unknown): Promise<void> {
+  /** The row takes the place of what is shown; false where that can't be, and then what is shown is forgotten. */
+  async function takeOver(
+    channel: Channel,
+    row: NewRow,
+    shown: Receipt,
+    place: Conversation,
+  ): Promise<boolean> {
+    // In a chat that moved the old ids mean nothing.
+    const isHere = place.chat === row.conversation.chat;
+    const outcome = isHere ? await replace(channel, row, shown) : 'refused';
+    if (outcome === 'done') await outbox.sent(row.key, shown);
+    if (outcome === 'later') return true;
+    await outbox.show(row.key, undefined);
+    return outcome === 'done';
+  }
+
+  async function replace(
+    channel: Channel,
+    row: NewRow,
+    shown: Receipt,
+  ): Promise<'done' | 'later' | 'refused'> {
+    const { conversation, part } = row;
+    try {
+      if (isNothing(row)) await channel.remove(conversation, shown);
+      else await channel.edit(conversation, shown, part);
+      return 'done';
+    } catch (error) {
+      const isFinal =
+        error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
+      if (!isFinal) {
+        await settle(channel, row, error, 'edit');
+        return 'later';
+      }
+      log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
+      // It would stand beside the answer otherwise.
+      if (!isNothing(row))
+        await channel.remove(conversation, shown).catch((reason: unknown) => {
+          log.debug({ err: reason, outbox: row.key }, 'what was shown could not be removed');
+        });
+      return 'refused';
+    }
+  }
+
+  async function settle(channel: Channel, row: NewRow, error: unknown, what: 'send' | 'edit'): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     if (error instanceof SendError && error.movedTo !== undefined) {
       await onMoved(row.conversation, error.movedTo);
@@ -80,7 +120,8 @@ export function createDelivery(options: {
       );
       return outbox.dead(row.key, reason);
     }
-    if (error instanceof SendError && error.outcome === 'unknown') {
+    // An edit is the same however often it is made.
+    if (error instanceof SendError && error.outcome === 'unknown' && what === 'send') {
       const found = await channel.find(row.conversation, row.key).catch(() => undefined);
       if (found !== undefined) return outbox.sent(row.key, found);
       await outbox.repeated(row.key);
@@ -92,23 +133,18 @@ export function createDelivery(options: {
     await outbox.retry(row.key, reason, clock.now() + wait);
   }
 
-  async function settled(conversation: Conversation): Promise<void> {
-    const key = conversationKey(conversation);
-    while ((await outbox.pending(conversation)) > 0) {
-      const under = active.get(key);
-      if (under === undefined) return;
-      await under.catch(() => undefined);
-    }
-  }
-
   return {
     start() {
-      serving = outbox.serve({ channels: [...channels.keys()], concurrency, run });
+      serving = outbox.serve({ channels: [...channels.keys()], concurrency, run: deliver });
     },
-    settled,
     idle: async () => serving?.idle(),
     async stop(graceMs) {
       await Promise.race([serving?.stop(), clock.sleep(graceMs)]);
     },
   };
+}
+
+/** No answer comes: what is shown is to go. */
+function isNothing({ part }: NewRow): boolean {
+  return part.markdown === '';
 }

@@ -11,14 +11,14 @@ import { runTranscript } from '../agent/run-skill.ts';
 import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './complete-chat.ts';
-import type { Delivery } from './deliver.ts';
 import type { Handle } from './lanes.ts';
 import { mayStartAfresh, notAfresh } from './may-start-afresh.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { People } from './people.ts';
 import type { ShowWork } from './show-work.ts';
+import { takeDown } from './take-down.ts';
 import type { Tasks } from './tasks.ts';
-import type { Voice } from './voice.ts';
+import { partKey, repliesTo, type Voice } from './voice.ts';
 import { conversationKey } from '../core/conversation.ts';
 
 const apology = 'I am sorry, I could not answer that. My operator can see why; please try again later.';
@@ -35,7 +35,7 @@ export type ItemHandling = Readonly<{
 
 /** From an inbox item to its answer in the outbox: can be called again for the same item at any point (Q5). */
 export function createHandleItem(options: {
-  store: Pick<Store, 'commit' | 'transcripts'>;
+  store: Pick<Store, 'commit' | 'outbox' | 'transcripts'>;
   channels: ReadonlyMap<string, Channel>;
   people: People;
   commands: Commands;
@@ -51,29 +51,15 @@ export function createHandleItem(options: {
   ): Promise<TurnGrant>;
   useOf(message: Message): Promise<SkillUse>;
   showWork: ShowWork;
-  delivery: Delivery;
   voice: Voice;
   log: Log;
 }): ItemHandling {
-  const {
-    store,
-    channels,
-    people,
-    commands,
-    moved,
-    turn,
-    tasks,
-    grant,
-    useOf,
-    showWork,
-    delivery,
-    voice,
-    log,
-  } = options;
+  const { store, channels, people, commands, moved, turn, tasks, grant, useOf, showWork, voice, log } =
+    options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
-    if (!(await stillAdmitted(message))) return store.commit({ done: item.key });
+    if (!(await stillAdmitted(message))) return takeDown(item, store, { done: item.key });
     if (message.task?.kind === 'run') {
       const granted = await grant(item, message, await useOf(message), message.task.parent, () => undefined);
       return tasks.run(item, message.task, granted, signal);
@@ -83,7 +69,7 @@ export function createHandleItem(options: {
       if (asked.name === 'new' || asked.name === 'clear') return startAfresh(item, message);
       // It was no command of this kind when it was accepted: an edit, or a skill that is gone.
       await commands.atOnce(message);
-      return store.commit({ done: item.key });
+      return takeDown(item, store, { done: item.key });
     }
     if (asked?.kind === 'elsewhere') {
       const { text, more } = commands.elsewhere(message, asked);
@@ -107,17 +93,23 @@ export function createHandleItem(options: {
     invocation: Invocation | undefined,
     signal: AbortSignal,
   ): Promise<void> {
-    const shown = showWork.begin(message.conversation);
+    const replyTo = repliesTo(message);
+    const shown = showWork.begin({
+      conversation: message.conversation,
+      part: partKey(item.key, 0),
+      ...(replyTo === undefined ? {} : { replyTo }),
+      resumed: item.interruptedAt !== undefined,
+    });
     try {
       const transcript = await transcriptOf(message);
       const granted = await grant(item, message, await useOf(message), transcript, shown.progress);
       const text = await turn({ key: item.key, message, transcript, invocation, signal }, granted);
+      await shown.end();
       // A person removed while the answer was made does not get it (A9).
-      if (!(await stillAdmitted(message))) return await store.commit({ done: item.key });
+      if (!(await stillAdmitted(message))) return await takeDown(item, store, { done: item.key });
       await voice.answer(message, text, { done: item.key });
     } finally {
-      // The lane goes on meanwhile: only what is shown waits for the answer to be out.
-      shown.end(delivery.settled(message.conversation));
+      await shown.end();
     }
   }
 
@@ -151,6 +143,14 @@ export function createHandleItem(options: {
     return decision.allowed;
   }
 
+  /** What is shown in the place of one part is from now on in the place of another. */
+  async function handOver(from: string, to: string): Promise<void> {
+    const shown = await store.outbox.shown(from);
+    if (shown === undefined) return;
+    await store.outbox.show(to, shown);
+    await store.outbox.show(from, undefined);
+  }
+
   async function hasEntriesSince(transcript: string, at: number): Promise<boolean> {
     const { entries } = await store.transcripts.read(transcript);
     return entries.some(({ entry }) => entry.at > at);
@@ -176,7 +176,9 @@ export function createHandleItem(options: {
       if (task?.kind === 'run') return tasks.giveUp(item, task, gaveUp);
       const text = error instanceof ModelError ? error.sentence : apology;
       // Under a key of its own: after `inbox retry` the answer itself may still come.
-      await voice.answer(item.message, text, { key: `${item.key}!dead` });
+      const key = `${item.key}!dead`;
+      await handOver(partKey(item.key, 0), partKey(key, 0));
+      await voice.answer(item.message, text, { key });
     },
   };
 }

@@ -12,9 +12,13 @@ import { createWelcome } from './welcome.ts';
 /** The operator's commands on the store itself, for when no bot runs (Q9). Fails when one does, naming its pid. */
 export async function openOperate(config: Config): Promise<{ operate: Operate; close(): Promise<void> }> {
   const store = await openStore(config.store.url);
-  const moved = createMovedChats(store.keyed('moved'));
+  const moved = createMovedChats({
+    stored: store.keyed('moved'),
+    signals: store.signals,
+    clock: systemClock,
+  });
   const people = createPeople({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, clock: systemClock });
   const welcome = createWelcome(store);
-  return { operate: createOperate({ inbox: store.inbox, people, pairing, welcome }), close: store.close };
+  return { operate: createOperate({ store, people, pairing, welcome }), close: store.close };
 }

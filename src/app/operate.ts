@@ -1,17 +1,28 @@
 import { OperatorError } from '../core/errors.ts';
-import type { Inbox } from '../stores/store.ts';
+import type { Store } from '../stores/store.ts';
 import type { Operate } from './control.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
+import { takeDown } from './take-down.ts';
 
 /** The operator's commands on the store, the same whether a bot runs or not (Q9). */
 export function createOperate(options: {
-  inbox: Inbox;
+  store: Pick<Store, 'inbox' | 'outbox' | 'commit'>;
   people: People;
   pairing: Pairing;
   welcome(request: PairingRequest): Promise<void>;
 }): Operate {
-  const { inbox, people, pairing, welcome } = options;
+  const { store, people, pairing, welcome } = options;
+  const { inbox } = store;
+
+  async function drop(key: string): Promise<boolean> {
+    const items = [...(await inbox.list('waiting')), ...(await inbox.list('dead'))];
+    const item = items.find((one) => one.key === key);
+    // Before its end: if this is cut off, it can be said again.
+    if (item !== undefined) await takeDown(item, store);
+    return inbox.drop(key);
+  }
+
   return async (operation, argument) => {
     switch (operation) {
       case 'pair list':
@@ -38,7 +49,7 @@ export function createOperate(options: {
           throw new OperatorError(`nothing was set aside under ${argument}: see \`skillet inbox list\``);
         return { retried: argument };
       case 'inbox drop':
-        if (!(await inbox.drop(argument)))
+        if (!(await drop(argument)))
           throw new OperatorError(`nothing waits or was set aside under ${argument}`);
         return { dropped: argument };
     }

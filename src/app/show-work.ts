@@ -1,66 +1,132 @@
-import type { Channel } from '../core/channel.ts';
+import type { Channel, Placeholder, Receipt } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
-import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Conversation } from '../core/conversation.ts';
+import type { Log } from '../core/log.ts';
+import type { Outbox } from '../stores/store.ts';
 
 /** What a person sees while the bot works: typing at once, after a few seconds a line that changes (U13, H7). */
-export type ShowWork = Readonly<{
-  begin(conversation: Conversation): Shown;
-  /** Resolves when nothing is shown any more that should have gone. */
-  settled(): Promise<void>;
+export type ShowWork = Readonly<{ begin(work: Work): Shown }>;
+
+export type Work = Readonly<{
+  conversation: Conversation;
+  /** Outbox key of the part that will take the line's place: the first of the answer (Q6). */
+  part: string;
+  /** `platformId` of the message that is answered. */
+  replyTo?: string;
+  /** A process ended under this work before. */
+  resumed: boolean;
 }>;
 
 export type Shown = Readonly<{
   progress(text: string): void;
-  /** Removes what is shown once `answered` resolves; left alone where newer work shows there by then. */
-  end(answered: Promise<void>): void;
+  /** Resolves when nothing is written any more into what the answer takes the place of. To be called before the answer is stored. Never rejects. */
+  end(): Promise<void>;
 }>;
 
 /** Shorter work is not worth a line of its own. */
 const quietMs = 3_000;
 
-export function createShowWork(options: { channels: ReadonlyMap<string, Channel>; clock: Clock }): ShowWork {
-  const { channels, clock } = options;
-  const newest = new Map<string, Shown>();
-  const ending = new Set<Promise<void>>();
+export function createShowWork(options: {
+  channels: ReadonlyMap<string, Channel>;
+  outbox: Pick<Outbox, 'show' | 'shown' | 'pending'>;
+  clock: Clock;
+  log: Log;
+}): ShowWork {
+  const { channels, outbox, clock, log } = options;
 
-  function begin(conversation: Conversation): Shown {
-    const channel = channels.get(conversation.channel);
-    const key = conversationKey(conversation);
-    const over = new AbortController();
-    const began = clock.now();
-    let line: string | undefined;
-    let last = Promise.resolve(channel?.status(conversation, { kind: 'typing' }));
-    const show = (): void => {
-      if (line === undefined || over.signal.aborted) return;
-      const text = line;
-      last = last.then(() => channel?.status(conversation, { kind: 'line', text }));
-    };
-    const clear = async (answered: Promise<void>): Promise<void> => {
-      await Promise.allSettled([answered, last]);
-      if (newest.get(key) !== shown) return;
-      newest.delete(key);
-      await channel?.status(conversation, undefined);
-    };
-    clock.sleep(quietMs, over.signal).then(show, () => undefined);
-    const shown: Shown = {
-      progress(text) {
-        line = text;
-        if (clock.now() - began >= quietMs) show();
-      },
-      end(answered) {
+  return {
+    begin(work) {
+      const { conversation, resumed } = work;
+      const channel = channels.get(conversation.channel);
+      if (channel === undefined) return { progress: () => undefined, end: async () => undefined };
+      const placeholder = createPlaceholder(work, channel, outbox);
+      const over = new AbortController();
+      const began = clock.now();
+      let line: string | undefined;
+      let alarmed = false;
+      let ended: Promise<void> | undefined;
+
+      async function show(): Promise<void> {
+        if (line === undefined || over.signal.aborted) return;
+        if (await stoodAbove()) return showIn(quietMs);
+        if (!over.signal.aborted)
+          await channel?.status(conversation, { kind: 'line', text: line }, placeholder);
+      }
+
+      /** A message posted now would stand above an answer that is still on its way. */
+      async function stoodAbove(): Promise<boolean> {
+        return (await placeholder.posted()) === undefined && (await outbox.pending(conversation)) > 0;
+      }
+
+      function showIn(ms: number): void {
+        if (alarmed) return;
+        alarmed = true;
+        const wake = (): void => {
+          alarmed = false;
+          show().catch(complain);
+        };
+        clock.sleep(ms, over.signal).then(wake, () => undefined);
+      }
+
+      function complain(error: unknown): void {
+        log.warn({ err: error, part: work.part }, 'what shows the work is not known to the store');
+      }
+
+      async function finish(): Promise<void> {
         over.abort();
-        const cleared = clear(answered).finally(() => ending.delete(cleared));
-        ending.add(cleared);
-      },
-    };
-    newest.set(key, shown);
-    return shown;
+        await channel?.status(conversation, undefined, placeholder);
+        // What was posted the moment the other process ended is found where the platform can look.
+        if (resumed) await placeholder.posted().catch(complain);
+      }
+
+      void channel.status(conversation, { kind: 'typing' }, placeholder);
+      showIn(quietMs);
+      return {
+        progress(text) {
+          line = text;
+          if (clock.now() - began >= quietMs) show().catch(complain);
+        },
+        end: () => (ended ??= finish()),
+      };
+    },
+  };
+}
+
+/** The receipt is in the store at once, so that a restart goes on with the same message. */
+function createPlaceholder(
+  { conversation, part, replyTo, resumed }: Work,
+  channel: Channel,
+  outbox: Pick<Outbox, 'show' | 'shown'>,
+): Placeholder {
+  // Not the part's own key: a look for the answer must never find the line.
+  const key = `${part}!status`;
+  let known: Promise<Receipt | undefined> | undefined;
+
+  async function keep(receipt: Receipt): Promise<void> {
+    await outbox.show(part, receipt);
+    known = Promise.resolve(receipt);
+  }
+
+  async function lookUp(): Promise<Receipt | undefined> {
+    const stored = await outbox.shown(part);
+    if (stored !== undefined || !resumed) return stored;
+    const found = await channel.find(conversation, key);
+    if (found !== undefined) await outbox.show(part, found);
+    return found;
   }
 
   return {
-    begin,
-    async settled() {
-      await Promise.all(ending);
+    key,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    keep,
+    async posted() {
+      known ??= lookUp();
+      try {
+        return await known;
+      } catch (error) {
+        known = undefined;
+        throw error;
+      }
     },
   };
 }

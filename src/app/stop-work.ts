@@ -1,6 +1,7 @@
 import type { Message } from '../core/message.ts';
-import type { Inbox, ListedItem, Signals } from '../stores/store.ts';
+import type { ListedItem, Store } from '../stores/store.ts';
 import { inlineCode } from './inline-code.ts';
+import { takeDown } from './take-down.ts';
 import { taskId, tasksHere, workHere } from './work-here.ts';
 
 /** `/stop TASK` (U9): stops one background run of this conversation, by the start of its id. */
@@ -9,12 +10,13 @@ export async function stopTask(
   id: string,
   options: Parameters<typeof stopWork>[1],
 ): Promise<string> {
-  const named = (await tasksHere(message, options.inbox)).filter((item) => taskId(item)?.startsWith(id));
+  const { isOwner, store } = options;
+  const named = (await tasksHere(message, store.inbox)).filter((item) => taskId(item)?.startsWith(id));
   const [item] = named;
   if (item === undefined) return `There is no background run ${inlineCode(id)} here: /tasks lists them.`;
-  if (!maySay(message, options.isOwner, item)) return 'Only who began it or the owner can stop it.';
-  const stopped = await options.inbox.stop(item.key);
-  if (stopped === 'stopping') await options.signals.send('stop', item.key);
+  if (!maySay(message, isOwner, item)) return 'Only who began it or the owner can stop it.';
+  const stopped = await store.inbox.stop(item.key);
+  if (stopped === 'stopping') await store.signals.send('stop', item.key);
   return stopped === 'none' ? 'It has just ended.' : 'Stopping.';
 }
 
@@ -26,23 +28,27 @@ export async function stopWork(
   message: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
   options: Readonly<{
     isOwner: boolean;
-    inbox: Pick<Inbox, 'waitingIn' | 'stop'>;
-    signals: Pick<Signals, 'send'>;
+    store: Pick<Store, 'inbox' | 'outbox' | 'signals' | 'commit'>;
   }>,
 ): Promise<string> {
-  const { isOwner, inbox, signals } = options;
+  const { isOwner, store } = options;
+  const { inbox, signals } = store;
   const may = (item: ListedItem): boolean => maySay(message, isOwner, item);
 
   let dropped = 0;
   let stopping = 0;
   const { running, waiting } = await workHere(message, inbox);
   // What waits goes first: otherwise the next of it would begin when what runs has ended.
-  for (const { key } of [...waiting, ...running].filter(may)) {
-    const stopped = await inbox.stop(key);
-    if (stopped === 'dropped') dropped += 1;
+  for (const item of [...waiting, ...running].filter(may)) {
+    const stopped = await inbox.stop(item.key);
+    if (stopped === 'dropped') {
+      dropped += 1;
+      // It may have been begun before, and wait for its next try.
+      await takeDown(item, store);
+    }
     if (stopped !== 'stopping') continue;
     stopping += 1;
-    await signals.send('stop', key);
+    await signals.send('stop', item.key);
   }
 
   const left = `${dropped} waiting message${dropped === 1 ? '' : 's'}`;

@@ -4,6 +4,11 @@ import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Step, Store } from '../stores/store.ts';
 
+/** Outbox key of one part of an answer. */
+export function partKey(answer: string, index: number): string {
+  return `${answer}#${index}`;
+}
+
 /** How the bot itself speaks: always through the outbox (Q6). */
 export type Voice = Readonly<{
   /** Outbox rows for an answer, cut to the channel's size; the buttons go on the last. `key` makes them one answer. */
@@ -50,7 +55,7 @@ export function createVoice(options: {
     if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
     const pieces = channel.split(clean);
     return pieces.map((piece, index) => ({
-      key: `${key}#${index}`,
+      key: partKey(key, index),
       conversation,
       part: {
         markdown: piece,
@@ -63,7 +68,7 @@ export function createVoice(options: {
   return {
     rows,
     async answer(message, markdown, more = {}) {
-      const replyTo = message.chatType === 'private' ? undefined : message.platformId;
+      const replyTo = repliesTo(message);
       const outbox = rows(message.conversation, more.key ?? message.id, markdown, {
         ...(replyTo === undefined ? {} : { replyTo }),
         ...more,
@@ -80,6 +85,11 @@ export function createVoice(options: {
       }
     },
   };
+}
+
+/** In groups an answer points at its message. */
+export function repliesTo({ chatType, platformId }: Message): string | undefined {
+  return chatType === 'private' ? undefined : platformId;
 }
 
 function channelOf(id: string): string {

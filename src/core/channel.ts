@@ -7,6 +7,7 @@ export type Button = Readonly<{ label: string; action: string } | { label: strin
 
 /** One platform message: GitHub-flavoured Markdown that `split` has cut to size. */
 export type Part = Readonly<{
+  /** Empty: no answer comes, and what is shown in its place goes away (Q6). */
   markdown: string;
   buttons?: readonly Button[];
   /** `platformId` of the message it answers. */
@@ -18,6 +19,21 @@ export type Receipt = Readonly<{ id: string }>;
 
 /** What a person sees while work goes on (U13): a typing sign, or a line that changes. */
 export type Status = Readonly<{ kind: 'typing' } | { kind: 'line'; text: string }>;
+
+/**
+ * The message that a status stands in where the platform has nothing better. It is posted once and then changed, also
+ * after a restart, until the answer takes its place as an edit of it (Q6).
+ */
+export type Placeholder = Readonly<{
+  /** Unique for the work that is shown; marks the message, so that `find` finds it. */
+  key: string;
+  /** `platformId` of the message it answers. */
+  replyTo?: string;
+  /** The message, once it was posted, in this process or one before. */
+  posted(): Promise<Receipt | undefined>;
+  /** Keeps the receipt of the message, at once after it was posted. Rejects where it can't be kept: the message has to go again. */
+  keep(receipt: Receipt): Promise<void>;
+}>;
 
 /** Somebody pressed a button. */
 export type Press = Readonly<{
@@ -64,9 +80,15 @@ export type Channel = Readonly<{
   send(conversation: Conversation, part: Part, key: string): Promise<Receipt>;
   /** Looks for a part whose sending was cut off. Nothing where the platform has no way to look. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
+  /** Waits for the platform's pace, then changes a message of the bot's own; one that reads so already is left as it is. The same edit may be made twice. Throws SendError. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
-  /** Shows, changes or (with nothing) removes the status of a conversation. Never throws: status is a courtesy. */
-  status(conversation: Conversation, status: Status | undefined): Promise<void>;
+  /** Deletes a message of the bot's own; one that is gone is no error. Throws SendError. */
+  remove(conversation: Conversation, receipt: Receipt): Promise<void>;
+  /**
+   * Shows or changes the status of a piece of work, or (with nothing) ends it: that resolves when nothing writes into the
+   * placeholder any more, whose message stays for the answer. Never throws: status is a courtesy.
+   */
+  status(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
   /** Sets the `/` menus; gives a diagnostic for each entry that could not be shown (I1). */
   setMenus(menus: Menus): Promise<readonly Diagnostic[]>;
   /** Completes a chat type that the event did not carry (Q2). */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createDelivery } from '../../src/app/deliver.ts';
-import type { Channel } from '../../src/core/channel.ts';
+import type { Channel, Part, Receipt } from '../../src/core/channel.ts';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { SendError } from '../../src/core/errors.ts';
 import { openStore } from '../../src/stores/open-store.ts';
@@ -10,13 +10,16 @@ import { quietLog } from '../support/quiet-log.ts';
 
 type Send = (conversation: Conversation, text: string, key: string) => Promise<void>;
 
-async function setUp(send: Send, found?: (key: string) => boolean) {
+/** What became of an edit or a deletion: `edit` gets the part, `remove` nothing. */
+type Change = (receipt: Receipt, part: Part | undefined) => Promise<void>;
+
+async function setUp(send: Send, found?: (key: string) => boolean, change?: Change) {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const sent: string[] = [];
   const moves: string[] = [];
   let place = (conversation: Conversation): Conversation => conversation;
-  const channel = recordingChannel(sent, send, found);
+  const channel = recordingChannel(sent, send, found, change);
   const log = quietLog();
   const delivery = createDelivery({
     outbox: store.outbox,
@@ -131,8 +134,102 @@ test('A6 a part for a chat that moved goes to its new id', async () => {
   assert.deepEqual(sent, ['-1005:a']);
 });
 
+test('Q6 a part takes the place of what is shown for it, and of nothing else after that', async () => {
+  const { clock, store, sent, say } = await setUp(async () => undefined);
+  await store.outbox.show('a#0', { id: '100' });
+  await say('1', 'first', 'a#0');
+  await say('1', 'second', 'a#1');
+  await clock.advance(10);
+  assert.deepEqual(sent, ['1:100 becomes first', '1:second']);
+  assert.equal(await store.outbox.shown('a#0'), undefined);
+  assert.equal(await store.outbox.pending(here('1')), 0);
+});
+
+test('Q6 an edit whose outcome is unknown is made again, looked up by nobody and not counted', async () => {
+  const looked: string[] = [];
+  let broken = 2;
+  const { clock, store, sent, log, say } = await setUp(
+    async () => undefined,
+    (key) => looked.push(key) < 0,
+    async () => {
+      if (broken-- > 0) throw new SendError('unknown', 'the line broke');
+    },
+  );
+  await store.outbox.show('a#0', { id: '100' });
+  await say('1', 'first', 'a#0');
+  await clock.advance(10);
+  assert.equal((await store.outbox.next('telegram:1', clock.now() + 60_000))?.repeats, 0);
+  await clock.advance(10_000);
+  assert.deepEqual(sent, ['1:100 becomes first']);
+  assert.deepEqual(looked, []);
+  assert.ok(!log.lines.some(({ message }) => message.includes('cut off')));
+});
+
+test('Q6 where what is shown can’t be changed any more the part is sent anew, and repeats of that count', async () => {
+  let lost = true;
+  const { clock, store, sent, say } = await setUp(
+    async () => {
+      if (!lost) return;
+      lost = false;
+      throw new SendError('unknown', 'the line broke');
+    },
+    undefined,
+    async (_receipt, part) => {
+      if (part !== undefined) throw new SendError('refused', "Bad Request: message can't be edited");
+    },
+  );
+  await store.outbox.show('a#0', { id: '100' });
+  await say('1', 'first', 'a#0');
+  await clock.advance(10);
+  const row = await store.outbox.next('telegram:1', clock.now() + 60_000);
+  assert.deepEqual([row?.repeats, row?.shown], [1, undefined]);
+  await clock.advance(10_000);
+  assert.deepEqual(sent, ['1:100 goes', '1:first']);
+});
+
+test('Q6 a part without text removes what is shown in its place, tried again until it is gone or out of reach', async () => {
+  const failures = [new SendError('retry', 'slow down', { retryAfterMs: 1_000 })];
+  const { clock, store, sent, say } = await setUp(
+    async () => undefined,
+    undefined,
+    async ({ id }) => {
+      if (id === '200') throw new SendError('refused', "Bad Request: message can't be deleted");
+      const failure = failures.pop();
+      if (failure !== undefined) throw failure;
+    },
+  );
+  await store.outbox.show('a#0', { id: '100' });
+  await store.outbox.show('b#0', { id: '200' });
+  await say('1', '', 'a#0');
+  await say('1', '', 'b#0');
+  await say('1', 'later', 'c#0');
+  await clock.advance(2_000);
+  assert.deepEqual(sent, ['1:100 goes', '1:later']);
+  assert.equal(await store.outbox.shown('a#0'), undefined);
+  assert.equal(await store.outbox.pending(here('1')), 0);
+});
+
+test('A6 what is shown in a chat that moved stands in the old one: the part is sent to the new one', async () => {
+  const { clock, store, sent, say } = await setUp(
+    async () => undefined,
+    undefined,
+    async () => {
+      throw new SendError('retry', 'upgraded', { movedTo: '-1005' });
+    },
+  );
+  await store.outbox.show('a#0', { id: '100' });
+  await say('-5', 'first', 'a#0');
+  await clock.advance(1_000);
+  assert.deepEqual(sent, ['-1005:first']);
+});
+
 /** Keeps what was sent as `CHAT:TEXT`; `send` may throw as a platform would. */
-function recordingChannel(sent: string[], send: Send, found?: (key: string) => boolean): Channel {
+function recordingChannel(
+  sent: string[],
+  send: Send,
+  found?: (key: string) => boolean,
+  change?: Change,
+): Channel {
   return {
     name: 'telegram',
     start: async () => undefined,
@@ -144,7 +241,14 @@ function recordingChannel(sent: string[], send: Send, found?: (key: string) => b
       return { id: key };
     },
     find: async (_conversation, key) => (found?.(key) === true ? { id: key } : undefined),
-    edit: async () => undefined,
+    async edit({ chat }, receipt, part) {
+      await change?.(receipt, part);
+      sent.push(`${chat}:${receipt.id} becomes ${part.markdown}`);
+    },
+    async remove({ chat }, receipt) {
+      await change?.(receipt, undefined);
+      sent.push(`${chat}:${receipt.id} goes`);
+    },
     status: async () => undefined,
     setMenus: async () => [],
     lookUpChat: async () => ({ chatType: 'unknown', external: false }),

@@ -1,52 +1,104 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createShowWork } from '../../src/app/show-work.ts';
-import type { Channel } from '../../src/core/channel.ts';
+import { createShowWork, type Work } from '../../src/app/show-work.ts';
+import type { Channel, Placeholder } from '../../src/core/channel.ts';
+import { openStore } from '../../src/stores/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
 
 const here = { channel: 'telegram', chat: '42' };
+const work: Work = { conversation: here, part: 'm1#0', resumed: false };
 
-function setUp() {
+/** A channel that posts a line as message 100, 101 … and changes it, as a platform would. */
+async function setUp(findable: Readonly<Record<string, string>> = {}) {
   const seen: string[] = [];
+  const looked: string[] = [];
+  let posts = 99;
+  async function write(text: string, placeholder: Placeholder): Promise<void> {
+    const before = await placeholder.posted();
+    const receipt = before ?? { id: String(++posts) };
+    seen.push(`${receipt.id}:${text}`);
+    if (before === undefined) await placeholder.keep(receipt);
+  }
   const channel = {
     name: 'telegram',
-    async status(_conversation, status) {
-      seen.push(status === undefined ? 'gone' : status.kind === 'typing' ? 'typing' : status.text);
+    async status(_conversation, status, placeholder) {
+      if (status?.kind === 'line') return write(status.text, placeholder);
+      seen.push(status === undefined ? 'end' : 'typing');
     },
-  } satisfies Pick<Channel, 'name' | 'status'>;
+    async find(_conversation, key) {
+      looked.push(key);
+      const id = findable[key];
+      return id === undefined ? undefined : { id };
+    },
+  } satisfies Pick<Channel, 'name' | 'status' | 'find'>;
   const clock = createManualClock();
-  const work = createShowWork({ channels: new Map([['telegram', channel as unknown as Channel]]), clock });
-  return { seen, clock, work };
+  const store = await openStore('sqlite::memory:', { clock });
+  const { begin } = createShowWork({
+    channels: new Map([['telegram', channel as unknown as Channel]]),
+    outbox: store.outbox,
+    clock,
+    log: quietLog(),
+  });
+  return { seen, looked, clock, begin, store };
 }
 
-test('U13 typing shows at once, a line after some seconds, which changes, and goes with the answer', async () => {
-  const { seen, clock, work } = setUp();
-  const shown = work.begin(here);
+test('U13 typing shows at once, a line after some seconds, which changes until the work ends', async () => {
+  const { seen, clock, begin } = await setUp();
+  const shown = begin(work);
   shown.progress('research: step 1');
   await clock.advance(2_999);
   assert.deepEqual(seen, ['typing']);
   await clock.advance(1);
   shown.progress('research: step 2');
   await clock.advance(1);
-  const answered = Promise.withResolvers<void>();
-  shown.end(answered.promise);
-  await clock.advance(1_000);
-  assert.deepEqual(seen, ['typing', 'research: step 1', 'research: step 2']);
-  answered.resolve();
-  await work.settled();
-  assert.deepEqual(seen.slice(3), ['gone']);
+  await shown.end();
+  shown.progress('research: step 3');
+  await clock.advance(10_000);
+  await shown.end();
+  assert.deepEqual(seen, ['typing', '100:research: step 1', '100:research: step 2', 'end']);
 });
 
-test('H7 what newer work shows in the same conversation is not removed by older work', async () => {
-  const { seen, clock, work } = setUp();
-  const answered = Promise.withResolvers<void>();
-  work.begin(here).end(answered.promise);
-  const newer = work.begin(here);
-  answered.resolve();
-  await work.settled();
-  assert.deepEqual(seen, ['typing', 'typing']);
-  newer.end(Promise.resolve());
-  await work.settled();
-  await clock.advance(10_000);
-  assert.deepEqual(seen, ['typing', 'typing', 'gone']);
+test('Q6 the line’s receipt is in the store at once, and work that is taken up again goes on with the same message', async () => {
+  const { seen, clock, begin, store } = await setUp();
+  const shown = begin(work);
+  shown.progress('step 1');
+  await clock.advance(3_000);
+  assert.deepEqual(await store.outbox.shown('m1#0'), { id: '100' });
+  await shown.end();
+  const again = begin({ ...work, resumed: true });
+  again.progress('step 2');
+  await clock.advance(3_000);
+  await again.end();
+  assert.deepEqual(seen, ['typing', '100:step 1', 'end', 'typing', '100:step 2', 'end']);
+});
+
+test('Q6 a line whose receipt was lost with the process is looked for once, under a key that is not the answer’s', async () => {
+  const { seen, looked, clock, begin, store } = await setUp({ 'm1#0!status': '55' });
+  const first = begin(work);
+  await first.end();
+  assert.deepEqual(looked, [], 'nothing is looked for where nothing was cut off');
+  const quick = begin({ ...work, resumed: true });
+  await quick.end();
+  assert.deepEqual(await store.outbox.shown('m1#0'), { id: '55' });
+  const slow = begin({ ...work, resumed: true });
+  slow.progress('step 2');
+  await clock.advance(3_000);
+  await slow.end();
+  assert.deepEqual(looked, ['m1#0!status']);
+  assert.ok(seen.includes('55:step 2'));
+});
+
+test('H8 a line waits until the answer before it is out', async () => {
+  const { seen, clock, begin, store } = await setUp();
+  const part = { markdown: 'the answer before' };
+  await store.commit({ outbox: [{ key: 'm0#0', conversation: here, part }] });
+  const shown = begin(work);
+  shown.progress('step 1');
+  await clock.advance(5_000);
+  assert.deepEqual(seen, ['typing']);
+  await store.outbox.sent('m0#0', { id: '7' });
+  await clock.advance(3_000);
+  assert.deepEqual(seen, ['typing', '100:step 1']);
+  await shown.end();
 });

@@ -57,7 +57,7 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
   const stop = (sender: Message['sender'], thread: string | undefined, isOwner = false): Promise<string> => {
     const conversation = thread === undefined ? room : { ...room, thread };
     const message = makeMessage({ sender, conversation, chatType: 'channel' });
-    return stopWork(message, { isOwner, inbox: store.inbox, signals: store.signals });
+    return stopWork(message, { isOwner, store });
   };
   const waiting = async () => (await store.inbox.list('waiting')).map(({ key }) => key);
   return { lanes, store, cancelled, begun: (id: string) => begins(id).promise, say, stop, waiting };
@@ -126,7 +126,7 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
       { lane: 'slack:C1/1~a', message: { ...message, id: 'task:b' } },
     ],
   });
-  const means = (isOwner: boolean) => ({ isOwner, inbox: store.inbox, signals: store.signals });
+  const means = (isOwner: boolean) => ({ isOwner, store });
   const from = (sender: Message['sender']) => makeMessage({ sender, conversation, chatType: 'channel' });
   assert.match(await stopTask(from(ben), 'abcdef', means(false)), /^Only who began it/);
   assert.match(await stopTask(from(ada), 'abd', means(false)), /no background run/);

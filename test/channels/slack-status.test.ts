@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { connectSlackChannel, type ConnectedSlack } from '../support/slack-server/connected-slack.ts';
 
@@ -20,37 +21,81 @@ test('H7 in a thread the status is Slack’s own line, and is gone in the end', 
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
   const { room, conversation } = await threadIn(connected);
-  await channel.status(conversation, { kind: 'typing' });
+  const work = keptPlaceholder();
+  await channel.status(conversation, { kind: 'typing' }, work);
   await slack.shown.until(({ status }) => status === 'is thinking…');
-  await channel.status(conversation, line('research: step 3'));
+  await channel.status(conversation, line('research: step 3'), work);
   await slack.shown.until(({ status }) => status === 'research: step 3');
-  await channel.status(conversation, undefined);
-  assert.equal(statuses(connected).at(-1), '');
+  await channel.status(conversation, undefined, work);
+  await slack.shown.until(({ status }) => status === '');
   assert.equal(room.messages.length, 1);
+  assert.deepEqual(work.receipts, []);
 });
 
-test('H7 where Slack has no line, one message changes and is deleted; the refusal is remembered', async (t) => {
+test('H7 the end of a piece of work does not wait for Slack’s own line, and leaves that of newer work alone', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
   const { conversation } = await threadIn(connected);
+  const older = keptPlaceholder({ key: 'older' });
+  const newer = keptPlaceholder({ key: 'newer' });
+  await channel.status(conversation, line('older'), older);
+  await slack.shown.until(({ status }) => status === 'older');
+  await channel.status(conversation, line('newer'), newer);
+  await slack.shown.until(({ status }) => status === 'newer');
+  await channel.status(conversation, undefined, older);
+  const gate = Promise.withResolvers<void>();
+  slack.faults.next('assistant.threads.setStatus', { kind: 'hold', until: gate.promise });
+  await channel.status(conversation, undefined, newer);
+  assert.equal(statuses(connected).at(-1), 'newer');
+  gate.resolve();
+  await slack.shown.until(({ status }) => status === '');
+  assert.deepEqual(statuses(connected), ['older', 'newer', '']);
+});
+
+test('Q6 where Slack has no line, one message changes and becomes the answer; the refusal is remembered', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack, channel } = connected;
+  const { room, conversation } = await threadIn(connected);
   slack.faults.always('assistant.threads.setStatus', { kind: 'error', error: 'channel_not_found' });
-  await channel.status(conversation, { kind: 'typing' });
-  await channel.status(conversation, line('step <1>'));
+  const work = keptPlaceholder();
+  await channel.status(conversation, { kind: 'typing' }, work);
+  await channel.status(conversation, line('step <1>'), work);
   const message = await slack.posted();
   assert.equal(message.text, '_step &lt;1&gt;_');
   assert.equal(message.threadTs, conversation.thread);
-  await channel.status(conversation, line('step 2'));
+  assert.deepEqual(await work.first, { id: message.ts });
+  await channel.status(conversation, line('step 2'), work);
   await slack.changes.until(({ kind, message: { text } }) => kind === 'updated' && text === '_step 2_');
-  await channel.status(conversation, undefined);
-  await channel.status(conversation, line('later'));
-  await slack.posted(({ text }) => text === '_later_');
-  await channel.status(conversation, undefined);
+  await channel.status(conversation, undefined, work);
+  const buttons = [{ label: 'Yes', action: 'yes' }];
+  await channel.edit(conversation, await work.first, { markdown: '**done**', buttons });
+  const answer = room.messages.at(-1);
+  assert.deepEqual([answer?.ts, answer?.text], [message.ts, '*done*']);
+  assert.deepEqual(
+    answer?.blocks?.map(({ type }) => type),
+    ['markdown', 'actions'],
+  );
   assert.deepEqual(
     slack.changes.all().map(({ kind }) => kind),
-    ['posted', 'updated', 'deleted', 'posted', 'deleted'],
+    ['posted', 'updated', 'updated'],
   );
   const tried = slack.calls.all().filter(({ method }) => method === 'assistant.threads.setStatus');
   assert.equal(tried.length, 1);
+});
+
+test('Q6 a message of a process before is gone on with, and can be removed, twice', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack, channel } = connected;
+  const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
+  const conversation = { channel: 'slack', chat: room.id };
+  const stored = await channel.send(conversation, { markdown: 'step 1' }, 'k');
+  const work = keptPlaceholder({ stored });
+  await channel.status(conversation, line('step 2'), work);
+  await slack.changes.until(({ message: { text } }) => text === '_step 2_');
+  await channel.status(conversation, undefined, work);
+  await channel.remove(conversation, stored);
+  await channel.remove(conversation, stored);
+  assert.deepEqual(slack.transcript(room), []);
 });
 
 test('H7 a direct message without a thread shows a status message, and nothing for typing alone', async (t) => {
@@ -58,48 +103,53 @@ test('H7 a direct message without a thread shows a status message, and nothing f
   const { slack, channel } = connected;
   const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
   const conversation = { channel: 'slack', chat: room.id };
-  await channel.status(conversation, { kind: 'typing' });
-  await channel.status(conversation, undefined);
+  const work = keptPlaceholder();
+  await channel.status(conversation, { kind: 'typing' }, work);
+  await channel.status(conversation, undefined, work);
   assert.equal(slack.changes.all().length, 0);
-  await channel.status(conversation, line('at work'));
-  await slack.posted();
-  await channel.status(conversation, undefined);
-  assert.deepEqual(slack.transcript(room), []);
+  await channel.status(conversation, line('at work'), work);
+  await slack.posted(({ text }) => text === '_at work_');
 });
 
-test('H7 a removal wins over a change that is still under way', async (t) => {
+test('Q6 a line that is still on its way when the work ends is known before the answer', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
   const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
   const conversation = { channel: 'slack', chat: room.id };
+  const work = keptPlaceholder();
   const gate = Promise.withResolvers<void>();
   slack.faults.next('chat.postMessage', { kind: 'hold', until: gate.promise });
-  await channel.status(conversation, line('one'));
-  await channel.status(conversation, line('two'));
-  const removed = channel.status(conversation, undefined);
+  await channel.status(conversation, line('one'), work);
+  await channel.status(conversation, line('two'), work);
+  // By then the request has left: nothing but promises lies before it.
+  await new Promise((resolve) => setImmediate(resolve));
+  const ended = channel.status(conversation, undefined, work);
   gate.resolve();
-  await removed;
-  assert.deepEqual(slack.transcript(room), []);
+  await ended;
+  assert.deepEqual(
+    work.receipts.map(({ id }) => id),
+    room.messages.map(({ ts }) => ts),
+  );
   assert.deepEqual(
     slack.changes.all().map(({ kind }) => kind),
-    ['posted', 'deleted'],
+    ['posted'],
   );
 });
 
-test('H7 a status message whose posting was cut off, or whose removal failed, is not left behind', async (t) => {
-  const clock = createManualClock(Date.now());
-  const connected = await connectSlackChannel(t, { channel: { clock } });
+test('Q6 a status message whose posting was cut off is found by its key, which no look for the answer finds', async (t) => {
+  const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
   const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
   const conversation = { channel: 'slack', chat: room.id };
   slack.faults.next('chat.postMessage', { kind: 'cut', when: 'after' });
-  slack.faults.next('chat.delete', { kind: 'status', status: 503 });
-  await channel.status(conversation, line('at work'));
-  await slack.calls.until(({ method }) => method === 'conversations.history');
-  const removed = channel.status(conversation, undefined);
-  await slack.calls.until(({ method }) => method === 'chat.delete');
-  await clock.runUntil(removed);
-  assert.deepEqual(slack.transcript(room), []);
+  const work = keptPlaceholder({ key: 'item#0!status' });
+  await channel.status(conversation, line('at work'), work);
+  const { ts } = await slack.posted();
+  assert.deepEqual(await work.first, { id: ts });
+  await channel.status(conversation, undefined, work);
+  await channel.edit(conversation, await work.first, { markdown: 'the answer' });
+  assert.equal(await channel.find(conversation, 'item#0'), undefined);
+  assert.deepEqual(await channel.find(conversation, 'item#0!status'), { id: ts });
 });
 
 test('H7 the line is put up again before Slack takes it away after two minutes', async (t) => {
@@ -107,13 +157,14 @@ test('H7 the line is put up again before Slack takes it away after two minutes',
   const connected = await connectSlackChannel(t, { channel: { clock } });
   const { slack, channel } = connected;
   const { conversation } = await threadIn(connected);
-  await channel.status(conversation, line('long work'));
+  const work = keptPlaceholder();
+  await channel.status(conversation, line('long work'), work);
   for (const times of [1, 2, 3]) {
     await slack.shown.untilCount(times, ({ status }) => status === 'long work');
     await clock.advance(90_000);
   }
-  await channel.status(conversation, undefined);
-  assert.equal(statuses(connected).at(-1), '');
+  await channel.status(conversation, undefined, work);
+  await slack.shown.until(({ status }) => status === '');
 });
 
 test('H8 a status message never takes the place of an answer', async (t) => {
@@ -122,8 +173,9 @@ test('H8 a status message never takes the place of an answer', async (t) => {
   const { slack, channel } = connected;
   const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
   const conversation = { channel: 'slack', chat: room.id };
+  const work = keptPlaceholder();
   await channel.send(conversation, { markdown: 'one' }, 'k1');
-  await channel.status(conversation, line('busy'));
+  await channel.status(conversation, line('busy'), work);
   const second = channel.send(conversation, { markdown: 'two' }, 'k2');
   await clock.advance(1000);
   await second;
@@ -133,17 +185,21 @@ test('H8 a status message never takes the place of an answer', async (t) => {
   );
   await clock.advance(1000);
   await slack.posted(({ text }) => text === '_busy_');
-  await channel.status(conversation, undefined);
+  await channel.status(conversation, undefined, work);
 });
 
-test('H7 stopping removes what is shown', async (t) => {
+test('H7 stopping takes Slack’s own line away and leaves a message for its answer', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
   const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
-  await channel.status({ channel: 'slack', chat: room.id }, line('at work'));
-  await slack.posted();
+  const { conversation } = await threadIn(connected);
+  await channel.status({ channel: 'slack', chat: room.id }, line('a message'), keptPlaceholder({ key: 'a' }));
+  await channel.status(conversation, line('a line'), keptPlaceholder({ key: 'b' }));
+  await slack.posted(({ text }) => text === '_a message_');
+  await slack.shown.until(({ status }) => status === 'a line');
   await channel.stop();
-  assert.deepEqual(slack.transcript(room), []);
+  assert.equal(statuses(connected).at(-1), '');
+  assert.equal(slack.transcript(room).length, 1);
 });
 
 test('H7 a status never throws, whatever Slack says', async (t) => {
@@ -151,8 +207,9 @@ test('H7 a status never throws, whatever Slack says', async (t) => {
   const connected = await connectSlackChannel(t, { channel: { clock } });
   const { slack, channel } = connected;
   const { conversation } = await threadIn(connected);
+  const work = keptPlaceholder();
   slack.faults.always('*', { kind: 'status', status: 500 });
-  await channel.status(conversation, line('x'));
-  await clock.runUntil(channel.status(conversation, undefined));
+  await channel.status(conversation, line('x'), work);
+  await clock.runUntil(channel.status(conversation, undefined, work));
   slack.faults.clear();
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { SendError } from '../../src/core/errors.ts';
+import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 import type { Chat } from '../support/telegram-server/room.ts';
 
@@ -59,7 +60,7 @@ test('H2 link previews are off on a send, an edit and a status line', async () =
   assert.deepEqual(lastArguments(bot, 'sendMessage')['link_preview_options'], off);
   await bot.channel.edit(place, receipt, { markdown: 'https://example.com' });
   assert.deepEqual(lastArguments(bot, 'editMessageText')['link_preview_options'], off);
-  await bot.channel.status(place, { kind: 'line', text: 'reading https://example.net' });
+  await bot.channel.status(place, { kind: 'line', text: 'reading https://example.net' }, keptPlaceholder());
   await ann.dm.nextMessage('example.net');
   assert.deepEqual(lastArguments(bot, 'sendMessage')['link_preview_options'], off);
 });

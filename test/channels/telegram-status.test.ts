@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock, type Clock } from '../../src/core/clock.ts';
+import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
 
 /** Time passes a hundred times as fast for the channel: a refresh every 4 s comes every 40 ms. */
@@ -9,78 +10,137 @@ const fast: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms / 100, signal),
 };
 const noFlood = { flood: false };
+const line = (text: string) => ({ kind: 'line', text }) as const;
 
 test('H7 typing is shown at once, refreshed while work goes on, and ends with it', async () => {
   await using bot = await startTelegramBot({ clock: fast, server: noFlood });
   const ann = bot.server.person();
   ann.says('hi');
   const place = { channel: 'telegram', chat: String(ann.id) };
-  await bot.channel.status(place, { kind: 'typing' });
+  const work = keptPlaceholder();
+  await bot.channel.status(place, { kind: 'typing' }, work);
   await bot.server.until('three signs', () => ann.dm.actions().length >= 3);
-  await bot.channel.status(place, undefined);
+  await bot.channel.status(place, undefined, work);
   const count = ann.dm.actions().length;
   await bot.channel.send(place, { markdown: 'done' }, 'k');
   await systemClockTick(bot.server.until('a later answer', () => ann.dm.sent().length === 1));
   assert.equal(ann.dm.actions().length, count);
 });
 
-test('H7 a status line is one message that changes and is gone when the status is removed', async () => {
+test('Q6 H7 a status line is one message that changes, whose receipt is kept, and which the answer takes over', async () => {
   await using bot = await startTelegramBot({ clock: fast, server: noFlood });
-  const ann = bot.server.person();
-  ann.says('hi');
-  const place = { channel: 'telegram', chat: String(ann.id) };
-  await bot.channel.status(place, { kind: 'line', text: 'research: reading · step 1' });
-  await ann.dm.nextMessage('step 1');
-  await bot.channel.status(place, { kind: 'line', text: 'research: reading · step 2' });
-  await bot.server.until('the change', () => ann.dm.sent()[0]?.text.includes('step 2'));
-  assert.equal(ann.dm.sent().length, 1);
-  await bot.channel.status(place, undefined);
-  assert.equal(ann.dm.sent().length, 0);
-});
-
-test('H7 a line that is still on its way when the status is removed is deleted too', async () => {
-  await using bot = await startTelegramBot({ clock: fast, server: noFlood });
-  const ann = bot.server.person();
-  ann.says('hi');
-  const place = { channel: 'telegram', chat: String(ann.id) };
-  const held = Promise.withResolvers<void>();
-  bot.server.faults.add({ method: 'sendMessage', hold: held.promise });
-  await bot.channel.status(place, { kind: 'line', text: 'working' });
-  await bot.server.until('the send', () => bot.server.calls('sendMessage').length === 1);
-  const removed = bot.channel.status(place, undefined);
-  held.resolve();
-  await removed;
+  const group = bot.server.group();
+  const asked = bot.server.person().says('@test_bot hi', { in: group });
+  const place = { channel: 'telegram', chat: String(group.id) };
+  const work = keptPlaceholder({ replyTo: String(asked) });
+  await bot.channel.status(place, line('research: reading · step 1'), work);
+  const first = await group.nextMessage('step 1');
+  assert.deepEqual([await work.first, first.replyTo], [{ id: String(first.id) }, asked]);
+  await bot.channel.status(place, line('research: reading · step 2'), work);
+  await bot.server.until('the change', () => group.sent()[0]?.text.includes('step 2'));
+  await bot.channel.status(place, undefined, work);
+  const buttons = [{ label: 'More', action: 'more' }];
+  await bot.channel.edit(place, await work.first, { markdown: '**found**', buttons, replyTo: String(asked) });
+  const [answer, ...more] = group.everSent();
+  assert.deepEqual(more, []);
   assert.deepEqual(
-    ann.dm.everSent().map(({ text, deleted }) => [text, deleted]),
-    [['working', true]],
+    [answer?.id, answer?.text, answer?.entities[0]?.type, answer?.buttons, answer?.replyTo],
+    [first.id, 'found', 'bold', ['More'], asked],
   );
 });
 
-test('H7 a line whose deletion fails for a while is deleted all the same', async () => {
+test('Q6 a line of a process before is gone on with, not posted again', async () => {
   await using bot = await startTelegramBot({ clock: fast, server: noFlood });
-  const group = bot.server.group();
-  const place = { channel: 'telegram', chat: String(group.id) };
-  await bot.channel.status(place, { kind: 'line', text: 'working' });
-  await group.nextMessage('working');
-  bot.server.faults.add({ method: 'deleteMessage', cut: 'before' });
-  bot.server.faults.add({ method: 'deleteMessage', retryAfter: 2 });
-  await bot.channel.status(place, undefined);
-  assert.equal(group.sent().length, 0);
+  const ann = bot.server.person();
+  ann.says('hi');
+  const place = { channel: 'telegram', chat: String(ann.id) };
+  const stored = await bot.channel.send(place, { markdown: 'step 1' }, 'k');
+  await bot.channel.status(place, line('step 2'), keptPlaceholder({ stored }));
+  await bot.server.until('the change', () => ann.dm.sent()[0]?.text === 'step 2');
+  assert.equal(ann.dm.everSent().length, 1);
 });
 
-test('H7 a status that comes back while the old one is being removed is shown, and nothing stays at a stop', async () => {
+test('Q6 an answer that says what is shown already, or that Telegram can not parse, takes its place all the same', async () => {
+  await using bot = await startTelegramBot({ clock: fast, server: noFlood });
+  const ann = bot.server.person();
+  ann.says('hi');
+  const place = { channel: 'telegram', chat: String(ann.id) };
+  const receipt = await bot.channel.send(place, { markdown: 'same' }, 'k');
+  await bot.channel.edit(place, receipt, { markdown: 'same' });
+  const description = 'Bad Request: can\'t parse entities: Unsupported start tag "x" at byte offset 0';
+  bot.server.faults.add({ method: 'editMessageText', status: { code: 400, description } });
+  await bot.channel.edit(place, receipt, { markdown: '**a** < b' });
+  assert.deepEqual(
+    ann.dm.everSent().map(({ text }) => text),
+    ['a < b'],
+  );
+});
+
+test('Q6 a line that is still on its way when the work ends is known before the answer', async () => {
+  await using bot = await startTelegramBot({ clock: fast, server: noFlood });
+  const ann = bot.server.person();
+  ann.says('hi');
+  const place = { channel: 'telegram', chat: String(ann.id) };
+  const work = keptPlaceholder();
+  const held = Promise.withResolvers<void>();
+  bot.server.faults.add({ method: 'sendMessage', hold: held.promise });
+  await bot.channel.status(place, line('working'), work);
+  await bot.server.until('the send', () => bot.server.calls('sendMessage').length === 1);
+  const ended = bot.channel.status(place, undefined, work);
+  held.resolve();
+  await ended;
+  assert.deepEqual(
+    work.receipts,
+    ann.dm.sent().map(({ id }) => ({ id: String(id) })),
+  );
+});
+
+test('Q6 a line whose receipt could not be kept goes again, and one that may have been posted is not posted twice', async () => {
+  await using bot = await startTelegramBot({ clock: fast, server: noFlood });
+  const ann = bot.server.person();
+  ann.says('hi');
+  const place = { channel: 'telegram', chat: String(ann.id) };
+  const work = keptPlaceholder({ keepFails: new Error('the lane was lost') });
+  await bot.channel.status(place, line('working'), work);
+  await bot.server.until('the deletion', () => ann.dm.everSent()[0]?.deleted);
+  await bot.channel.status(place, line('still working'), work);
+  await bot.channel.status(place, undefined, work);
+  assert.deepEqual([ann.dm.sent().length, ann.dm.everSent().length], [0, 1]);
+
+  const other = keptPlaceholder({ key: 'other' });
+  bot.server.faults.add({ method: 'sendMessage', cut: 'after' });
+  await bot.channel.status(place, line('working'), other);
+  await bot.until('the fault', () => bot.lines.some(({ message }) => message.includes('status line')));
+  await bot.channel.status(place, line('still working'), other);
+  await bot.channel.status(place, undefined, other);
+  assert.equal(ann.dm.sent().length, 1);
+});
+
+test('Q6 removing a message that is gone already is no error, one too old is a refusal', async () => {
+  await using bot = await startTelegramBot({ clock: fast, server: noFlood });
+  const ann = bot.server.person();
+  ann.says('hi');
+  const place = { channel: 'telegram', chat: String(ann.id) };
+  const receipt = await bot.channel.send(place, { markdown: 'x' }, 'k');
+  await bot.channel.remove(place, receipt);
+  await bot.channel.remove(place, receipt);
+  assert.equal(ann.dm.sent().length, 0);
+  const description = "Bad Request: message can't be deleted";
+  bot.server.faults.add({ method: 'deleteMessage', status: { code: 400, description } });
+  await assert.rejects(bot.channel.remove(place, receipt), { name: 'SendError', outcome: 'refused' });
+});
+
+test('H7 two pieces of work in one chat have lines of their own, and a stop leaves both for their answers', async () => {
   const bot = await startTelegramBot({ clock: fast, server: noFlood });
   const ann = bot.server.person();
   ann.says('hi');
   const place = { channel: 'telegram', chat: String(ann.id) };
-  await bot.channel.status(place, { kind: 'line', text: 'first' });
+  await bot.channel.status(place, line('first'), keptPlaceholder({ key: 'a' }));
+  await bot.channel.status(place, line('second'), keptPlaceholder({ key: 'b' }));
   await ann.dm.nextMessage('first');
-  const removed = bot.channel.status(place, undefined);
-  await bot.channel.status(place, { kind: 'line', text: 'second' });
-  await removed;
   await ann.dm.nextMessage('second');
   await bot.channel.stop();
-  assert.equal(ann.dm.sent().length, 0);
+  assert.equal(ann.dm.sent().length, 2);
   await bot.server.close();
 });
 
@@ -89,22 +149,23 @@ test('H7 status never fails and never writes where the bot may not', async () =>
   const group = bot.server.group();
   group.setBot('kicked');
   const place = { channel: 'telegram', chat: String(group.id) };
-  await bot.channel.status(place, { kind: 'line', text: 'working' });
+  const work = keptPlaceholder();
+  await bot.channel.status(place, line('working'), work);
   await bot.server.until('both tries', () => bot.server.calls('sendMessage').length === 1);
-  await bot.channel.status(place, undefined);
+  await bot.channel.status(place, line('still working'), work);
+  await bot.channel.status(place, undefined, work);
   assert.equal(bot.server.calls('sendChatAction').length, 1);
+  assert.equal(bot.server.calls('sendMessage').length, 1);
 });
 
 test('H7 status in a topic stays in that topic', async () => {
   await using bot = await startTelegramBot({ clock: fast, server: noFlood });
   const group = bot.server.group({ forum: true });
   const topic = group.topic('News');
-  await bot.channel.status(
-    { channel: 'telegram', chat: String(group.id), thread: String(topic) },
-    { kind: 'line', text: 'working' },
-  );
-  const line = await group.nextMessage('working');
-  assert.deepEqual([line.thread, group.actions()[0]?.thread], [topic, topic]);
+  const place = { channel: 'telegram', chat: String(group.id), thread: String(topic) };
+  await bot.channel.status(place, line('working'), keptPlaceholder());
+  const shown = await group.nextMessage('working');
+  assert.deepEqual([shown.thread, group.actions()[0]?.thread], [topic, topic]);
 });
 
 test('H8 a status line changes at most once a second in private and never eats the answer’s place', async () => {
@@ -112,13 +173,12 @@ test('H8 a status line changes at most once a second in private and never eats t
   const ann = bot.server.person();
   ann.says('hi');
   const place = { channel: 'telegram', chat: String(ann.id) };
-  for (let step = 0; step < 50; step++) {
-    await bot.channel.status(place, { kind: 'line', text: `step ${step}` });
-  }
+  const work = keptPlaceholder();
+  for (let step = 0; step < 50; step++) await bot.channel.status(place, line(`step ${step}`), work);
   await ann.dm.nextMessage('step');
   const sends = () => bot.server.calls('sendMessage').length + bot.server.calls('editMessageText').length;
   assert.equal(sends(), 1);
-  await bot.channel.status(place, undefined);
+  await bot.channel.status(place, undefined, work);
   for (const text of ['a', 'b', 'c']) await bot.channel.send(place, { markdown: text }, text);
   assert.ok(bot.server.calls('sendMessage').every(({ answer }) => answer?.['ok'] === true));
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
 import { readBotApiSchema, schemaMissing } from '../support/telegram-server/bot-api-schema.ts';
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
@@ -24,9 +25,11 @@ test('H3 every request of the channel is one that the published Bot API describe
   const receipt = await channel.send(place, { markdown: '**a** `b`', buttons, replyTo: String(asked) }, 'k');
   await channel.edit(place, receipt, { markdown: 'done' });
   await channel.send(topic, { markdown: '| a |\n|---|\n| 1 |' }, 'k');
-  await channel.status(topic, { kind: 'line', text: 'working' });
-  await group.nextMessage('working');
-  await channel.status(topic, undefined);
+  const line = keptPlaceholder({ replyTo: String(asked) });
+  await channel.status(topic, { kind: 'line', text: 'working' }, line);
+  const shown = await line.first;
+  await channel.status(topic, undefined, line);
+  await channel.remove(topic, shown);
   await channel.lookUpChat(topic);
   const offered = await channel.send(place, { markdown: 'x', buttons }, 'k');
   const press = ann.presses(Number(offered.id), 'Yes');

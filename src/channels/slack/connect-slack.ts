@@ -9,7 +9,6 @@ import { createIntake } from './create-intake.ts';
 import { createNameLookup } from './create-name-lookup.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
-import { createStatusDisplay } from './create-status-display.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
 import { identify } from './identify.ts';
 import { openThread } from './open-thread.ts';
@@ -79,12 +78,13 @@ export async function connectSlack(
     const reply = await intake(body);
     await (reply === undefined ? ack() : ack(reply));
   };
-  const status = createStatus(createStatusDisplay(call, paces.posts, clock), log, clock);
+  const sender = createSender(call, paces.posts, paces.edits);
+  const status = createStatus({ call, sender, ...paces, log, clock });
   return {
     me,
     chats,
     status,
-    sender: createSender(call, paces.posts, paces.edits),
+    sender,
     async open() {
       await app.start();
     },

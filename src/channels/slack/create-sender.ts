@@ -8,7 +8,10 @@ import { findKey, keyMetadata } from './find-key.ts';
 import { toSlackMessage } from './from-markdown.ts';
 import { formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
 
-/** Sends, finds and changes the bot's own messages. */
+/** What all changes of messages are counted under. */
+export const updatePace = 'chat.update';
+
+/** Sends, finds, changes and deletes the bot's own messages. */
 export type Sender = Readonly<{
   /** Waits for the channel's pace, then posts once. Throws SendError. */
   send(conversation: Conversation, part: Part, key: string): Promise<Receipt>;
@@ -16,6 +19,8 @@ export type Sender = Readonly<{
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
   /** Throws SendError; never `unknown`, as the same edit may be made twice. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
+  /** One that is gone already is no error. Throws SendError. */
+  remove(conversation: Conversation, receipt: Receipt): Promise<void>;
 }>;
 
 type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
@@ -53,14 +58,23 @@ export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender 
     },
 
     async edit({ chat }, receipt, part) {
-      await edits.wait('chat.update');
+      await edits.wait(updatePace);
       const fixed = { channel: chat, ts: receipt.id };
       try {
         const update = ({ text, blocks }: Body) =>
           call('chat.update', { ...fixed, text: cut(text, longestUpdate), blocks });
-        await withFallback(update, toBody(part), () => toPlainBody(part));
+        await withFallback(update, toBody(part), () => toPlainBody(part, longestUpdate));
       } catch (error) {
-        throw paused(edits, 'chat.update', asRetry(toSendError(error, 'a change of a message')));
+        throw paused(edits, updatePace, asRetry(toSendError(error, 'a change of a message')));
+      }
+    },
+
+    async remove({ chat }, { id }) {
+      try {
+        await call('chat.delete', { channel: chat, ts: id });
+      } catch (error) {
+        if (slackErrorCode(error) === 'message_not_found') return;
+        throw asRetry(toSendError(error, 'the deletion of a message'));
       }
     },
   };
@@ -86,10 +100,10 @@ function toBody({ markdown, buttons = [] }: Part): Body {
   return { text, blocks: [...blocks, ...toButtonBlocks(buttons)] };
 }
 
-/** Without blocks Slack shows the text, in its older markup that nothing can be wrong with; only buttons need blocks. */
-function toPlainBody({ markdown, buttons = [] }: Part): Body {
+/** Without blocks Slack shows the text, in its older markup that nothing can be wrong with; only buttons, and text of more than `longest` characters, need blocks. */
+function toPlainBody({ markdown, buttons = [] }: Part, longest = Infinity): Body {
   const { text } = toSlackMessage(markdown);
-  if (buttons.length === 0) return { text };
+  if (buttons.length === 0 && text.length <= longest) return { text };
   const points = [...(markdown.trim() || '-')];
   const sections = Array.from({ length: Math.ceil(points.length / longestSection) }, (_, index) => {
     const piece = points.slice(index * longestSection, (index + 1) * longestSection).join('');

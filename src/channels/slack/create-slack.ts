@@ -33,8 +33,9 @@ export function createSlack(options: SlackOptions): Channel {
     send: async (conversation, part, key) => (await connected).sender.send(conversation, part, key),
     find: async (conversation, key) => (await connected).sender.find(conversation, key),
     edit: async (conversation, receipt, part) => (await connected).sender.edit(conversation, receipt, part),
-    async status(conversation, status) {
-      await state.connection?.status.show(conversation, status);
+    remove: async (conversation, receipt) => (await connected).sender.remove(conversation, receipt),
+    async status(conversation, status, placeholder) {
+      await state.connection?.status.show(conversation, status, placeholder);
     },
     // Slack has no menus to set: the one registered command covers every skill (I1).
     setMenus: async () => [],

@@ -1,85 +1,118 @@
-import type { Status } from '../../core/channel.ts';
+import type { Placeholder, Status } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Shown, StatusDisplay } from './create-status-display.ts';
+import type { Pace } from '../pace.ts';
+import type { PlaceholderLine } from '../placeholder-line.ts';
+import type { CallSlack } from './call-slack.ts';
+import type { Sender } from './create-sender.ts';
+import { createThreadStatus } from './create-thread-status.ts';
+import { createStatusLine } from './status-line.ts';
 
-/** Keeps each conversation's status what was last wished (U13, H7). */
+/** Keeps the status of each piece of work what was last wished (U13, H7). */
 export type StatusBoard = Readonly<{
-  /** A wish for something to be shown returns at once; a removal resolves when it is gone or was tried five times. Never throws. */
-  show(conversation: Conversation, status: Status | undefined): Promise<void>;
-  /** Removes everything that is shown. */
+  /** As `Channel.status`. Slack's own line is taken away meanwhile. */
+  show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
+  /** Ends every status; resolves when Slack's own lines are gone, or were tried five times. */
   clear(): Promise<void>;
 }>;
 
-type Place = {
+type Work = {
   readonly conversation: Conversation;
+  readonly line: PlaceholderLine;
   wanted: Status | undefined;
-  shown: Readonly<{ how: Shown; status: Status; at: number }> | undefined;
+  /** What Slack's own line says, and since when; nothing where it is not used. */
+  shown: Readonly<{ status: Status; at: number }> | undefined;
   failures: number;
   alarm: AbortController;
-  done: Promise<void>;
 };
 
-/** One worker a conversation carries out the newest wish, so a late change never outlives a removal. */
-export function createStatus(display: StatusDisplay, log: Log, clock: Clock): StatusBoard {
-  const places = new Map<string, Place>();
+/** One worker a piece of work carries out the newest wish. Slack's own line under the thread is used where it can be, else a message that changes. */
+export function createStatus(options: {
+  call: CallSlack;
+  sender: Sender;
+  posts: Pace;
+  edits: Pace;
+  log: Log;
+  clock: Clock;
+}): StatusBoard {
+  const { call, log, clock } = options;
+  const threads = createThreadStatus(call);
+  const works = new Map<string, Work>();
+  /** The work whose status stands in a thread. */
+  const newest = new Map<string, Work>();
+  const ending = new Set<Promise<void>>();
 
   /** One step towards the wish. */
-  const step = async (place: Place): Promise<void> => {
-    const { conversation, wanted, shown } = place;
+  async function step(work: Work, placeholder: Placeholder): Promise<void> {
+    const { conversation, wanted } = work;
+    const thread = conversationKey(conversation);
     try {
       if (wanted === undefined) {
-        if (shown !== undefined) await display.remove(conversation, shown.how);
-        place.shown = undefined;
-      } else if (!isCurrent(place, clock.now())) {
-        const how = await display.put(conversation, wanted, shown?.how);
-        if (how !== 'later') place.shown = { how, status: wanted, at: clock.now() };
+        if (work.shown !== undefined && newest.get(thread) === work) await threads.set(conversation, '');
+        work.shown = undefined;
+        if (newest.get(thread) === work) newest.delete(thread);
+      } else if (!isCurrent(work, clock.now())) {
+        newest.set(thread, work);
+        if (wanted.kind === 'line' && (await placeholder.posted()) !== undefined)
+          work.line.write(wanted.text);
+        else if (await threads.set(conversation, wanted.kind === 'line' ? wanted.text : 'is thinking…'))
+          work.shown = { status: wanted, at: clock.now() };
+        else if (wanted.kind === 'line') work.line.write(wanted.text);
       }
-      place.failures = 0;
+      work.failures = 0;
     } catch (error) {
-      place.failures += 1;
-      log.debug({ err: error, conversation: conversationKey(conversation) }, 'Slack status not changed');
+      work.failures += 1;
+      log.debug({ err: error, conversation: thread }, 'Slack status not changed');
     }
-  };
+  }
 
-  const work = async (key: string, place: Place): Promise<void> => {
+  async function carryOut(work: Work, placeholder: Placeholder): Promise<void> {
     for (;;) {
-      const { wanted } = place;
-      await step(place);
-      if (place.wanted === undefined && (place.shown === undefined || place.failures >= mostTries)) break;
-      if (place.wanted === wanted) {
-        await rest(place, isCurrent(place, clock.now()) ? refreshMs : againMs, clock);
-      }
+      const { wanted } = work;
+      await step(work, placeholder);
+      if (work.wanted === undefined && (work.shown === undefined || work.failures >= mostTries)) return;
+      if (work.wanted === wanted) await rest(work, work.failures === 0 ? refreshMs : againMs, clock);
     }
-    places.delete(key);
-  };
+  }
 
-  const show = async (conversation: Conversation, status: Status | undefined): Promise<void> => {
-    const key = conversationKey(conversation);
-    const place = places.get(key);
-    if (place !== undefined) {
-      place.wanted = status;
-      place.alarm.abort();
-      if (status === undefined) await place.done;
-    } else if (status !== undefined) {
-      const fresh: Place = {
-        conversation,
-        wanted: status,
-        shown: undefined,
-        failures: 0,
-        alarm: new AbortController(),
-        done: Promise.resolve(),
-      };
-      places.set(key, fresh);
-      fresh.done = work(key, fresh);
-    }
-  };
+  function begin(conversation: Conversation, wanted: Status, placeholder: Placeholder): void {
+    const work: Work = {
+      conversation,
+      line: createStatusLine({ ...options, conversation, placeholder }),
+      wanted,
+      shown: undefined,
+      failures: 0,
+      alarm: new AbortController(),
+    };
+    works.set(placeholder.key, work);
+    const done = carryOut(work, placeholder).finally(() => ending.delete(done));
+    ending.add(done);
+  }
+
+  async function end(work: Work): Promise<void> {
+    work.wanted = undefined;
+    work.alarm.abort();
+    await work.line.end();
+  }
 
   return {
-    show,
+    async show(conversation, status, placeholder) {
+      const work = works.get(placeholder.key);
+      if (status === undefined) {
+        works.delete(placeholder.key);
+        if (work !== undefined) await end(work);
+      } else if (work === undefined) {
+        begin(conversation, status, placeholder);
+      } else {
+        work.wanted = status;
+        work.alarm.abort();
+      }
+    },
     async clear() {
-      await Promise.all([...places.values()].map(({ conversation }) => show(conversation, undefined)));
+      const all = [...works.values()];
+      works.clear();
+      await Promise.all([...all.map(end), ...ending]);
     },
   };
 }
@@ -89,16 +122,15 @@ const againMs = 1000;
 /** Slack takes its status line away after two minutes. */
 const refreshMs = 90_000;
 
-function isCurrent({ wanted, shown }: Place, now: number): boolean {
+function isCurrent({ wanted, shown }: Work, now: number): boolean {
   if (wanted === undefined || shown === undefined) return wanted === shown;
-  if (JSON.stringify(wanted) !== JSON.stringify(shown.status)) return false;
-  return shown.how.by !== 'line' || now - shown.at < refreshMs;
+  return JSON.stringify(wanted) === JSON.stringify(shown.status) && now - shown.at < refreshMs;
 }
 
 /** Until the time is over or another wish comes. */
-async function rest(place: Place, ms: number, clock: Clock): Promise<void> {
+async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   const alarm = new AbortController();
-  place.alarm = alarm;
+  work.alarm = alarm;
   try {
     await clock.sleep(ms, alarm.signal);
   } catch (error) {

@@ -40,7 +40,7 @@ export function createTelegram(options: TelegramOptions): Channel {
   const api = createTelegramApi(options);
   const pace = createPace(paced ? telegramPace : [], clock);
   const parts = createSendPart({ api, pace });
-  const statuses = createShowStatus({ api, pace, clock, log });
+  const statuses = createShowStatus({ api, parts, pace, clock, log });
   const setMenus = createSetMenus(api);
   const stopping = new AbortController();
   const waiting = { clock, log, signal: stopping.signal };
@@ -112,6 +112,7 @@ export function createTelegram(options: TelegramOptions): Channel {
     // The Bot API has no way to look for what it sent.
     find: async () => undefined,
     edit: parts.edit,
+    remove: parts.remove,
     status: statuses.show,
     async setMenus(menus: Menus) {
       commands = namesOf(menus);

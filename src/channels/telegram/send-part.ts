@@ -1,16 +1,20 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
 import type { Button, Part, Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
+import type { SendError } from '../../core/errors.ts';
 import type { Pace } from '../pace.ts';
 import { toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { saidBy, TelegramFault } from './telegram-fault.ts';
 import { toSendError } from './to-send-error.ts';
 
-/** Sends and edits; both wait for the pace, answer every failure with SendError and retry nothing but bad formatting. */
+/** Sends, edits and deletes; all answer every failure with SendError and retry nothing but bad formatting. Sends and edits wait for the pace. */
 export type SendPart = Readonly<{
   send(conversation: Conversation, part: Part): Promise<Receipt>;
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
+  remove(conversation: Conversation, receipt: Receipt): Promise<void>;
+  /** A failed call in this chat as a SendError; what Telegram limits pauses the chat. */
+  failed(chat: string, error: unknown): SendError;
 }>;
 
 export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }): SendPart {
@@ -31,7 +35,7 @@ export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }):
     }
   };
 
-  const failed = (chat: string, error: unknown): Error => {
+  const failed = (chat: string, error: unknown): SendError => {
     const retryAfterMs = error instanceof TelegramFault ? error.retryAfterMs : undefined;
     if (retryAfterMs !== undefined) pace.pause(chat, retryAfterMs);
     return toSendError(error);
@@ -72,6 +76,14 @@ export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }):
         throw failed(chat, error);
       }
     },
+    async remove({ chat }, { id }) {
+      try {
+        await api.deleteMessage({ chat_id: Number(chat), message_id: Number(id) });
+      } catch (error) {
+        if (!saidBy(error, /message to delete not found/)) throw failed(chat, error);
+      }
+    },
+    failed,
   };
 }
 
@@ -85,7 +97,8 @@ export function addressOf({ chat, thread }: Conversation): { chat_id: number; me
     : { chat_id: Number(chat), message_thread_id: Number(thread) };
 }
 
-function replyTo({ replyTo: id }: Part): object {
+/** What makes a message an answer to another; that one may be gone by now. */
+export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): object {
   if (id === undefined) return {};
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }

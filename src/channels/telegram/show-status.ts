@@ -1,30 +1,30 @@
-import type { Status } from '../../core/channel.ts';
+import type { Placeholder, Status } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
-import { conversationKey, type Conversation } from '../../core/conversation.ts';
+import type { Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { Pace } from '../pace.ts';
-import { addressOf } from './send-part.ts';
+import type { PlaceholderLine } from '../placeholder-line.ts';
+import { addressOf, type SendPart } from './send-part.ts';
 import { createStatusLine } from './status-line.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { TelegramFault } from './telegram-fault.ts';
 
 /** Telegram shows "typing" for five seconds at most. */
 const typingMs = 4000;
-const longestSleepMs = 60_000;
 
-/** Status of conversations: typing that is refreshed, and a line that changes (U13, H7). */
+/** Status of pieces of work: typing that is refreshed, and a line that changes (U13, H7). */
 export type ShowStatus = Readonly<{
-  /** Shows, changes, or with nothing removes: removing resolves when the line is deleted. Never rejects. */
-  show(conversation: Conversation, status: Status | undefined): Promise<void>;
-  /** Removes every status. */
+  /** As `Channel.status`. */
+  show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
+  /** Ends every status. */
   stop(): Promise<void>;
 }>;
 
-/** A status under way. `wanted` undefined: it is being removed. */
-type Shown = { wanted: Status | undefined; wake: AbortController; done: Promise<void> };
+type Shown = Readonly<{ line: PlaceholderLine; over: AbortController }>;
 
 export function createShowStatus(options: {
   api: TelegramApi;
+  parts: SendPart;
   pace: Pace;
   clock: Clock;
   log: Log;
@@ -33,23 +33,12 @@ export function createShowStatus(options: {
   const shown = new Map<string, Shown>();
 
   /** Typing goes on beside a line: the line alone does not tell that work goes on. */
-  async function keepUp(conversation: Conversation, state: Shown): Promise<void> {
-    const line = createStatusLine({ ...options, conversation });
-    let typingAt = clock.now();
-    while (state.wanted !== undefined) {
-      if (clock.now() >= typingAt) typingAt = (await type(conversation)) ? clock.now() + typingMs : Infinity;
-      const lineAt = state.wanted?.kind === 'line' ? await line.write(state.wanted.text) : Infinity;
-      if (state.wanted !== undefined) await rest(Math.min(typingAt, lineAt) - clock.now(), state);
+  async function keepTyping(conversation: Conversation, { signal }: AbortController): Promise<void> {
+    while (!signal.aborted && (await type(conversation))) {
+      await clock.sleep(typingMs, signal).catch((reason: unknown) => {
+        if (!signal.aborted) throw reason;
+      });
     }
-    await line.remove();
-  }
-
-  async function rest(ms: number, state: Shown): Promise<void> {
-    const { signal } = state.wake;
-    await clock.sleep(Math.max(0, Math.min(ms, longestSleepMs)), signal).catch((reason: unknown) => {
-      if (!signal.aborted) throw reason;
-    });
-    if (signal.aborted) state.wake = new AbortController();
   }
 
   /** False when it is of no use to try again: no right to write, or a channel. */
@@ -63,38 +52,39 @@ export function createShowStatus(options: {
     }
   }
 
-  function begin(key: string, conversation: Conversation, wanted: Status, after: Promise<void>): void {
-    const state: Shown = { wanted, wake: new AbortController(), done: Promise.resolve() };
-    shown.set(key, state);
-    state.done = after
-      .then(() => keepUp(conversation, state))
-      .catch((error: unknown) => log.error({ err: error }, 'the status failed'))
-      .finally(() => {
-        if (shown.get(key) === state) shown.delete(key);
-      });
+  function begin(conversation: Conversation, placeholder: Placeholder): Shown {
+    const state = {
+      line: createStatusLine({ ...options, conversation, placeholder }),
+      over: new AbortController(),
+    };
+    keepTyping(conversation, state.over).catch((error: unknown) =>
+      log.error({ err: error }, 'typing failed'),
+    );
+    return state;
   }
 
-  async function end(state: Shown): Promise<void> {
-    state.wanted = undefined;
-    state.wake.abort();
-    await state.done;
+  async function end({ line, over }: Shown): Promise<void> {
+    over.abort();
+    await line.end();
   }
 
   return {
-    async show(conversation, status) {
-      const key = conversationKey(conversation);
-      const state = shown.get(key);
+    async show(conversation, status, placeholder) {
+      const { key } = placeholder;
+      const before = shown.get(key);
       if (status === undefined) {
-        if (state !== undefined) await end(state);
-      } else if (state?.wanted === undefined) {
-        begin(key, conversation, status, state?.done ?? Promise.resolve());
-      } else {
-        state.wanted = status;
-        state.wake.abort();
+        shown.delete(key);
+        if (before !== undefined) await end(before);
+        return;
       }
+      const state = before ?? begin(conversation, placeholder);
+      shown.set(key, state);
+      if (status.kind === 'line') state.line.write(status.text);
     },
     async stop() {
-      await Promise.all([...shown.values()].map(end));
+      const all = [...shown.values()];
+      shown.clear();
+      await Promise.all(all.map(end));
     },
   };
 }

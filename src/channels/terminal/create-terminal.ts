@@ -167,6 +167,8 @@ export function createTerminal(options: TerminalOptions): Terminal {
         return handle;
       });
     },
+    // The status has a line of its own that goes by itself, and what is printed stays.
+    remove: async () => undefined,
     async status(_, status) {
       if (status === undefined) screen.status(undefined);
       else screen.status(status.kind === 'typing' ? '…' : safeLine(status.text));
