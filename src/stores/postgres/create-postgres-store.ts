@@ -19,7 +19,7 @@ import { createSignals } from './create-signals.ts';
 import { createTranscripts } from './create-transcripts.ts';
 import { createUsage } from './create-usage.ts';
 import type { Wire } from './create-wire.ts';
-import { sweepLanes } from './sweep-lanes.ts';
+import { hastenLanes, sweepLanes } from './sweep-lanes.ts';
 
 const checkMs = 3_000;
 
@@ -65,7 +65,7 @@ export function createPostgresStore(backing: Backing, wire: Wire, announcer: Ann
       await prune(now, retentionMs);
       await sweepLanes(backing);
     },
-    forget: createForget(database),
+    forget: createForget(database, () => hastenLanes(backing)),
     async backup() {
       throw new OperatorError(
         'A PostgreSQL store is backed up by PostgreSQL’s own tools: pg_dump --format=custom --file=FILE with the URL of ' +

@@ -70,12 +70,18 @@ export async function openJobs(database: Database, log: Log): Promise<Jobs> {
   const queues = new Map<string, Promise<void>>();
 
   async function prepareQueue(queue: string): Promise<void> {
-    const known = queues.get(queue) ?? boss.createQueue(queue, queueOptions);
+    const known = queues.get(queue) ?? createQueue(queue);
     queues.set(queue, known);
     await known.catch((error: unknown) => {
       queues.delete(queue);
       throw error;
     });
+  }
+
+  async function createQueue(queue: string): Promise<void> {
+    await boss.createQueue(queue, queueOptions);
+    // Reads the queue's settings, which would otherwise be read on a second connection in the midst of a transaction.
+    await boss.findJobs(queue, { key: '' });
   }
 
   const over = (query: Query) => ({

@@ -47,7 +47,7 @@ export const schema: readonly string[] = [
   CREATE INDEX outbox_finished ON skillet.outbox (finished_at) WHERE finished_at IS NOT NULL;
 
   CREATE TABLE skillet.shown (
-    key text PRIMARY KEY,
+    key text COLLATE "C" PRIMARY KEY,
     receipt text NOT NULL,
     shown_at bigint NOT NULL
   );
@@ -71,7 +71,7 @@ export const schema: readonly string[] = [
   CREATE INDEX entries_summaries ON skillet.entries (transcript, seq) WHERE kind = 'summary';
 
   CREATE TABLE skillet.transcript_times (
-    transcript text PRIMARY KEY,
+    transcript text COLLATE "C" PRIMARY KEY,
     last_at bigint NOT NULL
   );
   CREATE INDEX transcript_times_last ON skillet.transcript_times (last_at);

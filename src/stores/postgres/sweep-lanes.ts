@@ -1,28 +1,51 @@
 import type { Backing } from './backing.ts';
+import type { Kind } from './lease.ts';
+import { lockOf } from './lock-of.ts';
 
 const batch = 500;
+const waiting: Readonly<Record<Kind, string>> = {
+  inbox: `inbox WHERE status = 'waiting'`,
+  outbox: 'outbox WHERE finished_at IS NULL',
+};
+const kinds: readonly Kind[] = ['inbox', 'outbox'];
+type Ground = Omit<Backing, 'leases'>;
 
 /**
  * Gives a job to every lane with anything waiting that has none. No lane should ever lack one; a database that was
  * restored or mended by hand may hold some that do. A lane that gets one too many is looked at for nothing.
  */
-export async function sweepLanes({ database, jobs, announce }: Omit<Backing, 'leases'>): Promise<void> {
-  const waiting = {
-    inbox: `inbox WHERE status = 'waiting'`,
-    outbox: 'outbox WHERE finished_at IS NULL',
-  } as const;
-  for (const kind of ['inbox', 'outbox'] as const) {
-    const { rows } = await database.query<Readonly<{ lane: string }>>(
-      `SELECT lane FROM skillet.${waiting[kind]} GROUP BY lane ORDER BY min(seq)`,
-    );
-    for (let from = 0; from < rows.length; from += batch) {
-      const lanes = rows.slice(from, from + batch).map(({ lane }) => ({ lane, inMs: 0 }));
-      await jobs.prepare(
-        kind,
-        lanes.map(({ lane }) => lane),
-      );
-      await database.transaction({ outlives: 'memory' }, (query) => jobs.offer(query, kind, lanes));
+export async function sweepLanes(ground: Ground): Promise<void> {
+  const { database, jobs, announce } = ground;
+  for (const kind of kinds) {
+    const lanes = await waitingLanes(ground, kind);
+    for (let from = 0; from < lanes.length; from += batch) {
+      const offers = lanes.slice(from, from + batch).map((lane) => ({ lane, inMs: 0 }));
+      await database.transaction({ outlives: 'memory' }, (query) => jobs.offer(query, kind, offers));
     }
-    if (rows.length > 0) announce(kind);
+    if (lanes.length > 0) announce(kind);
   }
+}
+
+/** After rows were removed that lanes may have been put off for: every lane is looked at now. */
+export async function hastenLanes(ground: Ground): Promise<void> {
+  const { database, jobs, announce } = ground;
+  for (const kind of kinds) {
+    const lanes = await waitingLanes(ground, kind);
+    for (const lane of lanes) {
+      await database.transaction({ outlives: 'memory', locks: [lockOf(kind, lane)] }, (query) =>
+        jobs.hasten(query, kind, lane),
+      );
+    }
+    if (lanes.length > 0) announce(kind);
+  }
+}
+
+/** Oldest first; their queues are there. */
+async function waitingLanes({ database, jobs }: Ground, kind: Kind): Promise<readonly string[]> {
+  const { rows } = await database.query<Readonly<{ lane: string }>>(
+    `SELECT lane FROM skillet.${waiting[kind]} GROUP BY lane ORDER BY min(seq)`,
+  );
+  const lanes = rows.map(({ lane }) => lane);
+  await jobs.prepare(kind, lanes);
+  return lanes;
 }
