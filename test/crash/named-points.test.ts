@@ -14,10 +14,10 @@ import {
 import { slackDm, slackThread, telegramDm } from '../support/crash/places.ts';
 import { seededRandom } from '../support/crash/seeded-random.ts';
 import type { Tally } from '../support/crash/tally.ts';
+import { thorough } from '../support/crash/thorough.ts';
 
-/** `SKILLET_CRASH_ALL=1`, as in `npm run test:crash`, kills at every moment instead of the most telling ones. */
-const all = process.env['SKILLET_CRASH_ALL'] === '1';
-const chosen = (moments: readonly Moment[]): readonly Moment[] => moments.filter(({ often }) => all || often);
+const chosen = (moments: readonly Moment[]): readonly Moment[] =>
+  moments.filter(({ often }) => thorough || often);
 
 function assertClean({ lost, givenUp, disordered, redone, uncounted, needless, ...counts }: Tally): void {
   assert.deepEqual(

@@ -70,6 +70,7 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
   return {
     script(body) {
       look(body);
+      if (JSON.stringify(body.system).includes('You keep the memory')) return answer(summaryText);
       const { token, verb, steps } = whereItStands(body);
       askedFor.add(token);
       if (JSON.stringify(body.system).includes('You carry out the skill')) {
@@ -98,6 +99,9 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
     release: () => released.resolve(),
   };
 }
+
+/** What it says when it is asked for a summary. */
+export const summaryText = 'They talked for a while.';
 
 /** The token of the last thing a person said, and how many answers were given to it. */
 function whereItStands({

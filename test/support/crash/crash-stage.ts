@@ -29,6 +29,8 @@ export type CrashStageOptions = Readonly<{
   /** More of config.toml. */
   toml?: string;
   telegramToml?: string;
+  /** More of `[models.default]`. */
+  modelToml?: string;
   script?: CrashModel['script'];
   modelDelayMs?: number;
 }>;
@@ -42,7 +44,12 @@ Mark what you are given with scripts/mark.sh.
 const markScript = '#!/bin/bash\necho "$1" >> ledger\ncat ledger\n';
 
 export async function openCrashStage(options: CrashStageOptions = {}): Promise<CrashStage> {
-  const { channels = ['telegram', 'slack'], toml = '', telegramToml = 'paced = false' } = options;
+  const {
+    channels = ['telegram', 'slack'],
+    toml = '',
+    telegramToml = 'paced = false',
+    modelToml = '',
+  } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-crash-'));
   const { storeUrl = `sqlite:${folder}/data/skillet.db` } = options;
   const model = crashModel(options.modelDelayMs === undefined ? {} : { delayMs: options.modelDelayMs });
@@ -66,7 +73,7 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
             `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"`,
           ]
         : []),
-      `[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"`,
+      `[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n${modelToml}`,
       '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]',
       '[skills]\nbundled = false',
       '[log]\nlevel = "info"\nformat = "json"',

@@ -24,7 +24,7 @@ export function killingAt(kill: KillAt): Preload {
 }
 
 /** Resolves when a process has killed itself; fails when it lives on for `patienceMs`, or ended in another way. */
-export async function hasKilledItself(bot: BotProcess, name: string, patienceMs = 20_000): Promise<void> {
+export async function hasKilledItself(bot: BotProcess, name: string, patienceMs = 60_000): Promise<void> {
   const late = delay(patienceMs, undefined, { ref: false });
   const exit = await Promise.race([bot.exited, late]);
   assert.ok(exit !== undefined, `${name}: the process never came to that point\n${bot.errors().join('\n')}`);
