@@ -359,17 +359,18 @@ test('M3 model_context_window_exceeded: compacted, asked again once, and no tool
 test('M3 model_context_window_exceeded twice: one plain sentence', async () => {
   const { ask, summaries, asked } = await setUp({
     contextWindow: 100_000,
-    answer: (_, index) => (index < 3 ? 'ok' : { text: 'half', stopReason: 'model_context_window_exceeded' }),
+    answer: (_, index) => (index < 8 ? 'ok' : { text: 'half', stopReason: 'model_context_window_exceeded' }),
   });
-  for (const n of [1, 2, 3]) await ask(`question ${n} ${filler(100)}`);
+  for (let n = 0; n < 8; n++) await ask(`question ${n} ${filler(100)}`);
   assert.equal(await ask('again'), 'This conversation has become too long for the language model.');
-  assert.deepEqual([summaries.length, asked.length], [1, 5]);
+  assert.deepEqual([summaries.length, asked.length], [1, 10]);
 });
 
 test('M3 a prompt that the API calls too long is compacted and sent again once, whatever the window was thought to be', async () => {
   const { ask, asked, summaries } = await setUp({
     contextWindow: 100_000,
     answer: (request, index) => (shown(request).length / 4 > 1_500 ? overlong() : `answer ${index}`),
+    summary: (request) => (shown(request).length / 4 > 950 ? overlong() : 'SUMMARY'),
   });
   for (let n = 0; n < 6; n++) assert.match(await ask(`question ${n} ${filler(300)}`), /^answer/);
   assert.ok(summaries.length > 0);
