@@ -37,19 +37,20 @@ export function createDelivery(options: {
   log: Log;
 }): Delivery {
   const { outbox, channels, currentPlace, onMoved, clock, log } = options;
+  const stopping = new AbortController();
   let serving: Serving | undefined;
 
   /** A fault of the store ends it where it is: a part whose outcome is not noted stays `sending`, and is looked up or counted. */
-  async function deliver(lane: string): Promise<void> {
+  async function deliver(lane: string, lost: AbortSignal): Promise<void> {
     const next = await outbox.next(lane, clock.now());
     const channel = next && channels.get(next.conversation.channel);
     if (next === undefined || channel === undefined) return;
     const { shown, ...row } = next;
     const place = await currentPlace(row.conversation);
-    if (shown !== undefined && (await takeOver(channel, row, shown, place))) return;
+    if (shown !== undefined && (await takeOver(channel, row, shown, place, lost))) return;
     if (isNothing(row)) return outbox.dead(row.key, 'what was shown is out of reach');
     if (row.status === 'sending') {
-      const found = await channel.find(place, row.key);
+      const found = await lookUp(channel, place, row.key, lost);
       if (found !== undefined) return outbox.sent(row.key, found);
       await outbox.repeated(row.key);
       log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
@@ -60,7 +61,7 @@ export function createDelivery(options: {
       (error: unknown) => ({ error }),
     );
     if ('receipt' in outcome) await outbox.sent(row.key, outcome.receipt);
-    else await settle(channel, row, outcome.error, 'send');
+    else await settle(channel, row, outcome.error, 'send', lost);
   }
 
   /** The row takes the place of what is shown; false where that can't be, and then what is shown is forgotten. */
@@ -69,10 +70,11 @@ export function createDelivery(options: {
     row: NewRow,
     shown: Receipt,
     place: Conversation,
+    lost: AbortSignal,
   ): Promise<boolean> {
     // In a chat that moved the old ids mean nothing.
     const isHere = place.chat === row.conversation.chat;
-    const outcome = isHere ? await replace(channel, row, shown) : 'refused';
+    const outcome = isHere ? await replace(channel, row, shown, lost) : 'refused';
     if (outcome === 'done') await outbox.sent(row.key, shown);
     if (outcome === 'later') return true;
     await outbox.show(row.key, undefined);
@@ -83,6 +85,7 @@ export function createDelivery(options: {
     channel: Channel,
     row: NewRow,
     shown: Receipt,
+    lost: AbortSignal,
   ): Promise<'done' | 'later' | 'refused'> {
     const { conversation, part } = row;
     try {
@@ -93,7 +96,7 @@ export function createDelivery(options: {
       const isFinal =
         error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
       if (!isFinal) {
-        await settle(channel, row, error, 'edit');
+        await settle(channel, row, error, 'edit', lost);
         return 'later';
       }
       log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
@@ -106,7 +109,32 @@ export function createDelivery(options: {
     }
   }
 
-  async function settle(channel: Channel, row: NewRow, error: unknown, what: 'send' | 'edit'): Promise<void> {
+  /** Whether the platform has the part already. Asks again while the look itself fails; the part waits for that as it is. */
+  async function lookUp(
+    channel: Channel,
+    place: Conversation,
+    key: string,
+    lost: AbortSignal,
+  ): Promise<Receipt | undefined> {
+    for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestWaitMs)) {
+      try {
+        return await channel.find(place, key);
+      } catch (error) {
+        if (!(error instanceof SendError)) throw error;
+        log.warn({ err: error, outbox: key }, 'whether a part was sent could not be looked up');
+        if (error.outcome === 'refused') return undefined;
+        await clock.sleep(error.retryAfterMs ?? pauseMs, AbortSignal.any([lost, stopping.signal]));
+      }
+    }
+  }
+
+  async function settle(
+    channel: Channel,
+    row: NewRow,
+    error: unknown,
+    what: 'send' | 'edit',
+    lost: AbortSignal,
+  ): Promise<void> {
     const reason = error instanceof Error ? error.message : String(error);
     if (error instanceof SendError && error.movedTo !== undefined) {
       await onMoved(row.conversation, error.movedTo);
@@ -122,7 +150,7 @@ export function createDelivery(options: {
     }
     // An edit is the same however often it is made.
     if (error instanceof SendError && error.outcome === 'unknown' && what === 'send') {
-      const found = await channel.find(row.conversation, row.key).catch(() => undefined);
+      const found = await lookUp(channel, row.conversation, row.key, lost);
       if (found !== undefined) return outbox.sent(row.key, found);
       await outbox.repeated(row.key);
     }
@@ -139,6 +167,7 @@ export function createDelivery(options: {
     },
     idle: async () => serving?.idle(),
     async stop(graceMs) {
+      stopping.abort();
       await Promise.race([serving?.stop(), clock.sleep(graceMs)]);
     },
   };

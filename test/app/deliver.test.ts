@@ -112,6 +112,42 @@ test('Q6 a row that a dead process left in sending is looked up before it is sen
   assert.deepEqual(sent, ['2:second']);
 });
 
+test('Q6 a look that fails is made again after the pause the platform asks for, and nothing is sent meanwhile', async () => {
+  const { clock, store, sent, delivery, say } = await setUp(async () => undefined);
+  await delivery.stop(1_000);
+  await say('1', 'first');
+  await store.outbox.sending('1-first');
+  const looks: number[] = [];
+  const began = clock.now();
+  const again = createDelivery({
+    outbox: store.outbox,
+    channels: new Map([
+      [
+        'telegram',
+        recordingChannel(
+          sent,
+          async () => undefined,
+          () => {
+            looks.push(clock.now() - began);
+            if (looks.length === 1) throw new SendError('retry', 'slow down', { retryAfterMs: 30_000 });
+            return true;
+          },
+        ),
+      ],
+    ]),
+    currentPlace: async (conversation) => conversation,
+    onMoved: async () => undefined,
+    clock,
+    log: quietLog(),
+  });
+  again.start();
+  await clock.advance(29_999);
+  assert.equal(await store.outbox.pending(here('1')), 1);
+  await clock.advance(1);
+  assert.deepEqual([looks, sent], [[0, 30_000], []]);
+  assert.equal(await store.outbox.pending(here('1')), 0);
+});
+
 test('Q6 a refused part is given up with its reason and the next one goes out', async () => {
   const { clock, store, sent, log, say } = await setUp(async (_conversation, text) => {
     if (text === 'a') throw new SendError('refused', 'Forbidden: bot was blocked by the user');

@@ -26,8 +26,8 @@ export async function findKey(
     );
     if (message !== undefined) return message.ts;
     cursor = found.response_metadata?.next_cursor || undefined;
-    // History begins with the newest: what was sent a moment ago is on the first page or nowhere.
-    if (cursor === undefined || thread === undefined) return undefined;
+    // History begins with the newest: what was sent before the last restart is on the first pages or nowhere.
+    if (cursor === undefined || (thread === undefined && pages + 1 === historyPages)) return undefined;
   }
   return undefined;
 }
@@ -35,6 +35,8 @@ export async function findKey(
 const eventType = 'skillet_part';
 /** 2,000 replies: a thread is read from its oldest on. */
 const mostPages = 10;
+/** The newest 600 messages of a channel. */
+const historyPages = 3;
 
 const page = z.object({
   messages: z.array(
