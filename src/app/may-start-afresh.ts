@@ -11,9 +11,11 @@ export function mayStartAfresh(
   entries: readonly Entry[],
 ): boolean {
   if (chatType === 'private' || isOwner) return true;
-  return entries.every(
-    (entry) => entry.kind !== 'user' || entry.sender === undefined || entry.sender === sender.id,
-  );
+  return entries.every((entry) => {
+    // A summary stands for turns that are not among the entries any more.
+    if (entry.kind === 'summary') return entry.senders?.every((id) => id === sender.id) ?? false;
+    return entry.kind !== 'user' || entry.sender === undefined || entry.sender === sender.id;
+  });
 }
 
 /** What a person hears who may not. */

@@ -1,5 +1,7 @@
 import type Keyv from 'keyv';
+import type { Clock } from '../core/clock.ts';
 import { chatIdOf, type Conversation } from '../core/conversation.ts';
+import type { Signals } from '../stores/store.ts';
 
 /** Chats whose platform gave them a new id: their rules and their memory stay (A6). Ids are qualified. */
 export type MovedChats = Readonly<{
@@ -16,16 +18,46 @@ export type MovedChats = Readonly<{
 /** Platforms move a chat once; a longer chain would be a fault or an attack. */
 const longestChain = 4;
 
-export function createMovedChats(stored: Keyv): MovedChats {
+/** Known moves are read again after so long, should a word of a new one have been missed. */
+const rereadMs = 30_000;
+
+/** Moves are few and asked for with every message, so they are kept in memory; other processes are told of a new one (Q9). */
+export function createMovedChats(options: {
+  stored: Keyv;
+  signals: Pick<Signals, 'send' | 'on'>;
+  clock: Clock;
+}): MovedChats {
+  const { stored, signals, clock } = options;
+  let known: Readonly<{ moves: Promise<ReadonlyMap<string, string>>; at: number }> | undefined;
+  signals.on('moved', () => (known = undefined));
+
+  function moves(): Promise<ReadonlyMap<string, string>> {
+    if (known === undefined || Math.abs(clock.now() - known.at) > rereadMs) {
+      const reading = read();
+      known = { moves: reading, at: clock.now() };
+      // Asked again after a fault, instead of remembering it.
+      reading.catch(() => (known = undefined));
+    }
+    return known.moves;
+  }
+
+  async function read(): Promise<ReadonlyMap<string, string>> {
+    const found = new Map<string, string>();
+    for await (const [key, value] of stored.iterator()) found.set(String(key), String(value));
+    return found;
+  }
+
   async function follow(direction: 'from' | 'to', id: string): Promise<readonly string[]> {
+    const all = await moves();
     const chain: string[] = [];
     for (let next: string | undefined = id; chain.length < longestChain;) {
-      next = await stored.get<string>(`${direction}:${next}`);
+      next = all.get(`${direction}:${next}`);
       if (next === undefined || next === id || chain.includes(next)) break;
       chain.push(next);
     }
     return chain;
   }
+
   async function end(direction: 'from' | 'to', conversation: Conversation): Promise<Conversation> {
     const last = (await follow(direction, chatIdOf(conversation))).at(-1);
     return last === undefined
@@ -37,6 +69,8 @@ export function createMovedChats(stored: Keyv): MovedChats {
       if ((await stored.get(`to:${from}`)) === to) return false;
       await stored.set(`to:${from}`, to);
       await stored.set(`from:${to}`, from);
+      known = undefined;
+      await signals.send('moved', to);
       return true;
     },
     formerIds: (conversation) => follow('from', chatIdOf(conversation)),

@@ -1,4 +1,4 @@
-import { randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type Keyv from 'keyv';
 import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
@@ -24,7 +24,9 @@ export type Pairing = Readonly<{
   /** Pairs the person behind a code; `undefined` when no such code is valid. */
   approve(code: string): Promise<PairingRequest | undefined>;
   deny(code: string): Promise<PairingRequest | undefined>;
-  /** A token that makes whoever sends it the owner: 128 bits, once, ten minutes. Replaces an earlier one. */
+  /** Drops what this person asked for; false when they had not asked. */
+  forget(sender: string): Promise<boolean>;
+  /** A token that makes whoever sends it the owner: 128 bits, once, ten minutes. */
   newOwnerToken(): Promise<string>;
   /** Makes the sender the owner if `token` is the valid one. */
   claim(token: string, sender: string): Promise<boolean>;
@@ -39,27 +41,28 @@ const mostPending = 3;
 export function createPairing(options: { stored: Keyv; people: People; clock: Clock }): Pairing {
   const { stored, people, clock } = options;
   const inTurn = createInTurn();
+
+  // A key for each request and token: taking one away is one step, whichever process does it (Q9).
   async function pending(): Promise<readonly PairingRequest[]> {
-    const all = (await stored.get<PairingRequest[]>('requests')) ?? [];
-    return all.filter(({ expiresAt }) => expiresAt > clock.now());
+    const all: PairingRequest[] = [];
+    for await (const [key, value] of stored.iterator()) {
+      if (String(key).startsWith(requestKey(''))) all.push(value as PairingRequest);
+    }
+    return all.filter(({ expiresAt }) => expiresAt > clock.now()).sort((a, b) => a.expiresAt - b.expiresAt);
   }
   async function take(code: string): Promise<PairingRequest | undefined> {
-    const all = await pending();
-    const found = all.find((request) => request.code === code.trim().toUpperCase());
-    if (found !== undefined)
-      await stored.set(
-        'requests',
-        all.filter((request) => request !== found),
-      );
+    const key = requestKey(code.trim().toUpperCase());
+    const found = await stored.get<PairingRequest>(key);
+    if (found === undefined || !(await stored.delete(key)) || found.expiresAt <= clock.now())
+      return undefined;
     return found;
   }
   async function request({ sender, conversation }: Message): Promise<PairingRequest | undefined> {
-    const all = await pending();
-    const here = all.filter((other) => other.conversation.channel === conversation.channel);
+    const here = (await pending()).filter((other) => other.conversation.channel === conversation.channel);
     if (here.length >= mostPending || !(await mayAnswer(sender.id))) return undefined;
     const expiresAt = clock.now() + hourMs;
     const made = { code: newCode(), sender: sender.id, name: sender.name, conversation, expiresAt };
-    await stored.set('requests', [...all, made]);
+    await stored.set(requestKey(made.code), made, hourMs);
     return made;
   }
   async function mayAnswer(sender: string): Promise<boolean> {
@@ -72,35 +75,42 @@ export function createPairing(options: { stored: Keyv; people: People; clock: Cl
     pending,
     request: (message) => inTurn(() => request(message)),
     mayAnswer: (sender) => inTurn(() => mayAnswer(sender)),
-    approve: (code) =>
-      inTurn(async () => {
-        const found = await take(code);
-        if (found === undefined) return undefined;
-        await people.pair({ sender: found.sender, name: found.name, since: clock.now() });
-        return found;
-      }),
-    deny: (code) => inTurn(() => take(code)),
+    async approve(code) {
+      const found = await take(code);
+      if (found === undefined) return undefined;
+      await people.pair({ sender: found.sender, name: found.name, since: clock.now() });
+      return found;
+    },
+    deny: take,
+    async forget(sender) {
+      const asked = (await pending()).filter((one) => one.sender === sender);
+      for (const { code } of asked) await stored.delete(requestKey(code));
+      return asked.length > 0;
+    },
     async newOwnerToken() {
       const token = randomBytes(16).toString('hex');
-      await stored.set('claim', { token, expiresAt: clock.now() + ownerTokenMs });
+      await stored.set(claimKey(token), clock.now() + ownerTokenMs, ownerTokenMs);
       return token;
     },
-    claim: (token, sender) =>
-      inTurn(async () => {
-        const valid = await stored.get<{ token: string; expiresAt: number }>('claim');
-        if (valid === undefined || valid.expiresAt <= clock.now() || !sameText(valid.token, token))
-          return false;
-        await stored.delete('claim');
-        await people.addOwner(sender);
-        return true;
-      }),
+    async claim(token, sender) {
+      const key = claimKey(token);
+      const expiresAt = await stored.get<number>(key);
+      if (expiresAt === undefined || expiresAt <= clock.now() || !(await stored.delete(key))) return false;
+      await people.addOwner(sender);
+      return true;
+    },
   };
+}
+
+function requestKey(code: string): string {
+  return `request:${code}`;
+}
+
+/** By its hash: how long a look-up takes tells nothing of the token. */
+function claimKey(token: string): string {
+  return `claim:${createHash('sha256').update(token).digest('hex')}`;
 }
 
 function newCode(): string {
   return Array.from({ length: 8 }, () => codeLetters[randomInt(codeLetters.length)]).join('');
-}
-
-function sameText(a: string, b: string): boolean {
-  return a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 }

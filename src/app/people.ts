@@ -1,6 +1,5 @@
 import type Keyv from 'keyv';
 import type { AccessSettings } from '../core/access-settings.ts';
-import { createInTurn } from '../core/in-turn.ts';
 import { decideMessage, type MessageDenial } from '../core/decide-message.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Message } from '../core/message.ts';
@@ -17,54 +16,74 @@ export type People = Readonly<{
   pair(person: Paired): Promise<void>;
   unpair(sender: string): Promise<boolean>;
   paired(): Promise<readonly Paired[]>;
+  /** Neither paired nor an owner by claim any more; false when they were neither. */
+  forget(sender: string): Promise<boolean>;
   /** `decideMessage` with what is known of the sender and the chat. */
   decide(
     message: Pick<Message, 'conversation' | 'chatType' | 'sender' | 'addressed'>,
   ): Promise<Decision<MessageDenial>>;
 }>;
 
-/** `stored` is one small list per key: pairings are few, and read whole. */
+/** `stored` has a key for each person, so that two processes change it without harm to each other (Q9). */
 export function createPeople(options: {
   stored: Keyv;
   access: () => AccessSettings;
   moved: MovedChats;
+  /** Whether an owner can be there at all: the terminal's is only while somebody sits at one. */
+  isHere?: (owner: string) => boolean;
 }): People {
-  const { stored, access, moved } = options;
-  const inTurn = createInTurn();
-  const claimed = async (): Promise<readonly string[]> => (await stored.get<string[]>('owners')) ?? [];
-  const paired = async (): Promise<readonly Paired[]> => (await stored.get<Paired[]>('paired')) ?? [];
-  const owners = async (): Promise<readonly string[]> => [
-    ...new Set([...access().owners, ...(await claimed())]),
-  ];
+  const { stored, access, moved, isHere = () => true } = options;
+
+  async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
+    const found: (readonly [string, T])[] = [];
+    for await (const [key, value] of stored.iterator()) {
+      if (String(key).startsWith(prefix)) found.push([String(key).slice(prefix.length), value as T]);
+    }
+    return found;
+  }
+
+  async function isOwner(sender: string): Promise<boolean> {
+    return access().owners.includes(sender) || (await stored.has(ownerKey(sender)));
+  }
+
   return {
-    owners,
-    paired,
-    isOwner: async (sender) => (await owners()).includes(sender),
-    addOwner: (sender) =>
-      inTurn(async () => {
-        await stored.set('owners', [...new Set([...(await claimed()), sender])]);
-      }),
-    pair: (person) =>
-      inTurn(async () => {
-        const others = (await paired()).filter(({ sender }) => sender !== person.sender);
-        await stored.set('paired', [...others, person]);
-      }),
-    unpair: (sender) =>
-      inTurn(async () => {
-        const before = await paired();
-        const after = before.filter((person) => person.sender !== sender);
-        await stored.set('paired', after);
-        return after.length < before.length;
-      }),
+    isOwner,
+    async owners() {
+      const claimed = (await every(ownerKey(''))).map(([sender]) => sender);
+      return [...new Set([...access().owners, ...claimed])];
+    },
+    async paired() {
+      const all = (await every<Paired>(pairedKey(''))).map(([, person]) => person);
+      return all.sort((a, b) => a.since - b.since);
+    },
+    async addOwner(sender) {
+      await stored.set(ownerKey(sender), true);
+    },
+    async pair(person) {
+      await stored.set(pairedKey(person.sender), person);
+    },
+    unpair: (sender) => stored.delete(pairedKey(sender)),
+    async forget(sender) {
+      const was = [await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))];
+      return was.includes(true);
+    },
     async decide(message) {
+      const { id } = message.sender;
+      const [owner, paired] = await stored.getMany([ownerKey(id), pairedKey(id)]);
+      const { owners, ...rest } = access();
       return decideMessage(
         message,
-        { ...access(), owners: await owners() },
-        {
-          paired: (await paired()).some(({ sender }) => sender === message.sender.id),
-          formerChatIds: await moved.formerIds(message.conversation),
-        },
+        { ...rest, owners: owner === undefined ? owners : [...owners, id] },
+        { paired: paired !== undefined, formerChatIds: await moved.formerIds(message.conversation) },
       );
     },
   };
+}
+
+function ownerKey(sender: string): string {
+  return `owner:${sender}`;
+}
+
+function pairedKey(sender: string): string {
+  return `paired:${sender}`;
 }

@@ -191,8 +191,8 @@ export type Signals = Readonly<{
   on(topic: Topic, listener: (text: string) => void): () => void;
 }>;
 
-/** `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was settled. */
-export type Topic = 'stop' | 'reload' | 'answer';
+/** `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was settled. `moved`: a chat got a new id. */
+export type Topic = 'stop' | 'reload' | 'answer' | 'moved';
 
 /** Something the bot waits for a person to answer; it survives a restart. */
 export type Ask = Readonly<{

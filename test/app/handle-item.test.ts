@@ -18,7 +18,7 @@ const untouched = {} as Omit<Needs, 'store' | 'moved' | 'log'>;
 test('Q3 a try that got further is seen in the conversation and in the journal of the run that a person began', async () => {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const moved = createMovedChats(store.keyed('moved'));
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
   const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
   const message = makeMessage();
   await store.inbox.accept(message, { now: clock.now() });

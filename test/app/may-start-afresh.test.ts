@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { mayStartAfresh } from '../../src/app/may-start-afresh.ts';
 import type { Entry } from '../../src/core/entry.ts';
+import { noTokens } from '../../src/core/model.ts';
 import { makeMessage } from '../support/make-message.ts';
 
 const said = (sender?: string): Entry => ({
@@ -26,4 +27,19 @@ test('I3 in a group only the owner puts aside what others said, too', () => {
 
 test('I3 in a direct message anybody starts afresh', () => {
   assert.equal(mayStartAfresh(makeMessage(), false, shared), true);
+});
+
+test('I3 M9 what a summary stands for counts like what was said', () => {
+  const summary = (senders?: readonly string[]): Entry => ({
+    kind: 'summary',
+    text: 'They talked.',
+    kept: 0,
+    tokens: noTokens,
+    at: 3,
+    ...(senders === undefined ? {} : { senders }),
+  });
+  const message = makeMessage({ chatType: 'group' });
+  assert.equal(mayStartAfresh(message, false, [summary(['telegram:42']), ...own]), true);
+  assert.equal(mayStartAfresh(message, false, [summary(['telegram:42', 'telegram:66']), ...own]), false);
+  assert.equal(mayStartAfresh(message, false, [summary(), ...own]), false);
 });

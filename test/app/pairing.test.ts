@@ -19,7 +19,7 @@ const access: AccessSettings = {
 async function setUp() {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const moved = createMovedChats(store.keyed('moved'));
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
   const people = createPeople({ stored: store.keyed('people'), access: () => access, moved });
   return {
     clock,
