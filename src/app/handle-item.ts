@@ -99,6 +99,7 @@ export function createHandleItem(options: {
       part: partKey(item.key, 0),
       ...(replyTo === undefined ? {} : { replyTo }),
       resumed: item.interruptedAt !== undefined,
+      signal,
     });
     try {
       const transcript = await transcriptOf(message);

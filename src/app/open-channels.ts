@@ -10,6 +10,10 @@ export type ChannelNeeds = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
   /** Names of all skills, for completion. */
   skillNames(): readonly string[];
+  /** Whether a message of this conversation waits or is being answered, in whatever process. */
+  isAtWork(conversation: Conversation): Promise<boolean>;
+  /** As `Store.lead`. */
+  lead(what: string, until: AbortSignal): Promise<AbortSignal>;
   log: Log;
   clock: Clock;
 }>;

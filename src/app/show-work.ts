@@ -15,6 +15,8 @@ export type Work = Readonly<{
   replyTo?: string;
   /** A process ended under this work before. */
   resumed: boolean;
+  /** Aborted when the work is to end, here or altogether: nothing new is shown then. */
+  signal: AbortSignal;
 }>;
 
 export type Shown = Readonly<{
@@ -94,7 +96,7 @@ export function createShowWork(options: {
 
 /** The receipt is in the store at once, so that a restart goes on with the same message. */
 function createPlaceholder(
-  { conversation, part, replyTo, resumed }: Work,
+  { conversation, part, replyTo, resumed, signal }: Work,
   channel: Channel,
   outbox: Pick<Outbox, 'show' | 'shown'>,
 ): Placeholder {
@@ -103,6 +105,8 @@ function createPlaceholder(
   let known: Promise<Receipt | undefined> | undefined;
 
   async function keep(receipt: Receipt): Promise<void> {
+    // Another process may do the work by now, and show it by a message of its own.
+    signal.throwIfAborted();
     await outbox.show(part, receipt);
     known = Promise.resolve(receipt);
   }

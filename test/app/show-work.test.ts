@@ -7,7 +7,12 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const here = { channel: 'telegram', chat: '42' };
-const work: Work = { conversation: here, part: 'm1#0', resumed: false };
+const work: Work = {
+  conversation: here,
+  part: 'm1#0',
+  resumed: false,
+  signal: new AbortController().signal,
+};
 
 /** A channel that posts a line as message 100, 101 … and changes it, as a platform would. */
 async function setUp(findable: Readonly<Record<string, string>> = {}) {
@@ -87,6 +92,18 @@ test('Q6 a line whose receipt was lost with the process is looked for once, unde
   await slow.end();
   assert.deepEqual(looked, ['m1#0!status']);
   assert.ok(seen.includes('55:step 2'));
+});
+
+test('Q9 a line that was posted when the work was lost to another process is not kept', async () => {
+  const { seen, clock, begin, store } = await setUp();
+  const lost = new AbortController();
+  const shown = begin({ ...work, signal: lost.signal });
+  shown.progress('step 1');
+  lost.abort(new Error('lost'));
+  await clock.advance(3_000);
+  await shown.end();
+  assert.equal(seen[1], '100:step 1');
+  assert.equal(await store.outbox.shown('m1#0'), undefined);
 });
 
 test('H8 a line waits until the answer before it is out', async () => {

@@ -140,10 +140,13 @@ test('H4 where the bot answered, a reply is addressed unless it names somebody e
 });
 
 test('I1 !stop in a thread reaches the bot without a mention, even before its first answer', async (t) => {
-  const { slack, message } = await connectSlackChannel(t, { channel: { threadFollow: false } });
+  let working = '';
+  const isAtWork = async ({ thread }: Conversation) => thread === working;
+  const { slack, message } = await connectSlackChannel(t, { channel: { threadFollow: false, isAtWork } });
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
   const root = slack.people.mention(anna, room, 'work');
+  working = root.ts;
   const other = slack.people.post(anna, room, 'chat');
   await message(({ text }) => text === 'work');
   slack.people.post(anna, room, '!Stop  now ', { thread: root.ts });

@@ -270,6 +270,7 @@ test('Q6 Q2 what is sent or asked before Slack was reached waits for that, and i
     command: '/skill',
     threadFollow: true,
     hasAnswered: async () => false,
+    isAtWork: async () => false,
     paced: true,
     log: watchLog().log,
     clock: systemClock,

@@ -133,6 +133,7 @@ test('H4 tokens that cannot work stop the start with what to do', async (t) => {
       command: '/skill',
       threadFollow: true,
       hasAnswered: async () => false,
+      isAtWork: async () => false,
       paced: false,
       log: watchLog().log,
       clock: systemClock,

@@ -72,6 +72,7 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
         names: createNameLookup(async () => ({ user: { name: '/stop Ann' } }), log, systemClock),
         threadFollow: true,
         hasAnswered: async () => true,
+        isAtWork: async () => false,
         openThread: async () => assert.fail(),
         log,
         clock: systemClock,

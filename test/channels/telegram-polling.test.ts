@@ -106,6 +106,7 @@ test('H3 an update that can not be read is logged and skipped, and those behind 
 
 test('H3 a 409 is waited out: when the other poller is gone this one takes over', async () => {
   await using bot = await startTelegramBot({ clock: hasty, server: { clock: fast } });
+  await bot.server.until('a poll', () => bot.server.calls('getUpdates').length > 0);
   const other = fetch(`${bot.server.url}/bot${bot.server.token}/getUpdates?timeout=1`);
   await bot.until('the warning', () => bot.lines.some(({ message }) => message.includes('another process')));
   await (await other).text();

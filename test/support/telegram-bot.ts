@@ -49,6 +49,7 @@ export async function startTelegramBot(
     apiRoot: server.url,
     mode: 'polling',
     paced: false,
+    lead: async () => new AbortController().signal,
     log,
     clock: systemClock,
     ...more,

@@ -62,6 +62,7 @@ export async function connectSlack(
     names: createNameLookup(call, log, clock),
     threadFollow: options.threadFollow,
     hasAnswered: options.hasAnswered,
+    isAtWork: options.isAtWork,
     openThread: (message) => openThread(call, paces.posts, message),
     log,
     clock,

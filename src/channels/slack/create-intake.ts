@@ -23,6 +23,7 @@ type IntakeOptions = Readonly<{
   /** A thread in which the bot answered is listened to (`thread_follow`). */
   threadFollow: boolean;
   hasAnswered(conversation: Conversation): Promise<boolean>;
+  isAtWork(conversation: Conversation): Promise<boolean>;
   /** Posts the root of a slash call's thread. */
   openThread(message: Message): Promise<Conversation>;
   log: Log;
@@ -37,13 +38,12 @@ export function createIntake(options: IntakeOptions): Intake {
   const { me, onEvent, chats, names, log, clock } = options;
   const inOrder = createQueues<Reply | undefined>();
   const isNew = createOnceGuard(clock);
-  /** Threads where the bot was spoken to since the start: `!stop` must reach it before its first answer, too. */
-  const engaged = new Set<string>();
 
   const isAddressed = async (message: Message, followable: boolean): Promise<boolean> => {
     if (message.addressed || !followable) return message.addressed;
     const bang = message.command !== undefined && message.text.startsWith('!');
-    if (bang && engaged.has(conversationKey(message.conversation))) return true;
+    // `!stop` must reach the bot before its first answer, too, whichever process works on that.
+    if (bang && (await options.isAtWork(message.conversation))) return true;
     return (options.threadFollow || bang) && options.hasAnswered(message.conversation);
   };
 
@@ -54,7 +54,6 @@ export function createIntake(options: IntakeOptions): Intake {
       ...completed(event.message, event.message.chatType === 'unknown' ? chats.known(chat) : undefined),
       addressed: await isAddressed(event.message, followable),
     };
-    if (message.addressed) remember(engaged, conversationKey(message.conversation));
     await onEvent({ ...event, message });
   };
 
@@ -131,13 +130,6 @@ function completed<Seen extends Readonly<{ chatType: Message['chatType']; extern
 function invitation(botUser: string): Reply {
   const text = `I am not in this conversation. Invite me with \`/invite <@${botUser}>\` or write to me directly, then try again.`;
   return { response_type: 'ephemeral', text };
-}
-
-function remember(engaged: Set<string>, key: string): void {
-  engaged.delete(key);
-  engaged.add(key);
-  const [oldest] = engaged;
-  if (engaged.size > 5000 && oldest !== undefined) engaged.delete(oldest);
 }
 
 /** Runs tasks of one key one after another, whatever became of the ones before. */

@@ -21,6 +21,8 @@ export type SlackOptions = Readonly<{
   threadFollow: boolean;
   /** Whether the bot ever answered in this conversation. */
   hasAnswered(conversation: Conversation): Promise<boolean>;
+  /** Whether a message of this conversation waits or is being answered, in whatever process. */
+  isAtWork(conversation: Conversation): Promise<boolean>;
   /** Keep to one message a second a channel (H8). */
   paced: boolean;
   log: Log;

@@ -39,8 +39,9 @@ export async function untilReached<Result>(
   }
 }
 
+/** 409: another process sets the webhook at this moment. */
 function isRefusal({ kind, code }: TelegramFault): boolean {
-  return kind === 'answered' && code < 500 && code !== 429;
+  return kind === 'answered' && code < 500 && code !== 429 && code !== 409;
 }
 
 function badToken(cause: TelegramFault): OperatorError {

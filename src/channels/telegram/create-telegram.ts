@@ -30,6 +30,8 @@ export type TelegramOptions = Readonly<{
   paced: boolean;
   /** An emoji that Telegram allows as a reaction, put on every message for the bot when it is stored. */
   reaction?: ReactionTypeEmoji['emoji'];
+  /** Resolves when this process is the only one that does `what`, with a signal that is aborted when it may no longer be (Q9). */
+  lead(what: string, until: AbortSignal): Promise<AbortSignal>;
   log: Log;
   clock: Clock;
 }>;
@@ -79,8 +81,8 @@ export function createTelegram(options: TelegramOptions): Channel {
     const updates = createTakeUpdates({ me: current, onEvent, accepted, log });
     const webhook = webhookOf(options);
     if (webhook === undefined) {
-      await untilReached(() => api.deleteWebhook({ drop_pending_updates: false }), waiting);
-      return pollUpdates({ api, updates, clock, log });
+      const lead = (until: AbortSignal) => options.lead(`telegram:${self.id} updates`, until);
+      return pollUpdates({ api, updates, lead, clock, log });
     }
     const { url, secret, listen } = webhook;
     const receiver = await receiveWebhook({ listen, path: new URL(url).pathname, secret, updates, log });

@@ -14,21 +14,46 @@ const longestPauseMs = 30_000;
 const electionPauseMs = 5000;
 
 /**
- * Asks for updates for as long as it is not stopped, and moves the offset only past what was taken (Q1). Nothing that
- * Telegram answers ends it. `stop` resolves when the update under way is taken and acknowledged.
+ * Asks for updates for as long as it is not stopped and leads, and moves the offset only past what was taken (Q1, Q9).
+ * Nothing that Telegram answers ends it. `stop` resolves when the update under way is taken and acknowledged.
  */
 export function pollUpdates(options: {
   api: TelegramApi;
   updates: TakeUpdates;
+  /** Resolves when this process is the one that polls, with a signal that is aborted when it no longer is. */
+  lead(until: AbortSignal): Promise<AbortSignal>;
   clock: Clock;
   log: Log;
 }): Readonly<{ stop(): Promise<void> }> {
-  const { api, updates, clock, log } = options;
+  const { api, updates, lead, clock, log } = options;
   const stopping = new AbortController();
-  const { signal } = stopping;
-  const running = poll();
+  const running = run();
 
-  async function poll(): Promise<void> {
+  async function run(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      const term = new AbortController();
+      const giveUp = (): void => term.abort(stopping.signal.reason);
+      stopping.signal.addEventListener('abort', giveUp);
+      try {
+        const leading = await lead(term.signal);
+        // From here on the term ends only after what was taken is acknowledged: who comes next need not see it again.
+        stopping.signal.removeEventListener('abort', giveUp);
+        await poll(leading, AbortSignal.any([stopping.signal, leading]));
+        if (!stopping.signal.aborted) log.warn({}, 'another process may take the updates of this bot now');
+      } catch (error) {
+        if (stopping.signal.aborted) break;
+        log.error({ err: error }, 'who takes the updates of this bot could not be settled; trying again');
+        await pause(electionPauseMs, stopping.signal);
+      } finally {
+        stopping.signal.removeEventListener('abort', giveUp);
+        term.abort();
+      }
+    }
+  }
+
+  /** One term: until the bot stops or another process may poll. What was taken and not acknowledged comes again, to whoever polls then. */
+  async function poll(leading: AbortSignal, signal: AbortSignal): Promise<void> {
+    let isOurs = false;
     // Update ids start anew at a random place after a quiet week, lower perhaps. Telegram knows what it was told to
     // forget, so the offset lives only from an acknowledgement to the answer that confirms it.
     let offset: number | undefined;
@@ -36,29 +61,33 @@ export function pollUpdates(options: {
     let failures = 0;
     while (!signal.aborted) {
       try {
+        if (!isOurs) await api.deleteWebhook({ drop_pending_updates: false });
+        isOurs = true;
         told = offset;
         const batch = await api.getUpdates(
           { ...withOffset(offset), limit: 100, timeout: pollSeconds, allowed_updates: wantedUpdates },
           signal as Parameters<TelegramApi['getUpdates']>[1],
         );
         if (batch.length === 0) offset = undefined;
-        const { next, failed } = await takeAll(batch, offset);
+        const { next, failed } = await takeAll(batch, offset, signal);
         offset = next;
         failures = failed ? failures + 1 : 0;
-        if (failed) await pause(backOff(failures));
+        if (failed) await pause(backOff(failures), signal);
       } catch (error) {
         if (signal.aborted) break;
         failures += 1;
-        await pause(pauseAfter(error, failures));
+        await pause(pauseAfter(error, failures), signal);
       }
     }
-    if (offset !== undefined && offset !== told) await confirm(offset);
+    // Whoever polls by now would be cut off by it.
+    if (offset !== undefined && offset !== told && !leading.aborted) await confirm(offset);
   }
 
   /** Takes updates in order until one could not be stored: that one and those behind it are asked for again. */
   async function takeAll(
     batch: readonly Update[],
     offset: number | undefined,
+    signal: AbortSignal,
   ): Promise<Readonly<{ next: number | undefined; failed: boolean }>> {
     updates.foresee(batch);
     let next = offset;
@@ -94,7 +123,7 @@ export function pollUpdates(options: {
     return wait;
   }
 
-  async function pause(ms: number): Promise<void> {
+  async function pause(ms: number, signal: AbortSignal): Promise<void> {
     await clock.sleep(ms, signal).catch((reason: unknown) => {
       if (!signal.aborted) throw reason;
     });

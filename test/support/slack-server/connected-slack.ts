@@ -48,6 +48,7 @@ export async function connectSlackChannel(t: TestContext, options: Options = {})
     command: '/skill',
     threadFollow: true,
     hasAnswered: async () => false,
+    isAtWork: async () => false,
     paced: false,
     log,
     clock: systemClock,
