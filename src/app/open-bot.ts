@@ -51,6 +51,8 @@ export async function openBot(options: {
     config,
     store: health.store,
     library,
+    isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
+    lead: store.lead,
     sandbox,
     channels: channels.map(health.watchChannel),
     makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
