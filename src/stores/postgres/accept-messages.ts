@@ -42,9 +42,11 @@ export async function acceptMessages(
   arrivals: readonly Arrival[],
 ): Promise<readonly Arrived[]> {
   const read = oneOfEach();
-  const items = await readKnown(query, arrivals, read);
-  const joinable = await readJoinable(query, arrivals, read);
-  const waiting = await countWaiting(query, arrivals);
+  const [items, joinable, waiting] = await Promise.all([
+    readKnown(query, arrivals, read),
+    readJoinable(query, arrivals, read),
+    countWaiting(query, arrivals),
+  ]);
   const keys: { key: string; item: Item }[] = [];
   const created: Item[] = [];
 
@@ -114,6 +116,7 @@ export async function addWork(
   work: readonly Readonly<{ lane: string; message: Message }>[],
   now: number,
 ): Promise<void> {
+  if (work.length === 0) return;
   const messages = work.map(({ message }) => ({ message }));
   const known = await readKnown(query, messages, oneOfEach());
   const created = new Map<string, Item>();

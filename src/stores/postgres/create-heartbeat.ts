@@ -6,6 +6,7 @@ import { heartbeatSeconds, type Jobs } from './open-jobs.ts';
 export type Heartbeat = Readonly<{
   /** From now on; `since`: when the lane was claimed (monotonic milliseconds, before the server was asked). */
   keep(lease: Lease, since: number): void;
+  /** What is still held is held no more: the store was closed under it. */
   close(): void;
 }>;
 
@@ -55,6 +56,9 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
 
   return {
     keep: (lease, since) => void aliveAt.set(lease, since),
-    close: () => clearInterval(timer),
+    close() {
+      clearInterval(timer);
+      for (const lease of aliveAt.keys()) lease.lose();
+    },
   };
 }

@@ -10,7 +10,8 @@ import type { Serve } from './create-serve.ts';
 
 /** Messages stored in one transaction. */
 const batchSize = 200;
-const ofKey = '(SELECT item FROM skillet.inbox_keys WHERE key = $1)';
+/** The row of the item that a message is in, by the place of its key among the values. */
+const itemOf = (place: string) => `(SELECT item FROM skillet.inbox_keys WHERE key = ${place})`;
 const ending = `UPDATE skillet.inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = $2`;
 
 /** The inbox on PostgreSQL. */
@@ -56,24 +57,27 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
     return changed;
   }
 
-  async function take(query: Query, lane: string, now: number): Promise<InboxItem | undefined> {
-    await leases.fence(query);
+  async function take(lane: string, now: number): Promise<InboxItem | undefined> {
     for (;;) {
-      const { rows } = await query<InboxRow & Readonly<{ before: number | null }>>(
-        `UPDATE skillet.inbox SET was_taken = true, join_key = NULL, taken_at = $2
-         FROM (SELECT seq AS head, taken_at AS before FROM skillet.inbox WHERE status = 'waiting' AND lane = $1
+      const { rows } = await leases.fenced<InboxRow & Readonly<{ before: number | null }>>(
+        database.query,
+        `UPDATE skillet.inbox SET was_taken = true, join_key = NULL, taken_at = $5
+         FROM (SELECT seq AS head, taken_at AS before FROM skillet.inbox WHERE status = 'waiting' AND lane = $4
                ORDER BY seq LIMIT 1) AS first
-         WHERE seq = head AND status = 'waiting' AND due_at <= $2 RETURNING ${inboxColumns}, before`,
+         WHERE (SELECT skillet.held($1, $2, $3, false)) AND seq = head AND status = 'waiting' AND due_at <= $5
+         RETURNING ${inboxColumns}, before`,
         [lane, now],
       );
       const [row] = rows;
       if (row === undefined) return undefined;
       const read = readItem({ ...row, taken_at: row.before });
       if (read.ok) return read.value;
-      await query(`UPDATE skillet.inbox SET status = 'dead', error = $2 WHERE seq = $1`, [
-        row.seq,
-        `The stored message ${read.reason}`,
-      ]);
+      await leases.fenced(
+        database.query,
+        `UPDATE skillet.inbox SET status = 'dead', error = $5
+         WHERE (SELECT skillet.held($1, $2, $3, false)) AND seq = $4`,
+        [row.seq, `The stored message ${read.reason}`],
+      );
       log.error(
         { message: row.key, lane, reason: read.reason },
         'a stored message is damaged and was set aside',
@@ -81,21 +85,17 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
     }
   }
 
-  async function fail(
-    query: Query,
-    key: string,
-    error: string,
-    retryAt: number | undefined,
-  ): Promise<number> {
-    await leases.fence(query);
-    const failed = await query<Readonly<{ tries: number }>>(
-      `UPDATE skillet.inbox SET status = $2, tries = tries + 1, error = $3, due_at = $4, taken_at = NULL
-       WHERE status = 'waiting' AND seq = ${ofKey} RETURNING tries`,
+  async function fail(key: string, error: string, retryAt: number | undefined): Promise<number> {
+    const failed = await leases.fenced<Readonly<{ tries: number }>>(
+      database.query,
+      `UPDATE skillet.inbox SET status = $5, tries = tries + 1, error = $6, due_at = $7, taken_at = NULL
+       WHERE (SELECT skillet.held($1, $2, $3, false)) AND status = 'waiting' AND seq = ${itemOf('$4')}
+       RETURNING tries`,
       [key, retryAt === undefined ? 'dead' : 'waiting', plain(error), retryAt ?? 0],
     );
     if (failed.rows[0] !== undefined) return failed.rows[0].tries;
-    const known = await query<Readonly<{ tries: number }>>(
-      `SELECT tries FROM skillet.inbox WHERE seq = ${ofKey}`,
+    const known = await database.query<Readonly<{ tries: number }>>(
+      `SELECT tries FROM skillet.inbox WHERE seq = ${itemOf('$1')}`,
       [key],
     );
     return known.rows[0]?.tries ?? 0;
@@ -106,18 +106,16 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
     replace: async (message) =>
       (await arrive({ type: 'replace', message })) as 'replaced' | 'too_late' | 'unknown',
     serve,
-    take: (lane, now) => database.transaction({ outlives: 'memory' }, (query) => take(query, lane, now)),
-    fail: (key, error, retryAt) =>
-      database.transaction({ outlives: 'memory' }, (query) => fail(query, key, error, retryAt)),
-    postpone: (key, error, retryAt) =>
-      database.transaction({ outlives: 'memory' }, async (query) => {
-        await leases.fence(query);
-        await query(
-          `UPDATE skillet.inbox SET error = $2, due_at = $3, taken_at = NULL
-           WHERE status = 'waiting' AND seq = ${ofKey}`,
-          [key, plain(error), retryAt],
-        );
-      }),
+    take,
+    fail,
+    async postpone(key, error, retryAt) {
+      await leases.fenced(
+        database.query,
+        `UPDATE skillet.inbox SET error = $5, due_at = $6, taken_at = NULL
+         WHERE (SELECT skillet.held($1, $2, $3, false)) AND status = 'waiting' AND seq = ${itemOf('$4')}`,
+        [key, plain(error), retryAt],
+      );
+    },
     async list(status) {
       const { rows } = await database.query<InboxRow>(
         `SELECT ${inboxColumns} FROM skillet.inbox WHERE status = $1 ORDER BY seq`,
@@ -138,23 +136,30 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
       byHand(key, 'disk', async (query) => {
         const { changed } = await query(
           `UPDATE skillet.inbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, taken_at = NULL,
-             stopped_at = NULL WHERE status = 'dead' AND seq = ${ofKey}`,
+             stopped_at = NULL WHERE status = 'dead' AND seq = ${itemOf('$1')}`,
           [key],
         );
         return changed > 0;
       }),
-    drop: (key) => byHand(key, 'disk', (query) => finish(query, key, clock.now())),
+    drop: (key) =>
+      byHand(key, 'disk', async (query) => {
+        const { changed } = await query(
+          `${ending} WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('$1')}`,
+          [key, clock.now()],
+        );
+        return changed > 0;
+      }),
     async stop(key) {
       const dropped = await byHand(key, 'disk', async (query) => {
         const { changed } = await query(
-          `${ending} WHERE status = 'waiting' AND taken_at IS NULL AND seq = ${ofKey}`,
+          `${ending} WHERE status = 'waiting' AND taken_at IS NULL AND seq = ${itemOf('$1')}`,
           [key, clock.now()],
         );
         return changed > 0;
       });
       if (dropped) return 'dropped';
       const marked = await database.query(
-        `UPDATE skillet.inbox SET stopped_at = $2 WHERE status = 'waiting' AND seq = ${ofKey}`,
+        `UPDATE skillet.inbox SET stopped_at = $2 WHERE status = 'waiting' AND seq = ${itemOf('$1')}`,
         [key, clock.now()],
       );
       return marked.changed > 0 ? 'stopping' : 'none';
@@ -162,19 +167,10 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
   };
 }
 
-/** Marks an item as done, inside a transaction. False when it was so before. */
-export async function finish(query: Query, key: string, now: number): Promise<boolean> {
-  const { changed } = await query(`${ending} WHERE status IN ('waiting', 'dead') AND seq = ${ofKey}`, [
-    key,
-    now,
-  ]);
-  return changed > 0;
-}
-
 /** The lane of an item. */
 export async function laneOf(query: Query, key: string): Promise<string | undefined> {
   const { rows } = await query<Readonly<{ lane: string }>>(
-    `SELECT lane FROM skillet.inbox WHERE seq = ${ofKey}`,
+    `SELECT lane FROM skillet.inbox WHERE seq = ${itemOf('$1')}`,
     [key],
   );
   return rows[0]?.lane;

@@ -1,5 +1,5 @@
 import { conversationKey } from '../../core/conversation.ts';
-import type { Outbox, OutboxRow, Step } from '../store.ts';
+import type { Outbox, OutboxRow } from '../store.ts';
 import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
 import type { Backing } from './backing.ts';
 import type { Serve } from './create-serve.ts';
@@ -7,20 +7,17 @@ import type { Query } from './open-database.ts';
 
 /** The outbox on PostgreSQL. */
 export function createOutbox({ database, leases, clock, log }: Backing, serve: Serve): Outbox {
-  /** A change of a row that only who holds its conversation may make. */
-  async function change(outlives: 'disk' | 'memory', sql: string, values: readonly unknown[]): Promise<void> {
-    await database.transaction({ outlives }, async (query) => {
-      await leases.fence(query);
-      await query(sql, values);
-    });
+  /** A change of a row that only who holds its conversation may make; the row's key is the fourth value. */
+  async function change(set: string, values: readonly unknown[], durable = false): Promise<void> {
+    await leases.fenced(
+      database.query,
+      `UPDATE skillet.outbox SET ${set} WHERE (SELECT skillet.held($1, $2, $3, ${durable})) AND finished_at IS NULL AND key = $4`,
+      values,
+    );
   }
 
   const giveUp = (key: string, error: string) =>
-    change(
-      'memory',
-      `UPDATE skillet.outbox SET status = 'dead', error = $2, finished_at = $3 WHERE finished_at IS NULL AND key = $1`,
-      [key, error.replaceAll('\u0000', ''), clock.now()],
-    );
+    change(`status = 'dead', error = $5, finished_at = $6`, [key, plain(error), clock.now()]);
 
   async function next(lane: string, now: number): Promise<OutboxRow | undefined> {
     for (;;) {
@@ -42,7 +39,8 @@ export function createOutbox({ database, leases, clock, log }: Backing, serve: S
   return {
     serve,
     next,
-    sending: (key) => change('disk', `UPDATE skillet.outbox SET status = 'sending' WHERE key = $1`, [key]),
+    // On the disk before the platform hears of it.
+    sending: (key) => change(`status = 'sending'`, [key], true),
     async sent(key, receipt) {
       // Not fenced: that it was sent is true whoever has the conversation now.
       await database.query(
@@ -51,15 +49,9 @@ export function createOutbox({ database, leases, clock, log }: Backing, serve: S
       );
     },
     retry: (key, error, at) =>
-      change(
-        'memory',
-        `UPDATE skillet.outbox SET status = 'waiting', tries = tries + 1, error = $2, due_at = $3
-         WHERE finished_at IS NULL AND key = $1`,
-        [key, error.replaceAll('\u0000', ''), at],
-      ),
+      change(`status = 'waiting', tries = tries + 1, error = $5, due_at = $6`, [key, plain(error), at]),
     dead: giveUp,
-    repeated: (key) =>
-      change('memory', 'UPDATE skillet.outbox SET repeats = repeats + 1 WHERE key = $1', [key]),
+    repeated: (key) => change('repeats = repeats + 1', [key]),
     async pending(conversation) {
       const { rows } = await database.query<Readonly<{ unsent: number }>>(
         'SELECT count(*) AS unsent FROM skillet.outbox WHERE finished_at IS NULL AND lane = $1',
@@ -87,22 +79,6 @@ export function createOutbox({ database, leases, clock, log }: Backing, serve: S
   };
 }
 
-/** Adds rows, inside a transaction that holds the locks of their conversations; known keys are left as they are. */
-export async function addParts(query: Query, rows: NonNullable<Step['outbox']>): Promise<void> {
-  await query(
-    `INSERT INTO skillet.outbox (key, lane, conversation, part, status)
-     SELECT key, lane, conversation, part, 'waiting'
-     FROM unnest($1::text[], $2::text[], $3::text[], $4::text[]) WITH ORDINALITY AS new (key, lane, conversation, part, place)
-     ORDER BY place ON CONFLICT (key) DO NOTHING`,
-    [
-      rows.map(({ key }) => key),
-      rows.map(({ conversation }) => conversationKey(conversation)),
-      rows.map(({ conversation }) => JSON.stringify(conversation)),
-      rows.map(({ part }) => JSON.stringify(part)),
-    ],
-  );
-}
-
 /** When the first unsent row of a conversation is due (milliseconds since 1970); nothing where all is sent. */
 export async function outboxHead(query: Query, lane: string): Promise<number | undefined> {
   const { rows } = await query<Readonly<{ due_at: number }>>(
@@ -111,4 +87,9 @@ export async function outboxHead(query: Query, lane: string): Promise<number | u
     [lane],
   );
   return rows[0]?.due_at;
+}
+
+/** PostgreSQL's text holds no NUL. */
+function plain(text: string): string {
+  return text.replaceAll('\u0000', '');
 }

@@ -29,7 +29,8 @@ export function createPostgresStore(backing: Backing, wire: Wire, announcer: Ann
   const heartbeat = createHeartbeat(jobs, log);
   const leader = createLead(database, log);
   const prune = createPrune(database);
-  const shared = { backing, announcer, heartbeat };
+  const closing = new AbortController();
+  const shared = { backing, announcer, heartbeat, closed: closing.signal };
   const inbox = createInbox(
     backing,
     createServe({ ...shared, kind: 'inbox', head: inboxHead, waiting: `inbox WHERE status = 'waiting'` }),
@@ -41,6 +42,7 @@ export function createPostgresStore(backing: Backing, wire: Wire, announcer: Ann
   const closed: { done?: Promise<void> } = {};
 
   async function close(): Promise<void> {
+    closing.abort();
     leader.close();
     heartbeat.close();
     await announcer.close();

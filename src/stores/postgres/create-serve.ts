@@ -35,9 +35,11 @@ export function createServe(
     backing: Backing;
     announcer: Announcer;
     heartbeat: Heartbeat;
+    /** Aborted when the store is closed. */
+    closed: AbortSignal;
   }>,
 ): Serve {
-  const { kind, head, waiting, backing, announcer, heartbeat } = options;
+  const { kind, head, waiting, backing, announcer, heartbeat, closed } = options;
   const { database, jobs, leases, clock, log } = backing;
 
   return ({ channels, concurrency, run }) => {
@@ -167,7 +169,15 @@ export function createServe(
       return false;
     }
 
+    function giveOutNoMore(): void {
+      stopping.abort();
+      unhear();
+      lookout.stop();
+      closed.removeEventListener('abort', giveOutNoMore);
+    }
+
     const unhear = announcer.on(kind, putOff);
+    closed.addEventListener('abort', giveOutNoMore);
     wake();
     return {
       wake,
@@ -182,9 +192,7 @@ export function createServe(
         }
       },
       async stop() {
-        stopping.abort();
-        unhear();
-        lookout.stop();
+        giveOutNoMore();
         await lookout.looked();
         await Promise.all(active.values());
       },

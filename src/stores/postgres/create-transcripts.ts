@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Entry } from '../../core/entry.ts';
 import type { Log } from '../../core/log.ts';
-import type { Step, StoredEntry, Transcripts } from '../store.ts';
+import type { StoredEntry, Transcripts } from '../store.ts';
 import { storedEntry } from '../stored-entry.ts';
 import { readStored } from '../stored-json.ts';
-import type { Database, Query } from './open-database.ts';
+import type { Database } from './open-database.ts';
 
 type Row = Readonly<{ seq: number; entry: string }>;
 /** Without an entry where it is damaged. */
@@ -83,27 +83,6 @@ export function createTranscripts({ query }: Database, log: Log): Transcripts {
       return rows.length > 0;
     },
   };
-}
-
-/** Adds entries in their order, inside a transaction. */
-export async function appendEntries(query: Query, entries: NonNullable<Step['entries']>): Promise<void> {
-  await query(
-    `INSERT INTO skillet.entries (transcript, kind, entry)
-     SELECT transcript, kind, entry FROM unnest($1::text[], $2::text[], $3::text[])
-       WITH ORDINALITY AS new (transcript, kind, entry, place) ORDER BY place`,
-    [
-      entries.map(({ transcript }) => transcript),
-      entries.map(({ entry }) => entry.kind),
-      entries.map(({ entry }) => JSON.stringify(entry)),
-    ],
-  );
-  await query(
-    `INSERT INTO skillet.transcript_times AS kept (transcript, last_at)
-     SELECT transcript, max(at) FROM unnest($1::text[], $2::bigint[]) AS new (transcript, at)
-     GROUP BY transcript ORDER BY transcript
-     ON CONFLICT (transcript) DO UPDATE SET last_at = greatest(kept.last_at, excluded.last_at)`,
-    [entries.map(({ transcript }) => transcript), entries.map(({ entry }) => Math.trunc(entry.at))],
-  );
 }
 
 function entriesOf(rows: readonly ReadRow[]): readonly StoredEntry[] {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Query } from './open-database.ts';
+import { DatabaseFault } from './database-fault.ts';
+import type { Answer, Query } from './open-database.ts';
 
 /** The two kinds of work: messages to answer, parts to send. */
 export type Kind = 'inbox' | 'outbox';
@@ -48,11 +49,14 @@ export type Leases = Readonly<{
   /** Whether this call is made on behalf of a lane that was not given back. */
   active(): boolean;
   /**
-   * Inside a transaction: makes sure that the lane this call is made for is still held, and keeps it held until the
-   * transaction ends. Throws where it was lost.
+   * Runs a statement whose first three values, put there by this, go to `skillet.held`: it writes only while the lane that
+   * this call is made for is held. Rejects, and nothing is written, where it was lost.
    */
-  fence(query: Query): Promise<void>;
+  fenced<Row = never>(query: Query, sql: string, values: readonly unknown[]): Promise<Answer<Row>>;
 }>;
+
+/** What `skillet.held` says where a lane was lost. */
+const lostCode = 'SKL01';
 
 export function createLeases(): Leases {
   const current = new AsyncLocalStorage<Lease>();
@@ -63,19 +67,18 @@ export function createLeases(): Leases {
   return {
     under: (lease, work) => current.run(lease, work),
     active: () => active() !== undefined,
-    async fence(query) {
+    async fenced<Row>(query: Query, sql: string, values: readonly unknown[]) {
       const lease = active();
-      if (lease === undefined) return;
-      const { queue, lane, job } = lease.claim;
-      // Whoever takes the lane over replaces the job's row, and waits for this transaction to do so.
-      const { rows } = await query(
-        `SELECT 1 FROM skillet_jobs.job_common WHERE name = $1 AND id = $2 AND state = 'active' AND retry_count = $3
-         FOR KEY SHARE`,
-        [queue, job.id, job.retryCount],
-      );
-      if (rows.length > 0) return;
-      lease.lose();
-      throw new Error(`The lane ${lane} was lost to another process: nothing was written`);
+      const { queue = null, job = null } = lease?.claim ?? {};
+      try {
+        return await query<Row>(sql, [queue, job?.id ?? null, job?.retryCount ?? null, ...values]);
+      } catch (error) {
+        if (lease === undefined || !(error instanceof DatabaseFault) || error.code !== lostCode) throw error;
+        lease.lose();
+        throw new Error(`The lane ${lease.claim.lane} was lost to another process: nothing was written`, {
+          cause: error,
+        });
+      }
     },
   };
 }

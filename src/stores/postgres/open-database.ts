@@ -50,6 +50,7 @@ export function openDatabase(url: string, log: Log): Database {
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
     connectionTimeoutMillis: 5_000,
+    pipeline: true,
     types: { getTypeParser: parserOf },
   };
   const dedicated = () => new pg.Client(settings);
@@ -102,10 +103,15 @@ export function openDatabase(url: string, log: Log): Database {
           ...sorted.map((lock) => `SELECT pg_advisory_xact_lock('${lock}'::bigint)`),
         ];
         const asked: Timed = { text: begin.join('; '), query_timeout: withinMs + graceMs };
-        await faulty(client.query(asked));
-        const result = await work(queryOn(client, withinMs));
+        // What comes first is sent along; where the beginning fails it fails too.
+        const [begun, worked] = await Promise.allSettled([
+          faulty(client.query(asked)),
+          work(queryOn(client, withinMs)),
+        ]);
+        if (begun.status === 'rejected') throw begun.reason;
+        if (worked.status === 'rejected') throw worked.reason;
         await faulty(client.query('COMMIT'));
-        return result;
+        return worked.value;
       }),
     script: (sql) => withClient((client) => faulty(client.query(sql))),
     dedicated,

@@ -136,5 +136,17 @@ export const schema: readonly string[] = [
     one boolean PRIMARY KEY CHECK (one),
     checked_at timestamptz NOT NULL
   );
-  INSERT INTO skillet.health (one, checked_at) VALUES (true, now());`,
+  INSERT INTO skillet.health (one, checked_at) VALUES (true, now());
+
+  -- True while a lane's job is held by this very claim, which it stays until the transaction ends: whoever takes the lane
+  -- over replaces the job's row. Without a job there is nothing to hold. "durable": this transaction is committed to disk.
+  CREATE FUNCTION skillet.held(queue text, job uuid, attempt integer, durable boolean) RETURNS boolean AS $$
+  BEGIN
+    IF durable THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+    IF job IS NULL THEN RETURN true; END IF;
+    PERFORM 1 FROM skillet_jobs.job_common
+      WHERE name = queue AND id = job AND state = 'active' AND retry_count = attempt FOR KEY SHARE;
+    IF NOT FOUND THEN RAISE EXCEPTION 'the lane was lost' USING ERRCODE = 'SKL01'; END IF;
+    RETURN true;
+  END $$ LANGUAGE plpgsql;`,
 ];
