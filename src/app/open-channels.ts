@@ -4,6 +4,7 @@ import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
+import type { Store } from '../stores/store.ts';
 import { hostAndPort } from './host-and-port.ts';
 
 export type ChannelNeeds = Readonly<{
@@ -14,6 +15,8 @@ export type ChannelNeeds = Readonly<{
   isAtWork(conversation: Conversation): Promise<boolean>;
   /** As `Store.lead`. */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
+  /** As `Store.reserve`, but it never rejects; absent where this process alone owns the store. */
+  reserve?: Store['reserve'];
   log: Log;
   clock: Clock;
 }>;

@@ -11,7 +11,7 @@ export type PaceRule = Readonly<{
   of: (key: string) => string | undefined;
 }>;
 
-/** Keeps sends within a platform's limits, answers before courtesies (H8). Keys are chats; nothing here is durable. */
+/** Keeps sends within a platform's limits, answers before courtesies (H8). Keys are chats. */
 export type Pace = Readonly<{
   /** For answers: resolves when every rule of the key allows one more, and counts it. First come, first served within a key; a key that waits holds up no other. */
   wait(key: string): Promise<void>;
@@ -21,11 +21,25 @@ export type Pace = Readonly<{
   pause(key: string, ms: number): void;
 }>;
 
-/** Makes a pacer. Without rules everything goes at once. A waiting `wait` does not keep the process alive. */
-export function createPace(rules: readonly PaceRule[], clock: Clock): Pace {
+/** `count` uses at once, then one every `ms`, counted under `key` over all processes. */
+export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
+
+/** The limits of processes that send in one name (H8, Q9). `name` tells the pace of one platform from that of another. */
+export type SharedPace = Readonly<{ name: string; reserve: Reserve }>;
+
+/** Counts one use and gives in how many milliseconds it may happen; never rejects. */
+export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
+
+/**
+ * Makes a pacer. Without rules everything goes at once. With `shared` what may go here is asked of all processes, too. A
+ * waiting `wait` does not keep the process alive.
+ */
+export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: SharedPace): Pace {
   const counters = new Map<string, Counter>();
   const pausedUntil = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
+  /** Until when the other processes leave no room for courtesies. */
+  const takenUntil = new Map<string, number>();
   const timer: { due: number; abort: AbortController | undefined } = { due: Infinity, abort: undefined };
 
   const countersOf = (key: string): readonly Counter[] =>
@@ -85,26 +99,46 @@ export function createPace(rules: readonly PaceRule[], clock: Clock): Pace {
     );
   };
 
+  const waitHere = (key: string): Promise<void> =>
+    new Promise((resolve) => {
+      const now = clock.now();
+      const queue = waiting.get(key);
+      const at = readyAt(key, now, noSpare);
+      if (queue !== undefined) queue.push(resolve);
+      else if (at > now) {
+        waiting.set(key, [resolve]);
+        if (at < timer.due) wakeAt(at, now);
+      } else {
+        count(key, now);
+        resolve();
+      }
+    });
+
+  /** Counts one use over all processes; until it may happen nothing but answers goes to this key. */
+  const reserve = async (key: string, { name, reserve: ask }: SharedPace): Promise<number> => {
+    const limits = rules.flatMap((rule, index) => {
+      const bucket = rule.of(key);
+      return bucket === undefined ? [] : [{ key: `${name} ${index} ${bucket}`, ...asShared(rule) }];
+    });
+    const ms = limits.length === 0 ? 0 : await ask(limits);
+    const now = clock.now();
+    for (const [old, until] of takenUntil) if (until <= now) takenUntil.delete(old);
+    if (ms > 0) takenUntil.set(key, Math.max(takenUntil.get(key) ?? 0, now + ms));
+    return ms;
+  };
+
   return {
-    wait(key) {
-      return new Promise((resolve) => {
-        const now = clock.now();
-        const queue = waiting.get(key);
-        const at = readyAt(key, now, noSpare);
-        if (queue !== undefined) queue.push(resolve);
-        else if (at > now) {
-          waiting.set(key, [resolve]);
-          if (at < timer.due) wakeAt(at, now);
-        } else {
-          count(key, now);
-          resolve();
-        }
-      });
+    async wait(key) {
+      await waitHere(key);
+      const ms = shared === undefined ? 0 : await reserve(key, shared);
+      if (ms > 0) await clock.sleep(ms);
     },
     take(key) {
       const now = clock.now();
-      if (waiting.has(key) || readyAt(key, now, quarter) > now) return false;
+      if (waiting.has(key) || (takenUntil.get(key) ?? 0) > now || readyAt(key, now, quarter) > now)
+        return false;
       count(key, now);
+      if (shared !== undefined) void reserve(key, shared);
       return true;
     },
     pause(key, ms) {
@@ -149,6 +183,13 @@ function createCounter({ kind, count, ms }: PaceRule): Counter {
 
 function forgetIdle(counters: Map<string, Counter>, now: number): void {
   for (const [name, counter] of counters) if (counter.idle(now)) counters.delete(name);
+}
+
+/** A window as a bucket that never lets more through in its time: a quarter at once, the rest spread over it. */
+function asShared({ kind, count, ms }: PaceRule): Omit<SharedLimit, 'key'> {
+  if (kind === 'bucket') return { count, ms };
+  const atOnce = Math.max(1, Math.floor(count / 4));
+  return { count: atOnce, ms: Math.ceil(ms / Math.max(1, count - atOnce)) };
 }
 
 function noSpare(): number {

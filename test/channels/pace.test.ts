@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createPace, type PaceRule } from '../../src/channels/pace.ts';
+import { createPace, type PaceRule, type Reserve, type SharedLimit } from '../../src/channels/pace.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -92,6 +92,67 @@ test('H8 without rules everything goes at once, on the real clock too', async ()
   const pace = createPace([], systemClock);
   await Promise.all(Array.from({ length: 1000 }, () => pace.wait('42')));
   assert.ok(pace.take('42'));
+});
+
+/** Limits as the database keeps them: the moment at which all uses of a key are paid off. */
+function sharedCounters(clock: ReturnType<typeof createManualClock>): Reserve & { asked: number } {
+  const freeAt = new Map<string, number>();
+  const reserve = async (limits: readonly SharedLimit[]): Promise<number> => {
+    reserve.asked += 1;
+    const waits = limits.map(({ key, count, ms }) => {
+      const free = Math.max(freeAt.get(key) ?? 0, clock.now()) + ms;
+      freeAt.set(key, free);
+      return free - clock.now() - count * ms;
+    });
+    return Math.max(0, ...waits);
+  };
+  reserve.asked = 0;
+  return reserve;
+}
+
+const crowds = {
+  chat: Array<string>(12).fill('42'),
+  group: Array<string>(30).fill('-100'),
+  platform: Array.from({ length: 90 }, (_, n) => `chat ${n}`),
+};
+
+for (const [limit, keys] of Object.entries(crowds)) {
+  test(`H8 two processes together keep the limit of a ${limit}`, async () => {
+    const clock = createManualClock();
+    const reserve = sharedCounters(clock);
+    const processes = [1, 2].map(() => createPace(telegram, clock, { name: 'telegram', reserve }));
+    const sent = (await Promise.all(processes.map(({ wait }) => sendAll(wait, clock, keys)))).flat();
+    assert.deepEqual([sent.length, reserve.asked], [2 * keys.length, 2 * keys.length]);
+    sent.sort((a, b) => a.at - b.at);
+    for (const rule of telegram) {
+      for (const bucket of new Set(keys.map((key) => rule.of(key)))) {
+        if (bucket === undefined) continue;
+        const at = sent.filter(({ key }) => rule.of(key) === bucket).map((one) => one.at);
+        assertWithin(rule, at);
+      }
+    }
+  });
+}
+
+test('H8 a status is counted for all processes, and none goes where the others have taken the place', async () => {
+  const clock = createManualClock();
+  const reserve = sharedCounters(clock);
+  const [here, there] = [1, 2].map(() => createPace([chatRule], clock, { name: 'telegram', reserve }));
+  assert.ok(here !== undefined && there !== undefined);
+  assert.equal(here.take('42'), true);
+  await sendAll(there.wait, clock, Array<string>(4).fill('42'));
+  const answer = sendAll(here.wait, clock, ['42', '42']);
+  const times = await answer;
+  assert.deepEqual(
+    times.map(({ at }) => at),
+    [1000, 2000],
+  );
+  const late = there.wait('42');
+  await clock.advance(0);
+  assert.equal(there.take('42'), false);
+  await clock.advance(3000);
+  await late;
+  assert.equal(there.take('42'), true);
 });
 
 type Sent = Readonly<{ key: string; index: number; at: number }>;

@@ -1,17 +1,21 @@
 import type { Channel } from '../../core/channel.ts';
 import { OperatorError, SendError } from '../../core/errors.ts';
 import { splitMarkdown } from '../markdown/split-markdown.ts';
-import { createPace } from '../pace.ts';
+import { createPace, type Pace } from '../pace.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { slackFits } from './from-markdown.ts';
 import type { SlackOptions } from './slack-options.ts';
 
 /** Slack over Bolt, by Socket Mode or HTTP (H4). */
 export function createSlack(options: SlackOptions): Channel {
-  const { paced, clock } = options;
-  const posts = createPace(paced ? [{ kind: 'bucket', count: 1, ms: 1000, of: (chat) => chat }] : [], clock);
+  const { paced, reserve, clock } = options;
+  const paceOf = (what: string, count: number, ms: number): Pace => {
+    const shared = reserve && { name: `slack ${what}`, reserve };
+    return createPace(paced ? [{ kind: 'bucket', count, ms, of: (key) => key }] : [], clock, shared);
+  };
+  const posts = paceOf('posts', 1, 1000);
   // chat.update: tier 3, some 50 a minute over the workspace.
-  const edits = createPace(paced ? [{ kind: 'bucket', count: 10, ms: 1200, of: (key) => key }] : [], clock);
+  const edits = paceOf('edits', 10, 1200);
   const state: { connection?: SlackConnection } = {};
   // What was left from before a restart is sent and asked as soon as that can be, and costs no failed try before.
   const begun = Promise.withResolvers<SlackConnection>();

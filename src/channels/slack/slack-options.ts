@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
+import type { Reserve } from '../pace.ts';
 
 /** What the Slack channel needs. */
 export type SlackOptions = Readonly<{
@@ -25,6 +26,8 @@ export type SlackOptions = Readonly<{
   isAtWork(conversation: Conversation): Promise<boolean>;
   /** Keep to one message a second a channel (H8). */
   paced: boolean;
+  /** Given where other processes send in the bot's name, too (H8). */
+  reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;

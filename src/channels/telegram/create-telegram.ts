@@ -5,7 +5,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
 import { splitMarkdown } from '../markdown/split-markdown.ts';
-import { createPace, type PaceRule } from '../pace.ts';
+import { createPace, type PaceRule, type Reserve } from '../pace.ts';
 import { connect, untilReached } from './connect.ts';
 import { telegramFits } from './from-markdown.ts';
 import { pollUpdates } from './poll-updates.ts';
@@ -32,6 +32,8 @@ export type TelegramOptions = Readonly<{
   reaction?: ReactionTypeEmoji['emoji'];
   /** Resolves when this process is the only one that does `what`, with a signal that is aborted when it may no longer be (Q9). */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
+  /** Given where other processes send in the bot's name, too (H8). */
+  reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;
@@ -40,7 +42,8 @@ export type TelegramOptions = Readonly<{
 export function createTelegram(options: TelegramOptions): Channel {
   const { log, clock, paced, reaction } = options;
   const api = createTelegramApi(options);
-  const pace = createPace(paced ? telegramPace : [], clock);
+  const shared = options.reserve && { name: 'telegram', reserve: options.reserve };
+  const pace = createPace(paced ? telegramPace : [], clock, shared);
   const parts = createSendPart({ api, pace });
   const statuses = createShowStatus({ api, parts, pace, clock, log });
   const setMenus = createSetMenus(api);
