@@ -9,7 +9,8 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { openStore } from '../stores/open-store.ts';
-import { controlPath, serveControl, type Control, type Operate } from './control.ts';
+import type { Store } from '../stores/store.ts';
+import { controlPath, serveControl, type Control } from './control.ts';
 import { createBot, type Bot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openHealth } from './open-health.ts';
@@ -51,6 +52,9 @@ export async function openBot(options: {
     config,
     store: health.store,
     library,
+    isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
+    lead: store.lead,
+    ...(isShared(config) ? { reserve: sharedLimits(store, log) } : {}),
     isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
     lead: store.lead,
     sandbox,
@@ -106,4 +110,27 @@ async function openControl(config: Config, operate: Operate, log: Log): Promise<
     );
     return undefined;
   }
+}
+
+/** On a store that several processes share each has terminals of its own (Q9). */
+function terminalName({ store, bot }: Config): string {
+  if (store.url.startsWith('sqlite:')) return 'terminal';
+  return `terminal-${createHash('sha256').update(path.resolve(bot.dataDir)).digest('hex').slice(0, 8)}`;
+}
+
+/** Whether other processes may work on the same store (Q9). */
+function isShared({ store }: Config): boolean {
+  return !store.url.startsWith('sqlite:');
+}
+
+/** Where the store can't tell, each process keeps the limits by itself (H8). */
+function sharedLimits({ reserve }: Pick<Store, 'reserve'>, log: Log): Store['reserve'] {
+  return async (limits) => {
+    try {
+      return await reserve(limits);
+    } catch (error) {
+      log.warn({ err: error }, 'limits could not be shared with the other processes');
+      return 0;
+    }
+  };
 }
