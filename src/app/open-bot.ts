@@ -10,7 +10,7 @@ import type { Log } from '../core/log.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
-import { controlPath, serveControl, type Control } from './control.ts';
+import { controlPath, serveControl, type Control, type Operate } from './control.ts';
 import { createBot, type Bot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openHealth } from './open-health.ts';
@@ -45,6 +45,9 @@ export async function openBot(options: {
   const channels = await options.channels({
     hasAnswered: (conversation) => store.transcripts.answered(conversationKey(conversation)),
     skillNames: () => library.current().names,
+    isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
+    lead: store.lead,
+    ...(isShared(config) ? { reserve: sharedLimits(store, log) } : {}),
     log,
     clock,
   });
@@ -52,11 +55,6 @@ export async function openBot(options: {
     config,
     store: health.store,
     library,
-    isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
-    lead: store.lead,
-    ...(isShared(config) ? { reserve: sharedLimits(store, log) } : {}),
-    isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
-    lead: store.lead,
     sandbox,
     channels: channels.map(health.watchChannel),
     makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
@@ -110,12 +108,6 @@ async function openControl(config: Config, operate: Operate, log: Log): Promise<
     );
     return undefined;
   }
-}
-
-/** On a store that several processes share each has terminals of its own (Q9). */
-function terminalName({ store, bot }: Config): string {
-  if (store.url.startsWith('sqlite:')) return 'terminal';
-  return `terminal-${createHash('sha256').update(path.resolve(bot.dataDir)).digest('hex').slice(0, 8)}`;
 }
 
 /** Whether other processes may work on the same store (Q9). */
