@@ -162,6 +162,29 @@ function lanes({ database, run }: PostgresServer): void {
     await serving.stop();
   });
 
+  test('Q7 a store that is closed while a lane is held does not wait for it, and the lane is free', async (context) => {
+    const url = await database();
+    const closing = await openStore(url);
+    await closing.inbox.accept(makeMessage({ id: 'k' }), { now: Date.now() });
+    const gate = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<AbortSignal>();
+    const serving = closing.inbox.serve({
+      channels: ['telegram'],
+      concurrency: 1,
+      async run(lane, lost) {
+        begun.resolve(lost);
+        await gate.promise;
+      },
+    });
+    const lost = await begun.promise;
+    await closing.close();
+    assert.equal(lost.aborted, true);
+    gate.resolve();
+    await serving.stop();
+    const [here] = await pair(context, url);
+    assert.equal((await here.inbox.take('telegram:42', Date.now()))?.key, 'k');
+  });
+
   test('Q9 a lane that has work and no job is found when a store is opened', async (context) => {
     const url = await database();
     const [here] = await pair(context, url);
