@@ -1,10 +1,10 @@
 import { chmod, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
 import path from 'node:path';
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { readJsonLines, writeJsonLine } from './json-lines.ts';
 
 /** What the operator's commands ask of the bot that owns the store (Q9). */
 export const operations = [
@@ -15,15 +15,28 @@ export const operations = [
   'inbox list',
   'inbox retry',
   'inbox drop',
+  'backup',
+  'forget',
 ] as const;
 export type Operation = (typeof operations)[number];
 
-/** Carries out one operation; `argument` is a code, a sender id or an item's key. The answer is plain data. */
-export type Operate = (operation: Operation, argument: string) => Promise<unknown>;
+/** Told how far an operation is. */
+export type OnProgress = (done: number, total: number) => void;
 
-const request = z.object({ operation: z.enum(operations), argument: z.string().max(1_000) });
-const answer = z.object({ ok: z.boolean(), data: z.unknown() });
-const largestRequest = 4_096;
+/** Carries out one operation; `argument` is a code, a sender id, an item's key or a file. The answer is plain data. */
+export type Operate = (operation: Operation, argument: string, onProgress?: OnProgress) => Promise<unknown>;
+
+/** Takes a connection over that asked to be a terminal (H5), by its first line; gives what takes its further lines. */
+export type TakeTerminal = (socket: Socket, who: unknown) => (line: unknown) => void;
+
+const request = z.union([
+  z.object({ operation: z.enum(operations), argument: z.string().max(4_096) }),
+  z.object({ terminal: z.unknown() }),
+]);
+const reply = z.union([
+  z.object({ ok: z.boolean(), data: z.unknown() }),
+  z.object({ done: z.number(), total: z.number() }),
+]);
 
 /** A control socket that is being served. */
 export type Control = Readonly<{ close(): Promise<void> }>;
@@ -33,20 +46,21 @@ export function controlPath(dataDir: string): string {
   return path.join(dataDir, 'control.sock');
 }
 
-/** Serves operations until closed. One JSON line in, one JSON line out. */
-export async function serveControl(options: { path: string; operate: Operate; log: Log }): Promise<Control> {
-  const { operate, log } = options;
+/** Serves operations until closed: one JSON line in, one out, and before it one for each step of progress. Or a terminal, for as long as it lasts. */
+export async function serveControl(options: {
+  path: string;
+  operate: Operate;
+  takeTerminal: TakeTerminal;
+  log: Log;
+}): Promise<Control> {
+  const { operate, takeTerminal, log } = options;
   await rm(options.path, { force: true });
   const open = new Set<Socket>();
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {
     open.add(socket);
     socket.on('close', () => open.delete(socket));
     socket.on('error', (error) => log.warn({ err: error }, 'a control connection broke'));
-    void serveOne(socket).catch((error: unknown) => {
-      socket.end(
-        `${JSON.stringify({ ok: false, data: error instanceof Error ? error.message : String(error) })}\n`,
-      );
-    });
+    serve(socket);
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -61,14 +75,22 @@ export async function serveControl(options: { path: string; operate: Operate; lo
       }),
   };
 
-  async function serveOne(socket: Socket): Promise<void> {
-    let read = 0;
-    socket.on('data', (chunk: Buffer) => {
-      read += chunk.length;
-      if (read > largestRequest) socket.destroy();
-    });
-    const { operation, argument } = request.parse(JSON.parse(await text(socket)));
-    socket.end(`${JSON.stringify({ ok: true, data: await operate(operation, argument) })}\n`);
+  function serve(socket: Socket): void {
+    let take = (line: unknown): void => {
+      const asked = request.parse(line);
+      if ('terminal' in asked) {
+        socket.on('end', () => socket.end());
+        take = takeTerminal(socket, asked.terminal);
+        return;
+      }
+      take = () => undefined;
+      const onProgress: OnProgress = (done, total) => writeJsonLine(socket, { done, total });
+      operate(asked.operation, asked.argument, onProgress).then(
+        (data) => socket.end(`${JSON.stringify({ ok: true, data })}\n`),
+        (error: unknown) => socket.end(`${JSON.stringify({ ok: false, data: messageOf(error) })}\n`),
+      );
+    };
+    readJsonLines(socket, (line) => take(line));
   }
 }
 
@@ -77,18 +99,39 @@ export async function askControl(
   socketPath: string,
   operation: Operation,
   argument: string,
+  onProgress?: OnProgress,
 ): Promise<{ data: unknown } | undefined> {
+  const socket = await connectControl(socketPath);
+  if (socket === undefined) return undefined;
+  const { ok, data } = await new Promise<{ ok: boolean; data?: unknown }>((resolve, reject) => {
+    const ended = () => reject(new OperatorError(`The bot ended before it had answered \`${operation}\`.`));
+    socket.on('error', ended).on('close', ended);
+    readJsonLines(socket, (line) => {
+      const read = reply.parse(line);
+      if ('ok' in read) resolve(read);
+      else onProgress?.(read.done, read.total);
+    });
+    socket.end(`${JSON.stringify({ operation, argument })}\n`);
+  });
+  if (!ok) throw new OperatorError(String(data));
+  return { data };
+}
+
+/** A connection to the bot that runs on this data directory; `undefined` when none does. */
+export async function connectControl(socketPath: string): Promise<Socket | undefined> {
   const socket = connect(socketPath);
-  const connected = await new Promise<boolean>((resolve, reject) => {
-    socket.once('connect', () => resolve(true));
+  return new Promise((resolve, reject) => {
+    socket.once('connect', () => {
+      socket.removeAllListeners('error');
+      resolve(socket);
+    });
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(false);
+      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(undefined);
       else reject(error);
     });
   });
-  if (!connected) return undefined;
-  socket.end(JSON.stringify({ operation, argument }));
-  const { ok, data } = answer.parse(JSON.parse(await text(socket)));
-  if (!ok) throw new OperatorError(String(data));
-  return { data };
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

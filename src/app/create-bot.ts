@@ -16,6 +16,7 @@ import { createAdmit } from './admit.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { costOf } from './cost-of.ts';
+import { createForgetSomebody } from './forget-somebody.ts';
 import { createGrantRun } from './grant-run.ts';
 import { createGrantTurn } from './grant-turn.ts';
 import { createHandleItem } from './handle-item.ts';
@@ -50,8 +51,10 @@ export type BotParts = Readonly<{
   makeModels(config: Config): Models;
   /** Has the last word on access: for the terminal's own rules. */
   changeAccess?: (access: AccessSettings) => AccessSettings;
-  /** Failed tries of a message before it is given up; for a caller that does not wait (Q3). */
-  mostTries?: number;
+  /** Whether an owner can be told things: one of a terminal only while it is there. */
+  isHere?: (owner: string) => boolean;
+  /** Failed tries of a message before it is given up, by its key: fewer where somebody waits (Q3). */
+  mostTries?: (key: string) => number;
   /** Told of each message that was given up. */
   onSetAside?: (key: string) => void;
   /** The health of `store`: what is begun in an outage waits there (Q11). */
@@ -82,6 +85,8 @@ export type Bot = Readonly<{
 /** Sends under way get so long to end; most wait for nothing but the platform's pace. */
 const deliveryGraceMs = 2_000;
 const pruneEveryMs = 3_600_000;
+/** What is being answered for a person who is to be forgotten gets so long to stop. */
+const forgetWaitMs = 15_000;
 
 /** The one place that puts the bot together. */
 export function createBot(parts: BotParts): Bot {
@@ -91,7 +96,12 @@ export function createBot(parts: BotParts): Bot {
   const current = () => live;
 
   const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const people = createPeople({ stored: store.keyed('people'), access: () => live.access, moved });
+  const people = createPeople({
+    stored: store.keyed('people'),
+    access: () => live.access,
+    moved,
+    ...(parts.isHere === undefined ? {} : { isHere: parts.isHere }),
+  });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, clock });
   const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
@@ -179,6 +189,16 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
+  const forget = createForgetSomebody({
+    store,
+    people,
+    pairing,
+    access: () => live.access,
+    dataDir: parts.config.bot.dataDir,
+    waitMs: forgetWaitMs,
+    clock,
+    log,
+  });
   const stopping = new AbortController();
   async function keepTidy(): Promise<void> {
     while (!stopping.signal.aborted) {
@@ -213,7 +233,7 @@ export function createBot(parts: BotParts): Bot {
     people,
     pairing,
     redact: (text) => live.redact(text),
-    operate: createOperate({ store, people, pairing, welcome }),
+    operate: createOperate({ store, people, pairing, welcome, forget }),
     async start() {
       health.start((outage) => {
         const { key, markdown } = outageNotice(outage);

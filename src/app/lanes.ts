@@ -36,7 +36,7 @@ export function createLanes(options: {
   channels: readonly string[];
   concurrency: number;
   /** Failed tries after which an item is set aside. */
-  mostTries?: number;
+  mostTries?: (key: string) => number;
   clock: Clock;
   log: Log;
 }): Lanes {
@@ -48,7 +48,7 @@ export function createLanes(options: {
     onDead,
     channels,
     concurrency,
-    mostTries = 3,
+    mostTries = () => 3,
     clock,
     log,
   } = options;
@@ -85,7 +85,7 @@ export function createLanes(options: {
   async function diedBefore(item: InboxItem): Promise<boolean> {
     if (item.interruptedAt === undefined || (await progressed(item, item.interruptedAt))) return false;
     const error = new Error('the process ended while the message was answered');
-    if (item.tries + 1 >= mostTries) await setAside(item, error);
+    if (item.tries + 1 >= mostTries(item.key)) await setAside(item, error);
     else await inbox.fail(item.key, error.message, clock.now());
     return true;
   }
@@ -95,9 +95,10 @@ export function createLanes(options: {
     if (stopping.signal.aborted) return inbox.postpone(item.key, 'cut off by a shutdown', clock.now());
     const reason = error instanceof Error ? error.message : String(error);
     const further = await progressed(item, began);
-    const tries = item.tries + (further && mostTries > 1 ? 0 : 1);
+    const most = mostTries(item.key);
+    const tries = item.tries + (further && most > 1 ? 0 : 1);
     log.error({ err: error, message: item.key, tries }, 'a message could not be answered');
-    if (tries >= mostTries) return setAside(item, error);
+    if (tries >= most) return setAside(item, error);
     const retryAt = clock.now() + (backoffMs[tries] ?? 0);
     await (further ? inbox.postpone(item.key, reason, retryAt) : inbox.fail(item.key, reason, retryAt));
   }

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
+import path from 'node:path';
 import { createModels } from '../agent/create-models.ts';
 import type { Config } from '../config/complete-config.ts';
 import { watchConfig } from '../config/watch-config.ts';
-import type { AccessSettings } from '../core/access-settings.ts';
 import type { Channel } from '../core/channel.ts';
 import { systemClock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
@@ -10,15 +11,23 @@ import type { Log } from '../core/log.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
-import { controlPath, serveControl, type Control, type Operate } from './control.ts';
+import { controlPath, serveControl, type Control } from './control.ts';
 import { createBot, type Bot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openHealth } from './open-health.ts';
 import { openLibrary } from './open-library.ts';
+import { builtIns } from './resolve-command.ts';
+import { createTakeTerminal } from './take-terminal.ts';
+import { terminalAccess } from './terminal-access.ts';
+import { createTerminals, type Terminals } from './terminals.ts';
 import type { HealthServer } from './serve-health.ts';
 
 export type OpenBot = Bot &
   Readonly<{
+    /** Gives a terminal of this process its seat. */
+    sit: Terminals['sit'];
+    /** Names that `/` can be completed to. */
+    names(): readonly string[];
     /** Stops the bot and closes all that was opened for it. */
     close(): Promise<void>;
   }>;
@@ -28,14 +37,12 @@ export async function openBot(options: {
   config: Config;
   env: Readonly<Record<string, string | undefined>>;
   channels(needs: ChannelNeeds): Promise<readonly Channel[]>;
-  changeAccess?: (access: AccessSettings) => AccessSettings;
   mostTries?: number;
-  onSetAside?: (key: string) => void;
   /** Address for health and metrics (L4). */
   listen?: string;
   log: Log;
 }): Promise<OpenBot> {
-  const { config, env, changeAccess, mostTries, onSetAside, listen, log } = options;
+  const { config, env, mostTries = 3, listen, log } = options;
   const clock = systemClock;
   mkdirSync(config.bot.dataDir, { recursive: true, mode: 0o700 });
   const store = await openStore(config.store.url, { log, clock });
@@ -51,22 +58,38 @@ export async function openBot(options: {
     log,
     clock,
   });
+  // Built before the bot, which they are a channel of.
+  const built: { bot?: Bot } = {};
+  const terminals = createTerminals({
+    name: terminalName(config),
+    store: health.store,
+    cancel: async (lane) => built.bot?.cancel(lane),
+    clock,
+  });
   const bot = createBot({
     config,
     store: health.store,
     library,
     sandbox,
-    channels: channels.map(health.watchChannel),
+    channels: [...channels.map(health.watchChannel), terminals.channel],
     makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
-    ...(changeAccess === undefined ? {} : { changeAccess }),
-    ...(mostTries === undefined ? {} : { mostTries }),
-    ...(onSetAside === undefined ? {} : { onSetAside }),
+    changeAccess: (access) => terminalAccess(access, terminals.channel.name),
+    isHere: (owner) => !owner.startsWith('terminal:') || terminals.isHere(owner),
+    mostTries: (key) => (terminals.isImpatient(key) ? 1 : mostTries),
+    onSetAside: terminals.givenUp,
     health: health.ofStore,
     meter: health.meter,
     clock,
     log,
   });
-  const control = await openControl(config, bot.operate, log);
+  built.bot = bot;
+  const names = (): readonly string[] => [...builtIns, ...library.current().names];
+  const takeTerminal = createTakeTerminal({
+    terminals,
+    names,
+    drop: async (key) => void (await bot.operate('inbox drop', key)),
+  });
+  const control = await openControl(config, { operate: bot.operate, takeTerminal, log });
   const watch = watchConfig(config, { env, onChange: bot.reconfigure });
   // While the bot only waits, for a retry or to stop, nothing else keeps the process alive.
   const alive = setInterval(() => undefined, 60_000);
@@ -82,6 +105,8 @@ export async function openBot(options: {
   };
   return {
     ...bot,
+    sit: terminals.sit,
+    names,
     async start() {
       try {
         server = await health.serve(bot.redact);
@@ -97,17 +122,27 @@ export async function openBot(options: {
 }
 
 /** Without its socket the bot works; only the commands that ask a running bot do not. */
-async function openControl(config: Config, operate: Operate, log: Log): Promise<Control | undefined> {
-  const path = controlPath(config.bot.dataDir);
+async function openControl(
+  config: Config,
+  options: Omit<Parameters<typeof serveControl>[0], 'path'>,
+): Promise<Control | undefined> {
+  const { log } = options;
+  const socket = controlPath(config.bot.dataDir);
   try {
-    return await serveControl({ path, operate, log });
+    return await serveControl({ path: socket, ...options });
   } catch (error) {
     log.warn(
-      { err: error, path },
+      { err: error, path: socket },
       'the control socket cannot be opened (its path may be too long): `pair` and `inbox` work only while the bot is stopped',
     );
     return undefined;
   }
+}
+
+/** On a store that several processes share each has terminals of its own (Q9). */
+function terminalName({ store, bot }: Config): string {
+  if (store.url.startsWith('sqlite:')) return 'terminal';
+  return `terminal-${createHash('sha256').update(path.resolve(bot.dataDir)).digest('hex').slice(0, 8)}`;
 }
 
 /** Whether other processes may work on the same store (Q9). */

@@ -1,8 +1,10 @@
 import { accessSettings } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Operate } from './control.ts';
+import { createForgetSomebody } from './forget-somebody.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
 import { createPairing } from './pairing.ts';
@@ -10,8 +12,11 @@ import { createPeople } from './people.ts';
 import { createWelcome } from './welcome.ts';
 
 /** The operator's commands on the store itself, for when no bot runs (Q9). Fails when one does, naming its pid. */
-export async function openOperate(config: Config): Promise<{ operate: Operate; close(): Promise<void> }> {
-  const store = await openStore(config.store.url);
+export async function openOperate(
+  config: Config,
+  log: Log,
+): Promise<{ operate: Operate; close(): Promise<void> }> {
+  const store = await openStore(config.store.url, { log });
   const moved = createMovedChats({
     stored: store.keyed('moved'),
     signals: store.signals,
@@ -20,5 +25,16 @@ export async function openOperate(config: Config): Promise<{ operate: Operate; c
   const people = createPeople({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, clock: systemClock });
   const welcome = createWelcome(store);
-  return { operate: createOperate({ store, people, pairing, welcome }), close: store.close };
+  const forget = createForgetSomebody({
+    store,
+    people,
+    pairing,
+    access: () => accessSettings(config),
+    dataDir: config.bot.dataDir,
+    // With one owner nothing is being answered now; on PostgreSQL another process may be at it.
+    waitMs: config.store.url.startsWith('sqlite:') ? 0 : 15_000,
+    clock: systemClock,
+    log,
+  });
+  return { operate: createOperate({ store, people, pairing, welcome, forget }), close: store.close };
 }

@@ -1,18 +1,20 @@
 import { OperatorError } from '../core/errors.ts';
 import type { Store } from '../stores/store.ts';
 import type { Operate } from './control.ts';
+import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
 import { takeDown } from './take-down.ts';
 
 /** The operator's commands on the store, the same whether a bot runs or not (Q9). */
 export function createOperate(options: {
-  store: Pick<Store, 'inbox' | 'outbox' | 'commit'>;
+  store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup'>;
   people: People;
   pairing: Pairing;
   welcome(request: PairingRequest): Promise<void>;
+  forget: ForgetSomebody;
 }): Operate {
-  const { store, people, pairing, welcome } = options;
+  const { store, people, pairing, welcome, forget } = options;
   const { inbox } = store;
 
   async function drop(key: string): Promise<boolean> {
@@ -23,7 +25,7 @@ export function createOperate(options: {
     return inbox.drop(key);
   }
 
-  return async (operation, argument) => {
+  return async (operation, argument, onProgress) => {
     switch (operation) {
       case 'pair list':
         return {
@@ -52,6 +54,11 @@ export function createOperate(options: {
         if (!(await drop(argument)))
           throw new OperatorError(`nothing waits or was set aside under ${argument}`);
         return { dropped: argument };
+      case 'backup':
+        await store.backup(argument, onProgress);
+        return { backup: argument };
+      case 'forget':
+        return forget(argument);
     }
   };
 }

@@ -50,7 +50,7 @@ export function createPeople(options: {
     isOwner,
     async owners() {
       const claimed = (await every(ownerKey(''))).map(([sender]) => sender);
-      return [...new Set([...access().owners, ...claimed])];
+      return [...new Set([...access().owners, ...claimed])].filter(isHere);
     },
     async paired() {
       const all = (await every<Paired>(pairedKey(''))).map(([, person]) => person);

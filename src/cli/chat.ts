@@ -1,73 +1,134 @@
 import { Readable } from 'node:stream';
-import { openBot, type OpenBot } from '../app/open-bot.ts';
-import { builtIns } from '../app/resolve-command.ts';
-import { createTerminal } from '../channels/terminal/create-terminal.ts';
-import type { AccessSettings } from '../core/access-settings.ts';
-import { conversationKey } from '../core/conversation.ts';
+import { controlPath } from '../app/control.ts';
+import { openBot } from '../app/open-bot.ts';
+import { terminalOwner } from '../app/terminal-access.ts';
+import type { Seated, Told, View } from '../app/terminals.ts';
+import { createTerminal, type Terminal } from '../channels/terminal/create-terminal.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { ChannelEvent } from '../core/channel.ts';
+import { systemClock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { ChatOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 import { print } from './print.ts';
+import { openTerminalLink } from './terminal-link.ts';
 
-/** Who types, unless `--user` says otherwise: the owner (A9). */
-const ownName = 'owner';
+/** The bot, wherever it runs, as this terminal needs it. */
+type Host = Readonly<{
+  names(): readonly string[];
+  tell(told: Told): Promise<void>;
+  cancel(): Promise<void>;
+  idle(): Promise<void>;
+}>;
 
-/** `chat`: the same bot through the same gate, inbox and agent, with this terminal as its only channel (H5). */
-export async function chat({ config: flag, once, as, user = ownName }: ChatOptions): Promise<void> {
+/** `chat`: a terminal of the bot that runs on this data directory, or else of one that runs here (H5, Q9). */
+export async function chat({ config: flag, once, as, user = terminalOwner }: ChatOptions): Promise<void> {
   const config = await openConfig(flag);
   const { log, redactBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
   // Whoever waits for the end of a command is told at once when no answer comes.
-  const patient = once === undefined && process.stdin.isTTY;
-  const given: string[] = [];
-  // Opened with the bot and needed by the terminal before: both are there before anything is typed.
-  const opened: { bot?: OpenBot } = {};
-  const terminals: ReturnType<typeof createTerminal>[] = [];
-  const bot = await openBot({
-    config,
-    env: process.env,
-    changeAccess: terminalAccess,
-    ...(patient ? {} : { mostTries: 1 }),
-    onSetAside: (key) => given.push(key),
-    channels: async ({ skillNames, log: channelLog, clock }) => {
-      const terminal = createTerminal({
-        input: once === undefined ? process.stdin : Readable.from([once]),
-        output: process.stdout,
-        colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
-        user,
-        as,
-        completions: () => [...builtIns, ...skillNames()],
-        whole: once !== undefined,
-        onInterrupt: () => void opened.bot?.cancel(conversationKey(terminal.conversation)),
-        idle: async () => opened.bot?.idle(),
-        clock,
-        log: channelLog,
-      });
-      terminals.push(terminal);
-      return [terminal];
-    },
-    log,
+  const who: Seated = { user, as, patient: once === undefined && process.stdin.isTTY };
+  const options = { config, who, once, log };
+  if (await chatWithRunning(options)) return;
+  await chatHere({ ...options, redactBy });
+}
+
+type Options = Readonly<{ config: Config; who: Seated; once: string | undefined; log: Log }>;
+
+/** False when no bot runs. */
+async function chatWithRunning(options: Options): Promise<boolean> {
+  const { config, who, log } = options;
+  const view = Promise.withResolvers<View>();
+  const link = await openTerminalLink(controlPath(config.bot.dataDir), who, view.promise);
+  if (link === undefined) return false;
+  let names: readonly string[] = [];
+  const learn = (): void =>
+    void link.names().then(
+      (now) => (names = now),
+      (error: unknown) => log.debug({ err: error }, 'no names to complete'),
+    );
+  learn();
+  const terminal = openTerminal(options, {
+    ...link,
+    // Asked after for the next time: skills come and go.
+    names: () => (learn(), names),
+    // When the bot ends there is nothing to wait for any more.
+    idle: () => link.idle().catch(() => undefined),
   });
-  opened.bot = bot;
+  greet(options);
+  await terminal.start(tellBy(link));
+  view.resolve(terminal);
+  await Promise.race([terminal.closed, link.ended]);
+  const answered = await link.leave().catch(() => undefined);
+  await terminal.stop();
+  link.close();
+  if (answered === undefined)
+    console.error('The bot has ended. What you wrote is kept, and answered when it runs again.');
+  if (answered !== true) process.exitCode = 1;
+  return true;
+}
+
+async function chatHere(
+  options: Options & Readonly<{ redactBy(redact: (text: string) => string): void }>,
+): Promise<void> {
+  const { config, who, log, redactBy } = options;
+  const bot = await openBot({ config, env: process.env, channels: async () => [], log });
   redactBy(bot.redact);
-  if (once === undefined && process.stdin.isTTY) {
-    print(`${config.bot.name} · you are terminal:${user} in a ${as} chat · /help, /skills · /exit leaves`);
-  }
+  // The terminal shows what the seat gives it, and the seat takes what the terminal tells: both are there before anything is.
+  const shows = Promise.withResolvers<View>();
+  const seat = bot.sit(who, {
+    send: async (...args) => (await shows.promise).send(...args),
+    edit: async (...args) => (await shows.promise).edit(...args),
+    remove: async (...args) => (await shows.promise).remove(...args),
+    status: async (...args) => (await shows.promise).status(...args),
+  });
+  const terminal = openTerminal(options, { ...seat, names: bot.names });
+  greet(options);
   await bot.start();
-  await terminals[0]?.closed;
-  if (!patient && given.length > 0) {
-    // The person knows; nobody needs to see to it later.
-    for (const key of given) await bot.operate('inbox drop', key);
-    process.exitCode = 1;
-  }
+  await terminal.start(tellBy(seat));
+  shows.resolve(terminal);
+  await terminal.closed;
+  const lost = seat.leave();
+  // The person knows; nobody needs to see to it later.
+  for (const key of lost) await bot.operate('inbox drop', key);
+  if (lost.length > 0) process.exitCode = 1;
+  await terminal.stop();
   await bot.close();
 }
 
-/** The terminal's owner owns the bot, and the rooms it pretends to be in are allowed ones. */
-function terminalAccess(access: AccessSettings): AccessSettings {
-  const rooms = { ...access.channels.get('terminal'), groupsMode: 'open' } as const;
-  return {
-    ...access,
-    owners: [...access.owners, `terminal:${ownName}`],
-    channels: new Map([...access.channels, ['terminal', rooms]]),
+function openTerminal({ who, once, log }: Options, host: Host): Terminal {
+  return createTerminal({
+    input: once === undefined ? process.stdin : Readable.from([once]),
+    output: process.stdout,
+    colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
+    user: who.user,
+    as: who.as,
+    completions: host.names,
+    whole: once !== undefined,
+    onInterrupt: () =>
+      void host.cancel().catch((error: unknown) => log.debug({ err: error }, 'nothing could be stopped')),
+    idle: host.idle,
+    clock: systemClock,
+    log,
+  });
+}
+
+function tellBy({ tell }: Pick<Host, 'tell'>): (event: ChannelEvent) => Promise<void> {
+  return async (event) => {
+    if (event.type === 'message') {
+      const { id, text, command, sentAt } = event.message;
+      await tell({ message: { id, text, ...(command === undefined ? {} : { command }), sentAt } });
+    }
+    if (event.type === 'press') {
+      const { id, action, receipt } = event.press;
+      await tell({ press: { id, action, receipt } });
+    }
   };
+}
+
+function greet({ config, who, once }: Options): void {
+  if (once !== undefined || !process.stdin.isTTY) return;
+  print(
+    `${config.bot.name} · you are terminal:${who.user} in a ${who.as} chat · /help, /skills · /exit leaves`,
+  );
 }

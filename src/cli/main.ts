@@ -1,8 +1,8 @@
-import { Command, CommanderError, Option } from 'commander';
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { readFileSync } from 'node:fs';
 import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { ChatOptions, ReadOptions } from './options.ts';
+import type { ChatOptions, ForgetOptions, ReadOptions } from './options.ts';
 
 const help = `
 Examples:
@@ -10,6 +10,8 @@ Examples:
   skillet start --config /etc/skillet.toml run the bot
   skillet skill list --json                every skill with its diagnostics
   skillet pair approve K7QX2M9P            let somebody in
+  skillet backup /backups/monday.db        copy the store while the bot runs
+  skillet forget telegram:42               remove what is stored of a person
 
 Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.`;
 
@@ -113,7 +115,30 @@ function program(): Command {
       (await import('./operator.ts')).operator(`inbox ${name.split(' ')[0]}`, argument, options),
     );
   }
+
+  add(
+    skillet,
+    'backup <file>',
+    'write a consistent copy of the store to a new file, while the bot runs or not',
+  )
+    .option('--json', 'as data')
+    .action(async (file: string, options: ReadOptions) =>
+      (await import('./backup.ts')).backup(file, options),
+    );
+  add(skillet, 'forget', 'remove what is stored of a person')
+    .argument('<user>', 'their id, such as telegram:42', senderId)
+    .option('--yes', 'do not ask first')
+    .option('--json', 'as data')
+    .action(async (user: string, options: ForgetOptions) =>
+      (await import('./forget.ts')).forget(user, options),
+    );
   return skillet;
+}
+
+/** A sender id as the operator writes it. */
+function senderId(text: string): string {
+  if (/^[a-z]+:.+$/.test(text)) return text;
+  throw new InvalidArgumentError('Write the whole id, such as telegram:42 or slack:U024BE7LH.');
 }
 
 function version(): string {

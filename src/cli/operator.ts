@@ -1,21 +1,19 @@
-import { askControl, controlPath, type Operation } from '../app/control.ts';
-import { openOperate } from '../app/open-operate.ts';
+import type { Operation } from '../app/control.ts';
 import type { PairingRequest } from '../app/pairing.ts';
 import type { Paired } from '../app/people.ts';
 import type { ListedItem } from '../stores/store.ts';
+import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
-import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
 
 /** `pair list`: owners, paired people and who waits for a yes. */
 export async function pairList({ config, json }: ReadOptions): Promise<void> {
-  const data = (await operate('pair list', '', config)) as {
+  const data = (await askBot('pair list', '', config)) as {
     pending: PairingRequest[];
     paired: Paired[];
     owners: string[];
   };
   if (json === true) return printJson(data);
-  const date = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');
   print(
     [
       ...data.owners.map((owner) => `owner    ${owner}`),
@@ -36,27 +34,24 @@ export async function inboxList({
   json,
   waiting,
 }: ReadOptions & { waiting?: boolean }): Promise<void> {
-  const items = (await operate('inbox list', waiting === true ? 'waiting' : 'dead', config)) as ListedItem[];
+  const items = (await askBot('inbox list', waiting === true ? 'waiting' : 'dead', config)) as ListedItem[];
   if (json === true) return printJson(items);
-  const line = ({ key, tries, error }: ListedItem): string =>
-    `${key}  ${tries} tries${error === undefined ? '' : `  ${error}`}`;
+  const line = ({ key, tries, error, takenAt, stopped }: ListedItem): string =>
+    [
+      `${key}  ${tries} tries`,
+      // What was set aside is in nobody's hands.
+      ...(waiting === true && takenAt !== undefined ? [`in work since ${date(takenAt)}`] : []),
+      ...(stopped === true ? ['to be stopped'] : []),
+      ...(error === undefined ? [] : [error]),
+    ].join('  ');
   print(items.map(line).join('\n') || (waiting === true ? 'Nothing waits.' : 'Nothing was set aside.'));
 }
 
 /** An operation that changes one thing and says what it did. */
 export async function operator(operation: string, argument: string, { config }: ReadOptions): Promise<void> {
-  printJson(await operate(operation as Operation, argument, config));
+  printJson(await askBot(operation as Operation, argument, config));
 }
 
-/** Through the running bot, else on the store itself (Q9). */
-async function operate(operation: Operation, argument: string, flag: string | undefined): Promise<unknown> {
-  const config = await openConfig(flag);
-  const asked = await askControl(controlPath(config.bot.dataDir), operation, argument);
-  if (asked !== undefined) return asked.data;
-  const { operate: perform, close } = await openOperate(config);
-  try {
-    return await perform(operation, argument);
-  } finally {
-    await close();
-  }
+function date(at: number): string {
+  return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
 }

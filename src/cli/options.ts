@@ -5,3 +5,6 @@ export type ReadOptions = Readonly<{ config?: string; json?: boolean }>;
 
 /** Options of `chat`. */
 export type ChatOptions = Readonly<{ config?: string; once?: string; as: ChatType; user?: string }>;
+
+/** Options of `forget`. */
+export type ForgetOptions = ReadOptions & Readonly<{ yes?: boolean }>;

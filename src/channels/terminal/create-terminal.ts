@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { Button, Channel, ChannelEvent, OnEvent, Part } from '../../core/channel.ts';
+import type { Button, Channel, ChannelEvent, OnEvent, Part, Status } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ChatType, Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
@@ -34,8 +34,10 @@ export type TerminalOptions = Readonly<{
   log: Log;
 }>;
 
-export type Terminal = Channel &
+export type Terminal = Omit<Channel, 'status'> &
   Readonly<{
+    /** It has a line of its own, so no message is needed in its place. */
+    status(conversation: Conversation, status: Status | undefined): Promise<void>;
     conversation: Conversation;
     /** Resolves when the person left (`/exit`, Ctrl-C twice), or the input has ended and what it asked was answered. */
     closed: Promise<void>;

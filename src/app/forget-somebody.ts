@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+import { listsId } from '../core/chat-id.ts';
+import type { AccessSettings } from '../core/access-settings.ts';
+import type { Clock } from '../core/clock.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Forgotten, Store } from '../stores/store.ts';
+import { writeAuditLine } from './audit-line.ts';
+import type { Pairing } from './pairing.ts';
+import type { People } from './people.ts';
+
+export type ForgottenPerson = Readonly<{
+  forgotten: string;
+  /** They were paired, an owner by claim, or had asked to be let in. */
+  known: boolean;
+  /** Rows removed or rewritten. */
+  removed: Forgotten;
+  /** The config names them: unless that is changed they may go on talking. */
+  inConfig: boolean;
+}>;
+
+/** `skillet forget` (Q12): makes a person a stranger, ends what runs for them, removes what is stored of them, and writes that down. */
+export type ForgetSomebody = (sender: string) => Promise<ForgottenPerson>;
+
+const lookEveryMs = 50;
+
+/** `waitMs`: how long what is being answered for them may take to stop; none where no bot runs. */
+export function createForgetSomebody(options: {
+  store: Pick<Store, 'inbox' | 'signals' | 'forget'>;
+  people: Pick<People, 'forget'>;
+  pairing: Pick<Pairing, 'forget'>;
+  access(): AccessSettings;
+  dataDir: string;
+  waitMs: number;
+  clock: Clock;
+  log: Log;
+}): ForgetSomebody {
+  const { store, people, pairing, access, dataDir, waitMs, clock, log } = options;
+
+  async function theirs(sender: string): Promise<readonly string[]> {
+    const waiting = await store.inbox.list('waiting');
+    return waiting.flatMap(({ key, message }) => (message?.sender.id === sender ? [key] : []));
+  }
+
+  async function stopWork(sender: string): Promise<void> {
+    for (const key of await theirs(sender)) {
+      if ((await store.inbox.stop(key)) === 'stopping') await store.signals.send('stop', key);
+    }
+    const until = clock.now() + waitMs;
+    while (waitMs > 0 && (await theirs(sender)).length > 0) {
+      if (clock.now() >= until) {
+        throw new OperatorError(
+          `A message of ${sender} is still being answered and does not stop. Nothing stored was removed yet: try again in a moment.`,
+        );
+      }
+      await clock.sleep(lookEveryMs);
+    }
+  }
+
+  return async (sender) => {
+    // A stranger first: nothing new of them is taken while the old goes.
+    const paired = await people.forget(sender);
+    const asked = await pairing.forget(sender);
+    await stopWork(sender);
+    const removed = await store.forget(sender);
+    const subject = createHash('sha256').update(sender).digest('hex');
+    await writeAuditLine(dataDir, clock.now(), { event: 'forgotten', subject, counts: removed });
+    log.info({ subject, ...removed }, 'a person was forgotten');
+    return { forgotten: sender, known: paired || asked, removed, inConfig: isNamed(access(), sender) };
+  };
+}
+
+function isNamed({ owners, general, channels, chats }: AccessSettings, sender: string): boolean {
+  const levels = [general, ...channels.values(), ...chats.values()];
+  return [owners, ...levels.flatMap(({ users, groupUsers }) => [users ?? [], groupUsers ?? []])].some(
+    (list) => listsId(list, sender),
+  );
+}

@@ -1,0 +1,66 @@
+import type { Socket } from 'node:net';
+import { z } from 'zod';
+import { writeJsonLine } from './json-lines.ts';
+
+/** What one side may ask of the other. Arguments are not checked yet. */
+export type Answers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
+
+/** One of two programs that ask each other over a connection, both at any time. */
+export type Peer = Readonly<{
+  /** Rejects with what the other side says went wrong, or when the connection ends first. */
+  ask(what: string, argument?: unknown): Promise<unknown>;
+  /** Takes a line that arrived. */
+  take(line: unknown): void;
+  /** Resolves when the connection has ended. */
+  ended: Promise<void>;
+}>;
+
+const lineSchema = z.union([
+  z.object({ ask: z.string(), id: z.number(), argument: z.unknown() }),
+  z.object({ answer: z.number(), ok: z.boolean(), data: z.unknown() }),
+]);
+
+export function createPeer(socket: Socket, answers: Answers): Peer {
+  const asked = new Map<number, PromiseWithResolvers<unknown>>();
+  const ended = Promise.withResolvers<void>();
+  const state = { last: 0, ended: false };
+
+  socket.once('close', () => {
+    state.ended = true;
+    for (const { reject } of asked.values()) reject(new Error('the connection has ended'));
+    asked.clear();
+    ended.resolve();
+  });
+
+  async function answer(id: number, what: string, argument: unknown): Promise<void> {
+    const reply = await (async () => answers[what]?.(argument))().then(
+      (data) => ({ answer: id, ok: true, data }),
+      (error: unknown) => ({
+        answer: id,
+        ok: false,
+        data: error instanceof Error ? error.message : String(error),
+      }),
+    );
+    writeJsonLine(socket, reply);
+  }
+
+  return {
+    ended: ended.promise,
+    async ask(what, argument) {
+      if (state.ended) throw new Error('the connection has ended');
+      const id = ++state.last;
+      const reply = Promise.withResolvers<unknown>();
+      asked.set(id, reply);
+      writeJsonLine(socket, { ask: what, id, argument });
+      return reply.promise;
+    },
+    take(line) {
+      const read = lineSchema.parse(line);
+      if ('ask' in read) return void answer(read.id, read.ask, read.argument);
+      const reply = asked.get(read.answer);
+      asked.delete(read.answer);
+      if (read.ok) reply?.resolve(read.data);
+      else reply?.reject(new Error(String(read.data)));
+    },
+  };
+}

@@ -1,0 +1,22 @@
+import { askControl, controlPath, type OnProgress, type Operation } from '../app/control.ts';
+import { openOperate } from '../app/open-operate.ts';
+import { openConfig } from './open-config.ts';
+import { openLog } from './open-log.ts';
+
+/** Has an operation carried out: by the running bot, else on the store itself (Q9). */
+export async function askBot(
+  operation: Operation,
+  argument: string,
+  flag: string | undefined,
+  onProgress?: OnProgress,
+): Promise<unknown> {
+  const config = await openConfig(flag);
+  const asked = await askControl(controlPath(config.bot.dataDir), operation, argument, onProgress);
+  if (asked !== undefined) return asked.data;
+  const { operate, close } = await openOperate(config, openLog(config, 'warn').log);
+  try {
+    return await operate(operation, argument, onProgress);
+  } finally {
+    await close();
+  }
+}
