@@ -17,13 +17,12 @@ import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { costOf } from './cost-of.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
+import { createFollowSkills } from './follow-skills.ts';
 import { createGrantRun } from './grant-run.ts';
 import { createGrantTurn } from './grant-turn.ts';
 import { createHandleItem } from './handle-item.ts';
-import { hostDiagnostics } from './host-diagnostics.ts';
 import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
-import { makeMenus } from './make-menus.ts';
 import { measureRunCalls, measureRuns, measureTurnCalls, measureTurns } from './measure-work.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
@@ -209,25 +208,8 @@ export function createBot(parts: BotParts): Bot {
     }
   }
 
+  const skills = createFollowSkills({ library, live: current, channels, signals: store.signals, log });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
-
-  async function skillsChanged(): Promise<void> {
-    for (const { code, message, path } of hostDiagnostics(
-      library.current().skills,
-      live.config,
-      live.models,
-    )) {
-      log.warn({ code, path }, message);
-    }
-    const menus = makeMenus(library.current().skills, live.rules);
-    for (const channel of channels.values()) {
-      try {
-        for (const { message } of await channel.setMenus(menus)) log.warn({ channel: channel.name }, message);
-      } catch (error) {
-        log.warn({ err: error, channel: channel.name }, 'the menus could not be set');
-      }
-    }
-  }
 
   return {
     people,
@@ -242,12 +224,13 @@ export function createBot(parts: BotParts): Bot {
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
-      library.watch(() => void skillsChanged());
+      library.watch(skills.changed);
       void keepTidy();
-      await skillsChanged();
+      await skills.show();
     },
     async stop() {
       stopping.abort();
+      skills.stop();
       await Promise.all([...channels.values()].map((channel) => channel.stop()));
       const ended = lanes.stop(live.config.bot.shutdownSeconds * 1_000);
       health.stop();
@@ -289,7 +272,7 @@ export function createBot(parts: BotParts): Bot {
         { changed, needsRestart: later },
         later.length === 0 ? 'the config was changed' : 'the config was changed; some of it needs a restart',
       );
-      void skillsChanged();
+      skills.changed();
     },
   };
 }

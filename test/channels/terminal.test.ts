@@ -6,7 +6,6 @@ import { createTerminal, type TerminalOptions } from '../../src/channels/termina
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { Message } from '../../src/core/message.ts';
-import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createTerminalView } from './terminal-view.ts';
 
@@ -168,20 +167,19 @@ test('H5 what is shown keeps the line that is being typed, and the status goes a
   const chat = setUp(view);
   await chat.terminal.start(chat.onEvent);
   const { conversation } = chat.terminal;
-  const work = keptPlaceholder();
   view.type('half a li');
   await view.until((rows) => rows.at(-1) === 'ada> half a li');
-  await chat.terminal.status(conversation, { kind: 'line', text: 'reading\n\u001b[2Jpages' }, work);
+  await chat.terminal.status(conversation, { kind: 'line', text: 'reading\n\u001b[2Jpages' });
   assert.deepEqual(view.rows(), ['reading pages', 'ada> half a li']);
   await chat.terminal.send(conversation, { markdown: '# Done\n\nmore' }, 'k');
   assert.deepEqual(view.rows(), ['Done', 'more', 'reading pages', 'ada> half a li']);
-  await chat.terminal.status(conversation, { kind: 'line', text: 'x'.repeat(100) }, work);
+  await chat.terminal.status(conversation, { kind: 'line', text: 'x'.repeat(100) });
   assert.deepEqual(view.rows(), ['Done', 'more', `${'x'.repeat(38)}…`, 'ada> half a li']);
   const sent = chat.next();
   view.type('ne\r');
   assert.equal(messageOf(await sent).text, 'half a line');
   assert.deepEqual(view.rows(), ['Done', 'more', 'ada> half a line', `${'x'.repeat(38)}…`, 'ada>']);
-  await chat.terminal.status(conversation, undefined, work);
+  await chat.terminal.status(conversation, undefined);
   assert.deepEqual(view.rows(), ['Done', 'more', 'ada> half a line', 'ada>']);
   await chat.terminal.stop();
 });

@@ -1,0 +1,62 @@
+import { randomUUID } from 'node:crypto';
+import type { Channel } from '../core/channel.ts';
+import type { Log } from '../core/log.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Signals } from '../stores/store.ts';
+import { hostDiagnostics } from './host-diagnostics.ts';
+import type { Live } from './live.ts';
+import { makeMenus } from './make-menus.ts';
+
+/** What follows when skills or config change. */
+export type FollowSkills = Readonly<{
+  /** Sets the menus by what is in use now, and logs what is wrong with it. */
+  show(): Promise<void>;
+  /** A change was seen here: shows it, and has every other process look at its own files, which it may see change late or never (Q9). */
+  changed(): void;
+  /** Looks at nothing more for other processes. */
+  stop(): void;
+}>;
+
+export function createFollowSkills(options: {
+  library: Pick<SkillLibrary, 'current' | 'rescan'>;
+  live: () => Pick<Live, 'config' | 'models' | 'rules'>;
+  channels: ReadonlyMap<string, Channel>;
+  signals: Signals;
+  log: Log;
+}): FollowSkills {
+  const { library, live, channels, signals, log } = options;
+  const self = randomUUID();
+  const stop = signals.on('reload', (from) => {
+    // What is found changed is told on; where nothing is, the word ends.
+    if (from !== self) library.rescan().catch(complain);
+  });
+
+  function complain(error: unknown): void {
+    log.error({ err: error }, 'a change of skills did not get everywhere');
+  }
+
+  async function show(): Promise<void> {
+    const { skills } = library.current();
+    const { config, models, rules } = live();
+    for (const { code, message, path } of hostDiagnostics(skills, config, models)) {
+      log.warn({ code, path }, message);
+    }
+    const menus = makeMenus(skills, rules);
+    for (const channel of channels.values()) {
+      try {
+        for (const { message } of await channel.setMenus(menus)) log.warn({ channel: channel.name }, message);
+      } catch (error) {
+        log.warn({ err: error, channel: channel.name }, 'the menus could not be set');
+      }
+    }
+  }
+
+  return {
+    show,
+    changed() {
+      show().catch(complain);
+      signals.send('reload', self).catch(complain);
+    },
+    stop,
+  };
+}
