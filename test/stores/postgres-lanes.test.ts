@@ -108,6 +108,25 @@ function lanes({ database, run }: PostgresServer): void {
     await fc.assert(property, { numRuns: runs });
   });
 
+  test('Q2 messages that reach two stores at one instant, twins and retries, are stored once', async (context) => {
+    const stores = await pair(context, await database());
+    const messages = Array.from({ length: 200 }, (_, n) => {
+      const conversation = { channel: 'slack', chat: `C${n % 10}` };
+      return makeMessage({ id: `slack:${n}`, conversation, chatType: n % 2 ? 'group' : 'unknown' });
+    });
+    const outcomes = await Promise.all(
+      messages.flatMap((message, n) =>
+        [message, { ...message, chatType: n % 2 ? ('unknown' as const) : ('group' as const) }, message].map(
+          (twin, at) => stores[at === 1 ? 1 : 0].inbox.accept(twin, { now: 1 }),
+        ),
+      ),
+    );
+    assert.equal(outcomes.filter((outcome) => outcome === 'stored').length, 200);
+    const waiting = await stores[0].inbox.list('waiting');
+    assert.equal(waiting.length, 200);
+    assert.ok(waiting.every(({ message }) => message?.chatType === 'group'));
+  });
+
   test('Q9 work that one store writes is done by another at once', async (context) => {
     const [here, there] = await pair(context, await database());
     const conversation = { channel: 'telegram', chat: '1' };
@@ -171,7 +190,7 @@ function lanes({ database, run }: PostgresServer): void {
     const serving = closing.inbox.serve({
       channels: ['telegram'],
       concurrency: 1,
-      async run(lane, lost) {
+      async run(_lane, lost) {
         begun.resolve(lost);
         await gate.promise;
       },
