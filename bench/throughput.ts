@@ -8,8 +8,9 @@ import { systemClock } from '../src/core/clock.ts';
 import { openStore } from '../src/stores/open-store.ts';
 import { makeMessage } from '../test/support/make-message.ts';
 import { startPostgres } from '../test/support/postgres.ts';
-import { startLeanBot } from './lean-bot.ts';
-import { startLeanPlatform } from './lean-platform.ts';
+import { makeLeanHome } from '../test/support/lean/lean-bot.ts';
+import { startLeanPlatform, type LeanAnswer } from '../test/support/lean/lean-platform.ts';
+import { processorMs } from '../test/support/lean/process-cost.ts';
 import { quantile } from './statistics.ts';
 
 const people = Number(process.env['SKILLET_BENCH_PEOPLE'] ?? 500);
@@ -29,21 +30,23 @@ else {
 /** Everybody writes at once, `rounds` times, and nobody waits for an answer. */
 async function turnsASecond(name: string, url: string | undefined, full: number): Promise<void> {
   const platform = await startLeanPlatform();
-  const bot = await startLeanBot(platform, {
+  const home = await makeLeanHome(platform, {
+    name: 'bot',
     concurrency: 64,
     ...(url === undefined ? {} : { store: url }),
-    prepare: (home) => fill(url ?? `sqlite:${path.join(home, 'data', 'skillet.db')}`, full),
+    prepare: (folder) => fill(url ?? `sqlite:${path.join(folder, 'data', 'skillet.db')}`, full),
   });
+  const bot = await home.start();
   for (let chat = 1; chat <= people; chat++) platform.says(chat, 'message 0');
   await platform.answered(people);
-  const cpu = await bot.cpuMs();
+  const cpu = await processorMs(bot.pid);
   const began = performance.now();
   for (let round = 1; round <= rounds; round++)
     for (let chat = 1; chat <= people; chat++) platform.says(chat, `message ${round}`);
   await platform.answered(people * (rounds + 1));
   const seconds = (performance.now() - began) / 1_000;
   const turns = people * rounds;
-  const own = ((await bot.cpuMs()) - cpu) / turns;
+  const own = ((await processorMs(bot.pid)) - cpu) / turns;
   print(name, `${(turns / seconds).toFixed(0)} turns/s, ${own.toFixed(2)} ms of processor a turn (${turns})`);
   print('  out of order', String([...platform.answers.values()].filter(isOutOfOrder).length));
 
@@ -58,12 +61,13 @@ async function turnsASecond(name: string, url: string | undefined, full: number)
     '  one at a time',
     `p50 ${quantile(alone, 0.5).toFixed(2)} ms, p95 ${quantile(alone, 0.95).toFixed(2)} ms`,
   );
-  await bot.end('SIGTERM');
+  await bot.stop();
   await platform.close();
+  await home.remove();
 }
 
-function isOutOfOrder(texts: readonly string[]): boolean {
-  return texts.some((text, index) => text !== `message ${index}`);
+function isOutOfOrder(answers: readonly LeanAnswer[]): boolean {
+  return answers.some(({ text }, index) => text !== `message ${index}`);
 }
 
 /** Conversations that were answered before: a message, its answer and the part that was sent. */

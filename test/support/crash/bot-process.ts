@@ -29,10 +29,16 @@ export type Preload = Readonly<{
 }>;
 
 /** Needs `[log] level` at `info`, or `ready` comes only with the end. */
-export function startBotProcess(options: { folder: string; config: string; preload?: Preload }): BotProcess {
-  const { folder, config, preload } = options;
+export function startBotProcess(options: {
+  folder: string;
+  config: string;
+  preload?: Preload;
+  /** For Node itself. */
+  flags?: readonly string[];
+}): BotProcess {
+  const { folder, config, preload, flags = [] } = options;
   const before = preload === undefined ? [] : ['--import', `${import.meta.dirname}/${preload.file}`];
-  const child = spawn(process.execPath, [...before, cliPath, 'start', '--config', config], {
+  const child = spawn(process.execPath, [...flags, ...before, cliPath, 'start', '--config', config], {
     cwd: folder,
     env: { PATH: process.env['PATH'], HOME: folder, ...preload?.env },
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -1,0 +1,48 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { startBotProcess, type BotProcess } from '../crash/bot-process.ts';
+import type { LeanPlatform } from './lean-platform.ts';
+
+/** A folder with config and data of its own, in which one process of the bot after the other may run. */
+export type LeanHome = Readonly<{
+  /** Resolves when it is ready; rejects when it ended before. */
+  start(): Promise<BotProcess>;
+  remove(): Promise<void>;
+}>;
+
+/** `store` is the url of a store, without one an SQLite file here; `prepare` is called with the folder before. */
+export async function makeLeanHome(
+  platform: LeanPlatform,
+  options: Readonly<{
+    name: string;
+    store?: string;
+    concurrency: number;
+    prepare?(home: string): Promise<void>;
+  }>,
+): Promise<LeanHome> {
+  const { name, store, concurrency, prepare } = options;
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-lean-'));
+  await mkdir(path.join(folder, 'data'), { mode: 0o700 });
+  const url = platform.urlOf(name);
+  const lines = [
+    `[agent]\nconcurrency = ${concurrency}`,
+    `[telegram]\ntoken = "${platform.token}"\napi_root = "${url}"\npaced = false`,
+    '[access]\ndm = "open"',
+    '[log]\nlevel = "info"\nformat = "json"',
+    `[models.default]\nmodel = "lean"\nbase_url = "${url}"\napi_key = "lean-key-1234"`,
+    ...(store === undefined ? [] : [`[store]\nurl = "${store}"`]),
+  ];
+  const config = path.join(folder, 'config.toml');
+  await writeFile(config, lines.join('\n'), { mode: 0o600 });
+  await prepare?.(folder);
+  return {
+    async start() {
+      // The flag is the one of `npm start`.
+      const bot = startBotProcess({ folder, config, flags: ['--max-semi-space-size=2'] });
+      if (!(await bot.ready)) throw new Error(`the bot ended: ${bot.errors().join('\n')}`);
+      return bot;
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,167 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemClock } from '../../../src/core/clock.ts';
+import { BotApiError } from '../telegram-server/bot-api-error.ts';
+import type { WebhookDelivery } from '../telegram-server/deliver-webhook.ts';
+import { createUpdateMethods } from '../telegram-server/methods-updates.ts';
+import { createUpdateQueue } from '../telegram-server/update-queue.ts';
+import { sendModelAnswer } from './lean-model.ts';
+
+/** Something the bot sent. */
+export type LeanAnswer = Readonly<{
+  chat: number;
+  text: string;
+  /** The process that sent it. */
+  by: string;
+  /** Monotonic milliseconds. */
+  at: number;
+}>;
+
+/**
+ * Telegram and a model at once, as cheap as can be: what is measured is the bot. Updates are handed out as the Bot API does
+ * (one poller, the rest 409; what is not acknowledged comes again); nothing else is checked.
+ */
+export type LeanPlatform = Readonly<{
+  /** For a process of this name: its `api_root` and its model's `base_url`, so that its calls are told apart. */
+  urlOf(process: string): string;
+  token: string;
+  /** A private message from this chat. */
+  says(chat: number, text: string): void;
+  /** Resolves when so many answers have arrived since the start. */
+  answered(count: number): Promise<void>;
+  /** Answers by chat, in the order they arrived. */
+  answers: ReadonlyMap<number, readonly LeanAnswer[]>;
+  /** Processes in the order they began to poll, each time another one did. */
+  pollers: readonly string[];
+  /** How many polls ended with 409. */
+  conflicts(): number;
+  /** Requests at the model that are not answered yet, and all so far, by process. */
+  asking: ReadonlyMap<string, number>;
+  asked: ReadonlyMap<string, number>;
+  close(): Promise<void>;
+}>;
+
+type Body = Readonly<Record<string, unknown>>;
+
+const noWebhook: WebhookDelivery = {
+  set: () => undefined,
+  current: () => undefined,
+  wake: () => undefined,
+  lastError: () => undefined,
+  stop: async () => undefined,
+};
+
+/**
+ * The model answers after `modelMs` with the last thing the person said, so that order can be seen. `heard` is told of each
+ * answer.
+ */
+export async function startLeanPlatform({
+  modelMs = 0,
+  heard = (_answer: LeanAnswer): void => undefined,
+} = {}): Promise<LeanPlatform> {
+  const token = '7000000001:lean';
+  const answers = new Map<number, LeanAnswer[]>();
+  const pollers: string[] = [];
+  const waiting: Readonly<{ count: number; resolve: () => void }>[] = [];
+  const asking = new Map<string, number>();
+  const asked = new Map<string, number>();
+  const counted = { answers: 0, messages: 0, conflicts: 0 };
+  const queue = createUpdateQueue({
+    clock: systemClock,
+    arrived: () => updates.wake(),
+    forgotten: () => undefined,
+  });
+  const updates = createUpdateMethods({ queue, webhook: noWebhook, clock: systemClock });
+
+  function sendMessage(by: string, { chat_id, text }: Body): unknown {
+    const answer = { chat: Number(chat_id), text: String(text), by, at: performance.now() };
+    const before = answers.get(answer.chat);
+    if (before === undefined) answers.set(answer.chat, [answer]);
+    else before.push(answer);
+    counted.answers += 1;
+    heard(answer);
+    while (waiting[0] !== undefined && waiting[0].count <= counted.answers) waiting.shift()?.resolve();
+    return {
+      message_id: ++counted.messages,
+      date: now(),
+      chat: { id: answer.chat, type: 'private', first_name: 'P' },
+      text,
+    };
+  }
+
+  async function carryOut(method: string, by: string, body: Body, gone: AbortSignal): Promise<unknown> {
+    if (method === 'getMe') return me;
+    if (method === 'sendMessage') return sendMessage(by, body);
+    if (method === 'getUpdates' && pollers.at(-1) !== by) pollers.push(by);
+    return (await updates.methods[method.toLowerCase()]?.(body, gone)) ?? true;
+  }
+
+  async function model(by: string, body: Body, response: ServerResponse): Promise<void> {
+    asked.set(by, (asked.get(by) ?? 0) + 1);
+    asking.set(by, (asking.get(by) ?? 0) + 1);
+    if (modelMs > 0) await delay(modelMs);
+    asking.set(by, (asking.get(by) ?? 0) - 1);
+    sendModelAnswer(body, response);
+  }
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const gone = new AbortController();
+    response.on('close', () => gone.abort());
+    const [, by = '', ...rest] = (request.url ?? '').split('?')[0]?.split('/') ?? [];
+    const method = rest.at(-1) ?? '';
+    const body = (await json(request).catch(() => ({}))) as Body;
+    if (method === 'messages') return model(by, body, response);
+    response.setHeader('content-type', 'application/json');
+    try {
+      const result = await carryOut(method, by, body, gone.signal);
+      response.end(JSON.stringify({ ok: true, result }));
+    } catch (error) {
+      if (!(error instanceof BotApiError)) throw error;
+      if (error.code === 409) counted.conflicts += 1;
+      response.writeHead(error.code);
+      response.end(JSON.stringify({ ok: false, error_code: error.code, description: error.message }));
+    }
+  }
+
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    urlOf: (process) => `http://127.0.0.1:${port}/${process}`,
+    token,
+    says(chat, text) {
+      const from = { id: chat, is_bot: false, first_name: 'P' };
+      const about = { message_id: ++counted.messages, date: now(), chat: { ...from, type: 'private' }, from };
+      queue.add('message', { ...about, text }, chat);
+    },
+    answered: (wanted) =>
+      wanted <= counted.answers
+        ? Promise.resolve()
+        : new Promise((resolve) => waiting.push({ count: wanted, resolve })),
+    answers,
+    pollers,
+    conflicts: () => counted.conflicts,
+    asking,
+    asked,
+    close: () =>
+      new Promise((resolve) => {
+        updates.stop();
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+const me = {
+  id: 7_000_000_001,
+  is_bot: true,
+  first_name: 'Lean',
+  username: 'lean_bot',
+  can_read_all_group_messages: true,
+};
+
+function now(): number {
+  return Math.floor(Date.now() / 1_000);
+}
