@@ -90,8 +90,9 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   };
 }
 
-/** Runs the server under a shell that holds a pipe from here: when that closes, for whatever reason, the server ends too. */
+/** Runs the server under a shell that holds a pipe from here: when that closes, for whatever reason, the server ends too. What ends its process group first (Ctrl-C) is not for it. */
 const supervisor = `
+  trap '' INT TERM HUP
   dir=$1; shift
   "$@" & server=$!
   if read how; then kill -$how $server; wait $server; else kill -QUIT $server; wait $server; rm -rf "$dir"; fi`;
