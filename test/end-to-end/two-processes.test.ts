@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, test, type TestContext } from 'node:test';
+import { startBotProcess, type BotProcess } from '../support/bot-process.ts';
+import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
+import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
+import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+
+const server = await startPostgres();
+after(() => server?.close());
+
+const lookup =
+  '---\nname: lookup\ndescription: Looks things up.\nargument_hint: "[question]"\n---\nLook it up.\n';
+
+/** A model that answers `answer to SAID`, and holds back what was said with the word `hold` until it is let go. */
+async function startModel(t: TestContext) {
+  const gates = new Map<string, PromiseWithResolvers<void>>();
+  const asked = new Map<string, number>();
+  const waiting = new Set<() => void>();
+  const gate = (said: string): PromiseWithResolvers<void> => {
+    const known = gates.get(said) ?? Promise.withResolvers<void>();
+    gates.set(said, known);
+    return known;
+  };
+  const messages = await startMessagesServer({
+    script: (body) => {
+      const said = wordsOf(body);
+      asked.set(said, (asked.get(said) ?? 0) + 1);
+      for (const look of waiting) look();
+      const hold = said.startsWith('hold') ? { wire: { hold: gate(said).promise } } : {};
+      return { content: [{ type: 'text', text: `answer to ${said}` }], ...hold };
+    },
+  });
+  t.after(() => messages.close());
+  return {
+    url: messages.url,
+    letGo: (said: string) => gate(said).resolve(),
+    /** Resolves when the model was asked about this so many times. */
+    asked: (said: string, times = 1) =>
+      new Promise<void>((resolve) => {
+        const look = (): void => {
+          if ((asked.get(said) ?? 0) < times) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        look();
+      }),
+  };
+}
+
+/** The last words between letters that the tests use: `hold ann`, `number 7`. */
+function wordsOf(body: MessagesRequest): string {
+  return (
+    JSON.stringify(body.messages)
+      .match(/(?:hold|number) [a-z0-9]+/g)
+      ?.at(-1) ?? 'something'
+  );
+}
+
+/** Starts a bot in a folder of its own on a database that it shares. */
+async function startProcess(t: TestContext, toml: string): Promise<BotProcess> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-two-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(path.join(folder, 'workspace/skills/lookup'), { recursive: true });
+  await writeFile(path.join(folder, 'workspace/skills/lookup/SKILL.md'), lookup);
+  await writeFile(path.join(folder, 'config.toml'), toml, { mode: 0o600 });
+  return startBotProcess(t, folder);
+}
+
+function base(postgres: string, model: string): string {
+  return `[store]\nurl = "${postgres}"\n[access]\ndm = "open"\n[server]\nlisten = "127.0.0.1:0"\n[log]\nformat = "json"\nlevel = "debug"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${model}"\napi_key = "test-key-0123456789"\n`;
+}
+
+const skip = server === undefined ? noPostgres : false;
+
+test(
+  'Q9 two processes: /stop reaches the other, and a killed poller’s updates, work, line and buttons pass to it',
+  { skip },
+  async (t) => {
+    const { database } = server as PostgresServer;
+    const model = await startModel(t);
+    const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 30_000 });
+    t.after(() => telegram.close());
+    const toml = `${base(await database(), model.url)}[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n`;
+    const first = await startProcess(t, `${toml}[agent]\nconcurrency = 1\n`);
+    await first.line(({ msg }) => msg === 'Telegram is connected');
+    const ann = telegram.person({ name: 'Ann' });
+    const xavier = telegram.person({ name: 'Xavier' });
+
+    xavier.says('/lookup hold xavier');
+    await model.asked('hold xavier');
+    const line = await xavier.dm.nextMessage('lookup');
+    const second = await startProcess(t, toml);
+    await second.line(({ msg }) => msg === 'Telegram is connected');
+
+    // The first process polls and has no lane left: this is answered by the second.
+    ann.says('hold ann');
+    await model.asked('hold ann');
+    ann.says('/stop');
+    await ann.dm.nextMessage('Stopping.');
+    await ann.dm.nextMessage('Stopped.');
+    ann.says('/start skill_lookup');
+    const offer = await ann.dm.nextMessage('Looks things up');
+    assert.ok(offer.buttons.length > 0);
+
+    for (let n = 0; n < 3; n++) ann.says(`number ${n}`);
+    first.child.kill('SIGKILL');
+    for (let n = 3; n < 6; n++) ann.says(`number ${n}`);
+    ann.presses(offer.id, offer.buttons[0] ?? '');
+    for (let n = 0; n < 6; n++) await ann.dm.nextMessage(`answer to number ${n}`);
+    await model.asked('hold xavier', 2);
+    model.letGo('hold xavier');
+    await telegram.until('the answer', () => xavier.dm.sent()[0]?.text.startsWith('answer') || undefined);
+
+    // What the press began says what was said last.
+    await telegram.until('what the press began', () => ann.dm.sent().length === 10 || undefined);
+    const texts = ann.dm.everSent().map(({ text }) => text);
+    for (let n = 0; n < 5; n++) {
+      const answers = texts.filter((text) => text === `answer to number ${n}`);
+      assert.equal(answers.length, 1, `number ${n} was answered ${answers.length} times`);
+    }
+    assert.deepEqual(
+      xavier.dm.everSent().map(({ id, text, deleted }) => [id, text, deleted]),
+      [[line.id, 'answer to hold xavier', false]],
+    );
+    await telegram.until('the acknowledgement', () => telegram.queue.waiting().length === 0 || undefined);
+    model.letGo('hold ann');
+    assert.deepEqual(await second.stop(), [0, null]);
+  },
+);
+
+test(
+  'Q9 two processes on Slack’s sockets answer each mention once, whichever of them gets its twins',
+  { skip },
+  async (t) => {
+    const { database } = server as PostgresServer;
+    const model = await startModel(t);
+    const slack = await startSlackServer();
+    t.after(() => slack.close());
+    const toml = base(await database(), model.url).replace(
+      'dm = "open"',
+      'users = ["slack:*"]\ngroups_mode = "open"',
+    );
+    const config = `${toml}[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n`;
+    const bots = await Promise.all([startProcess(t, config), startProcess(t, config)]);
+    await slack.socket.greeted.untilCount(4);
+    const anna = slack.workspace.addUser('anna');
+    const rooms = Array.from({ length: 6 }, () => slack.workspace.addRoom('channel', { members: [anna.id] }));
+    const said = rooms.map((room, n) => slack.people.mention(anna, room, `number ${n}`));
+    await Promise.all(said.map(({ delivered }) => delivered));
+    for (const n of rooms.keys()) await slack.posted(({ text }) => text === `answer to number ${n}`);
+    for (const bot of bots) assert.deepEqual(await bot.stop(), [0, null]);
+    for (const room of rooms)
+      assert.equal(room.messages.filter(({ botId }) => botId !== undefined).length, 1);
+    const accepted = bots.map(
+      ({ lines }) => lines.filter(({ msg }) => msg === 'a message was accepted').length,
+    );
+    assert.ok(
+      accepted.every((count) => count > 0),
+      `accepted ${accepted.join(' and ')}`,
+    );
+  },
+);
