@@ -1,4 +1,5 @@
 import type { Clock } from '../core/clock.ts';
+import { steadyTime } from '../core/steady-time.ts';
 
 /**
  * One limit of a platform. `of` names the bucket a key is counted in, or nothing where the limit does not apply.
@@ -35,6 +36,7 @@ export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
  * waiting `wait` does not keep the process alive.
  */
 export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: SharedPace): Pace {
+  const time = steadyTime(clock);
   const counters = new Map<string, Counter>();
   const pausedUntil = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
@@ -64,7 +66,7 @@ export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: Sh
 
   /** Lets go whoever may, then sleeps until the next one may. */
   const release = (): void => {
-    const now = clock.now();
+    const now = time();
     let next = Infinity;
     for (const [key, queue] of [...waiting]) {
       let at = readyAt(key, now, noSpare);
@@ -101,7 +103,7 @@ export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: Sh
 
   const waitHere = (key: string): Promise<void> =>
     new Promise((resolve) => {
-      const now = clock.now();
+      const now = time();
       const queue = waiting.get(key);
       const at = readyAt(key, now, noSpare);
       if (queue !== undefined) queue.push(resolve);
@@ -121,7 +123,7 @@ export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: Sh
       return bucket === undefined ? [] : [{ key: `${name} ${index} ${bucket}`, ...asShared(rule) }];
     });
     const ms = limits.length === 0 ? 0 : await ask(limits);
-    const now = clock.now();
+    const now = time();
     for (const [old, until] of takenUntil) if (until <= now) takenUntil.delete(old);
     if (ms > 0) takenUntil.set(key, Math.max(takenUntil.get(key) ?? 0, now + ms));
     return ms;
@@ -134,7 +136,7 @@ export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: Sh
       if (ms > 0) await clock.sleep(ms);
     },
     take(key) {
-      const now = clock.now();
+      const now = time();
       if (waiting.has(key) || (takenUntil.get(key) ?? 0) > now || readyAt(key, now, quarter) > now)
         return false;
       count(key, now);
@@ -142,7 +144,7 @@ export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: Sh
       return true;
     },
     pause(key, ms) {
-      const now = clock.now();
+      const now = time();
       for (const [old, until] of pausedUntil) if (until <= now) pausedUntil.delete(old);
       pausedUntil.set(key, Math.max(pausedUntil.get(key) ?? 0, now + ms));
     },

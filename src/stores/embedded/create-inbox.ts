@@ -40,6 +40,7 @@ export function createInbox(
   const postponed = connection.prepare(
     `UPDATE inbox SET error = ?, due_at = ?, taken_at = NULL WHERE status = 'waiting' AND seq = ${item}`,
   );
+  const forward = connection.prepare(`UPDATE inbox SET due_at = ? WHERE status = 'waiting' AND due_at > ?`);
   const triesOf = connection.prepare<Readonly<{ tries: number }>>(
     `SELECT tries FROM inbox WHERE seq = ${item}`,
   );
@@ -104,6 +105,9 @@ export function createInbox(
     return stopTaken.run(clock.now(), key) > 0 ? 'stopping' : 'none';
   }
 
+  const bringForward = (now: number, beyond: number): void => {
+    connection.write('process', () => forward.run(now, beyond));
+  };
   const due: Due = (now, limit) => {
     const at = next.get(now)?.at ?? undefined;
     return {
@@ -122,7 +126,7 @@ export function createInbox(
     },
     // Behind what is being accepted: an edit may follow its message at once.
     replace: (message) => batched(() => replace(message)),
-    serve: createServe({ due, what: 'the inbox', onWork, clock, log }),
+    serve: createServe({ due, bringForward, what: 'the inbox', onWork, clock, log }),
     take: async (lane, now) => connection.write('process', () => take(lane, now)),
     async fail(key, error, retryAt) {
       const status = retryAt === undefined ? 'dead' : 'waiting';

@@ -40,6 +40,7 @@ export function createOutbox(
     `UPDATE outbox SET status = 'waiting', tries = tries + 1, error = ?, due_at = ?
      WHERE finished_at IS NULL AND key = ?`,
   );
+  const forward = connection.prepare('UPDATE outbox SET due_at = ? WHERE finished_at IS NULL AND due_at > ?');
   const dead = connection.prepare(
     `UPDATE outbox SET status = 'dead', error = ?, finished_at = ? WHERE finished_at IS NULL AND key = ?`,
   );
@@ -66,6 +67,9 @@ export function createOutbox(
     }
   }
 
+  const bringForward = (now: number, beyond: number): void => {
+    connection.write('process', () => forward.run(now, beyond));
+  };
   const due: Due = (now, limit) => {
     const at = upcoming.get(now)?.at ?? undefined;
     return {
@@ -79,7 +83,7 @@ export function createOutbox(
       const place = JSON.stringify(conversation);
       insert.run(key, conversationKey(conversation), place, JSON.stringify(part));
     },
-    serve: createServe({ due, what: 'the outbox', onWork, clock, log }),
+    serve: createServe({ due, bringForward, what: 'the outbox', onWork, clock, log }),
     next: async (lane, now) => next(lane, now),
     async sending(key) {
       connection.write('process', () => sending.run(key));

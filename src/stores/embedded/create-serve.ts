@@ -6,6 +6,8 @@ import type { ServeOptions, Serving } from '../store.ts';
 /** Lanes with something due, oldest first, `limit` at most; `nextAt` is when the next one becomes due. */
 export type Due = (now: number, limit: number) => Readonly<{ lanes: readonly string[]; nextAt?: number }>;
 
+/** Nothing is put off for longer: what is due later was written by a clock that was ahead. */
+const longestWaitMs = 3_600_000;
 /** What is refused is given out again after so long. */
 const afterFaultMs = 1_000;
 const everything = -1;
@@ -13,6 +15,8 @@ const everything = -1;
 /** Gives out the lanes of one kind of work. This process owns the store, so no lane is ever lost to another. */
 export function createServe(options: {
   due: Due;
+  /** Makes due at `now` what would become due after `beyond`. */
+  bringForward(now: number, beyond: number): void;
   /** `the inbox`, for the log. */
   what: string;
   /** Is told of what to call after anything may have become due. */
@@ -20,10 +24,11 @@ export function createServe(options: {
   clock: Clock;
   log: Log;
 }): (serve: ServeOptions) => Serving {
-  const { due, what, onWork, clock, log } = options;
+  const { due, bringForward, what, onWork, clock, log } = options;
 
   return ({ channels, concurrency, run }) => {
     const active = new Map<string, Promise<void>>();
+    const seen: { at?: number } = {};
     const stopping = new AbortController();
     const never = new AbortController().signal;
     const lookout = createLookout({ look, what, clock, log });
@@ -32,6 +37,7 @@ export function createServe(options: {
     const serves = (lane: string): boolean => prefixes.some((prefix) => lane.startsWith(prefix));
 
     async function look(): Promise<number | undefined> {
+      mindClock();
       // The next lane that ends looks again.
       if (active.size >= concurrency) return undefined;
       const { lanes, nextAt } = dueHere();
@@ -40,6 +46,14 @@ export function createServe(options: {
         if (!active.has(lane)) begin(lane);
       }
       return nextAt;
+    }
+
+    /** Where the clock was set back, here or while no process ran, nothing waits for the old time. */
+    function mindClock(): void {
+      const now = clock.now();
+      if (seen.at === undefined) bringForward(now, now + longestWaitMs);
+      else if (now < seen.at) bringForward(now, now);
+      seen.at = now;
     }
 
     /** All lanes are read only where those of other channels stand in the way. */
