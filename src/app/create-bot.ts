@@ -1,6 +1,7 @@
 import { createRunSkill } from '../agent/run-skill.ts';
 import { createTurn } from '../agent/turn.ts';
 import type { Models } from '../agent/create-models.ts';
+import { accessSettings } from '../config/access-from-config.ts';
 import { changedKeys } from '../config/changed-keys.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
@@ -192,7 +193,7 @@ export function createBot(parts: BotParts): Bot {
     store,
     people,
     pairing,
-    access: () => live.access,
+    access: () => accessSettings(live.config),
     dataDir: parts.config.bot.dataDir,
     waitMs: forgetWaitMs,
     clock,

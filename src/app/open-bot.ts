@@ -133,7 +133,7 @@ async function openControl(
   } catch (error) {
     log.warn(
       { err: error, path: socket },
-      'the control socket cannot be opened (its path may be too long): `pair` and `inbox` work only while the bot is stopped',
+      'the control socket cannot be opened (its path may be too long): `pair`, `inbox`, `backup` and `forget` work only while the bot is stopped, and no terminal can join it',
     );
     return undefined;
   }

@@ -16,8 +16,8 @@ export type Peer = Readonly<{
 }>;
 
 const lineSchema = z.union([
-  z.object({ ask: z.string(), id: z.number(), argument: z.unknown() }),
-  z.object({ answer: z.number(), ok: z.boolean(), data: z.unknown() }),
+  z.object({ ask: z.string(), id: z.number(), argument: z.unknown().optional() }),
+  z.object({ answer: z.number(), ok: z.boolean(), data: z.unknown().optional() }),
 ]);
 
 export function createPeer(socket: Socket, answers: Answers): Peer {

@@ -20,6 +20,6 @@ export async function backup(file: string, { config, json }: ReadOptions): Promi
   const { size } = statSync(target);
   if (json === true) return printJson({ file: target, bytes: size });
   print(
-    `${target} is written (${Math.ceil(size / 1024)} KB). To restore it, stop the bot and put it in the place of the store's file.`,
+    `${target} is written (${Math.ceil(size / 1024)} KB). To restore it, stop the bot, remove the store's file with its -wal and -shm, and put the copy in its place.`,
   );
 }

@@ -27,7 +27,7 @@ export async function chat({ config: flag, once, as, user = terminalOwner }: Cha
   const config = await openConfig(flag);
   const { log, redactBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
   // Whoever waits for the end of a command is told at once when no answer comes.
-  const who: Seated = { user, as, patient: once === undefined && process.stdin.isTTY };
+  const who: Seated = { user, as, patient: once === undefined && Boolean(process.stdin.isTTY) };
   const options = { config, who, once, log };
   if (await chatWithRunning(options)) return;
   await chatHere({ ...options, redactBy });

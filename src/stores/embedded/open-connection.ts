@@ -66,10 +66,11 @@ export function openConnection(location: string): Connection {
     },
     exec: (sql) => db.exec(sql),
     async backup(file, onProgress) {
-      await backup(db, file, {
+      const pages = await backup(db, file, {
         rate: backupPages,
         progress: ({ totalPages, remainingPages }) => onProgress?.(totalPages - remainingPages, totalPages),
       });
+      onProgress?.(pages, pages);
     },
     emptyJournal: () => db.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get()?.['busy'] === 0,
     close: () => db.close(),

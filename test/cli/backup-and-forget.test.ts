@@ -1,0 +1,111 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { openStore } from '../../src/stores/open-store.ts';
+import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import { openCliHome } from '../support/run-cli.ts';
+import { startRunningBot } from '../support/running-bot.ts';
+
+function bytesIn(folder: string): Buffer {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
+    entry.isFile(),
+  );
+  return Buffer.concat(files.map(({ parentPath, name }) => readFileSync(path.join(parentPath, name))));
+}
+
+test('L1 Q10 Q9 L9 backup copies the store of a running bot and of one that rests, and overwrites nothing', async (t) => {
+  const home = await openCliHome(t);
+  const bot = await startRunningBot(t, home, '[access]\ndm = "open"\n');
+  const ann = bot.telegram.person({ name: 'Ann' });
+  ann.says('/dice 2d6');
+  await ann.dm.nextMessage();
+  const first = await home.run(['backup', 'one.db']);
+  assert.equal(first.code, 0, first.stderr);
+  assert.match(first.stdout, /one\.db is written \(\d+ KB\)\. To restore it, stop the bot, remove/);
+  assert.match(first.stderr, /100 %\n$/);
+  const again = await home.run(['backup', 'one.db']);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /one\.db is there already/);
+  assert.equal(await bot.end(), 0);
+  const second = await home.run(['backup', 'two.db', '--json']);
+  const file = path.join(home.folder, 'two.db');
+  assert.deepEqual(JSON.parse(second.stdout), { file, bytes: statSync(file).size });
+  for (const name of ['one.db', 'two.db']) {
+    assert.equal(statSync(path.join(home.folder, name)).mode & 0o777, 0o600);
+    const store = await openStore(`sqlite:${path.join(home.folder, name)}`);
+    assert.ok((await store.transcripts.read(`telegram:${ann.id}`)).entries.length > 0, name);
+    await store.close();
+  }
+  assert.equal((await home.run(['backup'])).code, 2);
+});
+
+test('L1 Q12 forget asks for a yes, for a whole id, and says so when nothing was stored', async (t) => {
+  const { run } = await openCliHome(t);
+  const unasked = await run(['forget', 'telegram:42']);
+  assert.deepEqual([unasked.code, unasked.stderr], [2, 'Nobody can be asked here: say --yes.\n']);
+  const bare = await run(['forget', '42', '--yes']);
+  assert.equal(bare.code, 2);
+  assert.match(bare.stderr, /Write the whole id, such as telegram:42/);
+  const nobody = await run(['forget', 'telegram:42', '--yes']);
+  assert.deepEqual([nobody.code, nobody.stdout], [1, 'Nothing was stored of telegram:42.\n']);
+});
+
+test('Q12 Q9 L1 forget stops what runs for a person, removes every word of theirs, makes them a stranger and writes a line', async (t) => {
+  const home = await openCliHome(t);
+  const asked = Promise.withResolvers<void>();
+  const end = Promise.withResolvers<void>();
+  const messages = await startMessagesServer({
+    script: (request) => {
+      if (!JSON.stringify(request).includes('second')) return 'canary-answer';
+      asked.resolve();
+      return { content: [{ type: 'text', text: 'canary-late' }], wire: { hold: end.promise } };
+    },
+  });
+  t.after(() => {
+    end.resolve();
+    return messages.close();
+  });
+  const bot = await startRunningBot(
+    t,
+    home,
+    `[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
+  );
+  const ann = bot.telegram.person({ name: 'Ann' });
+  const id = `telegram:${ann.id}`;
+  ann.says('hello');
+  const code = /code is (\w{8})/.exec((await ann.dm.nextMessage()).text)?.[1] ?? '';
+  assert.equal((await home.run(['pair', 'approve', code])).code, 0);
+  assert.match((await ann.dm.nextMessage()).text, /let in/);
+  ann.says('canary-question');
+  assert.match((await ann.dm.nextMessage()).text, /canary-answer/);
+  ann.says('second canary-question');
+  await asked.promise;
+  const data = path.join(home.folder, 'data');
+  assert.ok(bytesIn(data).includes('canary'));
+
+  const { code: exit, stdout, stderr } = await home.run(['forget', id, '--yes', '--json']);
+  assert.equal(exit, 0, stderr);
+  const gone = JSON.parse(stdout) as { known: boolean; inConfig: boolean; removed: Record<string, number> };
+  assert.deepEqual([gone.known, gone.inConfig], [true, false]);
+  assert.ok((gone.removed['entries'] ?? 0) > 2, stdout);
+  assert.ok(!bytesIn(data).includes('canary'), 'a word of theirs is still there');
+  assert.ok(!bytesIn(data).includes(id), 'their id is still there');
+  assert.match((await home.run(['pair', 'list'])).stdout, /Nobody is paired and nobody asks/);
+
+  const [name = ''] = readdirSync(path.join(data, 'audit'));
+  const file = path.join(data, 'audit', name);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const line = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+  assert.deepEqual(
+    [line['event'], line['subject']],
+    ['forgotten', createHash('sha256').update(id).digest('hex')],
+  );
+  assert.deepEqual(line['counts'], gone.removed);
+
+  ann.says('hello again');
+  assert.match((await ann.dm.nextMessage()).text, /don't know you yet/);
+  assert.equal(await bot.end(), 0);
+  assert.equal(existsSync(path.join(data, 'control.sock')), false);
+});
