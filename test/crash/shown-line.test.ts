@@ -31,12 +31,15 @@ test('Q6 H7 what a bot showed when it was killed becomes the answer after the re
     'config.toml',
     `[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n[access]\ndm = "open"\n[log]\nlevel = "error"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
   );
-  const start = (): ChildProcess =>
-    spawn(process.execPath, [cliPath, 'start'], {
+  const start = (): ChildProcess => {
+    const bot = spawn(process.execPath, [cliPath, 'start'], {
       cwd: folder,
       env: { PATH: process.env['PATH'], HOME: folder },
       stdio: ['ignore', 'ignore', 'inherit'],
     });
+    t.after(() => bot.kill('SIGKILL'));
+    return bot;
+  };
   const ann = telegram.person({ name: 'Ann' });
   const first = start();
   ann.says('/lookup is it so?');
