@@ -41,6 +41,34 @@ test('Q1 the offset moves only after onEvent resolved', async () => {
   await bot.server.until('the acknowledgement', () => bot.server.queue.waiting().length === 0);
 });
 
+test('Q1 Q3 chats of one batch are stored side by side, the messages of each in order', async () => {
+  const held = Promise.withResolvers<void>();
+  const quick = Promise.withResolvers<void>();
+  const after = Promise.withResolvers<void>();
+  const done: string[] = [];
+  await using bot = await startTelegramBot({
+    async onEvent(event) {
+      const text = event.type === 'message' ? event.message.text : '';
+      if (text === 'hold') return held.promise;
+      // The other chat's message can only be stored meanwhile.
+      if (text === 'slow') await quick.promise;
+      done.push(text);
+      if (text === 'quick') quick.resolve();
+      if (text === 'after') after.resolve();
+    },
+  });
+  const [ann, ben] = [bot.server.person(), bot.server.person()];
+  // What is said while one message is held arrives as one batch.
+  ann.says('hold');
+  await bot.until('the first event', () => bot.events.length === 1);
+  ann.says('slow');
+  ann.says('after');
+  ben.says('quick');
+  held.resolve();
+  await after.promise;
+  assert.deepEqual(done, ['quick', 'slow', 'after']);
+});
+
 test('Q1 what could not be stored comes again, with what stood behind it, and nothing is lost', async () => {
   const full = { tries: 0 };
   await using bot = await startTelegramBot({

@@ -83,26 +83,39 @@ export function pollUpdates(options: {
     if (offset !== undefined && offset !== told && !leading.aborted) await confirm(offset);
   }
 
-  /** Takes updates in order until one could not be stored: that one and those behind it are asked for again. */
+  /**
+   * Takes updates, those of a chat in order, chats side by side so that a burst is stored together. What comes behind the
+   * first that could not be stored is asked for again; of that, what was stored is known by its key then.
+   */
   async function takeAll(
     batch: readonly Update[],
     offset: number | undefined,
     signal: AbortSignal,
   ): Promise<Readonly<{ next: number | undefined; failed: boolean }>> {
     updates.foresee(batch);
+    const chats = new Map<string, Promise<void>>();
+    const taken = batch.map((update) => {
+      const chat = chatOf(update);
+      const before = chats.get(chat) ?? Promise.resolve();
+      const one = before.then(() => {
+        signal.throwIfAborted();
+        return updates.take(update);
+      });
+      chats.set(chat, one);
+      return one;
+    });
     let next = offset;
-    for (const update of batch) {
-      if (signal.aborted) break;
-      try {
-        await updates.take(update);
-      } catch (error) {
+    for (const [place, outcome] of (await Promise.allSettled(taken)).entries()) {
+      const id = batch[place]?.update_id ?? 0;
+      if (outcome.status === 'fulfilled') next = id + 1;
+      else {
+        if (signal.aborted) return { next, failed: false };
         log.error(
-          { update: update.update_id, err: error },
+          { update: id, err: outcome.reason as unknown },
           'an update could not be stored; it is asked for again',
         );
         return { next, failed: true };
       }
-      next = update.update_id + 1;
     }
     return { next, failed: false };
   }
@@ -152,4 +165,17 @@ function withOffset(offset: number | undefined): { offset?: number } {
 
 function backOff(failures: number): number {
   return Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1));
+}
+
+/** What belongs to one chat keeps its order. */
+function chatOf(update: Update): string {
+  // Telegram promises a chat; one that has none is left to whoever reads it.
+  const said: Readonly<{ chat?: Readonly<{ id: number }> }> | undefined =
+    update.message ??
+    update.edited_message ??
+    update.channel_post ??
+    update.edited_channel_post ??
+    update.callback_query?.message ??
+    update.my_chat_member;
+  return String(said?.chat?.id ?? '');
 }
