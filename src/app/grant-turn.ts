@@ -11,9 +11,9 @@ import type { Tool } from '../core/tool.ts';
 import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { InboxItem } from '../stores/store.ts';
-import { skillsListTool } from '../tools/built-in/skills-list.ts';
-import { skillsReadFileTool } from '../tools/built-in/skills-read-file.ts';
-import { skillsSearchTool } from '../tools/built-in/skills-search.ts';
+import { createSkillsList } from '../tools/built-in/create-skills-list.ts';
+import { createSkillsReadFile } from '../tools/built-in/create-skills-read-file.ts';
+import { createSkillsSearch } from '../tools/built-in/create-skills-search.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { openCeiling } from '../tools/ceiling.ts';
 import type { Live } from './live.ts';
@@ -42,6 +42,7 @@ export function createGrantTurn(options: {
   log: Log;
 }): GrantTurn {
   const { live, library, readiness, runSkill, setUpTask, log } = options;
+  const lookUps = [createSkillsList(), createSkillsSearch(), createSkillsReadFile()];
   let lastShortage: string | undefined;
 
   return async (item, message, use, transcript, progress) => {
@@ -80,7 +81,7 @@ export function createGrantTurn(options: {
       log,
     });
     const wanted = new Set(config.agent.tools);
-    const lookUp = [skillsListTool(visibleNow), skillsSearchTool(visibleNow), skillsReadFileTool(visibleNow)];
+    const lookUp = lookUps.map((make) => make(visibleNow));
     const tools = visible.length === 0 ? [] : [useSkill, ...lookUp].filter(({ name }) => wanted.has(name));
     const door = (own: readonly Tool[]): CallTool =>
       createCallTool({

@@ -4,7 +4,7 @@ import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox } from '../stores/store.ts';
 
-/** What a person sees while the bot works: typing at once, after a few seconds a line that changes (U13, H7). */
+/** What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7). */
 export type ShowWork = Readonly<{ begin(work: Work): Shown }>;
 
 export type Work = Readonly<{
@@ -25,6 +25,8 @@ export type Shown = Readonly<{
   end(): Promise<void>;
 }>;
 
+/** What is answered sooner than anybody looks is not worth a call. */
+const instantMs = 300;
 /** Shorter work is not worth a line of its own. */
 const quietMs = 3_000;
 
@@ -81,7 +83,10 @@ export function createShowWork(options: {
         if (resumed) await placeholder.posted().catch(complain);
       }
 
-      void channel.status(conversation, { kind: 'typing' }, placeholder);
+      clock.sleep(instantMs, over.signal).then(
+        () => channel.status(conversation, { kind: 'typing' }, placeholder),
+        () => undefined,
+      );
       showIn(quietMs);
       return {
         progress(text) {

@@ -58,30 +58,43 @@ export type Tool = Readonly<{
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;
 
-/** Makes a tool from a zod object: the schema the model sees and the check of what it sends are one. */
-export function defineTool<Input extends z.ZodType>(definition: {
+/** All of a tool but what it does. */
+export type ToolDefinition<Input extends z.ZodType> = Readonly<{
   name: string;
   description: string;
   input: Input;
   traits: Traits;
   risk?: Risk;
-  run(input: z.output<Input>, context: ToolContext): Promise<Envelope>;
-}): Tool {
+}>;
+
+/** Makes a tool from a zod object: the schema the model sees and the check of what it sends are one. */
+export function defineTool<Input extends z.ZodType>(
+  definition: ToolDefinition<Input> &
+    Readonly<{ run(input: z.output<Input>, context: ToolContext): Promise<Envelope> }>,
+): Tool {
+  return prepareTool(definition)(definition.run);
+}
+
+/** The same for a tool that does something else each turn: the schema is made once. */
+export function prepareTool<Input extends z.ZodType>(
+  definition: ToolDefinition<Input>,
+): (run: (input: z.output<Input>, context: ToolContext) => Promise<Envelope>) => Tool {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.input, { io: 'input' });
-  return Object.freeze({
-    name: definition.name,
-    description: definition.description,
-    inputSchema,
-    traits: definition.traits,
-    ...(definition.risk === undefined ? {} : { risk: definition.risk }),
-    check(input: unknown) {
-      const parsed = definition.input.safeParse(input);
-      return parsed.success ? undefined : z.prettifyError(parsed.error);
-    },
-    async run(input: unknown, context: ToolContext) {
-      const parsed = definition.input.safeParse(input);
-      if (!parsed.success) return fail('ARGUMENTS_INVALID', z.prettifyError(parsed.error));
-      return definition.run(parsed.data, context);
-    },
-  });
+  return (run) =>
+    Object.freeze({
+      name: definition.name,
+      description: definition.description,
+      inputSchema,
+      traits: definition.traits,
+      ...(definition.risk === undefined ? {} : { risk: definition.risk }),
+      check(input: unknown) {
+        const parsed = definition.input.safeParse(input);
+        return parsed.success ? undefined : z.prettifyError(parsed.error);
+      },
+      async run(input: unknown, context: ToolContext) {
+        const parsed = definition.input.safeParse(input);
+        if (!parsed.success) return fail('ARGUMENTS_INVALID', z.prettifyError(parsed.error));
+        return run(parsed.data, context);
+      },
+    });
 }

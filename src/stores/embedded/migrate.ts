@@ -21,7 +21,8 @@ export function migrate(connection: Connection, steps: readonly string[], file: 
         'Start the newer Skillet, or put a backup that this one made in its place.',
     );
   }
-  connection.exec('PRAGMA journal_mode = WAL');
+  // The journal is moved into the file every 16 MB instead of every 4: each time costs two waits for the disk.
+  connection.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 4000');
   for (const [done, step] of steps.entries()) {
     if (done < version) continue;
     connection.write('power', () => {

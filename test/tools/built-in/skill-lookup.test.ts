@@ -7,9 +7,12 @@ import { decideSkill } from '../../../src/core/decide-skill.ts';
 import { renderEnvelope, type Envelope } from '../../../src/core/envelope.ts';
 import type { Skill } from '../../../src/core/skill.ts';
 import type { Tool } from '../../../src/core/tool.ts';
-import { skillsListTool } from '../../../src/tools/built-in/skills-list.ts';
-import { ownSkillReadFileTool, skillsReadFileTool } from '../../../src/tools/built-in/skills-read-file.ts';
-import { skillsSearchTool } from '../../../src/tools/built-in/skills-search.ts';
+import { createSkillsList } from '../../../src/tools/built-in/create-skills-list.ts';
+import {
+  ownSkillReadFileTool,
+  createSkillsReadFile,
+} from '../../../src/tools/built-in/create-skills-read-file.ts';
+import { createSkillsSearch } from '../../../src/tools/built-in/create-skills-search.ts';
 import { makeSkill } from '../../support/make-skill.ts';
 
 const weather = makeSkill('weather', {
@@ -53,18 +56,18 @@ function call(tool: Tool, input: unknown): Promise<Envelope> {
 }
 
 test('R1 skills_list gives name, version, description, tags and author of the visible skills only', async () => {
-  const tool = skillsListTool(visibleInGroup([weather, gmail, byHand, off]));
+  const tool = createSkillsList()(visibleInGroup([weather, gmail, byHand, off]));
   const { data, ok } = await call(tool, {});
   assert.ok(ok);
   assert.deepEqual(data, [
     { name: 'weather', version: '1.10', description: 'Tells rain from sun.', tags: ['sky'], author: 'A, B' },
   ]);
-  const none = await call(skillsListTool(visibleInGroup([gmail])), {});
+  const none = await call(createSkillsList()(visibleInGroup([gmail])), {});
   assert.equal(none.data, 'No skills are available here.');
 });
 
 test('R2 skills_search finds visible skills by their words, and no hidden one', async () => {
-  const tool = skillsSearchTool(visibleInGroup([weather, gmail, byHand, off]));
+  const tool = createSkillsSearch()(visibleInGroup([weather, gmail, byHand, off]));
   assert.match(renderEnvelope(await call(tool, { query: 'sky rain' })), /"name": "weather"/);
   for (const query of ['gmail', 'mail', 'deploy', 'github']) {
     assert.equal((await call(tool, { query })).data, 'No skill available here fits.', query);
@@ -74,7 +77,7 @@ test('R2 skills_search finds visible skills by their words, and no hidden one', 
 
 test('R4 A11 skills_read_file reads a visible skill, and a hidden one is answered like an unknown one', async (t) => {
   const { skill, hidden } = await onDisk(t);
-  const tool = skillsReadFileTool(visibleInGroup([skill, hidden]));
+  const tool = createSkillsReadFile()(visibleInGroup([skill, hidden]));
   assert.equal((await call(tool, { skill: 'notes', path: 'references/a.md' })).data, 'text of a\n');
   const swap = (envelope: Envelope, name: string): string =>
     renderEnvelope(envelope).replaceAll(name, 'NAME');

@@ -1,26 +1,27 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
-import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
+import { defineTool, prepareTool, readOnly, type Tool } from '../../core/tool.ts';
 import { oneLine } from '../../core/text.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
 
 const filePath = z.string().describe('relative to the skill, such as references/api.md');
 
-/** `skills_read_file {skill, path}` for the main agent. A hidden skill gets the answer of an unknown one (A11, R4). */
-export function skillsReadFileTool(visible: () => readonly Skill[]): Tool {
-  return defineTool({
+/** `skills_read_file {skill, path}` for the main agent, made for each turn. A hidden skill gets the answer of an unknown one (A11, R4). */
+export function createSkillsReadFile(): (visible: () => readonly Skill[]) => Tool {
+  const make = prepareTool({
     name: 'skills_read_file',
     description: 'Reads a text file of a skill.',
     input: z.object({ skill: z.string(), path: filePath }),
     traits: readOnly,
-    async run({ skill: name, path }) {
+  });
+  return (visible) =>
+    make(async ({ skill: name, path }) => {
       const skill = visible().find((each) => each.name === name);
       if (skill !== undefined) return readFile(skill, path);
       const written = JSON.stringify(oneLine(name, 100));
       return fail('SKILL_NOT_FOUND', `there is no skill ${written} here; skills_list names those there are`);
-    },
-  });
+    });
 }
 
 /** `skills_read_file {path}` in a run: its own skill's files and no other's (R1). */
