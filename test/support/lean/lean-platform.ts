@@ -33,8 +33,10 @@ export type LeanPlatform = Readonly<{
   answered(count: number): Promise<void>;
   /** Answers by chat, in the order they arrived. */
   answers: ReadonlyMap<number, readonly LeanAnswer[]>;
-  /** Processes in the order they began to poll, each time another one did. */
-  pollers: readonly string[];
+  /** Told of each answer when it arrives. Gives what ends it. */
+  onAnswer(listener: (answer: LeanAnswer) => void): () => void;
+  /** Who asked for updates when (monotonic milliseconds), in that order. */
+  polls: readonly Readonly<{ by: string; at: number }>[];
   /** How many polls ended with 409. */
   conflicts(): number;
   /** Requests at the model that are not answered yet, and all so far, by process. */
@@ -53,18 +55,13 @@ const noWebhook: WebhookDelivery = {
   stop: async () => undefined,
 };
 
-/**
- * The model answers after `modelMs` with the last thing the person said, so that order can be seen. `heard` is told of each
- * answer.
- */
-export async function startLeanPlatform({
-  modelMs = 0,
-  heard = (_answer: LeanAnswer): void => undefined,
-} = {}): Promise<LeanPlatform> {
+/** The model answers after `modelMs` with the last thing the person said, so that order can be seen. */
+export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatform> {
   const token = '7000000001:lean';
   const answers = new Map<number, LeanAnswer[]>();
-  const pollers: string[] = [];
+  const polls: { by: string; at: number }[] = [];
   const waiting: Readonly<{ count: number; resolve: () => void }>[] = [];
+  const listeners = new Set<(answer: LeanAnswer) => void>();
   const asking = new Map<string, number>();
   const asked = new Map<string, number>();
   const counted = { answers: 0, messages: 0, conflicts: 0 };
@@ -81,7 +78,7 @@ export async function startLeanPlatform({
     if (before === undefined) answers.set(answer.chat, [answer]);
     else before.push(answer);
     counted.answers += 1;
-    heard(answer);
+    for (const listener of [...listeners]) listener(answer);
     while (waiting[0] !== undefined && waiting[0].count <= counted.answers) waiting.shift()?.resolve();
     return {
       message_id: ++counted.messages,
@@ -94,7 +91,7 @@ export async function startLeanPlatform({
   async function carryOut(method: string, by: string, body: Body, gone: AbortSignal): Promise<unknown> {
     if (method === 'getMe') return me;
     if (method === 'sendMessage') return sendMessage(by, body);
-    if (method === 'getUpdates' && pollers.at(-1) !== by) pollers.push(by);
+    if (method === 'getUpdates') polls.push({ by, at: performance.now() });
     return (await updates.methods[method.toLowerCase()]?.(body, gone)) ?? true;
   }
 
@@ -141,7 +138,11 @@ export async function startLeanPlatform({
         ? Promise.resolve()
         : new Promise((resolve) => waiting.push({ count: wanted, resolve })),
     answers,
-    pollers,
+    onAnswer(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    polls,
     conflicts: () => counted.conflicts,
     asking,
     asked,

@@ -1,0 +1,54 @@
+import type { LeanAnswer } from '../lean/lean-platform.ts';
+
+/** What people heard, against what they said and what the outbox counted. */
+export type ScaleCounts = Readonly<{
+  said: number;
+  answered: number;
+  /** Said and never answered: must be empty. */
+  lost: readonly string[];
+  /** Answers behind one to a later message of their conversation: must be empty. A copy directly behind its like is none. */
+  disordered: readonly string[];
+  /** Further copies of answers. */
+  repeated: number;
+  /** Copies that the outbox counted as sent again because nobody knew whether they had arrived. */
+  explained: number;
+  /** Answers to nothing that was said, such as apologies: must be empty. */
+  strange: readonly string[];
+}>;
+
+/** Sends that were made again although they may have arrived, as the outbox counted them. */
+export type Repeat = Readonly<{ chat: number; text: string; repeats: number }>;
+
+export function countScale(
+  said: ReadonlyMap<number, number>,
+  answers: ReadonlyMap<number, readonly LeanAnswer[]>,
+  repeats: readonly Repeat[],
+): ScaleCounts {
+  const lost: string[] = [];
+  const disordered: string[] = [];
+  const strange: string[] = [];
+  const counted = { said: 0, answered: 0, repeated: 0, explained: 0 };
+  for (const [chat, count] of said) {
+    const heard = (answers.get(chat) ?? []).map(({ text }) => text);
+    const numbers = heard.map((text) => Number(/^message (\d+)$/.exec(text)?.[1] ?? NaN));
+    heard.forEach((text, at) => {
+      if (!((numbers[at] ?? NaN) < count)) strange.push(`"${text}" in ${chat}`);
+    });
+    const once = numbers.filter((number, at) => number !== numbers[at - 1]);
+    once.forEach((number, at) => {
+      if (once.slice(0, at).some((earlier) => earlier > number)) disordered.push(`${number} in ${chat}`);
+    });
+    counted.said += count;
+    for (let number = 0; number < count; number++) {
+      const copies = numbers.filter((each) => each === number).length;
+      if (copies === 0) lost.push(`${number} in ${chat}`);
+      else counted.answered += 1;
+      const excused = repeats
+        .filter((each) => each.chat === chat && each.text === `message ${number}`)
+        .reduce((sum, each) => sum + each.repeats, 0);
+      counted.repeated += Math.max(0, copies - 1);
+      counted.explained += Math.min(Math.max(0, copies - 1), excused);
+    }
+  }
+  return { ...counted, lost, disordered, strange };
+}

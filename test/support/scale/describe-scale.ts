@@ -1,0 +1,46 @@
+import type { ScaleResult } from './run-scale.ts';
+
+/** The figures of a run, a line each. */
+export function describeScale(result: ScaleResult): readonly string[] {
+  const { counts, mishaps, stretches, processes, conflicts, databaseMs, statements } = result;
+  const turns = Math.max(1, counts.answered);
+  const calls = statements.reduce((sum, statement) => sum + statement.calls, 0);
+  return [
+    `messages ${counts.said}, answered ${counts.answered}, lost ${counts.lost.length}, out of order ` +
+      `${counts.disordered.length}, repeated ${counts.repeated} (explained by sends of unknown outcome: ${counts.explained})`,
+    ...mishaps.map(
+      ({ name, who, held, firstS, lastS, polledS }) =>
+        `${name} (${who}): ${held} conversations held; answered again after ${firstS.toFixed(1)} s (first) to ` +
+        `${lastS.toFixed(1)} s (last); updates asked for after ${polledS.toFixed(1)} s`,
+    ),
+    ...stretches.map(
+      ({ name, seconds, turns: some }) =>
+        `${name}: ${(some / seconds).toFixed(0)} turns/s (${some} in ${seconds.toFixed(1)} s)`,
+    ),
+    ...processes.map(({ name, asked, sent, polls, processorMs, memoryMb, errors }) => {
+      const at = (share: number): string =>
+        (memoryMb[Math.floor((memoryMb.length - 1) * share)] ?? NaN).toFixed(0);
+      return (
+        `process ${name}: ${asked} model calls, ${sent} sends, ${polls} polls, ${(processorMs / 1_000).toFixed(1)} s of ` +
+        `processor, memory ${[0.25, 0.5, 0.75, 1].map(at).join(' · ')} MB (most ${Math.max(...memoryMb).toFixed(0)}), ` +
+        `${errors.length} errors logged`
+      );
+    }),
+    `409 Conflict: ${conflicts}`,
+    `PostgreSQL: ${(databaseMs / turns).toFixed(2)} ms of processor a turn, ` +
+      (statements.length === 0
+        ? 'statements not counted'
+        : `${(calls / turns).toFixed(1)} statements a turn`),
+  ];
+}
+
+/** The dearest statements, for whoever looks for waste. */
+export function describeStatements({ statements, counts }: ScaleResult, most: number): readonly string[] {
+  const turns = Math.max(1, counts.answered);
+  return statements
+    .slice(0, most)
+    .map(
+      ({ calls, ms, query }) =>
+        `${(ms / turns).toFixed(3)} ms a turn, ${(calls / turns).toFixed(2)} calls a turn: ${query.slice(0, 160)}`,
+    );
+}

@@ -1,0 +1,24 @@
+import type { ScaleResult } from './run-scale.ts';
+
+/** Work of a dead process must be taken over within so many seconds (Q9). */
+const takenOverS = 30;
+
+/** What must not be, in words; empty when all is well. */
+export function judgeScale({ counts, mishaps, processes, left }: ScaleResult): readonly string[] {
+  const { lost, disordered, strange, repeated, explained } = counts;
+  const named = (what: string, which: readonly string[]): readonly string[] =>
+    which.length === 0 ? [] : [`${which.length} ${what}: ${which.slice(0, 10).join(', ')}`];
+  return [
+    ...named('lost', lost),
+    ...named('out of order', disordered),
+    ...named('strange', strange),
+    ...(repeated > explained ? [`${repeated - explained} repeated without a count in the outbox`] : []),
+    ...(left > 0 ? [`${left} rows were not settled in the end`] : []),
+    ...mishaps
+      .filter(({ name, lastS }) => name !== 'restart' && lastS > takenOverS)
+      .map(({ name, lastS }) => `${name}: the last conversation waited ${lastS.toFixed(1)} s`),
+    ...processes
+      .filter(({ code }) => code !== 0)
+      .map(({ name, code, errors }) => `process ${name} ended with ${code}: ${errors.slice(-3).join(' | ')}`),
+  ];
+}

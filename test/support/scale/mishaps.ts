@@ -1,0 +1,218 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LeanPlatform } from '../lean/lean-platform.ts';
+import type { PostgresServer } from '../postgres.ts';
+import type { Fleet } from './fleet.ts';
+import type { ScaleLoad } from './scale-load.ts';
+
+export type Ground = Readonly<{
+  server: PostgresServer;
+  url: string;
+  platform: LeanPlatform;
+  fleet: Fleet;
+  load: ScaleLoad;
+}>;
+
+/** Something that went wrong, and how long people waited for it. */
+export type Mishap = Readonly<{
+  name: MishapName;
+  /** The process it befell, where it was one. */
+  who: string;
+  /** Answers that were in the hands of the dead process; with all of them or the database away, all that were to come. */
+  held: number;
+  /** From the moment it happened to the first and the last of them, seconds; `NaN` where there was none. */
+  firstS: number;
+  lastS: number;
+  /** From the same moment until somebody asked for updates after it. */
+  polledS: number;
+  /** Monotonic milliseconds: when it happened, when its last conversation was answered. */
+  at: number;
+  overAt: number;
+}>;
+
+export type MishapName = keyof typeof mishaps;
+
+/** All that can be tried, by name. Each leaves every process running. */
+export const mishaps = {
+  /** The process that asks Telegram for updates is killed. */
+  poller: (ground: Ground) => killOne(ground, 'poller', poller(ground)),
+  /** One that does not is killed: the one with most requests at the model. */
+  worker: (ground: Ground) => killOne(ground, 'worker', busiest(ground)),
+  /** The poller is told to stop, as in an update, and started again. */
+  restart: (ground: Ground) => restart(ground),
+  /** All are killed at once and started at once. */
+  all: (ground: Ground) => killAll(ground),
+  /** The poller stands still for 40 seconds and goes on. */
+  stopped: (ground: Ground) => standStill(ground),
+  /** PostgreSQL is stopped in order and started again. */
+  database: (ground: Ground) => databaseGone(ground, 'database', 'fast'),
+  /** PostgreSQL is killed and started again. */
+  databaseCrash: (ground: Ground) => databaseGone(ground, 'databaseCrash', 'crash'),
+} as const;
+
+/** Who lives says so every three seconds: after six, lanes without a word since are those of the dead. */
+const silentMs = 6_000;
+const stillMs = 40_000;
+const leastAtWork = 2;
+
+async function killOne(ground: Ground, name: MishapName, who: string): Promise<Mishap> {
+  const { fleet } = ground;
+  await atWork(ground, who);
+  const before = await mark(ground);
+  await fleet.kill(who);
+  const goneAt = performance.now();
+  const held = await heldSince(ground, before);
+  const result = await outcome(ground, { name, who, before, goneAt, held });
+  await fleet.start(who);
+  return result;
+}
+
+async function killAll(ground: Ground): Promise<Mishap> {
+  const { fleet } = ground;
+  const before = await mark(ground);
+  await Promise.all(fleet.names.map(fleet.kill));
+  const goneAt = performance.now();
+  const held = await nextOf(ground);
+  await Promise.all(fleet.names.map(fleet.start));
+  return outcome(ground, { name: 'all', who: fleet.names.join(' '), before, goneAt, held });
+}
+
+async function restart(ground: Ground): Promise<Mishap> {
+  const { fleet } = ground;
+  const who = poller(ground);
+  const before = await mark(ground);
+  const held = await nextOf(ground);
+  const { code } = await fleet.stop(who);
+  if (code !== 0) throw new Error(`${who} ended with ${code}: ${fleet.errors(who).join('\n')}`);
+  const result = await outcome(ground, { name: 'restart', who, before, goneAt: before.at, held });
+  await fleet.start(who);
+  return result;
+}
+
+async function standStill(ground: Ground): Promise<Mishap> {
+  const who = poller(ground);
+  await atWork(ground, who);
+  const before = await mark(ground);
+  ground.fleet.running(who)?.signal('SIGSTOP');
+  const goneAt = performance.now();
+  try {
+    const held = await heldSince(ground, before);
+    const [result] = await Promise.all([
+      outcome(ground, { name: 'stopped', who, before, goneAt, held }),
+      delay(stillMs - silentMs),
+    ]);
+    return result;
+  } finally {
+    ground.fleet.running(who)?.signal('SIGCONT');
+  }
+}
+
+async function databaseGone(ground: Ground, name: MishapName, how: 'fast' | 'crash'): Promise<Mishap> {
+  const { server } = ground;
+  const before = await mark(ground);
+  const held = await nextOf(ground);
+  await server.stop(how);
+  const goneAt = performance.now();
+  await server.start();
+  return outcome(ground, { name, who: 'PostgreSQL', before, goneAt, held });
+}
+
+type Before = Readonly<{ at: number; serverTime: unknown }>;
+/** An answer that is to come. */
+type Expected = Readonly<{ chat: number; text: string }>;
+
+async function mark({ server, url }: Ground): Promise<Before> {
+  const [row] = await server.run(url, 'SELECT clock_timestamp()::text AS now');
+  return { at: performance.now(), serverTime: row?.['now'] };
+}
+
+function poller({ platform }: Ground): string {
+  return platform.polls.at(-1)?.by ?? '';
+}
+
+function busiest(ground: Ground): string {
+  const { fleet, platform } = ground;
+  const others = fleet.names.filter((name) => name !== poller(ground));
+  const asking = (name: string): number => platform.asking.get(name) ?? 0;
+  return others.toSorted((a, b) => asking(b) - asking(a))[0] ?? fleet.names[0] ?? '';
+}
+
+/** Until the process has several requests at the model, or nothing more comes. */
+async function atWork({ platform, load }: Ground, who: string): Promise<void> {
+  await Promise.race([load.done, heard(platform, () => (platform.asking.get(who) ?? 0) >= leastAtWork)]);
+}
+
+/** What was at work in lanes whose job, taken before, has had no sign of life since. */
+async function heldSince(ground: Ground, { serverTime }: Before): Promise<readonly Expected[]> {
+  await delay(silentMs);
+  return nextOf(
+    ground,
+    `SELECT name, data ->> 'lane' AS lane FROM skillet_jobs.job_common
+    WHERE state = 'active' AND heartbeat_on <= '${String(serverTime)}'::timestamptz`,
+  );
+}
+
+const everyLane = `SELECT 'inbox/' AS name, lane FROM skillet.inbox UNION SELECT 'outbox/', lane FROM skillet.outbox`;
+
+/** The next answer of each of these lanes, written or sent: what stands at their head. */
+async function nextOf({ server, url }: Ground, lanes = everyLane): Promise<readonly Expected[]> {
+  const rows = await server.run(
+    url,
+    `WITH lanes AS (${lanes})
+     SELECT lane, (SELECT parts::json -> 0 -> 'message' ->> 'text' FROM skillet.inbox
+       WHERE inbox.lane = lanes.lane AND status = 'waiting' ORDER BY seq LIMIT 1) AS text
+     FROM lanes WHERE name LIKE 'inbox/%'
+     UNION ALL
+     SELECT lane, (SELECT part::json ->> 'markdown' FROM skillet.outbox
+       WHERE outbox.lane = lanes.lane AND finished_at IS NULL ORDER BY seq LIMIT 1)
+     FROM lanes WHERE name LIKE 'outbox/%'`,
+  );
+  return rows
+    .filter(({ text }) => text !== null)
+    .map(({ lane, text }) => ({ chat: Number(String(lane).split(':')[1]), text: String(text) }));
+}
+
+/** Until the last of these answers arrived, or nothing more comes. One that arrived before was only to be noted. */
+async function outcome(
+  { platform, load }: Ground,
+  of: Readonly<{
+    name: MishapName;
+    who: string;
+    before: Before;
+    goneAt: number;
+    held: readonly Expected[];
+  }>,
+): Promise<Mishap> {
+  const { name, who, before, goneAt } = of;
+  const arrival = ({ chat, text }: Expected): number =>
+    platform.answers.get(chat)?.find((answer) => answer.text === text)?.at ?? Infinity;
+  const held = of.held.filter((expected) => arrival(expected) > goneAt);
+  await Promise.race([
+    load.done,
+    heard(platform, () => held.every((expected) => arrival(expected) < Infinity)),
+  ]);
+  const seconds = (at: number): number => (at - before.at) / 1_000;
+  const times = held.map((expected) => seconds(arrival(expected)));
+  return {
+    name,
+    who,
+    held: held.length,
+    firstS: times.length === 0 ? NaN : Math.min(...times),
+    lastS: times.length === 0 ? NaN : Math.max(...times),
+    polledS: seconds(platform.polls.find(({ at }) => at > goneAt)?.at ?? Infinity),
+    at: before.at,
+    overAt: performance.now(),
+  };
+}
+
+/** Resolves when it is so, looked at with each answer. */
+function heard(platform: LeanPlatform, isSo: () => boolean): Promise<void> {
+  return new Promise((resolve) => {
+    const unhear = platform.onAnswer(look);
+    look();
+    function look(): void {
+      if (!isSo()) return;
+      unhear();
+      resolve();
+    }
+  });
+}

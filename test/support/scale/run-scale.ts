@@ -1,0 +1,163 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { startLeanPlatform, type LeanPlatform } from '../lean/lean-platform.ts';
+import type { PostgresServer } from '../postgres.ts';
+import { countScale, type Repeat, type ScaleCounts } from './count-scale.ts';
+import { createDatabaseCost, type Statement } from './database-cost.ts';
+import { createFleet } from './fleet.ts';
+import { mishaps, type Mishap, type MishapName } from './mishaps.ts';
+import { startScaleLoad } from './scale-load.ts';
+
+export type ScaleOptions = Readonly<{
+  conversations: number;
+  messages: number;
+  processes: number;
+  /** `[agent] concurrency` of each process. */
+  concurrency: number;
+  /** Milliseconds the model thinks. */
+  modelMs: number;
+  /** Messages a person says without waiting for the answers. */
+  ahead: number;
+  /** One after another, spread evenly over the messages. */
+  mishaps: readonly MishapName[];
+  /** It is over when nobody heard anything for so long. */
+  patienceMs: number;
+}>;
+
+export type ScaleResult = Readonly<{
+  counts: ScaleCounts;
+  mishaps: readonly Mishap[];
+  /** The run in stretches: quiet ones, and those from a mishap to its end. */
+  stretches: readonly Readonly<{ name: string; seconds: number; turns: number }>[];
+  processes: readonly Readonly<{
+    name: string;
+    /** Requests at the model, and answers sent. */
+    asked: number;
+    sent: number;
+    polls: number;
+    processorMs: number;
+    memoryMb: readonly number[];
+    errors: readonly string[];
+    /** How it ended when it was told to. */
+    code: number | null;
+  }>[];
+  conflicts: number;
+  databaseMs: number;
+  statements: readonly Statement[];
+  /** Rows of messages or parts that were not settled in the end. */
+  left: number;
+}>;
+
+const sampleMs = 1_000;
+
+/** Several processes on one PostgreSQL answer many conversations while things go wrong (Q9). */
+export async function runScale(server: PostgresServer, options: ScaleOptions): Promise<ScaleResult> {
+  const url = await server.database();
+  const cost = await createDatabaseCost(server, url);
+  const platform = await startLeanPlatform({ modelMs: options.modelMs });
+  const fleet = await createFleet(platform, { ...options, store: url });
+  const sampling = new AbortController();
+  try {
+    // All at the same moment, on an empty database.
+    await Promise.all(fleet.names.map(fleet.start));
+    await cost.reset();
+    const sample = (): Promise<unknown> => Promise.all([fleet.sample(), cost.sample()]);
+    const sampled = repeat(sample, sampling.signal);
+    const load = startScaleLoad(platform, options);
+    const began = performance.now();
+    const happened: Mishap[] = [];
+    for (const [index, name] of options.mishaps.entries()) {
+      await load.reached(Math.floor((options.messages * (index + 1)) / (options.mishaps.length + 1)));
+      happened.push(await mishaps[name]({ server, url, platform, fleet, load }));
+    }
+    await load.done;
+    const ended = performance.now();
+    const left = await untilSettled(server, url, options.patienceMs);
+    await sample();
+    sampling.abort();
+    await sampled;
+    const statements = await cost.statements();
+    const exits = new Map(
+      await Promise.all(fleet.names.map(async (name) => [name, (await fleet.stop(name)).code] as const)),
+    );
+    const answers = [...platform.answers.values()].flat();
+    return {
+      counts: countScale(load.said, platform.answers, await readRepeats(server, url)),
+      mishaps: happened,
+      stretches: stretchesOf(platform, began, ended, happened),
+      processes: fleet.names.map((name) => ({
+        name,
+        asked: platform.asked.get(name) ?? 0,
+        sent: answers.filter(({ by }) => by === name).length,
+        polls: platform.polls.filter(({ by }) => by === name).length,
+        ...fleet.costs(name),
+        errors: fleet.errors(name),
+        code: exits.get(name) ?? null,
+      })),
+      conflicts: platform.conflicts(),
+      databaseMs: cost.processorMs(),
+      statements,
+      left,
+    };
+  } finally {
+    sampling.abort();
+    await fleet.close();
+    await platform.close();
+  }
+}
+
+async function repeat(work: () => Promise<unknown>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await work();
+    await delay(sampleMs, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/** What a dead process left behind is settled a while after people heard the answer: sent again, perhaps. */
+async function untilSettled(server: PostgresServer, url: string, patienceMs: number): Promise<number> {
+  const until = performance.now() + patienceMs;
+  for (;;) {
+    const [row] = await server.run(
+      url,
+      `SELECT (SELECT count(*) FROM skillet.inbox WHERE status <> 'done')
+         + (SELECT count(*) FROM skillet.outbox WHERE status <> 'sent') AS left`,
+    );
+    const left = Number(row?.['left']);
+    if (left === 0 || performance.now() > until) return left;
+    await delay(200);
+  }
+}
+
+async function readRepeats(server: PostgresServer, url: string): Promise<readonly Repeat[]> {
+  const rows = await server.run(
+    url,
+    `SELECT split_part(lane, ':', 2)::bigint AS chat, part::json ->> 'markdown' AS text, repeats
+     FROM skillet.outbox WHERE repeats > 0`,
+  );
+  return rows.map(({ chat, text, repeats }) => ({
+    chat: Number(chat),
+    text: String(text),
+    repeats: Number(repeats),
+  }));
+}
+
+function stretchesOf(
+  platform: LeanPlatform,
+  began: number,
+  ended: number,
+  happened: readonly Mishap[],
+): ScaleResult['stretches'] {
+  const times = [...platform.answers.values()].flat().map(({ at }) => at);
+  const stretch = (name: string, from: number, to: number) => ({
+    name,
+    seconds: (to - from) / 1_000,
+    turns: times.filter((at) => at >= from && at < to).length,
+  });
+  const starts = happened.map(({ overAt }) => overAt);
+  return [
+    stretch('before', began, happened[0]?.at ?? ended),
+    ...happened.flatMap(({ name, at, overAt }, index) => [
+      stretch(`during ${name}`, at, Math.min(overAt, ended)),
+      stretch(`after ${name}`, Math.min(starts[index] ?? ended, ended), happened[index + 1]?.at ?? ended),
+    ]),
+  ];
+}

@@ -1,0 +1,76 @@
+import type { LeanPlatform } from '../lean/lean-platform.ts';
+
+/** Conversations that go on for as long as they are answered. */
+export type ScaleLoad = Readonly<{
+  /** Messages said so far, by chat: `message 0`, `message 1` and so on. */
+  said: ReadonlyMap<number, number>;
+  /** Messages that were answered at least once. */
+  answered(): number;
+  /** Resolves when so many messages were answered, or nothing more comes. */
+  reached(count: number): Promise<void>;
+  /** Resolves when all were answered, or nothing came for `patienceMs`. */
+  done: Promise<void>;
+}>;
+
+/** Everybody says the next thing as soon as fewer than `ahead` of theirs wait. */
+export function startScaleLoad(
+  platform: LeanPlatform,
+  options: Readonly<{ conversations: number; messages: number; ahead: number; patienceMs: number }>,
+): ScaleLoad {
+  const { conversations, messages, ahead, patienceMs } = options;
+  const said = new Map<number, number>();
+  const heard = new Map<number, Set<string>>();
+  const reaching = new Set<Readonly<{ count: number; resolve: () => void }>>();
+  const state = { answered: 0, over: false };
+  const impatient = setTimeout(end, patienceMs);
+
+  function reached(count: number): Promise<void> {
+    if (state.over || state.answered >= count) return Promise.resolve();
+    return new Promise((resolve) => reaching.add({ count, resolve }));
+  }
+
+  function resolveReached(): void {
+    for (const one of reaching) {
+      if (!state.over && state.answered < one.count) continue;
+      reaching.delete(one);
+      one.resolve();
+    }
+  }
+
+  function end(): void {
+    state.over = true;
+    unhear();
+    clearTimeout(impatient);
+    resolveReached();
+  }
+
+  const unanswered = (chat: number): number => (said.get(chat) ?? 0) - (heard.get(chat)?.size ?? 0);
+
+  function goOn(chat: number): void {
+    const most = Math.floor(messages / conversations) + (chat <= messages % conversations ? 1 : 0);
+    for (let spoken = said.get(chat) ?? 0; spoken < most && unanswered(chat) < ahead; spoken++) {
+      said.set(chat, spoken + 1);
+      platform.says(chat, `message ${spoken}`);
+    }
+  }
+
+  const unhear = platform.onAnswer(({ chat, text }) => {
+    const texts = heard.get(chat) ?? new Set();
+    heard.set(chat, texts);
+    if (texts.has(text)) return;
+    texts.add(text);
+    state.answered += 1;
+    impatient.refresh();
+    goOn(chat);
+    if (state.answered === messages) end();
+    else resolveReached();
+  });
+
+  for (let chat = 1; chat <= conversations; chat++) goOn(chat);
+  return {
+    said,
+    answered: () => state.answered,
+    reached,
+    done: reached(messages),
+  };
+}
