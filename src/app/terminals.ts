@@ -49,6 +49,8 @@ export type Terminals = Readonly<{
 }>;
 
 const lookEveryMs = 25;
+/** While the bot stops, what waits for a terminal is not tried over and over. */
+const afterStopMs = 5_000;
 
 type Taken = Readonly<{ id: string; who: Seated; view: View; sent: Set<string>; lost: Set<string> }>;
 
@@ -141,7 +143,7 @@ export function createTerminals(options: {
         onEvent = take;
       },
       async stop() {
-        stopped.reject(new SendError('retry', 'the bot stops', { retryAfterMs: 0 }));
+        stopped.reject(new SendError('retry', 'the bot stops', { retryAfterMs: afterStopMs }));
       },
       split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
       send,

@@ -106,6 +106,8 @@ test('Q12 Q9 L1 forget stops what runs for a person, removes every word of their
 
   ann.says('hello again');
   assert.match((await ann.dm.nextMessage()).text, /don't know you yet/);
+  end.resolve();
   assert.equal(await bot.end(), 0);
+  assert.ok(!bytesIn(data).includes('canary'), 'what ran for them went on');
   assert.equal(existsSync(path.join(data, 'control.sock')), false);
 });
