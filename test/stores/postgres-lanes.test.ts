@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test, type TestContext } from 'node:test';
 import fc from 'fast-check';
+import { systemClock } from '../../src/core/clock.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -178,6 +179,30 @@ function lanes({ database, run }: PostgresServer): void {
     assert.equal(await there.inbox.drop('a'), true);
     await last.promise;
     assert.deepEqual(seen, ['a', 'b']);
+    await serving.stop();
+  });
+
+  test('Q3 a clock that is set back an hour makes nothing wait for the old time', async (context) => {
+    const shift = { ms: 0 };
+    const clock = { now: () => Date.now() + shift.ms, sleep: systemClock.sleep };
+    const store = await openStore(await database(), { clock });
+    context.after(() => store.close());
+    const given = Promise.withResolvers<void>();
+    await store.inbox.accept(makeMessage({ id: 'k' }), { now: clock.now() });
+    await store.inbox.take('telegram:42', clock.now());
+    await store.inbox.postpone('k', 'no answer', clock.now() + 1_000);
+    const serving = store.inbox.serve({
+      channels: ['telegram'],
+      concurrency: 1,
+      async run(lane) {
+        const item = await store.inbox.take(lane, clock.now());
+        if (item === undefined) return;
+        await store.commit({ done: item.key });
+        given.resolve();
+      },
+    });
+    shift.ms = -3_600_000;
+    await given.promise;
     await serving.stop();
   });
 

@@ -5,6 +5,7 @@ import type { Announcer } from './create-announcer.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
 import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
 import { lockOf } from './lock-of.ts';
+import { bringForward } from './sweep-lanes.ts';
 import type { Backing } from './backing.ts';
 import type { Query } from './open-database.ts';
 
@@ -47,11 +48,12 @@ export function createServe(
     const stopping = new AbortController();
     /** When lanes that were put off here become due. */
     const later = new Set<number>();
-    const state = { crowded: false, first: 0 };
+    const state = { crowded: false, first: 0, seenAt: clock.now() };
     const lookout = createLookout({ look, what: `the ${kind}`, clock, log });
     const { wake } = lookout;
 
     async function look(): Promise<number> {
+      await mindClock();
       await jobs.prepareChannels(kind, channels);
       state.crowded = false;
       // Another channel is asked first each time, so that none takes all the room.
@@ -67,6 +69,16 @@ export function createServe(
         for (const claim of claims) begin(claim, since);
       }
       return nextLook();
+    }
+
+    /** Where the clock was set back nothing waits for the old time. */
+    async function mindClock(): Promise<void> {
+      const now = clock.now();
+      const before = state.seenAt;
+      state.seenAt = now;
+      if (now >= before) return;
+      later.clear();
+      await bringForward(backing, now, now);
     }
 
     function nextLook(): number {

@@ -11,7 +11,10 @@ import { migrate } from './migrate.ts';
 import { openDatabase, type Database } from './open-database.ts';
 import { openJobs, type Jobs } from './open-jobs.ts';
 import { schema } from './schema.ts';
-import { sweepLanes } from './sweep-lanes.ts';
+import { bringForward, sweepLanes } from './sweep-lanes.ts';
+
+/** Nothing is put off for longer: what is due later was written by a clock that was ahead. */
+const longestWaitMs = 3_600_000;
 
 /**
  * Opens the PostgreSQL store: our tables in the schema `skillet`, the job engine's in `skillet_jobs`, both migrated as
@@ -36,10 +39,13 @@ export async function openPostgresStore(url: string, clock: Clock, log: Log): Pr
       log,
     };
     const store = createPostgresStore(backing, wire, announcer);
-    await sweepLanes(backing).catch(async (error: unknown) => {
-      await store.close();
-      throw error;
-    });
+    const now = clock.now();
+    await bringForward(backing, now, now + longestWaitMs)
+      .then(() => sweepLanes(backing))
+      .catch(async (error: unknown) => {
+        await store.close();
+        throw error;
+      });
     return store;
   } catch (error) {
     await opened.jobs?.close();

@@ -7,6 +7,10 @@ const waiting: Readonly<Record<Kind, string>> = {
   inbox: `inbox WHERE status = 'waiting'`,
   outbox: 'outbox WHERE finished_at IS NULL',
 };
+const overdue: Readonly<Record<Kind, string>> = {
+  inbox: `inbox SET due_at = $1 WHERE status = 'waiting' AND due_at > $2`,
+  outbox: 'outbox SET due_at = $1 WHERE finished_at IS NULL AND due_at > $2',
+};
 const kinds: readonly Kind[] = ['inbox', 'outbox'];
 type Ground = Omit<Backing, 'leases'>;
 
@@ -24,6 +28,16 @@ export async function sweepLanes(ground: Ground): Promise<void> {
     }
     if (lanes.length > 0) announce(kind);
   }
+}
+
+/** Makes due at `now` what would become due after `beyond`: it was put off by a clock that was ahead. */
+export async function bringForward(ground: Ground, now: number, beyond: number): Promise<void> {
+  const changed = await Promise.all(
+    kinds.map((kind) =>
+      ground.database.query(`UPDATE skillet.${overdue[kind]}`, [now, beyond]).then(({ changed }) => changed),
+    ),
+  );
+  if (changed.some((rows) => rows > 0)) await hastenLanes(ground);
 }
 
 /** After rows were removed that lanes may have been put off for: every lane is looked at now. */
