@@ -106,7 +106,8 @@ export function createInbox(
   }
 
   const bringForward = (now: number, beyond: number): void => {
-    connection.write('process', () => forward.run(now, beyond));
+    // A store that can't be written is still looked at.
+    if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
   };
   const due: Due = (now, limit) => {
     const at = next.get(now)?.at ?? undefined;

@@ -68,7 +68,8 @@ export function createOutbox(
   }
 
   const bringForward = (now: number, beyond: number): void => {
-    connection.write('process', () => forward.run(now, beyond));
+    // A store that can't be written is still looked at.
+    if (upcoming.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
   };
   const due: Due = (now, limit) => {
     const at = upcoming.get(now)?.at ?? undefined;
