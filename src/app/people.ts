@@ -69,7 +69,7 @@ export function createPeople(options: {
     },
     async decide(message) {
       const { id } = message.sender;
-      const [owner, paired] = await stored.getMany([ownerKey(id), pairedKey(id)]);
+      const [owner, paired] = await stored.getMany<unknown>([ownerKey(id), pairedKey(id)]);
       const { owners, ...rest } = access();
       return decideMessage(
         message,
