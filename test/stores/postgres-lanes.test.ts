@@ -292,6 +292,25 @@ function together({ database, run }: PostgresServer): void {
     assert.equal(leading.aborted, true);
   });
 
+  test('Q9 whoever waits to lead waits outside of any statement, so that the server can clear away what was deleted', async (context) => {
+    const url = await database();
+    const [here, there] = await pair(context, url);
+    const over = new AbortController();
+    await here.lead('polling', over.signal);
+    const next = there.lead('polling', never);
+    const idle = async () =>
+      (
+        await run(
+          url,
+          `SELECT 1 FROM pg_stat_activity WHERE application_name = 'skillet lead' AND state = 'idle'
+             AND backend_xmin IS NULL AND datname = current_database()`,
+        )
+      ).length;
+    while ((await idle()) < 2);
+    over.abort(new Error('no more'));
+    assert.equal((await next).aborted, false);
+  });
+
   test('H8 uses that are counted in two stores share one limit', async (context) => {
     const [here, there] = await pair(context, await database());
     const burst = { key: 'telegram:chat:1', count: 3, ms: 10_000 };

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Log } from '../../core/log.ts';
 import type { Store } from '../store.ts';
 import { toFault } from './database-fault.ts';
@@ -13,8 +14,9 @@ const trustedMs = silentMs - 2_000;
 const againMs = 1_000;
 
 /**
- * `Store.lead` on PostgreSQL (Q9): a lock of a session of its own, for which the others wait at the server. It goes with
- * the session: at once where the process dies, after 12 seconds of silence where it hangs or is cut off.
+ * `Store.lead` on PostgreSQL (Q9): a lock of a session of its own, which the others try every second. It goes with the
+ * session: at once where the process dies, after 12 seconds of silence where it hangs or is cut off. Nobody waits for it
+ * inside a statement: a statement that waits keeps the server from clearing away anything that was deleted meanwhile.
  */
 export function createLead(database: Database, log: Log): Readonly<{ lead: Store['lead']; close(): void }> {
   const closing = new AbortController();
@@ -56,12 +58,17 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
     until.addEventListener('abort', stop);
     try {
       await client.connect();
-      // A waiter whose process is gone is noticed while it waits.
-      await client.query(`SET statement_timeout = 0; SET client_connection_check_interval = '2s';
-        SET idle_session_timeout = ${silentMs}; SET application_name = 'skillet lead'`);
-      await client.query(`SELECT pg_advisory_lock('${lockOf('lead', what)}'::bigint)`);
-      beat(performance.now());
-      return leading.signal;
+      await client.query(`SET idle_session_timeout = ${silentMs}; SET application_name = 'skillet lead'`);
+      for (;;) {
+        const sent = performance.now();
+        const { rows } = await client.query<Readonly<{ ours: boolean }>>(asking(what));
+        if (rows[0]?.ours === true) {
+          beat(sent);
+          return leading.signal;
+        }
+        await sleep(againMs, until);
+        until.throwIfAborted();
+      }
     } catch (error) {
       end(toFault(error));
       throw toFault(error);
@@ -84,6 +91,15 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
     },
     close: () => closing.abort(new Error('the store was closed')),
   };
+}
+
+/** Given up where the server does not answer: a connection that is dead without a word would be waited on for ever. */
+function asking(what: string): pg.QueryConfig {
+  const asked: pg.QueryConfig & Readonly<{ query_timeout: number }> = {
+    text: `SELECT pg_try_advisory_lock('${lockOf('lead', what)}'::bigint) AS ours`,
+    query_timeout: trustedMs,
+  };
+  return asked;
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,7 @@
 import { OperatorError } from '../../core/errors.ts';
 import type { Database } from './open-database.ts';
 
-/** The oldest server that has what is used here (sessions that sleep are ended; one that hung up is noticed). */
+/** The oldest server that has what is used here (sessions that sleep are ended). */
 const oldestServer = 140_000;
 /** Held while the schema is looked at and changed: processes that start together do it one after another. */
 const migrating = 0x536b696c6c65n;
