@@ -2,7 +2,7 @@
  * Several processes on one PostgreSQL (Q9): `npm run test:scale`. 500 conversations, 20,000 messages, 3 processes; the one
  * that polls is killed on the way, and later another one. Prints figures, and exits 1 when anything was lost, out of order,
  * repeated without excuse, or not taken over within 30 s. `SKILLET_SCALE_CONVERSATIONS`, `_MESSAGES`, `_PROCESSES`,
- * `_CONCURRENCY`, `_MODEL_MS`, `_AHEAD` and `_MISHAPS` (names of `test/support/scale/mishaps.ts`, with commas) change it;
+ * `_CONCURRENCY`, `_MODEL_MS`, `_AHEAD`, `_PACED` (1: Telegram's limits are kept) and `_MISHAPS` (names of `test/support/scale/mishaps.ts`, with commas) change it;
  * `SKILLET_SCALE_STATEMENTS=20` names the 20 dearest statements.
  */
 import { loadavg } from 'node:os';
@@ -35,6 +35,7 @@ if (wanted.length < names.length) {
       messages: number('MESSAGES', 20_000),
       processes: number('PROCESSES', 3),
       concurrency: number('CONCURRENCY', 16),
+      paced: number('PACED', 0) === 1,
       modelMs: number('MODEL_MS', 50),
       ahead: number('AHEAD', 3),
       mishaps: wanted,

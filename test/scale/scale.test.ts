@@ -15,6 +15,7 @@ test('Q2 Q3 Q7 Q9 three processes on one PostgreSQL: the one that polls is kille
     messages: 300,
     processes: 3,
     concurrency: 8,
+    paced: false,
     modelMs: 50,
     ahead: 3,
     mishaps: ['poller'],

@@ -18,16 +18,18 @@ export async function makeLeanHome(
     name: string;
     store?: string;
     concurrency: number;
+    /** Keep to Telegram's limits; not, where it is not said. */
+    paced?: boolean;
     prepare?(home: string): Promise<void>;
   }>,
 ): Promise<LeanHome> {
-  const { name, store, concurrency, prepare } = options;
+  const { name, store, concurrency, paced = false, prepare } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-lean-'));
   await mkdir(path.join(folder, 'data'), { mode: 0o700 });
   const url = platform.urlOf(name);
   const lines = [
     `[agent]\nconcurrency = ${concurrency}`,
-    `[telegram]\ntoken = "${platform.token}"\napi_root = "${url}"\npaced = false`,
+    `[telegram]\ntoken = "${platform.token}"\napi_root = "${url}"\npaced = ${paced}`,
     '[access]\ndm = "open"',
     '[log]\nlevel = "info"\nformat = "json"',
     `[models.default]\nmodel = "lean"\nbase_url = "${url}"\napi_key = "lean-key-1234"`,

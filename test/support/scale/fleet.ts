@@ -24,9 +24,9 @@ export type Fleet = Readonly<{
 
 export async function createFleet(
   platform: LeanPlatform,
-  options: Readonly<{ processes: number; store: string; concurrency: number }>,
+  options: Readonly<{ processes: number; store: string; concurrency: number; paced: boolean }>,
 ): Promise<Fleet> {
-  const { processes, store, concurrency } = options;
+  const { processes, ...rest } = options;
   const names = Array.from({ length: processes }, (_, index) => String.fromCharCode(97 + index));
   const homes = new Map<string, LeanHome>();
   const running = new Map<string, BotProcess>();
@@ -34,7 +34,7 @@ export async function createFleet(
   /** Processor time by process id. */
   const processor = new Map<number, number>();
   const memory = new Map<string, number[]>(names.map((name) => [name, []]));
-  for (const name of names) homes.set(name, await makeLeanHome(platform, { name, store, concurrency }));
+  for (const name of names) homes.set(name, await makeLeanHome(platform, { name, ...rest }));
 
   async function sampleOne(name: string, { pid }: BotProcess): Promise<void> {
     const [ms, mb] = await Promise.all([processorMs(pid), residentMb(pid)]);

@@ -13,6 +13,8 @@ export type ScaleOptions = Readonly<{
   processes: number;
   /** `[agent] concurrency` of each process. */
   concurrency: number;
+  /** Keep to Telegram's limits: 30 sends a second. */
+  paced: boolean;
   /** Milliseconds the model thinks. */
   modelMs: number;
   /** Messages a person says without waiting for the answers. */
@@ -54,7 +56,8 @@ export async function runScale(server: PostgresServer, options: ScaleOptions): P
   const url = await server.database();
   const cost = await createDatabaseCost(server, url);
   const platform = await startLeanPlatform({ modelMs: options.modelMs });
-  const fleet = await createFleet(platform, { ...options, store: url });
+  const { processes, concurrency, paced } = options;
+  const fleet = await createFleet(platform, { processes, concurrency, paced, store: url });
   const sampling = new AbortController();
   try {
     // All at the same moment, on an empty database.
