@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { storeFault } from '../stores/store-fault.ts';
 
 /** Calls of the store that wait until it can be used, in the order in which they came (Q11). */
@@ -5,6 +6,7 @@ export type WaitingCalls = Readonly<{
   /**
    * Settles as the call does when its turn comes. `failure` is how it failed already, if it did: where that call may have
    * been carried out after all, and is not `repeatable`, it is not made again and the promise rejects with `failure`.
+   * Made in the async context it came in: a store that several processes share tells by that for which lane it is (Q9).
    */
   add<T>(call: () => Promise<T>, how: Readonly<{ repeatable: boolean; failure?: Error }>): Promise<T>;
   /** Makes the first call that waits, if any; false where the database refused it, which `add` does not tell then. */
@@ -34,6 +36,7 @@ export function createWaitingCalls(met: (error: unknown) => void): WaitingCalls 
   return {
     add(call, { repeatable, failure }) {
       const mayRepeat = (error: unknown): boolean => repeatable || storeFault(error)?.undone !== false;
+      const inContext = AsyncLocalStorage.snapshot();
       return new Promise((resolve, reject) => {
         waiting.push({
           async make() {
@@ -42,7 +45,7 @@ export function createWaitingCalls(met: (error: unknown) => void): WaitingCalls 
               return 'made';
             }
             try {
-              resolve(await call());
+              resolve(await inContext(call));
               return 'made';
             } catch (error) {
               met(error);

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { test } from 'node:test';
 import { createStoreHealth, type Outage } from '../../src/app/store-health.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -59,6 +60,23 @@ function mend(store: ReturnType<typeof watched>): void {
   delete store.db.checkFails;
   delete store.db.callFails;
 }
+
+test('Q9, Q11 a call that waited is made for the lane it was called in, whoever met the outage first', async () => {
+  const store = watched();
+  const lane = new AsyncLocalStorage<string>();
+  const made: (string | undefined)[] = [];
+  const call = async (): Promise<void> => {
+    if (store.db.callFails !== undefined) throw store.db.callFails;
+    made.push(lane.getStore());
+  };
+  breakDown(store);
+  const calls = ['a', 'b', 'c'].map((name) => lane.run(name, () => store.patient(call)));
+  await store.clock.advance(2_000);
+  mend(store);
+  await store.clock.advance(10_000);
+  await Promise.all(calls);
+  assert.deepEqual(made.toSorted(), ['a', 'b', 'c']);
+});
 
 test('Q11 a call that a full disk refuses is made again when there is space, and settles as if nothing had been', async () => {
   const store = watched();
