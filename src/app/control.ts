@@ -15,6 +15,8 @@ export const operations = [
   'inbox list',
   'inbox retry',
   'inbox drop',
+  'outbox list',
+  'outbox retry',
   'backup',
   'forget',
 ] as const;

@@ -50,6 +50,12 @@ export function createOperate(options: {
         if (!(await inbox.retry(argument)))
           throw new OperatorError(`nothing was set aside under ${argument}: see \`skillet inbox list\``);
         return { retried: argument };
+      case 'outbox list':
+        return store.outbox.givenUp();
+      case 'outbox retry':
+        if (!(await store.outbox.revive(argument)))
+          throw new OperatorError(`nothing was given up under ${argument}: see \`skillet outbox list\``);
+        return { retried: argument };
       case 'inbox drop':
         if (!(await drop(argument)))
           throw new OperatorError(`nothing waits or was set aside under ${argument}`);

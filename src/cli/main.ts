@@ -116,6 +116,14 @@ function program(): Command {
     );
   }
 
+  const outbox = skillet.command('outbox').description('answers that could not be delivered').exitOverride();
+  add(outbox, 'list', 'parts that the platform would not take')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./operator.ts')).outboxList(options));
+  add(outbox, 'retry <key>', 'send it after all').action(async (key: string, options: ReadOptions) =>
+    (await import('./operator.ts')).operator('outbox retry', key, options),
+  );
+
   add(
     skillet,
     'backup <file>',

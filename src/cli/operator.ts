@@ -1,7 +1,7 @@
 import type { Operation } from '../app/control.ts';
 import type { PairingRequest } from '../app/pairing.ts';
 import type { Paired } from '../app/people.ts';
-import type { ListedItem } from '../stores/store.ts';
+import type { DeadPart, ListedItem } from '../stores/store.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
@@ -45,6 +45,14 @@ export async function inboxList({
       ...(error === undefined ? [] : [error]),
     ].join('  ');
   print(items.map(line).join('\n') || (waiting === true ? 'Nothing waits.' : 'Nothing was set aside.'));
+}
+
+/** `outbox list`: parts of answers that the platform would not take (Q6). */
+export async function outboxList({ config, json }: ReadOptions): Promise<void> {
+  const parts = (await askBot('outbox list', '', config)) as DeadPart[];
+  if (json === true) return printJson(parts);
+  const line = ({ key, lane, error, at }: DeadPart): string => `${key}  to ${lane}  ${date(at)}  ${error}`;
+  print(parts.map(line).join('\n') || 'Nothing was given up.');
 }
 
 /** An operation that changes one thing and says what it did. */

@@ -3,6 +3,7 @@ import type { Part, Receipt } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message } from '../core/message.ts';
+import type { Asks } from './asks.ts';
 import type { Tokens } from '../core/model.ts';
 import type { Backlog } from './backlog.ts';
 
@@ -123,6 +124,15 @@ export type OutboxRow = Readonly<{
   shown?: Receipt;
 }>;
 
+/** A part that was given up, as the operator sees it. */
+export type DeadPart = Readonly<{
+  key: string;
+  /** Key of its conversation. */
+  lane: string;
+  error: string;
+  at: number;
+}>;
+
 /** Parts to be sent, in order within a conversation (Q6). */
 export type Outbox = Readonly<{
   /** Gives out conversations with a row to send until it is stopped. */
@@ -139,6 +149,10 @@ export type Outbox = Readonly<{
   dead(key: string, error: string): Promise<void>;
   /** Counted sends whose outcome was unknown and that were repeated (Q6). */
   repeated(key: string): Promise<void>;
+  /** Parts that were given up and are still kept, oldest first. */
+  givenUp(): Promise<readonly DeadPart[]>;
+  /** Sends a given-up part after all, with no tries counted. False when there is none. */
+  revive(key: string): Promise<boolean>;
   /** Rows not sent or dead of a conversation. */
   pending(conversation: Conversation): Promise<number>;
   /** Remembers what the platform shows in place of a row that is still to be written (a status line, a preview), so that a restart finds it (Q6); without a receipt forgets it. */
@@ -193,44 +207,6 @@ export type Signals = Readonly<{
 
 /** `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was settled. `moved`: a chat got a new id. */
 export type Topic = 'stop' | 'reload' | 'answer' | 'moved';
-
-/** Something the bot waits for a person to answer; it survives a restart. */
-export type Ask = Readonly<{
-  id: string;
-  /** `approval`: of a tool call (T8). `question`: of a run to its requester (U14). */
-  kind: 'approval' | 'question';
-  conversation: Conversation;
-  /** Sender id of the person whose message began the turn. */
-  requester: string;
-  /** Transcript and tool use that wait for the answer. */
-  transcript: string;
-  toolUseId: string;
-  /** What is asked, as the asker's own plain data. */
-  payload: JsonObject;
-  askedAt: number;
-  expiresAt: number;
-  state: 'open' | 'answered' | 'expired' | 'cancelled';
-  /** Who answered, and what. */
-  answer?: Readonly<{ by: string; value: string; at: number }>;
-}>;
-
-export type JsonObject = Readonly<{ [key: string]: JsonValue }>;
-export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
-
-/** Open questions and approvals. An answer counts once. */
-export type Asks = Readonly<{
-  find(id: string): Promise<Ask | undefined>;
-  /** Open ones of a conversation, oldest first. */
-  open(conversation: Conversation): Promise<readonly Ask[]>;
-  /** Adds one; a known id is left as it is. */
-  add(ask: Omit<Ask, 'state' | 'answer'>): Promise<void>;
-  /** The first answer in time is kept; every later one is told how it ended. */
-  answer(id: string, answer: NonNullable<Ask['answer']>): Promise<'answered' | 'late' | 'unknown'>;
-  /** Ends those that are still open: for `/stop`. Gives their ids. */
-  cancel(conversation: Conversation, requester?: string): Promise<readonly string[]>;
-  /** Ends those whose time is over. Gives their ids. */
-  expire(now: number): Promise<readonly string[]>;
-}>;
 
 /** Tokens that were used, summed by day (UTC, `2026-11-22`), who, where, skill (empty: the main agent) and model. */
 export type UsageRow = Readonly<{

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Ask } from './store.ts';
+import type { Ask } from './asks.ts';
 import { storedConversation } from './stored-message.ts';
 
 const answer = z.object({ by: z.string(), value: z.string(), at: z.number() });

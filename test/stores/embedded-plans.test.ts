@@ -8,7 +8,14 @@ import { schema } from '../../src/stores/embedded/schema.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 /** Indexes over unfinished rows only: going through one costs what is left to do, not what was ever done. */
-const ofUnfinished = ['inbox_waiting', 'inbox_due', 'inbox_dead', 'inbox_dead_since', 'outbox_lanes'];
+const ofUnfinished = [
+  'inbox_waiting',
+  'inbox_due',
+  'inbox_dead',
+  'inbox_dead_since',
+  'outbox_lanes',
+  'outbox_dead',
+];
 
 test('B2 no statement of the embedded store goes through rows that are finished or of other conversations', () => {
   const connection = openConnection(':memory:');

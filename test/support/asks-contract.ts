@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Ask } from '../../src/stores/store.ts';
+import type { Ask } from '../../src/stores/asks.ts';
 import type { StoreTest } from './store-contract.ts';
 
 const room = { channel: 'slack', chat: 'C1', thread: '17.2' };

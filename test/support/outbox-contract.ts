@@ -98,6 +98,35 @@ export function outboxContract(storeTest: StoreTest): void {
     assert.deepEqual(await dueKeys(store, 10), ['a#1'], 'a part that was given up came back');
   });
 
+  storeTest('Q6 L1 what was given up is listed with the reason, and can be sent after all', async (store) => {
+    await write(store, ann, 'a#0', 'a#1');
+    await store.outbox.dead('a#0', 'blocked by the person');
+    const [dead, ...others] = await store.outbox.givenUp();
+    assert.deepEqual(others, []);
+    assert.deepEqual([dead?.key, dead?.lane, dead?.error], ['a#0', 'telegram:1', 'blocked by the person']);
+    assert.equal(await store.outbox.revive('a#1'), false);
+    assert.equal(await store.outbox.revive('a#0'), true);
+    assert.deepEqual(await dueKeys(store), ['a#0']);
+    assert.deepEqual(await store.outbox.givenUp(), []);
+    const sent: string[] = [];
+    const serving = store.outbox.serve({
+      channels: ['telegram'],
+      concurrency: 1,
+      async run(lane) {
+        const row = await store.outbox.next(lane, Date.now());
+        if (row === undefined) return;
+        if (sent.length === 0) await store.outbox.dead(row.key, 'blocked still');
+        else await store.outbox.sent(row.key, { id: '1' });
+        sent.push(row.key);
+      },
+    });
+    await serving.idle();
+    assert.equal(await store.outbox.revive('a#0'), true);
+    await serving.idle();
+    assert.deepEqual(sent, ['a#0', 'a#1', 'a#0']);
+    await serving.stop();
+  });
+
   storeTest(
     'Q6 what is shown in the place of a part is found by it, before and after it is written',
     async (store) => {

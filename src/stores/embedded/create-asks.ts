@@ -1,6 +1,6 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Ask, Asks } from '../store.ts';
+import type { Ask, Asks } from '../asks.ts';
 import { storedAsk, toAsk, type AskRow } from '../stored-ask.ts';
 import { readStored } from '../stored-json.ts';
 import type { Clock } from '../../core/clock.ts';

@@ -30,7 +30,10 @@ export function createEmbeddedStore(
     changed: toAnswer.ring,
     onWork: toAnswer.onRing,
   });
-  const { add, ...outbox } = createOutbox(connection, clock, log, toSend.onRing);
+  const { add, ...outbox } = createOutbox(connection, clock, log, {
+    changed: toSend.ring,
+    onWork: toSend.onRing,
+  });
   const { append, ...transcripts } = createTranscripts(connection, log);
   const { usage, add: addUse } = createUsage(connection);
   const keyed = createKeyed(connection, log);

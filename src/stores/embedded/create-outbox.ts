@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
-import type { Outbox, OutboxRow, Step } from '../store.ts';
+import type { DeadPart, Outbox, OutboxRow, Step } from '../store.ts';
 import { createServe, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
@@ -11,7 +11,7 @@ export function createOutbox(
   connection: Connection,
   clock: Clock,
   log: Log,
-  onWork: (wake: () => void) => void,
+  { changed, onWork }: Readonly<{ changed(): void; onWork(wake: () => void): void }>,
 ): Outbox & Readonly<{ add(row: NonNullable<Step['outbox']>[number]): void }> {
   const insert = connection.prepare(
     `INSERT INTO outbox (key, lane, conversation, part, status, due_at)
@@ -43,6 +43,13 @@ export function createOutbox(
   const forward = connection.prepare('UPDATE outbox SET due_at = ? WHERE finished_at IS NULL AND due_at > ?');
   const dead = connection.prepare(
     `UPDATE outbox SET status = 'dead', error = ?, finished_at = ? WHERE finished_at IS NULL AND key = ?`,
+  );
+  const deadParts = connection.prepare<Omit<DeadPart, 'error'> & Readonly<{ error: string | null }>>(
+    `SELECT key, lane, error, finished_at AS at FROM outbox WHERE status = 'dead' ORDER BY seq`,
+  );
+  const revive = connection.prepare(
+    `UPDATE outbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, finished_at = NULL
+     WHERE status = 'dead' AND key = ?`,
   );
   const repeated = connection.prepare('UPDATE outbox SET repeats = repeats + 1 WHERE key = ?');
   const show = connection.prepare(
@@ -98,6 +105,12 @@ export function createOutbox(
     dead: async (key, error) => giveUp(key, error),
     async repeated(key) {
       connection.write('process', () => repeated.run(key));
+    },
+    givenUp: async () => deadParts.all().map(({ error, ...part }) => ({ ...part, error: error ?? '' })),
+    async revive(key) {
+      const revived = connection.write('power', () => revive.run(key)) > 0;
+      if (revived) changed();
+      return revived;
     },
     pending: async (conversation) => count.get(conversationKey(conversation))?.unsent ?? 0,
     async show(key, receipt) {

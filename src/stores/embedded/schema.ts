@@ -126,5 +126,6 @@ export const schema: readonly string[] = [
       MAX(CASE WHEN json_valid(entry) THEN CAST(entry ->> '$.at' AS INTEGER) END), unixepoch() * 1000
     ) FROM entries GROUP BY transcript;
   CREATE INDEX transcript_times_last ON transcript_times (last_at);
-  CREATE INDEX inbox_dead_since ON inbox (accepted_at) WHERE status = 'dead';`,
+  CREATE INDEX inbox_dead_since ON inbox (accepted_at) WHERE status = 'dead';
+  CREATE INDEX outbox_dead ON outbox (seq) WHERE status = 'dead';`,
 ];

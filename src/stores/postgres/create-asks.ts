@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Ask, Asks } from '../store.ts';
+import type { Ask, Asks } from '../asks.ts';
 import { storedAsk, toAsk, type AskRow } from '../stored-ask.ts';
 import { readStored } from '../stored-json.ts';
 import type { Database, Query } from './open-database.ts';

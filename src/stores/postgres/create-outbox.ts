@@ -1,12 +1,16 @@
 import { conversationKey } from '../../core/conversation.ts';
-import type { Outbox, OutboxRow } from '../store.ts';
+import type { DeadPart, Outbox, OutboxRow } from '../store.ts';
 import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
 import type { Backing } from './backing.ts';
 import type { Serve } from './create-serve.ts';
+import { lockOf } from './lock-of.ts';
 import type { Query } from './open-database.ts';
 
 /** The outbox on PostgreSQL. */
-export function createOutbox({ database, leases, clock, log }: Backing, serve: Serve): Outbox {
+export function createOutbox(
+  { database, jobs, leases, announce, clock, log }: Backing,
+  serve: Serve,
+): Outbox {
   /** A change of a row that only who holds its conversation may make; the row's key is the fourth value. */
   async function change(set: string, values: readonly unknown[], durable = false): Promise<void> {
     await leases.fenced(
@@ -52,6 +56,34 @@ export function createOutbox({ database, leases, clock, log }: Backing, serve: S
       change(`status = 'waiting', tries = tries + 1, error = $5, due_at = $6`, [key, plain(error), at]),
     dead: giveUp,
     repeated: (key) => change('repeats = repeats + 1', [key]),
+    async givenUp() {
+      const { rows } = await database.query<DeadPart>(
+        `SELECT key, lane, coalesce(error, '') AS error, finished_at AS at FROM skillet.outbox
+         WHERE status = 'dead' ORDER BY seq`,
+      );
+      return rows;
+    },
+    async revive(key) {
+      const dead = await database.query<Readonly<{ lane: string }>>(
+        `SELECT lane FROM skillet.outbox WHERE status = 'dead' AND key = $1`,
+        [key],
+      );
+      const lane = dead.rows[0]?.lane;
+      if (lane === undefined) return false;
+      await jobs.prepare('outbox', [lane]);
+      const locks = [lockOf('outbox', lane)];
+      const revived = await database.transaction({ outlives: 'disk', locks }, async (query) => {
+        const { changed } = await query(
+          `UPDATE skillet.outbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, finished_at = NULL
+           WHERE status = 'dead' AND key = $1`,
+          [key],
+        );
+        if (changed > 0) await jobs.hasten(query, 'outbox', lane);
+        return changed > 0;
+      });
+      if (revived) announce('outbox');
+      return revived;
+    },
     async pending(conversation) {
       const { rows } = await database.query<Readonly<{ unsent: number }>>(
         'SELECT count(*) AS unsent FROM skillet.outbox WHERE finished_at IS NULL AND lane = $1',

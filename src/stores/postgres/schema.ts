@@ -125,6 +125,8 @@ export const schema: readonly string[] = [
   );
   CREATE INDEX usage_sender ON skillet.usage (sender, day);
 
+  CREATE INDEX outbox_dead ON skillet.outbox (seq) WHERE status = 'dead';
+
   CREATE UNLOGGED TABLE skillet.limits (
     key text PRIMARY KEY,
     every double precision NOT NULL,

@@ -1,0 +1,39 @@
+import type { Conversation } from '../core/conversation.ts';
+
+/** Something the bot waits for a person to answer; it survives a restart. */
+export type Ask = Readonly<{
+  id: string;
+  /** `approval`: of a tool call (T8). `question`: of a run to its requester (U14). */
+  kind: 'approval' | 'question';
+  conversation: Conversation;
+  /** Sender id of the person whose message began the turn. */
+  requester: string;
+  /** Transcript and tool use that wait for the answer. */
+  transcript: string;
+  toolUseId: string;
+  /** What is asked, as the asker's own plain data. */
+  payload: JsonObject;
+  askedAt: number;
+  expiresAt: number;
+  state: 'open' | 'answered' | 'expired' | 'cancelled';
+  /** Who answered, and what. */
+  answer?: Readonly<{ by: string; value: string; at: number }>;
+}>;
+
+export type JsonObject = Readonly<{ [key: string]: JsonValue }>;
+export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
+
+/** Open questions and approvals. An answer counts once. */
+export type Asks = Readonly<{
+  find(id: string): Promise<Ask | undefined>;
+  /** Open ones of a conversation, oldest first. */
+  open(conversation: Conversation): Promise<readonly Ask[]>;
+  /** Adds one; a known id is left as it is. */
+  add(ask: Omit<Ask, 'state' | 'answer'>): Promise<void>;
+  /** The first answer in time is kept; every later one is told how it ended. */
+  answer(id: string, answer: NonNullable<Ask['answer']>): Promise<'answered' | 'late' | 'unknown'>;
+  /** Ends those that are still open: for `/stop`. Gives their ids. */
+  cancel(conversation: Conversation, requester?: string): Promise<readonly string[]>;
+  /** Ends those whose time is over. Gives their ids. */
+  expire(now: number): Promise<readonly string[]>;
+}>;
