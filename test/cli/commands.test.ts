@@ -7,6 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import { cliPath, openCliHome } from '../support/run-cli.ts';
+import { openStore } from '../../src/stores/open-store.ts';
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
 
 test('L1 wrong usage is 2, --version and --help are 0', async (t) => {
@@ -103,6 +104,29 @@ test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its s
   assert.match((await run(['pair', 'list'])).stdout, /Nobody/);
   assert.match((await run(['inbox', 'list'])).stdout, /Nothing was set aside/);
   assert.equal((await run(['inbox', 'drop', 'telegram:1:1'])).code, 1);
+});
+
+test('L1 Q6 answers that were given up are listed with the reason and can be sent after all', async (t) => {
+  const { run, folder } = await openCliHome(t);
+  assert.match((await run(['outbox', 'list'])).stdout, /Nothing was given up/);
+  const store = await openStore(`sqlite:${path.join(folder, 'data/skillet.db')}`);
+  const conversation = { channel: 'telegram', chat: '42' };
+  await store.commit({ outbox: [{ key: 'k#0', conversation, part: { markdown: 'hi' } }] });
+  await store.outbox.dead('k#0', 'Forbidden: bot was blocked by the user');
+  await store.close();
+  assert.match(
+    (await run(['outbox', 'list'])).stdout,
+    /k#0 {2}to telegram:42 .* {2}Forbidden: bot was blocked/,
+  );
+  const listed = JSON.parse((await run(['outbox', 'list', '--json'])).stdout) as { key: string }[];
+  assert.deepEqual(
+    listed.map(({ key }) => key),
+    ['k#0'],
+  );
+  assert.equal((await run(['outbox', 'retry', 'k#0'])).code, 0);
+  const again = await run(['outbox', 'retry', 'k#0']);
+  assert.equal(again.code, 1);
+  assert.match(again.stderr, /nothing was given up under k#0/);
 });
 
 test('Q7 S4 a bot that cannot connect says why and what to do, and leaves nothing open to others', async (t) => {
