@@ -13,7 +13,8 @@ export type DatabaseCost = Readonly<{
   statements(): Promise<readonly Statement[]>;
 }>;
 
-export type Statement = Readonly<{ calls: number; ms: number; query: string }>;
+/** `ms`: carrying it out, waiting included; `planMs`: planning it. */
+export type Statement = Readonly<{ calls: number; ms: number; planMs: number; query: string }>;
 
 /** Restarts the server with `pg_stat_statements` where it has that. */
 export async function createDatabaseCost(server: PostgresServer, url: string): Promise<DatabaseCost> {
@@ -26,6 +27,8 @@ export async function createDatabaseCost(server: PostgresServer, url: string): P
     await server.run(url, `ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`);
     await server.stop('fast');
     await server.start();
+    await server.run(url, 'ALTER SYSTEM SET pg_stat_statements.track_planning = on');
+    await server.run(url, 'SELECT pg_reload_conf()');
     await server.run(url, 'CREATE EXTENSION pg_stat_statements');
   }
   /** By the server's process id: it may be started anew. */
@@ -52,12 +55,13 @@ export async function createDatabaseCost(server: PostgresServer, url: string): P
       if (!counts) return [];
       const rows = await server.run(
         url,
-        `SELECT calls, total_exec_time AS ms, regexp_replace(query, '\\s+', ' ', 'g') AS query
-         FROM pg_stat_statements ORDER BY total_exec_time DESC`,
+        `SELECT calls, total_exec_time AS ms, total_plan_time AS plan, regexp_replace(query, '\\s+', ' ', 'g') AS query
+         FROM pg_stat_statements ORDER BY total_exec_time + total_plan_time DESC`,
       );
-      return rows.map(({ calls, ms, query }) => ({
+      return rows.map(({ calls, ms, plan, query }) => ({
         calls: Number(calls),
         ms: Number(ms),
+        planMs: Number(plan),
         query: String(query),
       }));
     },
