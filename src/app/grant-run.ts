@@ -14,7 +14,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import { ownSkillReadFileTool } from '../tools/built-in/skills-read-file.ts';
+import { ownSkillReadFileTool } from '../tools/built-in/create-skills-read-file.ts';
 import { skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
