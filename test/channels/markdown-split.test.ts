@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import fc from 'fast-check';
 import type { MarkdownDocument } from '../../src/channels/markdown/document.ts';
 import { parseMarkdown } from '../../src/channels/markdown/parse-markdown.ts';
 import { plainText } from '../../src/channels/markdown/plain-text.ts';
@@ -166,4 +167,18 @@ test('S6 nesting however deep is flat enough for the stack', () => {
     const pieces = splitMarkdown(source, telegramFits);
     assert.ok(pieces.length > 0 && pieces.every((piece) => telegramFits(piece)));
   }
+});
+
+test('H2 a line of plain words is read without the parser just as the parser reads it', () => {
+  const letters = [...'aZß1 0  ..,;?!\'"()%-w'];
+  const words = fc.array(fc.constantFrom(...letters, 'www', '1.', '- ', '...', '--'), { maxLength: 12 });
+  fc.assert(
+    fc.property(words, (pieces) => {
+      const line = `x${pieces.join('')}`;
+      // With a block behind it the line goes to the parser.
+      const parsed = parseMarkdown(`${line}\n\n*end*`).children.slice(0, -1);
+      assert.deepEqual(parseMarkdown(line).children, parsed);
+    }),
+    { numRuns: Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200) },
+  );
 });

@@ -13,6 +13,7 @@ import { visibleText } from './visible-text.ts';
  * are) never becomes blank.
  */
 export function parseMarkdown(markdown: string): MarkdownDocument {
+  if (isPlain(markdown)) return { type: 'root', children: literally(markdown) };
   const stretches = tameMarkdown(markdown);
   const children = stretches.flatMap(({ source, definitions, literal }) =>
     literal ? literally(source) : parse(definitions === '' ? source : `${definitions}\n\n${source}`),
@@ -39,6 +40,13 @@ const notWanted = [
   'gfmFootnoteCall',
   'gfmPotentialFootnoteCall',
 ];
+
+/** One line of words in which no character can mean anything: most of what people are answered, and not worth a parser. */
+function isPlain(markdown: string): boolean {
+  return (
+    /^\p{L}(?:[\p{L}\p{N} ,.;?!'"()%-]*[\p{L}\p{N},.;?!'"()%])?$/u.test(markdown) && !/www\./i.test(markdown)
+  );
+}
 
 function literally(source: string): readonly Block[] {
   return source
