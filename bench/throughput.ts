@@ -81,20 +81,22 @@ async function fill(url: string, conversations: number): Promise<void> {
       makeMessage({ id: `telegram:${chat}:1`, conversation: { channel: 'telegram', chat } }),
     );
     await Promise.all(messages.map((message) => store.inbox.accept(message, { now: Date.now() })));
-    for (const { id, conversation } of messages) {
-      const transcript = `telegram:${conversation.chat}`;
-      const entries: readonly Entry[] = [
-        { kind: 'user', item: id, sender: transcript, content: 'hello', at: Date.now() },
-        { kind: 'notice', text: 'filled', at: Date.now() },
-      ];
-      const key = `${id}#0`;
-      await store.commit({
-        entries: entries.map((entry) => ({ transcript, entry })),
-        outbox: [{ key, conversation, part: { markdown: 'hi' } }],
-        done: id,
-      });
-      await store.outbox.sent(key, { id: '1' });
-    }
+    await Promise.all(
+      messages.map(async ({ id, conversation }) => {
+        const transcript = `telegram:${conversation.chat}`;
+        const entries: readonly Entry[] = [
+          { kind: 'user', item: id, sender: transcript, content: 'hello', at: Date.now() },
+          { kind: 'notice', text: 'filled', at: Date.now() },
+        ];
+        const key = `${id}#0`;
+        await store.commit({
+          entries: entries.map((entry) => ({ transcript, entry })),
+          outbox: [{ key, conversation, part: { markdown: 'hi' } }],
+          done: id,
+        });
+        await store.outbox.sent(key, { id: '1' });
+      }),
+    );
   }
   await store.close();
 }
