@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -87,6 +87,17 @@ test('Q11 what can not be opened says which file and why', async (context) => {
     name: 'OperatorError',
     message: /s\.db can't be used as the store: .*(ENOTDIR|EEXIST)/,
   });
+});
+
+test('Q11 a folder in place of the file is refused and left as it is', async (context) => {
+  const dir = folder(context);
+  const before = statSync(dir).mode;
+  await assert.rejects(openStore(`sqlite:${dir}`), {
+    name: 'OperatorError',
+    message: /can't be used as the store: it is no file\./,
+  });
+  assert.equal(statSync(dir).mode, before);
+  assert.equal(existsSync(`${dir}.lock`), false);
 });
 
 test('Q8 a url that names no store says what to write and never shows itself', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -33,6 +33,8 @@ function own(location: string, clock: Clock, log: Log): Store {
   createOnce(location);
   // Two names of one file share one lock.
   const file = realpathSync(location);
+  // Nothing is locked or changed where it is no file: a folder would lose its mode.
+  if (!statSync(file).isFile()) throw new Error('it is no file');
   const lock = lockOwner(file);
   try {
     // SQLite gives its journal files the mode of the file.
