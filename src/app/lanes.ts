@@ -17,6 +17,8 @@ export type Lanes = Readonly<{
 
 /** What is aborted has so long to end. */
 const abortedMs = 5_000;
+/** Words of stopping that are remembered for items that are not answered here (yet). */
+const mostEarly = 1_000;
 /** Waits before the next try, in milliseconds, by the number of tries that failed. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
@@ -53,10 +55,17 @@ export function createLanes(options: {
     log,
   } = options;
   const running = new Map<string, AbortController>();
+  const early = new Set<string>();
   const stopping = new AbortController();
   let serving: Serving | undefined;
   // Wherever `/stop` was said, the process that answers the message hears it (Q9).
-  const silence = signals.on('stop', (key) => running.get(key)?.abort(stoppedByPerson()));
+  const silence = signals.on('stop', (key) => {
+    const abort = running.get(key);
+    if (abort !== undefined) return abort.abort(stoppedByPerson());
+    // Taken a moment ago, perhaps, or another process has it.
+    early.add(key);
+    for (const oldest of early) if (early.size > mostEarly) early.delete(oldest);
+  });
 
   async function runLane(lane: string, lost: AbortSignal): Promise<void> {
     const item = await inbox.take(lane, clock.now());
@@ -66,7 +75,7 @@ export function createLanes(options: {
     const onLost = (): void => abort.abort(shutdownReason());
     lost.addEventListener('abort', onLost);
     running.set(item.key, abort);
-    if (item.stopped === true) abort.abort(stoppedByPerson());
+    if (early.delete(item.key) || item.stopped === true) abort.abort(stoppedByPerson());
     if (lost.aborted) onLost();
     const began = clock.now();
     try {

@@ -9,32 +9,38 @@ import { quietLog } from '../support/quiet-log.ts';
 
 type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
 
-async function setUp(handle: Handle, more: { concurrency?: number; progressed?: boolean } = {}) {
+async function setUp(
+  handle: Handle,
+  more: { concurrency?: number; progressed?: boolean | (() => Promise<boolean>) } = {},
+) {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const dead: string[] = [];
   const log = quietLog();
-  const lanes = createLanes({
-    inbox: store.inbox,
-    signals: store.signals,
-    handle: async (item, signal) => {
-      await handle(item, signal);
-      await store.commit({ done: item.key });
-    },
-    progressed: async () => more.progressed ?? false,
-    onDead: async (item) => void dead.push(item.key),
-    channels: ['telegram'],
-    concurrency: more.concurrency ?? 8,
-    clock,
-    log,
-  });
+  const make = () =>
+    createLanes({
+      inbox: store.inbox,
+      signals: store.signals,
+      handle: async (item, signal) => {
+        await handle(item, signal);
+        await store.commit({ done: item.key });
+      },
+      progressed: async () =>
+        typeof more.progressed === 'function' ? more.progressed() : (more.progressed ?? false),
+      onDead: async (item) => void dead.push(item.key),
+      channels: ['telegram'],
+      concurrency: more.concurrency ?? 8,
+      clock,
+      log,
+    });
+  const lanes = make();
   lanes.start();
   const say = (chat: string, n: number) =>
     store.inbox.accept(
       makeMessage({ id: `telegram:${chat}:${n}`, conversation: { channel: 'telegram', chat } }),
       { now: clock.now() },
     );
-  return { clock, store, dead, lanes, log, say };
+  return { clock, store, dead, lanes, make, log, say };
 }
 
 test('Q3 a lane keeps its order while lanes go on side by side, at most as many as configured', async () => {
@@ -123,6 +129,33 @@ test('Q4 an item that was stopped before its process died is ended, not gone on 
   await clock.advance(10_000);
   assert.deepEqual(reasons, ['AbortError']);
   assert.deepEqual(await store.inbox.list('waiting'), []);
+});
+
+test('Q4 an item that is to stop while it is being taken up is ended, too', async () => {
+  const asked = Promise.withResolvers<void>();
+  const judged = Promise.withResolvers<boolean>();
+  const reasons: unknown[] = [];
+  const { clock, store, lanes, make, say } = await setUp(
+    async (_item, signal) => {
+      reasons.push(signal.aborted && (signal.reason as Error).name);
+    },
+    {
+      progressed: () => {
+        asked.resolve();
+        return judged.promise;
+      },
+    },
+  );
+  await lanes.stop(0);
+  await say('1', 0);
+  await store.inbox.take('telegram:1', clock.now());
+  const next = make();
+  next.start();
+  await asked.promise;
+  await store.signals.send('stop', 'telegram:1:0');
+  judged.resolve(true);
+  await next.idle();
+  assert.deepEqual(reasons, ['AbortError']);
 });
 
 test('Q7 stopping waits for what runs, aborts it when the time is over, and takes nothing more', async () => {
