@@ -48,11 +48,22 @@ async function setUp(findable: Readonly<Record<string, string>> = {}) {
   return { seen, looked, clock, begin, store };
 }
 
-test('U13 typing shows at once, a line after some seconds, which changes until the work ends', async () => {
+test('U13 what is answered at once shows no typing', async () => {
+  const { seen, clock, begin } = await setUp();
+  const shown = begin(work);
+  await clock.advance(299);
+  await shown.end();
+  await clock.advance(10_000);
+  assert.deepEqual(seen, ['end']);
+});
+
+test('U13 typing shows in a moment, a line after some seconds, which changes until the work ends', async () => {
   const { seen, clock, begin } = await setUp();
   const shown = begin(work);
   shown.progress('research: step 1');
-  await clock.advance(2_999);
+  await clock.advance(299);
+  assert.deepEqual(seen, []);
+  await clock.advance(2_700);
   assert.deepEqual(seen, ['typing']);
   await clock.advance(1);
   shown.progress('research: step 2');
