@@ -96,7 +96,7 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
       const bot = startBotProcess({
         folder,
         config: path.join(folder, `config-${number}.toml`),
-        ...(preload === undefined ? {} : { preload }),
+        ...(preload === undefined ? {} : { preload: forStore(preload, storeUrl) }),
       });
       started.push(bot);
       return bot;
@@ -108,4 +108,10 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
       await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+function forStore(preload: Preload, storeUrl: string): Preload {
+  return storeUrl.startsWith('postgres')
+    ? { ...preload, env: { ...preload.env, SKILLET_KILL_PG: '1' } }
+    : preload;
 }

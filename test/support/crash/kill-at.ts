@@ -4,7 +4,7 @@
  *
  * `SKILLET_KILL_AT` is JSON: `{ "at": "INSERT INTO entries.*tool_result", "when": "before" | "after" | "committed", "nth": 1 }`.
  * `at` is matched against the SQL on one line, followed by its values as JSON; `committed` means after the COMMIT that
- * follows the statement.
+ * follows the statement on its connection, or after the statement where it is a transaction of its own.
  */
 import { DatabaseSync, StatementSync } from 'node:sqlite';
 
@@ -18,7 +18,9 @@ const {
   nth?: number;
 };
 const pattern = new RegExp(at);
-const state = { left: nth, armed: false };
+const state = { left: nth };
+/** Connections in a transaction; true where its COMMIT is the moment. */
+const open = new WeakMap<object, boolean>();
 
 function die(): void {
   process.kill(process.pid, 'SIGKILL');
@@ -33,21 +35,32 @@ function isIt(sql: string, values: readonly unknown[]): boolean {
   return state.left === 0;
 }
 
-/** Around one statement: `after` is for when it is done. */
-function around(sql: string, values: readonly unknown[]): { after(): void } {
-  if (state.armed && /^\s*COMMIT\b/i.test(sql)) return { after: die };
-  if (!isIt(sql, values)) return { after: () => undefined };
+const nothing = (): void => undefined;
+
+/** Around one statement of a connection; what it gives is to be called when the statement is done. */
+function around(connection: object, sql: string, values: readonly unknown[]): () => void {
+  // The job engine sends whole transactions as one text.
+  if (/^\s*BEGIN\b/i.test(sql) && !/\bCOMMIT;?\s*$/i.test(sql)) open.set(connection, false);
+  if (/^\s*(COMMIT|ROLLBACK)\b/i.test(sql)) {
+    const ends = open.get(connection) === true && /COMMIT/i.test(sql);
+    open.delete(connection);
+    return ends ? die : nothing;
+  }
+  if (!isIt(sql, values)) return nothing;
   if (when === 'before') die();
-  if (when === 'committed') state.armed = true;
-  return { after: when === 'after' ? die : () => undefined };
+  if (when === 'after' || !open.has(connection)) return die;
+  open.set(connection, true);
+  return nothing;
 }
 
+/** The embedded store has one connection. */
+const embedded = {};
 for (const name of ['run', 'get', 'all'] as const) {
   const original = StatementSync.prototype[name] as (...values: unknown[]) => unknown;
   const wrapped = function (this: StatementSync, ...values: unknown[]): unknown {
-    const { after } = around(this.sourceSQL, values);
+    const done = around(embedded, this.sourceSQL, values);
     const result = original.apply(this, values);
-    after();
+    done();
     return result;
   };
   Object.defineProperty(StatementSync.prototype, name, { value: wrapped });
@@ -55,30 +68,27 @@ for (const name of ['run', 'get', 'all'] as const) {
 
 const exec = DatabaseSync.prototype.exec;
 DatabaseSync.prototype.exec = function (sql) {
-  const { after } = around(sql, []);
+  const done = around(embedded, sql, []);
   exec.call(this, sql);
-  after();
+  done();
 };
 
-type Query = (this: unknown, ...given: unknown[]) => unknown;
+type Query = (this: object, ...given: unknown[]) => unknown;
 
 /** Only where the bot is on PostgreSQL: loading the driver takes time. */
 if (process.env['SKILLET_KILL_PG'] === '1') {
   const { default: pg } = await import('pg');
   const query = pg.Client.prototype.query as Query;
   const wrapped: Query = function (...given) {
-    const [first, second] = given as [string | { text?: string; values?: unknown[] }, unknown];
-    const sql = typeof first === 'string' ? first : (first.text ?? '');
-    const values = typeof first === 'string' ? (Array.isArray(second) ? second : []) : (first.values ?? []);
-    const { after } = around(sql, values as unknown[]);
+    const [first] = given as [string | { text?: string; values?: unknown[] }];
+    const asked = typeof first === 'string' ? { text: first } : first;
+    const done = around(this, asked.text ?? '', asked.values ?? []);
     const result = query.apply(this, given);
-    if (result instanceof Promise) {
-      return result.then((value: unknown) => {
-        after();
-        return value;
-      });
-    }
-    return result;
+    if (!(result instanceof Promise)) return result;
+    return result.then((value: unknown) => {
+      done();
+      return value;
+    });
   };
   Object.defineProperty(pg.Client.prototype, 'query', { value: wrapped });
 }

@@ -37,12 +37,13 @@ export async function untilHeard(place: Place, matches: (text: string) => boolea
 }
 
 /**
- * Kills a process at each point in turn; the next one, which is to die at the next point, first answers what the last one
- * left. At the end everything is counted.
+ * Kills a process at each point in turn; with `waits` the next one, which is to die at the next point, first answers what
+ * the last one left. At the end everything is counted.
  */
 export async function runKillPoints(
   stage: CrashStage,
   points: readonly KillPoint[],
+  { waits }: Readonly<{ waits: boolean }>,
 ): Promise<Readonly<{ counts: Tally; stored: StoredFacts; copies(name: string): number }>> {
   const said: Said[] = [];
   let before: Said | undefined;
@@ -50,7 +51,7 @@ export async function runKillPoints(
     const { place, name } = point;
     const token = `n${index + 1}`;
     const bot = stage.start({ preload: killingAt(point.kill({ chat: place.chat, token })) });
-    await Promise.race([bot.exited, before && untilAnswered(before)]);
+    if (waits) await Promise.race([bot.exited, before && untilAnswered(before)]);
     const entry = { token, place, text: point.say.replace('$', token), accepted: (): boolean => false };
     said.push(entry);
     void place.say(entry.text).then((accepted: Accepted) => (entry.accepted = accepted));

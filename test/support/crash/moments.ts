@@ -14,29 +14,34 @@ type When = KillAt['when'];
 
 /** An entry of this kind whose text holds the token. */
 function entry(kind: string, when: When): Moment['kill'] {
-  return ({ token }) => ({ at: `INSERT INTO entries\\b.*\\b${kind}\\b.*${token}\\b`, when });
+  return ({ token }) => ({ at: `INSERT INTO (skillet\\.)?entries\\b.*\\b${kind}\\b.*${token}\\b`, when });
 }
 
 /** The `nth` start or end of a tool call; ids hold the token. */
 function call(kind: 'tool_started' | 'tool_result', when: When, nth = 1): Moment['kill'] {
-  return ({ token }) => ({ at: `INSERT INTO entries\\b.*${kind}.*_${token}_`, when, nth });
+  return ({ token }) => ({ at: `INSERT INTO (skillet\\.)?entries\\b.*${kind}.*_${token}_`, when, nth });
 }
 
 function inChat(statement: string, when: When): Moment['kill'] {
-  return ({ chat }) => ({ at: `${statement}.*\\b${chat}\\b`, when });
+  // A key of the message or of its reply, not the transcript.
+  return ({ chat }) => ({ at: `${statement}.*\\b${chat}:[\\d.]+[#"]`, when });
 }
 
 export const accepting: readonly Moment[] = [
-  { name: 'before a message is stored', say: 'say $', kill: inChat('INSERT INTO inbox\\b', 'before') },
+  {
+    name: 'before a message is stored',
+    say: 'say $',
+    kill: inChat('INSERT INTO (skillet\\.)?inbox\\b', 'before'),
+  },
   {
     name: 'within the transaction that stores it',
     say: 'say $',
-    kill: inChat('INSERT INTO inbox\\b', 'after'),
+    kill: inChat('INSERT INTO (skillet\\.)?inbox\\b', 'after'),
   },
   {
     name: 'stored, the platform not told',
     say: 'say $',
-    kill: inChat('INSERT INTO inbox\\b', 'committed'),
+    kill: inChat('INSERT INTO (skillet\\.)?inbox\\b', 'committed'),
     often: true,
   },
 ];
@@ -110,23 +115,31 @@ export const calling: readonly Moment[] = [
 export const tookUnheard = 'the platform took it, the bot never heard';
 
 export const sending: readonly Moment[] = [
-  { name: 'the reply is not committed', say: 'say $', kill: inChat('INSERT INTO outbox\\b', 'after') },
-  { name: 'the reply waits to be sent', say: 'say $', kill: inChat('INSERT INTO outbox\\b', 'committed') },
+  {
+    name: 'the reply is not committed',
+    say: 'say $',
+    kill: inChat('INSERT INTO (skillet\\.)?outbox\\b', 'after'),
+  },
+  {
+    name: 'the reply waits to be sent',
+    say: 'say $',
+    kill: inChat('INSERT INTO (skillet\\.)?outbox\\b', 'committed'),
+  },
   {
     name: 'about to be sent',
     say: 'say $',
-    kill: inChat("UPDATE outbox SET status = 'sending'", 'committed'),
+    kill: inChat("UPDATE (skillet\\.)?outbox SET status = 'sending'", 'committed'),
     often: true,
   },
   {
     name: tookUnheard,
     say: 'say $',
-    kill: inChat("UPDATE outbox SET status = 'sent'", 'before'),
+    kill: inChat("UPDATE (skillet\\.)?outbox SET status = 'sent'", 'before'),
     often: true,
   },
   {
     name: 'its sending is noted',
     say: 'say $',
-    kill: inChat("UPDATE outbox SET status = 'sent'", 'committed'),
+    kill: inChat("UPDATE (skillet\\.)?outbox SET status = 'sent'", 'committed'),
   },
 ];

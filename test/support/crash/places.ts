@@ -74,8 +74,10 @@ function telegramPlace(
     },
     heard: () => chat.everSent().map(({ text }) => text),
     more() {
-      const sofar = chat.everSent().length;
-      return until(`more in ${name}`, () => chat.everSent().length > sofar);
+      // An answer may be the edit of a message that was there already.
+      const texts = (): number => chat.everSent().reduce((sum, sent) => sum + sent.texts.length, 0);
+      const sofar = texts();
+      return until(`more in ${name}`, () => texts() > sofar);
     },
   };
 }

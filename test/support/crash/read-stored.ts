@@ -1,4 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
+import pg from 'pg';
 import type { Entry } from '../../../src/core/entry.ts';
 
 /** What a store holds, read past the bot when no process has it open. */
@@ -17,6 +18,16 @@ export type StoredFacts = Readonly<{
 type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
 export async function readStored(storeUrl: string): Promise<StoredFacts> {
+  if (storeUrl.startsWith('postgres')) {
+    const client = new pg.Client({ connectionString: storeUrl });
+    await client.connect();
+    try {
+      await client.query('SET search_path TO skillet');
+      return await readFacts(async (sql) => (await client.query<Record<string, unknown>>(sql)).rows);
+    } finally {
+      await client.end();
+    }
+  }
   const db = new DatabaseSync(storeUrl.replace(/^sqlite:/, ''), { readOnly: true });
   try {
     return await readFacts(async (sql) => db.prepare(sql).all());
