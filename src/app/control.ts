@@ -119,7 +119,10 @@ export async function askControl(
   return { data };
 }
 
-/** A connection to the bot that runs on this data directory; `undefined` when none does. */
+/** Codes of a socket that nobody listens on: not there, left over, or one whose path is too long to be. */
+const nobody: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED', 'EINVAL']);
+
+/** A connection to the bot that runs on this data directory; `undefined` when none does. Throws OperatorError where it can't be told. */
 export async function connectControl(socketPath: string): Promise<Socket | undefined> {
   const socket = connect(socketPath);
   return new Promise((resolve, reject) => {
@@ -128,8 +131,8 @@ export async function connectControl(socketPath: string): Promise<Socket | undef
       resolve(socket);
     });
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT' || error.code === 'ECONNREFUSED') resolve(undefined);
-      else reject(error);
+      if (nobody.has(error.code)) resolve(undefined);
+      else reject(new OperatorError(`The running bot can't be asked: ${error.message}.`, { cause: error }));
     });
   });
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { createModels } from '../agent/create-models.ts';
 import type { Config } from '../config/complete-config.ts';
@@ -16,6 +15,7 @@ import { createBot, type Bot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openHealth } from './open-health.ts';
 import { openLibrary } from './open-library.ts';
+import { ownDataDir } from './own-data-dir.ts';
 import { builtIns } from './resolve-command.ts';
 import { createTakeTerminal } from './take-terminal.ts';
 import { terminalAccess } from './terminal-access.ts';
@@ -44,8 +44,11 @@ export async function openBot(options: {
 }): Promise<OpenBot> {
   const { config, env, mostTries = 3, listen, log } = options;
   const clock = systemClock;
-  mkdirSync(config.bot.dataDir, { recursive: true, mode: 0o700 });
-  const store = await openStore(config.store.url, { log, clock });
+  const home = ownDataDir(config.bot.dataDir);
+  const store = await openStore(config.store.url, { log, clock }).catch((error: unknown) => {
+    home.release();
+    throw error;
+  });
   const health = await openHealth({ ...(listen === undefined ? {} : { listen }), store, clock, log });
   const sandbox = openSandbox(config.sandbox.mode, config.sandbox);
   const library = await openLibrary(config, log);
@@ -101,6 +104,7 @@ export async function openBot(options: {
     await library.close();
     await sandbox.close();
     await store.close();
+    home.release();
     clearInterval(alive);
   };
   return {

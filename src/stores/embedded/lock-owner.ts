@@ -8,9 +8,13 @@ const busy = 5;
 /**
  * Makes this process the one owner of a store file, until `release` (Q9). The lock is the operating system's, on a file of
  * its own beside the store: it ends with the process, however that ends, so there is no stale lock to judge. The process id
- * beside it is only for the message. Throws OperatorError, naming that id, while another owner lives.
+ * beside it is only for the message. Throws OperatorError, naming that id, while another owner lives. What is owned may be
+ * something else than `file`: `what`, and `instead` is what a second owner is advised to take.
  */
-export function lockOwner(file: string): Readonly<{ release(): void }> {
+export function lockOwner(
+  file: string,
+  { what, instead } = { what: file, instead: 'a file of its own in [store] url' },
+): Readonly<{ release(): void }> {
   const pidFile = `${file}.pid`;
   // Nothing else may open the lock file: a process that closes it a second time loses its locks (POSIX).
   const lock = new DatabaseSync(`${file}.lock`);
@@ -22,7 +26,7 @@ export function lockOwner(file: string): Readonly<{ release(): void }> {
     lock.close();
     if (!(error instanceof Error && 'errcode' in error && error.errcode === busy)) throw error;
     throw new OperatorError(
-      `${file} is in use by ${ownerName(pidFile)}. Stop that one first, or give this one a file of its own in [store] url.`,
+      `${what} is in use by ${ownerName(pidFile)}. Stop that one first, or give this one ${instead}.`,
       { cause: error },
     );
   }

@@ -1,0 +1,25 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { OperatorError } from '../core/errors.ts';
+import { lockOwner } from '../stores/embedded/lock-owner.ts';
+
+/**
+ * Makes the data directory (0700) where there is none, and this process its one owner until `release` (Q9): two bots in one
+ * would take the control socket and the terminals from each other. Throws OperatorError where it can't be had.
+ */
+export function ownDataDir(dataDir: string): Readonly<{ release(): void }> {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return lockOwner(path.join(dataDir, 'bot'), {
+      what: dataDir,
+      instead: 'a directory of its own in [bot] data_dir',
+    });
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(
+      `${dataDir} can't be used as the data directory: ${reason}. Mend it or write another path into [bot] data_dir.`,
+      { cause: error },
+    );
+  }
+}
