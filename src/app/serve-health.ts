@@ -34,7 +34,7 @@ export async function serveHealth(options: {
 
   async function answer(request: IncomingMessage): Promise<Answer> {
     if (hasBody(request)) return { status: 413, body: 'no request here has a body\n', last: true };
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    const pathname = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '';
     if (!paths.has(pathname)) return { status: 404, body: `there is ${[...paths].join(', ')}\n` };
     if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'GET it\n' };
     if (pathname === '/livez') return { status: 200, body: 'ok\n' };

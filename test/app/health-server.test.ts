@@ -127,6 +127,7 @@ test('L4 S4 only GET and HEAD of three paths are answered, and no body is taken'
   const { url } = await serve(t);
   assert.equal((await fetch(`${url}/`)).status, 404);
   assert.equal((await fetch(`${url}/metrics/../secret`)).status, 404);
+  assert.equal((await fetch(`${url}//`)).status, 404);
   const posted = await fetch(`${url}/livez`, { method: 'DELETE' });
   assert.deepEqual([posted.status, posted.headers.get('allow')], [405, 'GET, HEAD']);
   const head = await fetch(`${url}/readyz`, { method: 'HEAD' });
