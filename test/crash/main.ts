@@ -1,9 +1,11 @@
 /**
  * The long crash runs (Q7, Q9): `npm run test:crash`. At least 1,000 messages and 50 kills on the embedded store, on
- * PostgreSQL, and on PostgreSQL with three processes; prints a table and exits 1 when anything was lost, out of order,
- * redone, or repeated without excuse. `SKILLET_SEED`, `SKILLET_CRASH_MESSAGES` and `SKILLET_CRASH_KILLS` change it;
- * `SKILLET_CRASH_STORE` names one store.
+ * PostgreSQL, and on PostgreSQL with three processes; prints a table, then makes the tests that kill at named points with
+ * every point, and exits 1 when anything was lost, out of order, redone, or repeated without excuse. `SKILLET_SEED`,
+ * `SKILLET_CRASH_MESSAGES` and `SKILLET_CRASH_KILLS` change it; `SKILLET_CRASH_STORE` names one store.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { seedFromEnv } from '../support/crash/seeded-random.ts';
 import { openStoreFor, type StoreName } from '../support/crash/stores.ts';
 import { assertNothingBroke, storm } from '../support/crash/storm.ts';
@@ -27,6 +29,19 @@ for (const run of runs) {
   const only = process.env['SKILLET_CRASH_STORE'];
   if (only !== undefined && only !== run.store) continue;
   await longRun(run);
+}
+if (process.env['SKILLET_CRASH_STORE'] === undefined) await everyPoint();
+
+async function everyPoint(): Promise<void> {
+  const files = ['named-points', 'commands-killed', 'memory-killed'];
+  const paths = files.map((name) => `${import.meta.dirname}/${name}.test.ts`);
+  const env = { ...process.env, SKILLET_CRASH_ALL: '1' };
+  const tests = spawn(process.execPath, ['--test', '--test-concurrency=1', ...paths], {
+    env,
+    stdio: 'inherit',
+  });
+  const [code] = (await once(tests, 'exit')) as [number | null];
+  if (code !== 0) process.exitCode = 1;
 }
 
 async function longRun({ store, slots, width }: Run): Promise<void> {
