@@ -55,11 +55,19 @@ export function createDelivery(options: {
       await outbox.repeated(row.key);
       log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
     }
-    await outbox.sending(row.key);
-    const outcome = await channel.send(place, row.part, row.key).then(
+    const refusals: unknown[] = [];
+    const begin = async (): Promise<void> => {
+      await outbox.sending(row.key).catch((error: unknown) => {
+        refusals.push(error);
+        throw error;
+      });
+    };
+    const outcome = await channel.send(place, row.part, row.key, begin).then(
       (receipt) => ({ receipt }),
       (error: unknown) => ({ error }),
     );
+    // The lane was lost while the part waited for the pace, or the store is away: nothing was sent.
+    if (refusals.length > 0) throw refusals[0];
     if ('receipt' in outcome) await outbox.sent(row.key, outcome.receipt);
     else await settle(channel, row, outcome.error, 'send', lost);
   }

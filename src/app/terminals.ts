@@ -85,9 +85,10 @@ export function createTerminals(options: {
     }
   }
 
-  const send: Channel['send'] = async (conversation, part, key) => {
+  const send: Channel['send'] = async (conversation, part, key, begin) => {
     for (;;) {
       const seat = await present(conversation);
+      await begin?.();
       try {
         const { id } = await seat.view.send(conversation, part, key);
         return { id: `${seat.id}:${id}` };

@@ -76,8 +76,11 @@ export type Channel = Readonly<{
   stop(): Promise<void>;
   /** Markdown cut into pieces that each fit one message. At least one for text that is not blank. */
   split(markdown: string): readonly string[];
-  /** Waits for the platform's pace, then sends. `key` is the outbox row's id. Throws SendError. */
-  send(conversation: Conversation, part: Part, key: string): Promise<Receipt>;
+  /**
+   * Waits for the platform's pace, then sends. `key` is the outbox row's id. `begin` is called when all waiting is over, right
+   * before the platform is: where it rejects nothing is sent, and so does this. Throws SendError otherwise.
+   */
+  send(conversation: Conversation, part: Part, key: string, begin?: () => Promise<void>): Promise<Receipt>;
   /** Looks for a part whose sending was cut off. Nothing where the platform has no way to look. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
   /** Waits for the platform's pace, then changes a message of the bot's own; one that reads so already is left as it is. The same edit may be made twice. Throws SendError. */

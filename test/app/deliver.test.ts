@@ -83,6 +83,49 @@ test('Q6 a send whose outcome is unknown is looked up, and repeated and counted 
   assert.equal(await store.outbox.pending(here('1')), 0);
 });
 
+test('Q9 a part is marked as being sent when it is its turn, not before; where its conversation was lost by then it is not sent', async () => {
+  const { clock, store, sent, log } = await setUp(async () => undefined);
+  const turn = Promise.withResolvers<void>();
+  const lost: string[] = [];
+  const channel = recordingChannel(sent, async () => undefined);
+  const delivery = createDelivery({
+    outbox: {
+      ...store.outbox,
+      sending: async (key) => {
+        lost.push(key);
+        throw new Error('the lane was lost');
+      },
+    },
+    channels: new Map([
+      [
+        'slow',
+        {
+          ...channel,
+          send: async (...given) => {
+            await turn.promise;
+            return channel.send(...given);
+          },
+        },
+      ],
+    ]),
+    currentPlace: async (conversation) => conversation,
+    onMoved: async () => undefined,
+    clock,
+    log,
+  });
+  delivery.start();
+  await store.commit({
+    outbox: [{ key: 'a#0', conversation: { channel: 'slow', chat: '1' }, part: { markdown: 'a' } }],
+  });
+  await clock.advance(100);
+  assert.deepEqual(lost, []);
+  turn.resolve();
+  await clock.advance(100);
+  assert.deepEqual(lost, ['a#0']);
+  assert.deepEqual(sent, []);
+  assert.equal((await store.outbox.next('slow:1', clock.now()))?.status, 'waiting');
+});
+
 test('Q6 a row that a dead process left in sending is looked up before it is sent again', async () => {
   const { clock, store, sent, delivery, say } = await setUp(async () => undefined);
   await delivery.stop(1_000);
@@ -271,7 +314,8 @@ function recordingChannel(
     start: async () => undefined,
     stop: async () => undefined,
     split: (markdown) => [markdown],
-    async send(conversation, part, key) {
+    async send(conversation, part, key, begin) {
+      await begin?.();
       await send(conversation, part.markdown, key);
       sent.push(`${conversation.chat}:${part.markdown}`);
       return { id: key };

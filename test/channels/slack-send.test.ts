@@ -177,6 +177,27 @@ test('H4 a message is changed in place, with and without its buttons', async (t)
   );
 });
 
+test('Q9 a part begins when the pace lets it go, and where it may not begin any more it is not sent', async (t) => {
+  const clock = createManualClock(Date.now());
+  const connected = await connectSlackChannel(t, { channel: { paced: true, clock } });
+  const { channel } = connected;
+  const { room, conversation } = roomIn(connected);
+  await channel.send(conversation, { markdown: 'first' }, 'k1');
+  const begun: number[] = [];
+  const started = clock.now();
+  const refused = async () => {
+    begun.push(clock.now() - started);
+    throw new Error('lost');
+  };
+  const late = assert.rejects(channel.send(conversation, { markdown: 'late' }, 'k2', refused), /lost/);
+  await clock.advance(999);
+  assert.deepEqual(begun, []);
+  await clock.advance(1);
+  await late;
+  assert.deepEqual(begun, [1_000]);
+  assert.equal(room.messages.length, 1);
+});
+
 test('H8 one message a second a channel in the order of asking, other channels side by side', async (t) => {
   const clock = createManualClock(Date.now());
   const connected = await connectSlackChannel(t, { channel: { paced: true, clock } });

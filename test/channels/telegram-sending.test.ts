@@ -193,6 +193,17 @@ test('H8 twelve answers at once reach a strict server in order and without a 429
   assert.ok(bot.server.calls('sendMessage').every(({ answer }) => answer?.['ok'] === true));
 });
 
+test('Q9 a part that may not begin any more when it is its turn is not sent', async () => {
+  await using bot = await startTelegramBot(noFlood);
+  const ann = bot.server.person();
+  ann.says('hi');
+  const refused = async () => {
+    throw new Error('lost');
+  };
+  await assert.rejects(bot.channel.send(placeOf(ann.dm), { markdown: 'late' }, 'k', refused));
+  assert.deepEqual(bot.server.calls('sendMessage'), []);
+});
+
 test('H2 a text that is too long for one message is cut into parts that Telegram takes', async () => {
   await using bot = await startTelegramBot(noFlood);
   const ann = bot.server.person();

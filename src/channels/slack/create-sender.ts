@@ -13,8 +13,8 @@ export const updatePace = 'chat.update';
 
 /** Sends, finds, changes and deletes the bot's own messages. */
 export type Sender = Readonly<{
-  /** Waits for the channel's pace, then posts once. Throws SendError. */
-  send(conversation: Conversation, part: Part, key: string): Promise<Receipt>;
+  /** Waits for the channel's pace, lets `begin` have its say, then posts once. Throws SendError. */
+  send(conversation: Conversation, part: Part, key: string, begin?: () => Promise<void>): Promise<Receipt>;
   /** The message that an earlier `send` with this key left behind. Throws SendError where nobody can tell right now. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
   /** Throws SendError; never `unknown`, as the same edit may be made twice. */
@@ -28,9 +28,10 @@ type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
 /** `posts` is counted by channel, `edits` over the workspace (H8). */
 export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender {
   return {
-    async send(conversation, part, key) {
+    async send(conversation, part, key, begin) {
       const { chat, thread } = conversation;
       await posts.wait(chat);
+      await begin?.();
       const fixed = {
         channel: chat,
         ...(thread === undefined ? {} : { thread_ts: thread }),

@@ -34,7 +34,7 @@ export function createSlack(options: SlackOptions): Channel {
       await state.connection?.stop();
     },
     split: (markdown) => splitMarkdown(markdown, slackFits),
-    send: async (conversation, part, key) => (await connected).sender.send(conversation, part, key),
+    send: async (...given) => (await connected).sender.send(...given),
     find: async (conversation, key) => (await connected).sender.find(conversation, key),
     edit: async (conversation, receipt, part) => (await connected).sender.edit(conversation, receipt, part),
     remove: async (conversation, receipt) => (await connected).sender.remove(conversation, receipt),

@@ -10,7 +10,7 @@ import { toSendError } from './to-send-error.ts';
 
 /** Sends, edits and deletes; all answer every failure with SendError and retry nothing but bad formatting. Sends and edits wait for the pace. */
 export type SendPart = Readonly<{
-  send(conversation: Conversation, part: Part): Promise<Receipt>;
+  send(conversation: Conversation, part: Part, key?: string, begin?: () => Promise<void>): Promise<Receipt>;
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
   /** A failed call in this chat as a SendError; what Telegram limits pauses the chat. */
@@ -23,14 +23,17 @@ export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }):
     { chat }: Conversation,
     part: Part,
     call: (text: Readonly<{ text: string; parse_mode?: 'HTML' }>) => Promise<Result>,
+    begin?: () => Promise<void>,
   ): Promise<Result> => {
     const html = toTelegramHtml(part.markdown);
     await pace.wait(chat);
+    await begin?.();
     try {
       return await call({ text: html, parse_mode: 'HTML' });
     } catch (error) {
       if (!saidBy(error, /can't parse entities/)) throw error;
       await pace.wait(chat);
+      await begin?.();
       return await call({ text: toTelegramText(part.markdown) });
     }
   };
@@ -42,17 +45,21 @@ export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }):
   };
 
   return {
-    async send(conversation, part) {
+    async send(conversation, part, _key, begin) {
       const { chat } = conversation;
       try {
-        const sent = await deliver(conversation, part, (text) =>
-          api.sendMessage({
-            ...addressOf(conversation),
-            ...text,
-            ...noPreview,
-            ...replyTo(part),
-            ...keyboard(part.buttons),
-          }),
+        const sent = await deliver(
+          conversation,
+          part,
+          (text) =>
+            api.sendMessage({
+              ...addressOf(conversation),
+              ...text,
+              ...noPreview,
+              ...replyTo(part),
+              ...keyboard(part.buttons),
+            }),
+          begin,
         );
         return { id: String(sent.message_id) };
       } catch (error) {

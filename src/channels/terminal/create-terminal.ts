@@ -158,7 +158,8 @@ export function createTerminal(options: TerminalOptions): Terminal {
       output.off('error', leave);
     },
     split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
-    async send(_, part) {
+    async send(_, part, _key, begin) {
+      await begin?.();
       return { id: String(await show(part, (text) => screen.print(text))) };
     },
     find: async () => undefined,
