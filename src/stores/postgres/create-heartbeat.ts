@@ -1,6 +1,6 @@
 import type { Log } from '../../core/log.ts';
-import type { Lease } from './lease.ts';
-import { heartbeatSeconds, type Jobs } from './open-jobs.ts';
+import { trustedMs, type Lease } from './lease.ts';
+import type { Jobs } from './open-jobs.ts';
 
 /** Keeps alive the lanes that this process holds, all of them together. */
 export type Heartbeat = Readonly<{
@@ -12,8 +12,6 @@ export type Heartbeat = Readonly<{
 
 const touchMs = 3_000;
 const tickMs = 1_000;
-/** Without a word that arrived for so long a lane counts as lost: a little before the server would give it to another. */
-const trustedMs = heartbeatSeconds * 1_000 - tickMs;
 
 export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
   /** Held leases, and when the last sign of life that surely arrived was sent. */

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { laneChannel } from '../lane-channel.ts';
 import { createLookout } from '../lookout.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 import type { Announcer } from './create-announcer.ts';
@@ -117,7 +118,9 @@ export function createServe(
         await leases.under(lease, () => run(lease.claim.lane, lease.lost));
         return false;
       } catch (error) {
-        log.error(
+        // A lane that was lost goes on elsewhere: that was said already.
+        const level = lease.state() === 'lost' ? 'debug' : 'error';
+        log[level](
           { err: error, lane: lease.claim.lane },
           `the ${kind}: a lane could not go on; it is tried again`,
         );
@@ -172,9 +175,10 @@ export function createServe(
     async function anyDue(): Promise<boolean> {
       const { rows } = await database.query<Readonly<{ lane: string }>>(
         `SELECT DISTINCT lane FROM skillet.${waiting} AND split_part(lane, ':', 1) = ANY($1)`,
-        [channels.map(encodeURIComponent)],
+        [channels.map((channel) => encodeURIComponent(channel.replace(/~$/, '')))],
       );
       for (const { lane } of rows) {
+        if (!channels.includes(decodeURIComponent(laneChannel(lane)))) continue;
         const dueAt = await head(database.query, lane);
         if (dueAt !== undefined && dueAt <= clock.now()) return true;
       }

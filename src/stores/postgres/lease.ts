@@ -13,6 +13,11 @@ export type Claim = Readonly<{
   job: Readonly<{ id: string; retryCount: number }>;
 }>;
 
+/** Without a sign of life for so many seconds a lane is given to another process. pg-boss takes no less than 10. */
+export const heartbeatSeconds = 10;
+/** Without a word that arrived for so many milliseconds a lane counts as lost: a little before the server would give it away. */
+export const trustedMs = heartbeatSeconds * 1_000 - 1_000;
+
 /** The right of this process to work in a lane. */
 export type Lease = Readonly<{
   claim: Claim;
@@ -50,7 +55,8 @@ export type Leases = Readonly<{
   active(): boolean;
   /**
    * Runs a statement whose first three values, put there by this, go to `skillet.held`: it writes only while the lane that
-   * this call is made for is held. Rejects, and nothing is written, where it was lost.
+   * this call is made for is held. Rejects where it was lost, and nothing is written then, or where the answer came so late
+   * that it may be lost by now: this process, or the network, stood still.
    */
   fenced<Row = never>(query: Query, sql: string, values: readonly unknown[]): Promise<Answer<Row>>;
 }>;
@@ -58,7 +64,8 @@ export type Leases = Readonly<{
 /** What `skillet.held` says where a lane was lost. */
 const lostCode = 'SKL01';
 
-export function createLeases(): Leases {
+/** `now`: milliseconds that never go back. */
+export function createLeases(now = () => performance.now()): Leases {
   const current = new AsyncLocalStorage<Lease>();
   const active = (): Lease | undefined => {
     const lease = current.getStore();
@@ -70,8 +77,10 @@ export function createLeases(): Leases {
     async fenced<Row>(query: Query, sql: string, values: readonly unknown[]) {
       const lease = active();
       const { queue = null, job = null } = lease?.claim ?? {};
+      const asked = now();
       try {
-        return await query<Row>(sql, [queue, job?.id ?? null, job?.retryCount ?? null, ...values]);
+        const answer = await query<Row>(sql, [queue, job?.id ?? null, job?.retryCount ?? null, ...values]);
+        if (lease === undefined || now() - asked <= trustedMs) return answer;
       } catch (error) {
         if (lease === undefined || !(error instanceof DatabaseFault) || error.code !== lostCode) throw error;
         lease.lose();
@@ -79,6 +88,10 @@ export function createLeases(): Leases {
           cause: error,
         });
       }
+      lease.lose();
+      throw new Error(
+        `The database answered too late: the lane ${lease.claim.lane} may be another process's by now`,
+      );
     },
   };
 }

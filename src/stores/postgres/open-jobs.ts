@@ -1,7 +1,8 @@
 import { PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import type { Log } from '../../core/log.ts';
-import type { Claim, Kind } from './lease.ts';
+import { laneChannel } from '../lane-channel.ts';
+import { heartbeatSeconds, type Claim, type Kind } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
 
 /** A lane that has work, and in how many milliseconds (0: now). */
@@ -31,8 +32,6 @@ export type Jobs = Readonly<{
 /** What pg-boss answers; its types say nothing of it. */
 const settledJobs = z.object({ settled: z.array(z.string()) });
 
-/** Without a sign of life for so long a lane is somebody else's. pg-boss takes no less than 10 seconds. */
-export const heartbeatSeconds = 10;
 const day = 24 * 60 * 60;
 
 const queueOptions = {
@@ -137,7 +136,7 @@ export async function openJobs(database: Database, log: Log): Promise<Jobs> {
 }
 
 function queueOf(kind: Kind, lane: string): string {
-  return queueOfChannel(kind, lane.slice(0, lane.indexOf(':')));
+  return queueOfChannel(kind, laneChannel(lane));
 }
 
 /** pg-boss takes letters, digits, `_`, `.`, `-` and `/`. */
