@@ -1,7 +1,9 @@
+import type { MishapName } from './mishaps.ts';
 import type { ScaleResult } from './run-scale.ts';
 
 /** Work of a dead process must be taken over within so many seconds (Q9). */
 const takenOverS = 30;
+const diedOrHung: readonly MishapName[] = ['poller', 'worker', 'all', 'stopped'];
 
 /** What must not be, in words; empty when all is well. */
 export function judgeScale({ counts, mishaps, processes, left }: ScaleResult): readonly string[] {
@@ -15,7 +17,7 @@ export function judgeScale({ counts, mishaps, processes, left }: ScaleResult): r
     ...(repeated > explained ? [`${repeated - explained} repeated without a count in the outbox`] : []),
     ...(left > 0 ? [`${left} rows were not settled in the end`] : []),
     ...mishaps
-      .filter(({ name, lastS }) => name !== 'restart' && lastS > takenOverS)
+      .filter(({ name, lastS }) => diedOrHung.includes(name) && lastS > takenOverS)
       .map(({ name, lastS }) => `${name}: the last conversation waited ${lastS.toFixed(1)} s`),
     ...processes
       .filter(({ code }) => code !== 0)
