@@ -23,15 +23,20 @@ function sqliteFault(error: Error): true | undefined {
   return sqliteCodes.has(error.errcode & 0xff) ? true : undefined;
 }
 
-const neverReached = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+/** ENOENT, EACCES: the socket file of a server on the same machine. */
+const neverReached = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENOENT|EACCES)$/;
+/** Nothing was sent on a connection that had ended. */
+const neverSent = /timeout exceeded when trying to connect|not queryable/;
 const cutOff = /^(ECONNRESET|EPIPE|ETIMEDOUT|08...)$/;
 /** Resources, shutdown, system errors, a server that only reads, damaged data. */
 const serverSays = /^(53...|57P0.|58...|25006|XX00[12])$/;
 
+/** Known by the name that our own error has: a platform that is away fails with the same codes. */
 function postgresFault(error: Error): boolean | undefined {
+  if (error.name !== 'DatabaseFault') return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (neverReached.test(code) || serverSays.test(code)) return true;
-  if (/timeout exceeded when trying to connect/.test(error.message)) return true;
-  if (cutOff.test(code) || /^Connection terminated|not queryable/.test(error.message)) return false;
+  if (neverSent.test(error.message)) return true;
+  if (cutOff.test(code) || /Connection terminated/.test(error.message)) return false;
   return 'connected' in error && error.connected === false ? false : undefined;
 }

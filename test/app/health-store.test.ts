@@ -187,7 +187,10 @@ test('Q11 a fault that nothing else meets is found by looking', async () => {
 
 test('Q11 a call that may have been carried out is made again only where that does no harm', async () => {
   const store = watched();
-  breakDown(store, Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+  breakDown(
+    store,
+    Object.assign(new Error('read ECONNRESET'), { name: 'DatabaseFault', code: 'ECONNRESET' }),
+  );
   const once = assert.rejects(store.patient(store.call), /ECONNRESET/);
   const repeatable = store.patient(store.call, { repeatable: true });
   mend(store);
