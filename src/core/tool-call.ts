@@ -9,5 +9,8 @@ export type ToolCall = Readonly<{
 /** What the model gets back: text that is redacted and cut to size already (M3). */
 export type ToolOutcome = Readonly<{ content: string; isError: boolean }>;
 
-/** The one door for effects. It never throws: what goes wrong is an outcome the model can act on (T11). */
+/**
+ * The one door for effects. What goes wrong is an outcome the model can act on (T11). It rejects only where the store can't
+ * be used: then the call has no outcome yet, and is made again when its turn goes on (Q5, Q11).
+ */
 export type CallTool = (call: ToolCall, signal: AbortSignal) => Promise<ToolOutcome>;

@@ -6,6 +6,7 @@ import { oneLine, truncate } from '../core/text.ts';
 import type { Requester, Risk, Tool } from '../core/tool.ts';
 import type { CallTool, ToolCall } from '../core/tool-call.ts';
 import type { Ceiling } from './ceiling.ts';
+import { storeFault } from '../stores/store-fault.ts';
 import { riskOf } from './risk.ts';
 
 /** What policy judges: a call whose tool is allowed and whose input is valid (T8). */
@@ -46,8 +47,8 @@ const outputLimit = 30_000;
 
 /**
  * The one door for effects: ceiling → validation → policy → run → redaction → cut → audit. The ceiling is judged here
- * for each call, whatever the model was shown (T5). Never throws: a tool's fault is TOOL_FAILED without a stack, a
- * cancelled call is CANCELLED and no error (T11).
+ * for each call, whatever the model was shown (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled call is
+ * CANCELLED and no error (T11).
  */
 export function createCallTool(options: {
   tools: readonly Tool[];
@@ -81,6 +82,8 @@ export function createCallTool(options: {
       return rendered(await pass(call, tool, signal));
     } catch (error) {
       if (signal.aborted) return rendered(cancelled);
+      // What the tool did may be in the store, or go on from there: no outcome could be told of it.
+      if (storeFault(error) !== undefined) throw error;
       log.warn({ tool: tool.name, call: call.id, error: redact(reasonOf(error)) }, 'a tool failed');
       return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${reasonOf(error)}`));
     }

@@ -192,6 +192,14 @@ test('T11 a tool that throws gives TOOL_FAILED with its message and no stack', a
   }
 });
 
+test('Q5 Q11 T11 a store that cannot be used is no outcome of a call, a platform that is away is', async () => {
+  const away = Object.assign(new Error('disk full'), { errcode: 13 });
+  const failing = (error: Error) => door([recorder('broken', () => Promise.reject(error))]).call('broken');
+  await assert.rejects(failing(new Error('not journalled', { cause: away })), /not journalled/);
+  const { content } = await failing(Object.assign(new Error('nobody there'), { code: 'ECONNREFUSED' }));
+  assert.equal(content, 'error TOOL_FAILED: broken failed: nobody there');
+});
+
 test('T11 an answer that is no envelope is the fault of the tool, not of the door', async () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
