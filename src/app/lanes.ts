@@ -57,7 +57,7 @@ export function createLanes(options: {
   const running = new Map<string, AbortController>();
   const early = new Set<string>();
   const stopping = new AbortController();
-  let serving: Serving | undefined;
+  let servings: readonly Serving[] = [];
   // Wherever `/stop` was said, the process that answers the message hears it (Q9).
   const silence = signals.on('stop', (key) => {
     const abort = running.get(key);
@@ -120,12 +120,19 @@ export function createLanes(options: {
 
   return {
     start() {
-      serving = inbox.serve({ channels, concurrency, run: runLane });
+      const beside = channels.map((channel) => `${channel}~`);
+      // Work in the background has room of its own: however long it takes, people are answered (U9).
+      servings = [channels, beside].map((served) =>
+        inbox.serve({ channels: served, concurrency, run: runLane }),
+      );
     },
-    idle: async () => serving?.idle(),
+    async idle() {
+      // What one of them does may have made work for the other.
+      for (const serving of [...servings, ...servings]) await serving.idle();
+    },
     async stop(graceMs) {
       stopping.abort();
-      const ended = serving?.stop();
+      const ended = Promise.all(servings.map((serving) => serving.stop()));
       const late = new AbortController();
       const grace = clock.sleep(graceMs, late.signal).then(
         () => {

@@ -17,8 +17,13 @@ export type Conversation = Readonly<{
 
 /** One string per conversation, equal only for equal conversations: the key of lane, transcript and log lines. */
 export function conversationKey({ channel, chat, thread }: Conversation): string {
-  const room = `${encodeURIComponent(channel)}:${encodeURIComponent(chat)}`;
-  return thread === undefined ? room : `${room}/${encodeURIComponent(thread)}`;
+  const room = `${escape(channel)}:${escape(chat)}`;
+  return thread === undefined ? room : `${room}/${escape(thread)}`;
+}
+
+/** `~` is left for what stands beside a conversation. */
+function escape(text: string): string {
+  return encodeURIComponent(text).replaceAll('~', '%7E');
 }
 
 /** The chat's qualified id, as access rules name it: `telegram:-100123`. A thread inherits its chat (A4). */

@@ -38,7 +38,7 @@ export type ListedItem = Omit<InboxItem, 'message' | 'interruptedAt'> &
 
 /** Lanes of one kind of work (messages to answer, parts to send), each given to one taker at a time, whichever process that is in (Q9). */
 export type ServeOptions = Readonly<{
-  /** Channels whose lanes this process can work in. */
+  /** Channels whose lanes this process can work in; with `~` behind a name, the lanes beside that channel's conversations. */
   channels: readonly string[];
   /** Lanes side by side. */
   concurrency: number;

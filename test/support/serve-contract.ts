@@ -93,7 +93,7 @@ export function serveContract(storeTest: StoreTest): void {
       await say(store, 'telegram', '1', 1);
       await hear('telegram:1:1').promise;
       const message = makeMessage({ id: 'beside', conversation: { channel: 'telegram', chat: '1' } });
-      await store.commit({ work: [{ lane: 'telegram:1~run', message }] });
+      await store.commit({ work: [{ lane: 'telegram:7', message }] });
       await hear('beside').promise;
       const held = makeMessage({ id: 'held', conversation: { channel: 'telegram', chat: '5' } });
       await store.inbox.accept(held, { now: now(), join: { key: 'album', holdMs: 50, glue: '' } });
@@ -109,6 +109,34 @@ export function serveContract(storeTest: StoreTest): void {
       await hear('dead').promise;
       await terminal.idle();
       await Promise.all([serving.stop(), terminal.stop()]);
+    },
+  );
+
+  storeTest(
+    'U9 Q3 lanes beside conversations are given out apart from those of the conversations',
+    async (store) => {
+      const gate = Promise.withResolvers<void>();
+      const begun = Promise.withResolvers<void>();
+      const work = [1, 2, 3].map((n) => ({
+        lane: `telegram:1~run${n}`,
+        message: makeMessage({ id: `run${n}`, conversation: { channel: 'telegram', chat: '1' } }),
+      }));
+      await store.commit({ work });
+      const hold = async (): Promise<void> => {
+        begun.resolve();
+        await gate.promise;
+      };
+      const beside = answerAll(store, hold, { channels: ['telegram~'], concurrency: 2 });
+      await begun.promise;
+      const people = answerAll(store, undefined, { concurrency: 2 });
+      // A chat id may hold the sign itself.
+      for (const chat of ['1', 'a~b']) await say(store, 'telegram', chat, 1);
+      await people.serving.idle();
+      assert.deepEqual([...people.taken].sort(), ['telegram:1:1', 'telegram:a~b:1']);
+      gate.resolve();
+      await beside.serving.idle();
+      assert.deepEqual([...beside.taken].sort(), ['run1', 'run2', 'run3']);
+      await Promise.all([people.serving.stop(), beside.serving.stop()]);
     },
   );
 

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { laneChannel } from '../lane-channel.ts';
 import { createLookout } from '../lookout.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
@@ -33,8 +34,8 @@ export function createServe(options: {
     const never = new AbortController().signal;
     const lookout = createLookout({ look, what, clock, log });
     const { wake } = lookout;
-    const prefixes = channels.map((channel) => `${encodeURIComponent(channel)}:`);
-    const serves = (lane: string): boolean => prefixes.some((prefix) => lane.startsWith(prefix));
+    const served = new Set(channels.map(encodeURIComponent));
+    const serves = (lane: string): boolean => served.has(laneChannel(lane));
 
     async function look(): Promise<number | undefined> {
       mindClock();
