@@ -9,6 +9,8 @@ export type Due = (now: number, limit: number) => Readonly<{ lanes: readonly str
 
 /** Nothing is put off for longer: what is due later was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
+/** From reading the time until what it dates is stored. */
+const underWayMs = 1_000;
 /** What is refused is given out again after so long. */
 const afterFaultMs = 1_000;
 const everything = -1;
@@ -29,7 +31,8 @@ export function createServe(options: {
 
   return ({ channels, concurrency, run }) => {
     const active = new Map<string, Promise<void>>();
-    const seen: { at?: number } = {};
+    /** The time at the last look, and the latest that the clock ever showed. */
+    const seen: { at?: number; latest: number } = { latest: 0 };
     const stopping = new AbortController();
     const never = new AbortController().signal;
     const lookout = createLookout({ look, what, clock, log });
@@ -54,7 +57,10 @@ export function createServe(options: {
       const now = clock.now();
       if (seen.at === undefined) bringForward(now, now + longestWaitMs);
       else if (now < seen.at) bringForward(now, now);
+      // What read the old time may be stored only now.
+      else if (now < seen.latest) bringForward(now, seen.latest - underWayMs);
       seen.at = now;
+      seen.latest = Math.max(seen.latest, now);
     }
 
     /** All lanes are read only where those of other channels stand in the way. */
