@@ -50,7 +50,8 @@ export function createForgetSomebody(options: {
     while (waitMs > 0 && (await theirs(sender)).length > 0) {
       if (clock.now() >= until) {
         throw new OperatorError(
-          `A message of ${sender} is still being answered and does not stop. Nothing stored was removed yet: try again in a moment.`,
+          `A message of ${sender} is still being answered and does not stop. Nothing stored was removed yet: try again in a moment. ` +
+            'If no bot runs on this store any more, start one first: it ends what was cut off.',
         );
       }
       await clock.sleep(lookEveryMs);
