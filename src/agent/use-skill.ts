@@ -38,8 +38,8 @@ export function createUseSkill(options: {
   use(toolUseId: string): SkillUse;
   readiness: Readiness;
   run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
-  /** Sets a run up to go on by itself, and gives its id (U9). Absent where it already does. */
-  setUp?(skill: Skill, request: SkillRequest, context: ToolContext): Promise<string>;
+  /** Sets a run up to go on by itself, and gives its id, or nothing where too many do (U9). Absent where it already does. */
+  setUp?(skill: Skill, request: SkillRequest, context: ToolContext): Promise<string | undefined>;
   log: Log;
 }): Tool {
   const { visible, find, rules, use, readiness, run, setUp, log } = options;
@@ -59,7 +59,12 @@ export function createUseSkill(options: {
       const unready = readiness(skill);
       if (unready !== undefined) return unready;
       if (setUp !== undefined && (background ?? skill.background)) {
-        return succeed(running(skill.name, await setUp(skill, request, context)));
+        const task = await setUp(skill, request, context);
+        if (task !== undefined) return succeed(running(skill.name, task));
+        return fail(
+          'LIMIT_REACHED',
+          'as many runs as may be go on in the background here: /tasks lists them',
+        );
       }
       const result = await run(skill, request, context);
       // What an edit tightened meanwhile applies to the delivery too (D7, A8).

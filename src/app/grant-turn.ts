@@ -38,7 +38,7 @@ export function createGrantTurn(options: {
   readiness: Readiness;
   runSkill: RunSkill;
   /** Sets a run up to go on in the background (U9). */
-  setUpTask(message: Message, task: NewTask): Promise<string>;
+  setUpTask(message: Message, task: NewTask): Promise<string | undefined>;
   log: Log;
 }): GrantTurn {
   const { live, library, readiness, runSkill, setUpTask, log } = options;

@@ -142,3 +142,26 @@ test('U9 A8 a result whose skill was forbidden meanwhile is not delivered', asyn
   await ann.dm.nextMessage('It gave nothing.');
   assert.ok(set.messages.requests.every(({ body }) => isRun(body) || !/SECRET MAP/.test(textOf(body))));
 });
+
+test('U9 ten runs go on in the background of a conversation, the next is refused', async (t) => {
+  const calls = Array.from({ length: 11 }, (_, n) => callDig(`toolu_${n}`).content[0]);
+  const results = Promise.withResolvers<string>();
+  const set = await startWholeBot(t, {
+    toml: open,
+    skills: { dig: dig() },
+    script: (body) => {
+      if (isRun(body)) return held('never', new Promise(() => undefined));
+      if (!/tool_result/.test(lastOf(body))) return { content: calls.flatMap((call) => call ?? []) };
+      results.resolve(lastOf(body));
+      return 'Ten run.';
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('dig everywhere');
+  await ann.dm.nextMessage('Ten run.');
+  const told = await results.promise;
+  assert.equal(told.match(/status.{0,6}running/g)?.length, 10);
+  assert.equal(told.match(/LIMIT_REACHED/g)?.length, 1);
+  ann.says('/stop');
+  await ann.dm.nextMessage(/Stopping/);
+});
