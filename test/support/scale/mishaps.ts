@@ -17,7 +17,7 @@ export type Mishap = Readonly<{
   name: MishapName;
   /** The process it befell, where it was one. */
   who: string;
-  /** Answers that were in the hands of the dead process; with all of them or the database away, all that were to come. */
+  /** Answers that were in the hands of what died; where nothing died, or the database, the next one of every conversation. */
   held: number;
   /** From the moment it happened to the first and the last of them, seconds; `NaN` where there was none. */
   firstS: number;
@@ -71,7 +71,7 @@ async function killAll(ground: Ground): Promise<Mishap> {
   const before = await mark(ground);
   await Promise.all(fleet.names.map(fleet.kill));
   const goneAt = performance.now();
-  const held = await nextOf(ground);
+  const held = await heldSince(ground, await mark(ground), 0);
   await Promise.all(fleet.names.map(fleet.start));
   return outcome(ground, { name: 'all', who: fleet.names.join(' '), before, goneAt, held });
 }
@@ -142,8 +142,12 @@ async function atWork({ platform, load }: Ground, who: string): Promise<void> {
 }
 
 /** What was at work in lanes whose job, taken before, has had no sign of life since. */
-async function heldSince(ground: Ground, { serverTime }: Before): Promise<readonly Expected[]> {
-  await delay(silentMs);
+async function heldSince(
+  ground: Ground,
+  { serverTime }: Before,
+  waitMs = silentMs,
+): Promise<readonly Expected[]> {
+  await delay(waitMs);
   return nextOf(
     ground,
     `SELECT name, data ->> 'lane' AS lane FROM skillet_jobs.job_common
