@@ -36,7 +36,8 @@ async function delivering(t: TestContext, onSend: (text: string) => void) {
   const sent: string[] = [];
   const channel: Pick<Channel, 'name' | 'send' | 'find'> = {
     name: 'telegram',
-    async send(_conversation, { markdown }) {
+    async send(_conversation, { markdown }, _key, begin) {
+      await begin?.();
       sent.push(markdown);
       onSend(markdown);
       return { id: markdown };
