@@ -10,6 +10,7 @@ import { quietLog } from '../support/quiet-log.ts';
 /** Indexes over unfinished rows only: going through one costs what is left to do, not what was ever done. */
 const ofUnfinished = [
   'inbox_waiting',
+  'inbox_beside',
   'inbox_due',
   'inbox_dead',
   'inbox_dead_since',

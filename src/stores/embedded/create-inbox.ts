@@ -19,11 +19,14 @@ export function createInbox(
   const { accept, add } = createAccept(connection);
   const batched = createBatch(connection);
   const item = '(SELECT item FROM inbox_keys WHERE key = ?)';
-  const lanes = connection.prepare<Readonly<{ lane: string }>>(
-    `SELECT lane FROM inbox AS head WHERE status = 'waiting' AND due_at <= ? AND NOT EXISTS (
-       SELECT 1 FROM inbox WHERE status = 'waiting' AND lane = head.lane AND seq < head.seq
-     ) ORDER BY seq LIMIT ?`,
-  );
+  const dueLanes = (which: string) =>
+    connection.prepare<Readonly<{ lane: string }>>(
+      `SELECT lane FROM inbox AS head WHERE status = 'waiting' AND ${which} AND due_at <= ? AND NOT EXISTS (
+         SELECT 1 FROM inbox WHERE status = 'waiting' AND lane = head.lane AND seq < head.seq
+       ) ORDER BY seq LIMIT ?`,
+    );
+  const ownLanes = dueLanes(`instr(lane, '~') = 0`);
+  const lanesBeside = dueLanes(`instr(lane, '~') > 0`);
   const next = connection.prepare<Readonly<{ at: number | null }>>(
     `SELECT MIN(due_at) AS at FROM inbox WHERE status = 'waiting' AND due_at > ?`,
   );
@@ -109,10 +112,10 @@ export function createInbox(
     // A store that can't be written is still looked at.
     if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
   };
-  const due: Due = (now, limit) => {
+  const due: Due = (now, limit, beside) => {
     const at = next.get(now)?.at ?? undefined;
     return {
-      lanes: lanes.all(now, limit).map(({ lane }) => lane),
+      lanes: (beside ? lanesBeside : ownLanes).all(now, limit).map(({ lane }) => lane),
       ...(at === undefined ? {} : { nextAt: at }),
     };
   };

@@ -4,8 +4,12 @@ import { laneChannel } from '../lane-channel.ts';
 import { createLookout } from '../lookout.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
-/** Lanes with something due, oldest first, `limit` at most; `nextAt` is when the next one becomes due. */
-export type Due = (now: number, limit: number) => Readonly<{ lanes: readonly string[]; nextAt?: number }>;
+/** Lanes with something due, oldest first, `limit` at most, those beside conversations or the conversations' own; `nextAt` is when the next one becomes due. */
+export type Due = (
+  now: number,
+  limit: number,
+  beside: boolean,
+) => Readonly<{ lanes: readonly string[]; nextAt?: number }>;
 
 /** Nothing is put off for longer: what is due later was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
@@ -38,6 +42,7 @@ export function createServe(options: {
     const lookout = createLookout({ look, what, clock, log });
     const { wake } = lookout;
     const served = new Set(channels.map(encodeURIComponent));
+    const beside = channels.every((channel) => channel.endsWith('~'));
     const serves = (lane: string): boolean => served.has(laneChannel(lane));
 
     async function look(): Promise<number | undefined> {
@@ -65,9 +70,9 @@ export function createServe(options: {
 
     /** All lanes are read only where those of other channels stand in the way. */
     function dueHere(): ReturnType<Due> {
-      const first = due(clock.now(), concurrency * 2);
+      const first = due(clock.now(), concurrency * 2, beside);
       if (first.lanes.every(serves)) return first;
-      return { ...first, lanes: due(clock.now(), everything).lanes.filter(serves) };
+      return { ...first, lanes: due(clock.now(), everything, beside).lanes.filter(serves) };
     }
 
     function begin(lane: string): void {

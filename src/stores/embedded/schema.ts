@@ -127,5 +127,6 @@ export const schema: readonly string[] = [
     ) FROM entries GROUP BY transcript;
   CREATE INDEX transcript_times_last ON transcript_times (last_at);
   CREATE INDEX inbox_dead_since ON inbox (accepted_at) WHERE status = 'dead';
+  CREATE INDEX inbox_beside ON inbox (seq, lane, due_at) WHERE status = 'waiting' AND instr(lane, '~') > 0;
   CREATE INDEX outbox_dead ON outbox (seq) WHERE status = 'dead';`,
 ];
