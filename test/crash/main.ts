@@ -11,17 +11,18 @@ import { openStoreFor, type StoreName } from '../support/crash/stores.ts';
 import { assertNothingBroke, storm } from '../support/crash/storm.ts';
 import { tallyHeadings } from '../support/crash/tally.ts';
 
-type Run = Readonly<{ store: StoreName; slots: number; width: number }>;
+type Run = Readonly<{ store: StoreName; slots: number; width: number; slower: number }>;
 
 const messages = Number(process.env['SKILLET_CRASH_MESSAGES'] ?? 1_000);
 const kills = Number(process.env['SKILLET_CRASH_KILLS'] ?? 50);
 const seed = seedFromEnv();
 const columns = tallyHeadings.split('|').length - 2;
-// What a dead process held is taken over after seconds on PostgreSQL: more conversations keep it busy meanwhile.
+// What a dead process held is taken over after 15 seconds on PostgreSQL: more conversations keep it busy meanwhile, and a
+// process has to live that long now and then.
 const runs: readonly Run[] = [
-  { store: 'embedded', slots: 1, width: 3 },
-  { store: 'postgres', slots: 1, width: 8 },
-  { store: 'postgres', slots: 3, width: 8 },
+  { store: 'embedded', slots: 1, width: 3, slower: 1 },
+  { store: 'postgres', slots: 1, width: 8, slower: 8 },
+  { store: 'postgres', slots: 3, width: 8, slower: 8 },
 ];
 
 process.stdout.write(`${tallyHeadings}\n|${' --- |'.repeat(columns)}\n`);
@@ -44,7 +45,7 @@ async function everyPoint(): Promise<void> {
   if (code !== 0) process.exitCode = 1;
 }
 
-async function longRun({ store, slots, width }: Run): Promise<void> {
+async function longRun({ store, slots, width, slower }: Run): Promise<void> {
   const opened = await openStoreFor(store);
   const name = slots === 1 ? store : `${store}, ${slots} processes`;
   if (opened === undefined) return fail(`${name}: not run, for want of PostgreSQL`);
@@ -57,6 +58,7 @@ async function longRun({ store, slots, width }: Run): Promise<void> {
       kills,
       slots,
       width,
+      slower,
       deadlineMs: 40 * 60_000,
     });
     process.stdout.write(`${result.line}\n`);

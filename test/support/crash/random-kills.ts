@@ -24,8 +24,10 @@ export async function killAtRandom(options: {
   atMost?: number;
   deadline: AbortSignal;
   slots?: number;
+  /** Makes lives so many times longer. */
+  slower?: number;
 }): Promise<Kills> {
-  const { start, random, until, atLeast, atMost = Infinity, deadline, slots = 1 } = options;
+  const { start, random, until, atLeast, atMost = Infinity, deadline, slots = 1, slower = 1 } = options;
   const fell: Exit[] = [];
   let kills = 0;
   let over = false;
@@ -44,7 +46,7 @@ export async function killAtRandom(options: {
       else {
         if (await bot.ready) startMs = performance.now() - began;
         const lifeMs = random.chance(0.2) ? random.whole(400, 4_000) : random.whole(50, 400);
-        await Promise.race([bot.exited, until, delay(lifeMs)]);
+        await Promise.race([bot.exited, until, delay(lifeMs * slower)]);
       }
       if (bot.ended()) fell.push(await bot.exited);
       else if (enough()) return bot;
