@@ -87,9 +87,9 @@ test('H2 a long text is split without a word lost, at a cost that grows with its
   const wordsOf = (markdown: string): number =>
     visibleText(parseMarkdown(markdown)).match(/\S+/g)?.length ?? 0;
   for (const [fits, length] of [
-    [telegramFits, 40_000],
-    [telegramFits, 160_000],
-    [slackFits, 160_000],
+    [telegramFits, 20_000],
+    [telegramFits, 80_000],
+    [slackFits, 80_000],
   ] as const) {
     const source = paragraph.repeat(length / paragraph.length);
     let measured = 0;

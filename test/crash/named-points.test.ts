@@ -41,11 +41,16 @@ for (const store of storeNames) {
     t.after(() => stage.close());
     const mishaps = { random: seededRandom(1), twice: 0, edited: 0 };
     const points: readonly KillPoint[] = chosen([...accepting, ...answering, ...calling, ...sending]).map(
-      (moment) => ({ ...moment, place: telegramDm(stage, moment.name, mishaps) }),
+      (moment) => ({
+        ...moment,
+        place: telegramDm(stage, moment.name, mishaps),
+        // Telegram can't be asked: the one reply that was taken without our hearing of it comes again and is counted.
+        copies: moment.name === tookUnheard ? 2 : 1,
+      }),
     );
     const { counts, copies, stored } = await runKillPoints(stage, points, { waits: waits(store) });
     assertClean(counts);
-    // The one reply that was taken without our hearing of it came again and is counted; so is the one that was about to be sent.
+    // So is the one that was about to be sent.
     assert.equal(copies(tookUnheard), 2);
     if (waits(store)) assert.deepEqual([counts.repeated.length, stored.repeats.length], [1, 2]);
     // Each script either ran once, or its caller was told that nobody knows.

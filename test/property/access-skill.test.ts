@@ -26,9 +26,12 @@ const defaultLists = {
 };
 const userLists = { none: undefined, empty: [], match: ['7', '42'], miss: ['telegram:4', 'slack:42'] };
 
-const inputs = {
+const uses = {
   chatType: ['private', 'group', 'channel', 'unknown'],
   external: [false, true],
+  by: ['person', 'model'],
+} as const;
+const definitions = {
   sensitive: [false, true],
   chatTypes: subsets,
   configSensitive: [undefined, false, true],
@@ -39,12 +42,15 @@ const inputs = {
   skillsOn: [false, true],
   enabled: [undefined, false, true],
   optIn: [false, true],
-  by: ['person', 'model'],
   disableModelInvocation: [false, true],
   userInvocable: [false, true],
 } as const;
-type Inputs = typeof inputs;
-type Case = { readonly [Key in keyof Inputs]: Inputs[Key][number] };
+type CaseOf<Inputs extends Readonly<Record<string, readonly unknown[]>>> = {
+  readonly [Key in keyof Inputs]: Inputs[Key][number];
+};
+type Use = CaseOf<typeof uses>;
+type Definition = CaseOf<typeof definitions>;
+type Case = Definition & Use;
 
 /** The table. The first rule that denies gives the code; the order is that of U1. */
 const rules: readonly (readonly [id: string, code: string, denies: (one: Case) => boolean])[] = [
@@ -77,20 +83,21 @@ const rules: readonly (readonly [id: string, code: string, denies: (one: Case) =
 
 /** A11: told to go to a direct message is a person who may use it there. No list of these names that chat. */
 function isSentToDirectMessage(one: Case): boolean {
-  if (one.by !== 'person' || one.chatType === 'private' || expectedCode(one) === undefined) return false;
+  if (one.by !== 'person' || one.chatType === 'private') return false;
   const listed = one.chats === 'match' || (one.chats === 'none' && one.defaults === 'match');
-  return !listed && expectedCode({ ...one, chatType: 'private', external: false }) === undefined;
+  return !listed && ruleFor({ ...one, chatType: 'private', external: false }) === undefined;
 }
 
-function expectedCode(one: Case): string | undefined {
-  return rules.find(([, , denies]) => denies(one))?.[1];
+function ruleFor(one: Case): (typeof rules)[number] | undefined {
+  return rules.find(([, , denies]) => denies(one));
 }
 
 function has(types: readonly ChatType[], type: SeenChatType): boolean {
   return types.some((one) => one === type);
 }
 
-function decide(one: Case): ReturnType<typeof decideSkill> {
+/** `decideSkill` for one skill and one config. */
+function decider(one: Definition): (use: Use) => ReturnType<typeof decideSkill> {
   const settings: SkillSettings = {
     enabled: one.enabled,
     sensitive: one.configSensitive,
@@ -103,31 +110,33 @@ function decide(one: Case): ReturnType<typeof decideSkill> {
     defaults: { allowChatIds: defaultLists[one.defaults] },
     skills: new Map([['gmail', settings]]),
   };
-  const { sensitive, optIn, disableModelInvocation, userInvocable } = one;
-  const access = {
-    chatTypes: one.chatTypes,
-    sensitive,
-    optIn,
-    disableModelInvocation,
-    userInvocable,
-    why: [],
+  const { chatTypes, sensitive, optIn, disableModelInvocation, userInvocable } = one;
+  const access = { chatTypes, sensitive, optIn, disableModelInvocation, userInvocable, why: [] };
+  return ({ chatType, external, by }) => {
+    const use: SkillUse = { chatType, chatIds: [chat], external, sender, by };
+    return decideSkill({ name: 'gmail', access }, all, use);
   };
-  const { chatType, external, by } = one;
-  const use: SkillUse = { chatType, chatIds: [chat], external, sender, by };
-  return decideSkill({ name: 'gmail', access }, all, use);
 }
 
 test('A8 decideSkill agrees with the table of A1–A7 and I4 over the product of its inputs', () => {
   const used = new Map<string, number>();
-  const count = walkProduct<Case>(inputs, (one) => {
-    const decision = decide(one);
-    const rule = rules.find(([, , denies]) => denies(one));
-    used.set(rule?.[0] ?? 'allowed', (used.get(rule?.[0] ?? 'allowed') ?? 0) + 1);
-    const found = decision.allowed ? undefined : decision.code;
-    if (found !== rule?.[1]) assert.equal(found, rule?.[1], JSON.stringify({ rule: rule?.[0], ...one }));
-    const hinted = !decision.allowed && decision.hint !== undefined;
-    if (hinted !== isSentToDirectMessage(one)) assert.equal(hinted, !hinted, `hint: ${JSON.stringify(one)}`);
+  const asked: Use[] = [];
+  walkProduct<Use>(uses, (use) => asked.push({ ...use }));
+  const count = walkProduct<Definition>(definitions, (definition) => {
+    const decide = decider(definition);
+    const one: Case = { ...definition, ...(asked[0] as Use) };
+    for (const use of asked) {
+      Object.assign(one, use);
+      const decision = decide(use);
+      const rule = ruleFor(one);
+      used.set(rule?.[0] ?? 'allowed', (used.get(rule?.[0] ?? 'allowed') ?? 0) + 1);
+      const found = decision.allowed ? undefined : decision.code;
+      if (found !== rule?.[1]) assert.equal(found, rule?.[1], JSON.stringify({ rule: rule?.[0], ...one }));
+      const hinted = !decision.allowed && decision.hint !== undefined;
+      if (hinted !== (rule !== undefined && isSentToDirectMessage(one)))
+        assert.equal(hinted, !hinted, `hint: ${JSON.stringify(one)}`);
+    }
   });
-  assert.ok(count >= 100_000, `only ${count} cases`);
+  assert.ok(count * asked.length >= 10_000_000, `only ${count} definitions`);
   for (const [id] of [...rules, ['allowed']] as const) assert.ok(used.has(id), `no case reaches ${id}`);
 });

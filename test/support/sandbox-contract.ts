@@ -236,7 +236,7 @@ export function testSandboxContract(name: string, open: () => Sandbox): void {
 
   test(`R5 ${name}: endless output ends, and little of it is kept`, async () => {
     const flood = `awk 'BEGIN { while (1) print "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef" }'`;
-    const outcome = await sandbox.run(request(await prepare(flood), { timeoutMs: 5_000, outputCap: 1_000 }));
+    const outcome = await sandbox.run(request(await prepare(flood), { timeoutMs: 1_500, outputCap: 1_000 }));
     assert.ok(outcome.status !== 'unavailable');
     assert.ok(outcome.status === 'stopped' || outcome.exitCode !== 0, JSON.stringify(outcome));
     assert.ok(outcome.stdout.length + outcome.stderr.length < 5_000);

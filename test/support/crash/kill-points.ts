@@ -17,6 +17,8 @@ export type KillPoint = Readonly<{
   say: string;
   place: Place;
   kill(of: Readonly<{ chat: string; token: string }>): KillAt;
+  /** How often the answer comes, and is waited for. */
+  copies?: number;
 }>;
 
 export function killingAt(kill: KillAt): Preload {
@@ -46,20 +48,22 @@ export async function runKillPoints(
   { waits }: Readonly<{ waits: boolean }>,
 ): Promise<Readonly<{ counts: Tally; stored: StoredFacts; copies(name: string): number }>> {
   const said: Said[] = [];
-  let before: Said | undefined;
+  const untilAnswered = async ({ token, place }: Said, index: number): Promise<void> => {
+    while (copiesOf(place, token) < (points[index]?.copies ?? 1)) await place.more();
+  };
   for (const [index, point] of points.entries()) {
     const { place, name } = point;
     const token = `n${index + 1}`;
     const bot = stage.start({ preload: killingAt(point.kill({ chat: place.chat, token })) });
-    if (waits) await Promise.race([bot.exited, before && untilAnswered(before)]);
+    const before = said.at(-1);
+    if (waits && before) await Promise.race([bot.exited, untilAnswered(before, index - 1)]);
     const entry = { token, place, text: point.say.replace('$', token), accepted: (): boolean => false };
     said.push(entry);
     void place.say(entry.text).then((accepted: Accepted) => (entry.accepted = accepted));
     await hasKilledItself(bot, name);
-    before = entry;
   }
   const last = stage.start();
-  for (const each of said) await untilAnswered(each);
+  for (const [index, each] of said.entries()) await untilAnswered(each, index);
   assert.deepEqual(await last.stop(), { code: 0, signal: null });
   const stored = await readStored(stage.storeUrl);
   const places = [...new Set(points.map(({ place }) => place))];
@@ -68,11 +72,11 @@ export async function runKillPoints(
     stored,
     copies(name) {
       const { token, place } = said[points.findIndex((point) => point.name === name)] as Said;
-      return place.heard().filter((text) => answered(text) === token).length;
+      return copiesOf(place, token);
     },
   };
 }
 
-async function untilAnswered({ place, token }: Said): Promise<void> {
-  await untilHeard(place, (text) => answered(text) === token);
+function copiesOf(place: Place, token: string): number {
+  return place.heard().filter((text) => answered(text) === token).length;
 }
