@@ -1,5 +1,4 @@
 import { mkdir, rm } from 'node:fs/promises';
-import path from 'node:path';
 import type { RunGrant } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
 import type { SkillRules } from '../core/access-settings.ts';
@@ -9,16 +8,16 @@ import type { Decision } from '../core/decision.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
-import type { Tool, ToolContext } from '../core/tool.ts';
+import type { ToolContext } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import { ownSkillReadFileTool } from '../tools/built-in/create-skills-read-file.ts';
-import { skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
 import type { Live } from './live.ts';
+import { runFolders } from './run-folders.ts';
+import { runTools } from './run-tools.ts';
 import type { UseOf } from './use-of.ts';
 
 export type GrantRun = (
@@ -49,23 +48,10 @@ export function createGrantRun(options: {
     const body = await library.current().body(skill.name, request.args ?? request.message, seenAt);
     if (!body.ok) return refused(body.code, body.message);
 
-    const scratch = path.join(config.bot.workspace, 'runs', runId);
     const { files, scripts, cut } = listSkillFiles(skill);
-    const tools: readonly Tool[] = [
-      ownSkillReadFileTool(skill),
-      ...(scripts.length === 0
-        ? []
-        : [
-            skillsRunScriptTool({
-              skill,
-              sandbox,
-              scratch,
-              env: environment.env,
-              timeoutMs: skill.timeoutSeconds * 1_000,
-            }),
-          ]),
-    ];
-    if (scripts.length > 0) await mkdir(scratch, { recursive: true, mode: 0o700 });
+    const folders = runFolders(config.bot.workspace, context.requester.conversation, runId);
+    const tools = runTools({ skill, scripts, folders, sandbox, env: environment.env });
+    for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 });
     const ceiling = makeCeiling(
       skill.allowedTools,
       tools.map(({ name }) => name),
@@ -103,7 +89,7 @@ export function createGrantRun(options: {
       filesCut: cut,
       tools: tools.filter(({ name }) => ceiling.names.includes(name)),
       callTool,
-      clear: () => rm(scratch, { recursive: true, force: true }),
+      clear: () => rm(folders.scratch, { recursive: true, force: true }),
     };
   };
 }
