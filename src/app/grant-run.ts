@@ -44,7 +44,7 @@ export function createGrantRun(options: {
     if (!environment.ok)
       return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
     for (const { message } of environment.diagnostics) log.warn({ skill: skill.name }, message);
-    const seenAt = skill.directory === undefined ? undefined : sandbox.skillPath(skill.directory);
+    const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
     const body = await library.current().body(skill.name, request.args ?? request.message, seenAt);
     if (!body.ok) return refused(body.code, body.message);
 

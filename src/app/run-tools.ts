@@ -21,7 +21,7 @@ export function runTools({ skill, scripts, folders, sandbox, env }: RunGround): 
   const script = skillsRunScriptTool({
     skill,
     sandbox,
-    scratch: folders.scratch,
+    ...folders,
     env,
     timeoutMs: skill.timeoutSeconds * 1_000,
   });

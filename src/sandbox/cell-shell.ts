@@ -1,5 +1,5 @@
 /**
- * The worker thread of a cell: a bash in memory that knows two folders of the host and nothing else of it. It runs one
+ * The worker thread of a cell: a bash in memory that knows its folders of the host and nothing else of it. It runs one
  * job after another, each in a shell of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads';
@@ -60,15 +60,18 @@ async function execute(
   // A shell that is given no file system makes the usual one: /bin, /tmp, /dev, /proc, in memory.
   const { fs: base } = new Bash({ executionLimits, processInfo });
   const disk = new MountableFs({ base });
-  disk.mount(setup.scratch.seen, limitDisk(new ReadWriteFs({ root: setup.scratch.host }), setup.diskBytes));
+  disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), setup.diskBytes));
+  if (setup.chat !== undefined) {
+    disk.mount('/chat', limitDisk(new ReadWriteFs({ root: setup.chat }), setup.diskBytes));
+  }
   if (setup.skill !== undefined) {
-    disk.mount(setup.skill.seen, new OverlayFs({ root: setup.skill.host, mountPoint: '/', readOnly: true }));
+    disk.mount('/skill', new OverlayFs({ root: setup.skill, mountPoint: '/', readOnly: true }));
   }
   const shell = new Bash({
     fs: disk,
-    cwd: setup.scratch.seen,
+    cwd: '/scratch',
     // Here and not with the command: only names the shell was made with are handed on to scripts.
-    env: { ...job.env, PATH: '/usr/bin:/bin', HOME: setup.scratch.seen, TMPDIR: '/tmp' },
+    env: { ...job.env, PATH: '/usr/bin:/bin', HOME: '/scratch', TMPDIR: '/tmp' },
     executionLimits,
     processInfo,
     defenseInDepth: { enabled: true, processLifetimeIntrinsicHardening: true },

@@ -2,11 +2,14 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { SandboxOutcome } from './sandbox.ts';
 
-/** A folder of the host, and where commands see it. */
-export type Mount = Readonly<{ host: string; seen: string }>;
-
-/** What a cell is made for; it is never used for anything else. Host paths are real paths. */
-export type CellSetup = Readonly<{ skill?: Mount; scratch: Mount; memoryMb: number; diskBytes: number }>;
+/** What a cell is made for; it is never used for anything else. Folders are real paths of the host. */
+export type CellSetup = Readonly<{
+  skill?: string;
+  scratch: string;
+  chat?: string;
+  memoryMb: number;
+  diskBytes: number;
+}>;
 
 export type CellJob = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
@@ -37,26 +40,22 @@ const grace = 1_000;
 const startLimit = 30_000;
 
 /**
- * Starts a cell: a Node process that may read the library and the two folders, write the scratch folder, and start
- * nothing (Node's permission model), without the host's environment; inside it, a worker thread with the shell.
+ * Starts a cell: a Node process that may read the library and its folders, write all but the skill's, and start nothing
+ * (Node's permission model), without the host's environment; inside it, a worker thread with the shell.
  * `library` is the `node_modules` folder that holds just-bash.
  */
 export function startCell(setup: CellSetup, library: string): Cell {
   const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
-  const readable = [
-    library,
-    import.meta.dirname,
-    setup.scratch.host,
-    ...(setup.skill ? [setup.skill.host] : []),
-  ];
+  const readable = [library, import.meta.dirname, ...(setup.skill === undefined ? [] : [setup.skill])];
+  const writable = [setup.scratch, ...(setup.chat === undefined ? [] : [setup.chat])];
   const child = fork(`${import.meta.dirname}/cell-process${extension}`, [JSON.stringify(setup)], {
     env: {},
     execArgv: [
       '--permission',
       '--allow-worker',
       '--no-warnings',
-      ...readable.map((folder) => `--allow-fs-read=${folder}/*`),
-      `--allow-fs-write=${setup.scratch.host}/*`,
+      ...[...readable, ...writable].map((folder) => `--allow-fs-read=${folder}/*`),
+      ...writable.map((folder) => `--allow-fs-write=${folder}/*`),
     ],
     // A session of its own: Ctrl-C in the bot's terminal is the bot's business.
     detached: true,

@@ -2,14 +2,21 @@
 export const sandboxModes = ['bubblewrap', 'virtual', 'docker', 'off'] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
+/** The folders that commands have. In every sandbox but `off` they are `/skill`, `/scratch` and `/chat`. */
+export type SandboxFolder = 'skill' | 'scratch' | 'chat';
+
 /** One command to run. Paths of folders are the host's. */
 export type SandboxRequest = Readonly<{
   /** Program and arguments: never a shell string (R5). */
   argv: readonly [program: string, ...rest: string[]];
-  /** Mounted read-only at `skillPath`; absent for a skill that is a single file. */
+  /** Mounted read-only; absent for a skill that is a single file. */
   skillDirectory?: string;
   /** Folder of the run: mounted read-write, the working directory. It exists already. */
   scratch: string;
+  /** Folder of the conversation: mounted read-write where it is given (T10). It exists already. */
+  chat?: string;
+  /** Host patterns that a skill declares; empty: no network at all. A sandbox without `reachesNetwork` gives none. */
+  network: readonly string[];
   /** Checked by `skillEnvironment`; the sandbox adds its own PATH and HOME, and nothing of the host's (U3). */
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
@@ -22,18 +29,22 @@ export type SandboxOutput = Readonly<{ stdout: string; stderr: string; truncated
 
 export type SandboxOutcome =
   | (Readonly<{ status: 'exited'; exitCode: number }> & SandboxOutput)
-  /** Ended from outside, with all its processes; output may be lost. `crashed`: for a reason that is not known. */
-  | (Readonly<{ status: 'stopped'; reason: 'timeout' | 'cancelled' | 'memory' | 'crashed' }> & SandboxOutput)
+  /** Ended from outside, with all its processes; output may be lost. */
+  | (Readonly<{ status: 'stopped'; reason: StopReason }> & SandboxOutput)
   /** It can't be run here at all: `message` says why and what to install. */
   | Readonly<{ status: 'unavailable'; message: string }>;
 
-/** Runs commands that can touch their skill (to read) and their scratch folder, and nothing else of the host (T9). */
+/** Which limit a command met: `cpu` and `timeout` are of time, `crashed` is for a reason that is not known. */
+export type StopReason =
+  'timeout' | 'cancelled' | 'cpu' | 'memory' | 'processes' | 'disk' | 'output' | 'crashed';
+
+/** Runs commands that can touch their skill (to read), their scratch and conversation folders, and nothing else of the host (T9). */
 export type Sandbox = Readonly<{
   mode: SandboxMode;
   /** Commands can reach the hosts that a skill declares. */
   reachesNetwork: boolean;
-  /** The skill's folder as commands see it: what `{baseDir}` becomes (I5). */
-  skillPath(skillDirectory: string): string;
+  /** A folder of the host as commands see it: the skill's is what `{baseDir}` becomes (I5). */
+  seen(folder: SandboxFolder, host: string): string;
   /** Throws for faults of the host only (a folder that is gone). Otherwise everything is an outcome. */
   run(request: SandboxRequest): Promise<SandboxOutcome>;
   /** Ends what still runs or waits. */

@@ -3,12 +3,9 @@ import { fileURLToPath } from 'node:url';
 import { startCell, type Cell, type CellAnswer, type CellSetup } from './cell.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from './sandbox.ts';
 
-const skillSeen = '/skill';
-const scratchSeen = '/scratch';
-
 /**
  * The sandbox that needs nothing but `npm install` (T9): just-bash, a bash in memory with jq, awk, sed, sqlite3 and the
- * like, over the skill's folder (read-only) and the scratch folder. No other file of the host, no network, no programs
+ * like, over the skill's folder (read-only), the scratch and the conversation folder. No other file of the host, no network, no programs
  * of the host. It runs in a worker thread of a process of its own, because V8 ends the whole process when a thread's
  * memory runs out in the wrong moment; that process is kept for `idleMs` for the next command of the same run.
  */
@@ -16,7 +13,7 @@ export function createVirtualSandbox(
   options: {
     /** Resident memory of one command, its runtime (about 100) included. */
     memoryMb?: number;
-    /** What one command may write to the scratch folder. */
+    /** What one command may write to its folders, each. */
     diskMb?: number;
     /** Commands that run side by side; more wait. */
     cells?: number;
@@ -31,7 +28,7 @@ export function createVirtualSandbox(
   return {
     mode: 'virtual',
     reachesNetwork: false,
-    skillPath: () => skillSeen,
+    seen: (folder) => `/${folder}`,
     async run(request) {
       const library = libraryFolder();
       if (library === undefined) return { status: 'unavailable', message: libraryMissing };
@@ -104,12 +101,11 @@ function packageOf(program: string): string {
 }
 
 async function setupOf(request: SandboxRequest, memoryMb: number, diskMb: number): Promise<CellSetup> {
-  const { skillDirectory, scratch } = request;
+  const { skillDirectory, scratch, chat } = request;
   return {
-    scratch: { host: await realpath(scratch), seen: scratchSeen },
-    ...(skillDirectory === undefined
-      ? {}
-      : { skill: { host: await realpath(skillDirectory), seen: skillSeen } }),
+    scratch: await realpath(scratch),
+    ...(skillDirectory === undefined ? {} : { skill: await realpath(skillDirectory) }),
+    ...(chat === undefined ? {} : { chat: await realpath(chat) }),
     memoryMb,
     diskBytes: diskMb * 1024 * 1024,
   };

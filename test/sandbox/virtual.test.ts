@@ -86,7 +86,7 @@ test('T9 virtual: a cell ends with close, when it was idle for long, and when th
   const program = `
     import { createVirtualSandbox } from ${JSON.stringify(pathToFileURL(path.join(source, 'sandbox', 'virtual.ts')).href)};
     const sandbox = createVirtualSandbox();
-    const request = { scratch: ${JSON.stringify(orphaned.scratch)}, env: {}, timeoutMs: 600_000, outputCap: 100, signal: new AbortController().signal };
+    const request = { scratch: ${JSON.stringify(orphaned.scratch)}, network: [], env: {}, timeoutMs: 600_000, outputCap: 100, signal: new AbortController().signal };
     await sandbox.run({ ...request, argv: ['echo', 'warm'] });
     console.log('running');
     await sandbox.run({ ...request, argv: ['awk', 'BEGIN { while (1) {} }'] });`;
@@ -136,7 +136,16 @@ async function ground(
     sandbox,
     scratch,
     run: (argv, more) =>
-      sandbox.run({ argv, scratch, env: {}, timeoutMs: 20_000, outputCap: 10_000, signal, ...more }),
+      sandbox.run({
+        argv,
+        scratch,
+        network: [],
+        env: {},
+        timeoutMs: 20_000,
+        outputCap: 10_000,
+        signal,
+        ...more,
+      }),
   };
 }
 

@@ -39,9 +39,10 @@ export function testSandboxContract(name: string, open: () => Sandbox): void {
     return ground;
   };
   const request = (ground: Ground, more: Partial<SandboxRequest> = {}): SandboxRequest => ({
-    argv: ['sh', `${sandbox.skillPath(ground.skill)}/main.sh`],
+    argv: ['sh', `${sandbox.seen('skill', ground.skill)}/main.sh`],
     skillDirectory: ground.skill,
     scratch: ground.scratch,
+    network: [],
     env: {},
     timeoutMs: 20_000,
     outputCap: 10_000,
@@ -82,10 +83,24 @@ export function testSandboxContract(name: string, open: () => Sandbox): void {
     assert.equal(exited(await sandbox.run(request(other))).stdout, '');
   });
 
+  test(`T10 ${name}: the folder of the conversation is there where a run has one, and keeps what is written`, async () => {
+    const ground = await prepare('cat "$1/before.txt"; echo new > "$1/after.txt"; cp "$1/after.txt" .');
+    const chat = path.join(path.dirname(ground.scratch), 'chat');
+    await mkdir(chat);
+    await writeFile(path.join(chat, 'before.txt'), 'old\n');
+    const { argv } = request(ground);
+    const seen = sandbox.seen('chat', chat);
+    const { stdout } = exited(await sandbox.run(request(ground, { argv: [...argv, seen], chat })));
+    assert.equal(stdout, 'old\n');
+    assert.equal(await readFile(path.join(chat, 'after.txt'), 'utf8'), 'new\n');
+    const without = exited(await sandbox.run(request(ground, { argv: ['ls', `${seen}/before.txt`] })));
+    assert.notEqual(without.exitCode, 0, 'a run without one sees none');
+  });
+
   test(`R5 ${name}: the skill can be read and not written`, async () => {
     const ground = await prepare('cat "$1/data.txt"; echo no > "$1/new.txt"');
     await writeFile(path.join(ground.skill, 'data.txt'), 'data\n');
-    const seen = sandbox.skillPath(ground.skill);
+    const seen = sandbox.seen('skill', ground.skill);
     const { argv } = request(ground);
     const reading = exited(await sandbox.run(request(ground, { argv: ['cat', `${seen}/data.txt`] })));
     assert.equal(reading.stdout, 'data\n');
@@ -102,7 +117,7 @@ export function testSandboxContract(name: string, open: () => Sandbox): void {
     const ground = await prepare('');
     await symlink(ground.secret, path.join(ground.skill, 'link'));
     await symlink(path.dirname(ground.secret), path.join(ground.scratch, 'folder'));
-    const seen = sandbox.skillPath(ground.skill);
+    const seen = sandbox.seen('skill', ground.skill);
     const up = '../'.repeat(20);
     const ways = [
       ground.secret,

@@ -14,16 +14,17 @@ const tailLimit = 4_000;
 
 /**
  * `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5).
- * `scratch` is the run's folder and exists already; `env` is what `skillEnvironment` gave.
+ * `scratch` is the run's folder, `chat` its conversation's: both exist already. `env` is what `skillEnvironment` gave.
  */
 export function skillsRunScriptTool(options: {
   skill: Skill;
   sandbox: Sandbox;
   scratch: string;
+  chat?: string;
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
 }): Tool {
-  const { skill, sandbox, scratch, env, timeoutMs } = options;
+  const { skill, sandbox, scratch, chat, env, timeoutMs } = options;
   return defineTool({
     name: 'skills_run_script',
     description: 'Runs a script of this skill and returns its output.',
@@ -51,9 +52,16 @@ export function skillsRunScriptTool(options: {
         return fail('ARGUMENTS_INVALID', 'an argument holds a NUL');
       progress(`running ${path}`);
       const outcome = await sandbox.run({
-        argv: [command.program, ...command.options, `${sandbox.skillPath(skill.directory)}/${path}`, ...args],
+        argv: [
+          command.program,
+          ...command.options,
+          `${sandbox.seen('skill', skill.directory)}/${path}`,
+          ...args,
+        ],
         skillDirectory: skill.directory,
         scratch,
+        ...(chat === undefined ? {} : { chat }),
+        network: skill.network,
         env,
         timeoutMs,
         outputCap: outputLimit,
@@ -71,7 +79,11 @@ function answer(path: string, outcome: SandboxOutcome, timeoutMs: number): Envel
     const why = {
       timeout: `did not end within ${timeoutMs / 1_000} s and was stopped`,
       cancelled: 'was stopped',
+      cpu: 'used all the processor time that a command may use and was stopped',
       memory: 'ran out of memory and was stopped',
+      processes: 'started more processes than a command may have and was stopped',
+      disk: 'wrote more to the disk than a command may write and was stopped',
+      output: 'printed more than a command may print and was stopped',
       crashed: 'could not be finished: the sandbox ended',
     }[outcome.reason];
     return fail(code, `${path} ${why}`, tailsOf(outcome));
@@ -88,7 +100,11 @@ function answer(path: string, outcome: SandboxOutcome, timeoutMs: number): Envel
 const stopCodes = {
   timeout: 'SCRIPT_TIMEOUT',
   cancelled: 'CANCELLED',
+  cpu: 'SCRIPT_TIMEOUT',
   memory: 'SCRIPT_FAILED',
+  processes: 'SCRIPT_FAILED',
+  disk: 'SCRIPT_FAILED',
+  output: 'SCRIPT_FAILED',
   crashed: 'SCRIPT_FAILED',
 } as const;
 

@@ -23,9 +23,10 @@ type Rolled = Readonly<{ exitCode: number | null; stdout: string; stderr: string
 const shells: Readonly<Record<string, (args: readonly string[]) => Promise<Rolled>>> = {
   async virtual(args) {
     const outcome = await sandbox.run({
-      argv: ['sh', `${sandbox.skillPath(folder)}/scripts/roll.sh`, ...args],
+      argv: ['sh', `${sandbox.seen('skill', folder)}/scripts/roll.sh`, ...args],
       skillDirectory: folder,
       scratch,
+      network: [],
       env: {},
       timeoutMs: 20_000,
       outputCap: 10_000,
