@@ -8,6 +8,7 @@ const floors: Readonly<Record<string, number>> = {
   core: 0,
   config: 1,
   stores: 1,
+  net: 1,
   skills: 2,
   sandbox: 2,
   capabilities: 3,
