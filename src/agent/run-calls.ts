@@ -26,7 +26,7 @@ export async function runCalls(
     after: readonly Entry[];
     tools: readonly ToolSpec[];
     callTool: CallTool;
-    append: (entry: Entry) => Promise<void>;
+    append: (entry: Entry, settles?: string) => Promise<void>;
     signal: AbortSignal;
     clock: Clock;
   },
@@ -37,13 +37,17 @@ export async function runCalls(
     const known = traits.get(name);
     return known !== undefined && (known.idempotent || !known.sideEffects);
   };
-  const finish = (call: Anthropic.ToolUseBlock, { content, isError }: ToolOutcome): Promise<void> =>
-    append({ kind: 'tool_result', toolUseId: call.id, content, isError, at: clock.now() });
+  const finish = (call: Anthropic.ToolUseBlock, { content, isError, settles }: ToolOutcome): Promise<void> =>
+    append({ kind: 'tool_result', toolUseId: call.id, content, isError, at: clock.now() }, settles);
   const start = (call: Anthropic.ToolUseBlock): Promise<void> =>
     append({ kind: 'tool_started', toolUseId: call.id, at: clock.now() });
   const run = async (call: Anthropic.ToolUseBlock): Promise<void> => {
     const { id, name, input } = call;
-    const outcome = await unlessAborted(callTool({ id, name, input }, signal), signal, clock);
+    const outcome = await unlessAborted(
+      callTool({ id, name, input }, signal, () => start(call)),
+      signal,
+      clock,
+    );
     // What a call answers after an abort may be no more than that; one that can be repeated is, when the turn goes on.
     if (outcome === undefined || (signal.aborted && isRepeatable(call))) return;
     await finish(call, outcome);
@@ -55,13 +59,11 @@ export async function runCalls(
   const due = open.filter((call) => !lost.includes(call));
   if (signal.aborted) return;
   if (calls.every(({ name }) => traits.get(name)?.sideEffects === false)) {
-    for (const call of due) await start(call);
     await Promise.all(due.map(run));
     return;
   }
   for (const call of due) {
     if (signal.aborted) return;
-    await start(call);
     await run(call);
   }
 }

@@ -13,7 +13,10 @@ import { toMessages } from './to-messages.ts';
 import { uniqueCallIds } from './unique-call-ids.ts';
 
 /** Where entries are stored. A resolved `append` is durable: effects follow it (M7). */
-export type Journal = Readonly<{ append(entry: Entry): Promise<void> }>;
+export type Journal = Readonly<{
+  /** `settles`: an inbox item that is done in the same step. */
+  append(entry: Entry, settles?: string): Promise<void>;
+}>;
 
 export type RunLoopOptions = Readonly<{
   model: Model;
@@ -57,8 +60,8 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
       0,
       entries.findLastIndex(({ kind }) => kind === 'user'),
     );
-  const append = async (entry: Entry): Promise<void> => {
-    await journal.append(entry);
+  const append = async (entry: Entry, settles?: string): Promise<void> => {
+    await journal.append(entry, settles);
     entries.push(entry);
   };
   const end = (how: LoopEnd, text: string): LoopResult => {

@@ -68,8 +68,12 @@ export function createTurn(options: {
       skill: '',
       model: grant.model.alias,
     };
-    const append = (entry: Entry): Promise<void> =>
-      store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
+    const append = (entry: Entry, settles?: string): Promise<void> =>
+      store.commit({
+        entries: [{ transcript, entry }],
+        usage: useOfEntry(entry, user),
+        ...(settles === undefined ? {} : { done: settles }),
+      });
     // An item that was set aside and is tried again comes after what was said since: it is said anew.
     const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
     const under = last?.kind === 'user' ? last.item : undefined;
@@ -80,8 +84,8 @@ export function createTurn(options: {
       entries.push(entry);
     }
     if (invocation !== undefined && under !== skillItem(key)) {
-      const entry = await invoke(key, invocation, grant.callTool, signal);
-      await append(entry);
+      const { entry, settles } = await invoke(key, invocation, grant.callTool, signal);
+      await append(entry, settles);
       entries.push(entry);
     }
     const ended = await runLoop({
@@ -125,13 +129,14 @@ export function createTurn(options: {
     { skill, args }: Invocation,
     callTool: CallTool,
     signal: AbortSignal,
-  ): Promise<Entry> {
+  ): Promise<Readonly<{ entry: Entry; settles: string | undefined }>> {
     const message = args === '' ? `Run ${skill}.` : args;
     const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args } };
     const outcome = await callTool(call, signal);
     if (isShuttingDown(signal)) throw signal.reason;
     const content = `${labelled('host', `The person started the skill ${skill}.`)}\n${outcome.content}`;
-    return { kind: 'user', item: skillItem(key), content, at: clock.now() };
+    const entry: Entry = { kind: 'user', item: skillItem(key), content, at: clock.now() };
+    return { entry, settles: outcome.settles };
   }
 }
 

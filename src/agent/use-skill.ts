@@ -38,11 +38,19 @@ export function createUseSkill(options: {
   use(toolUseId: string): SkillUse;
   readiness: Readiness;
   run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
-  /** Sets a run up to go on by itself, and gives its id, or nothing where too many do (U9). Absent where it already does. */
-  setUp?(skill: Skill, request: SkillRequest, context: ToolContext): Promise<string | undefined>;
+  /**
+   * Has it run in a lane of its own and waits for the result, in the background not at all (U9): what it came to, its id
+   * where it goes on by itself, nothing where too many do. Absent in that lane.
+   */
+  attend?(
+    skill: Skill,
+    request: SkillRequest,
+    background: boolean,
+    context: ToolContext,
+  ): Promise<Envelope | Readonly<{ running: string }> | undefined>;
   log: Log;
 }): Tool {
-  const { visible, find, rules, use, readiness, run, setUp, log } = options;
+  const { visible, find, rules, use, readiness, run, attend, log } = options;
   const names = visible().map(({ name }) => name);
   const tool = defineTool({
     name: 'use_skill',
@@ -58,13 +66,14 @@ export function createUseSkill(options: {
       if (before !== undefined || skill === undefined) return before ?? notFound(request.skill);
       const unready = readiness(skill);
       if (unready !== undefined) return unready;
-      if (setUp !== undefined && (background ?? skill.background)) {
-        const task = await setUp(skill, request, context);
-        if (task !== undefined) return succeed(running(skill.name, task));
-        return fail(
-          'LIMIT_REACHED',
-          'as many runs as may be go on in the background here: /tasks lists them',
-        );
+      if (attend !== undefined) {
+        const ended = await attend(skill, request, background ?? skill.background, context);
+        if (ended === undefined)
+          return fail(
+            'LIMIT_REACHED',
+            'as many runs as may be go on in the background here: /tasks lists them',
+          );
+        return 'running' in ended ? succeed(running(skill.name, ended.running)) : ended;
       }
       const result = await run(skill, request, context);
       // What an edit tightened meanwhile applies to the delivery too (D7, A8).

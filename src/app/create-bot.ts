@@ -14,6 +14,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
 import { createAdmit } from './admit.ts';
+import { createAttendTask } from './attend-task.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { costOf } from './cost-of.ts';
@@ -136,7 +137,11 @@ export function createBot(parts: BotParts): Bot {
     }),
     meter,
   );
-  const tasks = createTasks(store);
+  const tasks = createTasks({
+    store,
+    clock,
+    onSignalFault: (error) => log.warn({ err: error }, 'the progress of a run could not be told'),
+  });
   const readiness = createReadiness(() => live.config);
   const showWork = createShowWork({ channels, outbox: store.outbox, clock, log });
   const item = createHandleItem({
@@ -153,7 +158,15 @@ export function createBot(parts: BotParts): Bot {
     }),
     tasks,
     grant: measureTurnCalls(
-      createGrantTurn({ live: current, library, readiness, runSkill, setUpTask: tasks.setUp, log }),
+      createGrantTurn({
+        live: current,
+        library,
+        readiness,
+        runSkill,
+        tasks,
+        attendTask: createAttendTask({ store, clock }),
+        log,
+      }),
       meter,
     ),
     useOf,

@@ -16,11 +16,12 @@ import { createSkillsReadFile } from '../tools/built-in/create-skills-read-file.
 import { createSkillsSearch } from '../tools/built-in/create-skills-search.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { openCeiling } from '../tools/ceiling.ts';
+import type { AttendTask } from './attend-task.ts';
 import type { Live } from './live.ts';
 import { isAvailable } from './readiness.ts';
-import type { NewTask } from './tasks.ts';
+import type { Tasks } from './tasks.ts';
 
-type SetUpTask = NonNullable<Parameters<typeof createUseSkill>[0]['setUp']>;
+type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
 
 export type GrantTurn = (
   item: InboxItem,
@@ -37,11 +38,11 @@ export function createGrantTurn(options: {
   library: SkillLibrary;
   readiness: Readiness;
   runSkill: RunSkill;
-  /** Sets a run up to go on in the background (U9). */
-  setUpTask(message: Message, task: NewTask): Promise<string | undefined>;
+  tasks: Pick<Tasks, 'setUp'>;
+  attendTask: AttendTask;
   log: Log;
 }): GrantTurn {
-  const { live, library, readiness, runSkill, setUpTask, log } = options;
+  const { live, library, readiness, runSkill, tasks, attendTask, log } = options;
   const lookUps = [createSkillsList(), createSkillsSearch(), createSkillsReadFile()];
   let lastShortage: string | undefined;
 
@@ -62,14 +63,15 @@ export function createGrantTurn(options: {
     const task = message.task?.kind === 'run' ? message.task : undefined;
     const ownCall = task?.toolUseId ?? invocationId(item.key);
     const byPerson = task === undefined || task.by === 'person';
-    const setUp: SetUpTask = async (skill, input, { toolUseId }) =>
-      setUpTask(message, {
-        skill: skill.name,
-        input,
-        by: toolUseId === ownCall ? 'person' : 'model',
-        parent: transcript,
-        toolUseId,
-      });
+    const attend: Attend = async (skill, input, background, context) => {
+      const { toolUseId } = context;
+      const by = toolUseId === ownCall ? 'person' : 'model';
+      const call = { tool: 'use_skill', input, by, parent: transcript, toolUseId } as const;
+      const id = await tasks.setUp(message, { skill: skill.name, ...call });
+      if (id === undefined) return undefined;
+      const patienceMs = background ? 0 : live().config.agent.detachAfterSeconds * 1_000;
+      return (await attendTask(id, conversation, patienceMs, context)) ?? { running: id };
+    };
     const useSkill = createUseSkill({
       visible: visibleNow,
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
@@ -77,7 +79,7 @@ export function createGrantTurn(options: {
       use: (id) => (byPerson && id === ownCall ? use : byModel),
       readiness,
       run: (skill, request, context) => runSkill(skill, request, context, transcript),
-      ...(task === undefined ? { setUp } : {}),
+      ...(task === undefined ? { attend } : {}),
       log,
     });
     const wanted = new Set(config.agent.tools);
@@ -96,7 +98,8 @@ export function createGrantTurn(options: {
       });
     // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
     const [ofModel, ofPerson] = [door(tools), door([useSkill])];
-    const callTool: CallTool = (call, signal) => (call.id === ownCall ? ofPerson : ofModel)(call, signal);
+    const callTool: CallTool = (call, signal, begin) =>
+      (call.id === ownCall ? ofPerson : ofModel)(call, signal, begin);
     const catalogue = renderCatalogue(tools.includes(useSkill) ? visible : [], {
       format: config.prompt.skillsFormat,
       budgetChars: catalogueBudget(model.contextWindow, config.prompt.skillsBudgetChars),

@@ -61,8 +61,9 @@ export function createHandleItem(options: {
     const message = await completeChat(item.message, channels);
     if (!(await stillAdmitted(message))) return takeDown(item, store, { done: item.key });
     if (message.task?.kind === 'run') {
-      const granted = await grant(item, message, await useOf(message), message.task.parent, () => undefined);
-      return tasks.run(item, message.task, granted, signal);
+      const { task } = message;
+      const granted = await grant(item, message, await useOf(message), task.parent, tasks.progress(task));
+      return tasks.run(item, task, granted, signal);
     }
     const asked = await commands.resolve(message);
     if (asked?.kind === 'built-in') {

@@ -19,6 +19,8 @@ export type Lanes = Readonly<{
 const abortedMs = 5_000;
 /** Words of stopping that are remembered for items that are not answered here (yet). */
 const mostEarly = 1_000;
+/** Runs side by side for each turn that may be: most of them wait for a model. */
+const runsPerTurn = 4;
 /** Waits before the next try, in milliseconds, by the number of tries that failed. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
@@ -121,10 +123,11 @@ export function createLanes(options: {
   return {
     start() {
       const beside = channels.map((channel) => `${channel}~`);
-      // Work in the background has room of its own: however long it takes, people are answered (U9).
-      servings = [channels, beside].map((served) =>
-        inbox.serve({ channels: served, concurrency, run: runLane }),
-      );
+      // Runs have room of their own: however long they take in the background, people are answered (U9).
+      servings = [
+        inbox.serve({ channels, concurrency, run: runLane }),
+        inbox.serve({ channels: beside, concurrency: runsPerTurn * concurrency, run: runLane }),
+      ];
     },
     async idle() {
       // What one of them does may have made work for the other.

@@ -47,8 +47,10 @@ function measured<Granted extends Readonly<{ callTool: CallTool; tools: readonly
 ): Granted {
   return {
     ...granted,
-    async callTool(call, signal) {
-      const outcome = await granted.callTool(call, signal);
+    async callTool(call, signal, begin) {
+      const outcome = await granted.callTool(call, signal, begin);
+      // It was made, and counted, in a lane of its own.
+      if (outcome.settles !== undefined) return outcome;
       // Models make names up, and a person's own skill call stands in no list.
       const known = call.name === 'use_skill' || granted.tools.some(({ name }) => name === call.name);
       const tool = known ? call.name : 'other';

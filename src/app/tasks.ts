@@ -1,5 +1,6 @@
 import { runIdOf } from '../agent/run-skill.ts';
 import type { TurnGrant } from '../agent/turn.ts';
+import type { Clock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Message, Task } from '../core/message.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
@@ -9,28 +10,60 @@ import { taskId, tasksHere } from './work-here.ts';
 type RunTask = Extract<Task, { kind: 'run' }>;
 export type NewTask = Omit<RunTask, 'kind' | 'id'>;
 
-/** Runs that go on by themselves (U9): each is an item of a lane beside its conversation, so it survives whatever a message survives. */
+/**
+ * Every run that a turn begins is an item of a lane beside its conversation, so it survives whatever a message survives,
+ * and nobody has to know at its beginning how long it will take (U9). What it comes to is an item of the conversation:
+ * the turn that still waits for it takes it there (`attendTask`), else it wakes the conversation.
+ */
 export type Tasks = Readonly<{
   /** Stores a run to be begun, once for a call however often that is made, and gives its id; nothing where ten go on in the conversation already. */
   setUp(message: Message, task: NewTask): Promise<string | undefined>;
-  /** Runs it, or goes on with it, and wakes its conversation with the result. */
+  /** Runs it, or goes on with it, and tells its conversation the result. */
   run(item: InboxItem, task: RunTask, granted: TurnGrant, signal: AbortSignal): Promise<void>;
-  /** Wakes its conversation with the word that it was given up. */
+  /** Tells its conversation that it was given up. */
   giveUp(item: InboxItem, task: RunTask, reason: string): Promise<void>;
+  /** Tells whoever waits for a run what it is doing: once a second at most. */
+  progress(task: RunTask): (text: string) => void;
 }>;
 
 /** Background runs of a conversation. */
 const mostTasks = 10;
+const progressEveryMs = 1_000;
 
-export function createTasks(store: Pick<Store, 'commit' | 'inbox'>): Tasks {
-  /** What the conversation is woken with comes from the person who began the run, and is judged as theirs. */
-  function wakeUp({ message }: InboxItem, { id, skill }: RunTask, result: string) {
-    const woken: Message = {
+/** The inbox item that a run is. */
+export function taskKey(id: string): string {
+  return `task:${id}`;
+}
+
+/** The inbox item that its result is. */
+export function resultKey(id: string): string {
+  return `${taskKey(id)}:ended`;
+}
+
+export function createTasks(options: {
+  store: Pick<Store, 'commit' | 'inbox' | 'signals'>;
+  clock: Clock;
+  onSignalFault: (error: unknown) => void;
+}): Tasks {
+  const { store, clock, onSignalFault } = options;
+
+  /** What the conversation is told comes from the person who began the run, and is judged as theirs. */
+  async function tell(
+    { message }: InboxItem,
+    { id, skill }: RunTask,
+    { content, isError }: Readonly<{ content: string; isError: boolean }>,
+    done?: string,
+  ): Promise<void> {
+    const told: Message = {
       ...message,
-      id: `${message.id}:ended`,
-      task: { kind: 'result', id, skill, result },
+      id: resultKey(id),
+      task: { kind: 'result', id, skill, result: content, ...(isError ? { failed: true } : {}) },
     };
-    return [{ lane: conversationKey(message.conversation), message: woken }];
+    await store.commit({
+      work: [{ lane: conversationKey(message.conversation), message: told }],
+      ...(done === undefined ? {} : { done }),
+    });
+    await store.signals.send('ended', id);
   }
 
   return {
@@ -41,7 +74,7 @@ export function createTasks(store: Pick<Store, 'commit' | 'inbox'>): Tasks {
       const { command: _command, replyTo: _replyTo, ...said } = message;
       const item: Message = {
         ...said,
-        id: `task:${id}`,
+        id: taskKey(id),
         text: '',
         attachments: [],
         task: { ...task, kind: 'run', id },
@@ -52,13 +85,21 @@ export function createTasks(store: Pick<Store, 'commit' | 'inbox'>): Tasks {
       return id;
     },
     async run(item, task, granted, signal) {
-      const call = { id: task.toolUseId, name: 'use_skill', input: task.input };
-      const { content } = await granted.callTool(call, signal);
+      const call = { id: task.toolUseId, name: task.tool, input: task.input };
+      const outcome = await granted.callTool(call, signal);
       if (isShuttingDown(signal)) throw signal.reason;
       // Who stopped it was told so.
       if (signal.aborted) return store.commit({ done: item.key });
-      await store.commit({ work: wakeUp(item, task, content), done: item.key });
+      await tell(item, task, outcome, item.key);
     },
-    giveUp: (item, task, reason) => store.commit({ work: wakeUp(item, task, reason) }),
+    giveUp: (item, task, reason) => tell(item, task, { content: reason, isError: true }),
+    progress({ id }) {
+      let last = 0;
+      return (text) => {
+        if (clock.now() - last < progressEveryMs) return;
+        last = clock.now();
+        store.signals.send('progress', `${id} ${text}`).catch(onSignalFault);
+      };
+    },
   };
 }

@@ -41,16 +41,25 @@ export type Task = Readonly<
   | {
       kind: 'run';
       id: string;
+      /** What people are told it is: the skill, or the tool. */
       skill: string;
-      /** The input of the `use_skill` call that began it. */
-      input: Readonly<{ skill: string; message: string; context?: string; args?: string }>;
+      /** The call that began it. */
+      tool: string;
+      input: Readonly<Record<string, unknown>>;
       /** Whether a person's own command began it, or the model (I4). */
       by: 'person' | 'model';
       /** Transcript and call that it belongs to: they name its journal. */
       parent: string;
       toolUseId: string;
     }
-  | { kind: 'result'; id: string; skill: string; result: string }
+  | {
+      kind: 'result';
+      id: string;
+      skill: string;
+      result: string;
+      /** The run came to nothing: `result` says why. */
+      failed?: true;
+    }
 >;
 
 /** Characters of a task's id that people and models see. */

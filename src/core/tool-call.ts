@@ -7,10 +7,20 @@ export type ToolCall = Readonly<{
 }>;
 
 /** What the model gets back: text that is redacted and cut to size already (M3). */
-export type ToolOutcome = Readonly<{ content: string; isError: boolean }>;
+export type ToolOutcome = Readonly<{
+  content: string;
+  isError: boolean;
+  /** Inbox item that is done once this outcome is stored: what it would have told stands here. */
+  settles?: string;
+}>;
 
 /**
  * The one door for effects. What goes wrong is an outcome the model can act on (T11). It rejects only where the store can't
- * be used: then the call has no outcome yet, and is made again when its turn goes on (Q5, Q11).
+ * be used: then the call has no outcome yet, and is made again when its turn goes on (Q5, Q11). `begin` is awaited right
+ * before the tool runs, when everything before it has agreed: what was asked of a person meanwhile was no start.
  */
-export type CallTool = (call: ToolCall, signal: AbortSignal) => Promise<ToolOutcome>;
+export type CallTool = (
+  call: ToolCall,
+  signal: AbortSignal,
+  begin?: () => Promise<void>,
+) => Promise<ToolOutcome>;

@@ -39,6 +39,8 @@ export type ToolContext = Readonly<{
   signal: AbortSignal;
   /** Says in a few words what is going on; a person may see it (U13). */
   progress(text: string): void;
+  /** Says that this call's outcome is what an inbox item would have told: that item is done when the outcome is stored. */
+  settle(item: string): void;
 }>;
 
 /** A function a model may call. */

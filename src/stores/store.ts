@@ -205,8 +205,13 @@ export type Signals = Readonly<{
   on(topic: Topic, listener: (text: string) => void): () => void;
 }>;
 
-/** `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was settled. `moved`: a chat got a new id. */
-export type Topic = 'stop' | 'reload' | 'answer' | 'moved';
+/**
+ * `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was
+ * settled. `moved`: a chat got a new id. Of a run, by its id: `asking`: it waits for a person; `progress`: what it does
+ * (after the id); `ended`: its result is in its conversation's inbox.
+ */
+export const topics = ['stop', 'reload', 'answer', 'moved', 'asking', 'progress', 'ended'] as const;
+export type Topic = (typeof topics)[number];
 
 /** Tokens that were used, summed by day (UTC, `2026-11-22`), who, where, skill (empty: the main agent) and model. */
 export type UsageRow = Readonly<{

@@ -20,12 +20,8 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     kind: z.literal('run'),
     id: z.string(),
     skill: z.string(),
-    input: z.object({
-      skill: z.string(),
-      message: z.string(),
-      context: z.string().optional(),
-      args: z.string().optional(),
-    } satisfies FieldsOf<RunTask['input']>),
+    tool: z.string(),
+    input: z.record(z.string(), z.unknown()),
     by: z.enum(['person', 'model']),
     parent: z.string(),
     toolUseId: z.string(),
@@ -35,6 +31,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     id: z.string(),
     skill: z.string(),
     result: z.string(),
+    failed: z.literal(true).optional(),
   } satisfies FieldsOf<ResultTask>),
 ]);
 

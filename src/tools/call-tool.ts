@@ -46,7 +46,7 @@ const inputLimit = 200_000;
 const outputLimit = 30_000;
 
 /**
- * The one door for effects: ceiling → validation → policy → run → redaction → cut → audit. The ceiling is judged here
+ * The one door for effects: ceiling → validation → policy → journal → run → redaction → cut → audit. The ceiling is judged here
  * for each call, whatever the model was shown (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled call is
  * CANCELLED and no error (T11).
  */
@@ -65,22 +65,27 @@ export function createCallTool(options: {
   const { ceiling, decide, requester, redact, log, onProgress, audit } = options;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
 
-  return async (call, signal) => {
+  return async (call, signal, begin = async () => undefined) => {
     const began = performance.now();
+    const made: Made = { begin };
     const tool = tools.get(call.name);
     const blocked = tool === undefined || !ceiling.allows(call.name, call.input);
-    const { envelope, text } = blocked ? rendered(notAllowed(call.name)) : await attempt(call, tool, signal);
+    const { envelope, text } = blocked
+      ? rendered(notAllowed(call.name))
+      : await attempt(call, tool, signal, made);
     await record(call, tool, { envelope, blocked, durationMs: Math.round(performance.now() - began) });
     return {
       content: truncate(redact(tool?.labelsOutput === true ? text : defuse(text)), outputLimit).text,
       isError: !envelope.ok && !isCancelled(envelope),
+      ...(made.settles === undefined ? {} : { settles: made.settles }),
     };
   };
 
-  async function attempt(call: ToolCall, tool: Tool, signal: AbortSignal): Promise<Rendered> {
+  async function attempt(call: ToolCall, tool: Tool, signal: AbortSignal, made: Made): Promise<Rendered> {
     try {
-      return rendered(await pass(call, tool, signal));
+      return rendered(await pass(call, tool, signal, made));
     } catch (error) {
+      if (made.unjournalled === true) throw error;
       if (signal.aborted) return rendered(cancelled);
       // What the tool did may be in the store, or go on from there: no outcome could be told of it.
       if (storeFault(error) !== undefined) throw error;
@@ -89,7 +94,7 @@ export function createCallTool(options: {
     }
   }
 
-  async function pass(call: ToolCall, tool: Tool, signal: AbortSignal): Promise<Envelope> {
+  async function pass(call: ToolCall, tool: Tool, signal: AbortSignal, made: Made): Promise<Envelope> {
     if (signal.aborted) return cancelled;
     const problem = problemOf(call, tool);
     if (problem !== undefined) return fail('ARGUMENTS_INVALID', problem);
@@ -99,11 +104,15 @@ export function createCallTool(options: {
     );
     if (signal.aborted) return cancelled;
     if (denial !== undefined) return denial;
+    made.unjournalled = true;
+    await made.begin();
+    made.unjournalled = false;
     return tool.run(call.input, {
       requester,
       toolUseId: call.id,
       signal,
       progress: (line) => onProgress(redact(oneLine(line, 200))),
+      settle: (item) => (made.settles = item),
     });
   }
 
@@ -176,6 +185,14 @@ export function createCallTool(options: {
     }
   }
 }
+
+/** What is known of one call while it is made. */
+type Made = {
+  readonly begin: () => Promise<void>;
+  /** Its start is being stored: what goes wrong then is no fault of the tool. */
+  unjournalled?: boolean;
+  settles?: string;
+};
 
 /** Rendered inside the guard, so that an answer that is no envelope counts as the tool's fault. */
 type Rendered = Readonly<{ envelope: Envelope; text: string }>;

@@ -78,7 +78,10 @@ test('M5 on the second turn at least 90 % of the prefix are cache reads, and the
           traits: readOnly,
         },
       ],
-      callTool: async ({ id }) => ({ content: `found by ${id}`, isError: false }),
+      callTool: async ({ id }, _, begin) => {
+        await begin?.();
+        return { content: `found by ${id}`, isError: false };
+      },
       limits: { maxIterations: 5 },
       journal: { append: async (entry) => void entries.push(structuredClone(entry)) },
       signal: new AbortController().signal,

@@ -80,7 +80,8 @@ async function live(
           traits: { ...readOnly, sideEffects: true, idempotent: false },
         },
       ],
-      async callTool({ id }) {
+      async callTool({ id }, _, begin) {
+        await begin?.();
         world.push(id.split('_')[0] ?? '');
         return { content: `done ${id} ${filler}`, isError: false };
       },

@@ -48,7 +48,8 @@ async function run(
     system: [{ type: 'text', text: 'You are a test.' }],
     entries: [question],
     tools: () => tools,
-    callTool: (toolCall, signal) => {
+    callTool: async (toolCall, signal, begin) => {
+      await begin?.();
       log.push(`call ${toolCall.id}`);
       return call(toolCall, signal);
     },

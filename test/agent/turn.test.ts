@@ -232,6 +232,7 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
     toolUseId: 'call_1',
     signal: new AbortController().signal,
     progress: () => undefined,
+    settle: () => undefined,
   };
   const run = () =>
     runSkill(makeSkill('noter'), { skill: 'noter', message: 'note it' }, context, 'telegram:42');

@@ -21,6 +21,7 @@ const context: ToolContext = {
   toolUseId: 'call_1',
   signal: new AbortController().signal,
   progress: () => undefined,
+  settle: () => undefined,
 };
 const done: SkillResult = {
   status: 'ok',

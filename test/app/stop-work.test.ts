@@ -111,6 +111,7 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
   const { store } = await setUp(t, 'runs');
   const task = {
     kind: 'run',
+    tool: 'use_skill',
     id: 'abcdef0123456789',
     skill: 'dig',
     input: { skill: 'dig', message: 'dig' },

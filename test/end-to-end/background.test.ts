@@ -165,3 +165,43 @@ test('U9 ten runs go on in the background of a conversation, the next is refused
   ann.says('/stop');
   await ann.dm.nextMessage(/Stopping/);
 });
+
+test('U9 a run that outlives detach_after_seconds goes on by itself: the conversation goes on, the result follows', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const { telegram } = await startWholeBot(t, {
+    toml: `${open}[agent]\ndetach_after_seconds = 1\n`,
+    skills: { dig: dig() },
+    script: (body) => {
+      if (isRun(body)) return held('The map is under the oak.', gate.promise);
+      if (/under the oak/.test(lastOf(body))) return 'Found: under the oak.';
+      if (/status.{0,5}running/.test(lastOf(body))) return 'It takes longer.';
+      return /meanwhile/.test(lastOf(body)) ? 'Still here.' : callDig('toolu_1', { background: false });
+    },
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('find the map');
+  await ann.dm.nextMessage('It takes longer.');
+  ann.says('meanwhile, hello');
+  await ann.dm.nextMessage('Still here.');
+  gate.resolve();
+  await ann.dm.nextMessage('Found: under the oak.');
+});
+
+test('U9 U4 a run that ends in time is told once: in the turn that began it, not again as an item of its own', async (t) => {
+  const { telegram, messages } = await startWholeBot(t, {
+    toml: open,
+    skills: { dig: dig() },
+    script: (body) => {
+      if (isRun(body)) return 'The map is under the oak.';
+      if (/under the oak/.test(lastOf(body))) return 'Found: under the oak.';
+      return /hello/.test(lastOf(body)) ? 'Hello.' : callDig('toolu_1', { background: false });
+    },
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('find the map');
+  await ann.dm.nextMessage('Found: under the oak.');
+  ann.says('hello');
+  await ann.dm.nextMessage('Hello.');
+  assert.equal(messages.requests.filter(({ body }) => /under the oak/.test(lastOf(body))).length, 1);
+  assert.doesNotMatch(textOf(messages.requests.at(-1)!.body), /has ended/);
+});

@@ -1,8 +1,6 @@
 import { createLocalSignals } from '../create-local-signals.ts';
-import type { Signals, Topic } from '../store.ts';
+import { topics, type Signals } from '../store.ts';
 import type { Wire } from './create-wire.ts';
-
-const topics: readonly Topic[] = ['stop', 'reload', 'answer', 'moved'];
 
 /** Signals between processes: at once in this one, by the wire in the others (Q9). */
 export function createSignals(wire: Wire): Signals {

@@ -52,6 +52,7 @@ function call(tool: Tool, input: unknown): Promise<Envelope> {
     toolUseId: 'toolu_1',
     signal: new AbortController().signal,
     progress: () => undefined,
+    settle: () => undefined,
   });
 }
 

@@ -1,0 +1,89 @@
+import type { Clock } from '../core/clock.ts';
+import { steadyTime } from '../core/steady-time.ts';
+import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Envelope } from '../core/envelope.ts';
+import { isShuttingDown } from '../core/shutdown.ts';
+import type { ToolContext } from '../core/tool.ts';
+import type { Store } from '../stores/store.ts';
+import { resultKey, taskKey } from './tasks.ts';
+
+/** Signals are hints: without one the result is looked for so often. */
+const lookEveryMs = 5_000;
+/** Once a run waits for a person, whoever waits for the run does not wait longer than this (U9). */
+const askingPatienceMs = 10_000;
+
+export type AttendTask = ReturnType<typeof createAttendTask>;
+
+/**
+ * Waits for a run in its lane for `patienceMs`, and takes its result out of the conversation's inbox. Nothing when it goes
+ * on by itself: its result will wake the conversation. A person's stop of the turn stops the run, too.
+ */
+export function createAttendTask(options: { store: Pick<Store, 'inbox' | 'signals'>; clock: Clock }) {
+  const { store, clock } = options;
+  const now = steadyTime(clock);
+
+  return async (
+    id: string,
+    conversation: Conversation,
+    patienceMs: number,
+    context: Pick<ToolContext, 'signal' | 'progress' | 'settle'>,
+  ): Promise<Envelope | undefined> => {
+    const { signal } = context;
+    let deadline = now() + patienceMs;
+    let poked = Promise.withResolvers<void>();
+    const poke = (): void => poked.resolve();
+    const silence = [
+      store.signals.on('ended', (ended) => {
+        if (ended === id) poke();
+      }),
+      store.signals.on('asking', (asking) => {
+        if (asking !== id) return;
+        deadline = Math.min(deadline, now() + askingPatienceMs);
+        poke();
+      }),
+      store.signals.on('progress', (text) => {
+        if (text.startsWith(`${id} `)) context.progress(text.slice(id.length + 1));
+      }),
+    ];
+    signal.addEventListener('abort', poke);
+    try {
+      for (;;) {
+        poked = Promise.withResolvers();
+        if (signal.aborted) return await stop(id, signal);
+        const found = await resultOf(id, conversation);
+        if (found !== undefined) {
+          context.settle(resultKey(id));
+          return found;
+        }
+        const left = deadline - now();
+        if (left <= 0) return undefined;
+        await withinMs(poked.promise, Math.min(left, lookEveryMs));
+      }
+    } finally {
+      signal.removeEventListener('abort', poke);
+      for (const end of silence) end();
+    }
+  };
+
+  async function withinMs(work: Promise<void>, ms: number): Promise<void> {
+    const over = new AbortController();
+    // Its end by `abort` is told to nobody.
+    const time = clock.sleep(ms, over.signal).catch(() => undefined);
+    await Promise.race([work, time]);
+    over.abort();
+  }
+
+  async function resultOf(id: string, conversation: Conversation): Promise<Envelope | undefined> {
+    const items = await store.inbox.waitingIn(conversationKey(conversation));
+    const task = items.find(({ key }) => key === resultKey(id))?.message?.task;
+    if (task?.kind !== 'result') return undefined;
+    return { ok: task.failed !== true, data: task.result, warnings: [], errors: [] };
+  }
+
+  async function stop(id: string, signal: AbortSignal): Promise<never> {
+    const key = taskKey(id);
+    if (!isShuttingDown(signal) && (await store.inbox.stop(key)) === 'stopping')
+      await store.signals.send('stop', key);
+    throw signal.reason;
+  }
+}
