@@ -70,6 +70,10 @@ function decideHere(
     const why = settings.enabled === false ? 'switched off' : 'off until switched on';
     return deny('SKILL_DISABLED', `${name} is ${why}: set [skills.${name}] enabled = true`);
   }
+  // Not `!access.approved`: what lost the field must not pass.
+  if (access.approved !== true) {
+    return deny('SKILL_DISABLED', `the bot wrote ${name}: run skillet skill enable ${name} to approve it`);
+  }
   // By exclusion, so that a use by neither passes only where both may.
   if (use.by !== 'person' && access.disableModelInvocation) {
     return deny('SKILL_NOT_FOUND', `${name} may only be started by a person`);

@@ -12,6 +12,8 @@ export type SkillAccess = Readonly<{
   sensitive: boolean;
   /** Off until config says `enabled = true`. */
   optIn: boolean;
+  /** False: the bot wrote it, and nobody answerable has enabled these very files; off whatever config says (D9). */
+  approved: boolean;
   disableModelInvocation: boolean;
   userInvocable: boolean;
   /** One sentence for each thing a shadowed definition made stricter. */

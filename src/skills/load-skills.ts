@@ -1,7 +1,7 @@
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { origins, type Skill } from '../core/skill.ts';
 import type { LastGood } from './last-good.ts';
-import { mergeDefinitions } from './merge-definitions.ts';
+import { mergeDefinitions, unapproved } from './merge-definitions.ts';
 import { createGiveWay } from './give-way.ts';
 import {
   readRoots,
@@ -12,12 +12,15 @@ import {
 } from './read-roots.ts';
 import { createRegistry, type Registry } from './registry.ts';
 import type { Definition } from './skill-definition.ts';
+import type { IsApproved } from './written-skills.ts';
 
 export type LoadOptions = Omit<ReadOptions, 'lastGood'> &
   Readonly<{
     lastGood?: LastGood;
     /** Skills made of one definition, kept from reading to reading: an unchanged file gives the same object. */
     made?: WeakMap<Definition, Skill>;
+    /** Asked at each reading that finds a skill in the workspace; where it rejects, so does the reading (D9). */
+    approvals?: () => Promise<IsApproved>;
     /** Told what was found where, good or not. */
     onRead?: (reading: RootsReading) => void;
   }>;
@@ -26,6 +29,10 @@ export type LoadOptions = Omit<ReadOptions, 'lastGood'> &
 export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptions = {}): Promise<Registry> {
   const reading = await readRoots(roots, options);
   options.onRead?.(reading);
+  const inWorkspace = reading.skills.some(({ origin }) => origin === 'workspace');
+  const isApproved = inWorkspace ? await options.approvals?.() : undefined;
+  const waits = ({ origin, stored: { directory } }: ReadSkill): boolean =>
+    isApproved?.({ origin, ...(directory === undefined ? {} : { directory }) }) === false;
   const byName = new Map<string, ReadSkill[]>();
   for (const skill of reading.skills) {
     const name = skill.result.ok ? skill.result.definition.name : skill.result.name;
@@ -39,12 +46,28 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
   for (const [name, files] of byName) {
     await pace();
     for (const { result } of files) if (!result.ok) diagnostics.push(...result.diagnostics);
-    const skill = resolve(name, files, diagnostics, options.made);
+    const waiting = files.filter(waits);
+    const inForce = files.filter((file) => !waiting.includes(file));
+    const skill =
+      inForce.length === 0 ? ofWaiting(waiting) : resolve(name, inForce, diagnostics, options.made);
+    // It hides nothing: what else the name stands for goes on (D3).
+    if (inForce.length > 0) diagnostics.push(...waiting.map(({ stored }) => hiddenBehind(name, stored.path)));
     if (skill === undefined) continue;
     skills.push(skill);
     diagnostics.push(...skill.diagnostics);
   }
   return createRegistry(skills, diagnostics, options.lastGood);
+}
+
+/** A skill that waits for approval, so that it can be seen and enabled (D9); nothing where its file is broken. */
+function ofWaiting(files: readonly ReadSkill[]): Skill | undefined {
+  const [first] = [...files].sort(nearestFirst);
+  return first?.result.ok === true ? unapproved(first.result.definition) : undefined;
+}
+
+function hiddenBehind(name: string, path: string): Diagnostic {
+  const message = `this "${name}" was written by the bot, waits for approval, and is not used`;
+  return { level: 'warning', code: 'WAITS_FOR_APPROVAL', message, path };
 }
 
 /** The skill of one name out of all its files; nothing when none is good, or when what should restrict it cannot be read. */

@@ -26,6 +26,21 @@ export function mergeDefinitions(own: Definition, shadowed: readonly Definition[
   });
 }
 
+/** A skill that the bot wrote and nobody answerable has enabled yet: off, and given nothing (D9). */
+export function unapproved(own: Definition): Skill {
+  const skill = mergeDefinitions(own, []);
+  return deepFreeze({
+    ...skill,
+    env: [],
+    capabilities: [],
+    network: [],
+    packages: [],
+    access: { ...skill.access, approved: false, why: [...skill.access.why, waitsForApproval] },
+  });
+}
+
+const waitsForApproval = 'off: written by the bot, waits for approval';
+
 /** A2 for one definition by itself. */
 function ownChatTypes({ access }: Definition): readonly ChatType[] {
   return access.chatTypes ?? (access.sensitive ? ['private'] : chatTypes);
@@ -50,7 +65,15 @@ function mergeAccess(own: Definition, shadowed: readonly Definition[]): SkillAcc
     disableModelInvocation ||= access.disableModelInvocation;
     userInvocable &&= access.userInvocable;
   }
-  return { chatTypes: types, sensitive, optIn, disableModelInvocation, userInvocable, why };
+  return {
+    chatTypes: types,
+    sensitive,
+    optIn,
+    approved: true,
+    disableModelInvocation,
+    userInvocable,
+    why,
+  };
 }
 
 type Grant = 'env' | 'capabilities' | 'network' | 'packages';

@@ -10,6 +10,7 @@ import type { Remembered, SkillRoot } from './read-roots.ts';
 import type { Registry } from './registry.ts';
 import type { Definition } from './skill-definition.ts';
 import type { SkillStore, StoredSkill } from './skill-store.ts';
+import type { IsApproved } from './written-skills.ts';
 import { watchFolders, type FolderWatch } from './watch-folders.ts';
 
 /** The skills in use, kept up to date (D7). */
@@ -35,6 +36,8 @@ export async function createSkillLibrary(options: {
   log: Log;
   /** Load only what `skillet skill validate` passes. */
   strict?: boolean;
+  /** What was approved of skills that the bot wrote (D9). */
+  approvals?: () => Promise<IsApproved>;
   clock?: Clock;
 }): Promise<SkillLibrary> {
   const { roots, log, clock = systemClock } = options;
@@ -54,6 +57,7 @@ export async function createSkillLibrary(options: {
       remembered,
       made,
       lastGood,
+      ...(options.approvals === undefined ? {} : { approvals: options.approvals }),
       onGood(stored, store, bytes) {
         if (!lastGood.has(stored.path, stored.stamp)) toKeep.push({ stored, store, bytes });
       },

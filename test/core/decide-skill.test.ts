@@ -9,6 +9,7 @@ const open: SkillAccess = {
   chatTypes,
   sensitive: false,
   optIn: false,
+  approved: true,
   disableModelInvocation: false,
   userInvocable: true,
   why: [],

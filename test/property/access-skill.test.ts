@@ -97,7 +97,7 @@ function has(types: readonly ChatType[], type: SeenChatType): boolean {
 }
 
 /** `decideSkill` for one skill and one config. */
-function decider(one: Definition): (use: Use) => ReturnType<typeof decideSkill> {
+function decider(one: Definition, approved = true): (use: Use) => ReturnType<typeof decideSkill> {
   const settings: SkillSettings = {
     enabled: one.enabled,
     sensitive: one.configSensitive,
@@ -111,7 +111,7 @@ function decider(one: Definition): (use: Use) => ReturnType<typeof decideSkill> 
     skills: new Map([['gmail', settings]]),
   };
   const { chatTypes, sensitive, optIn, disableModelInvocation, userInvocable } = one;
-  const access = { chatTypes, sensitive, optIn, disableModelInvocation, userInvocable, why: [] };
+  const access = { chatTypes, sensitive, optIn, approved, disableModelInvocation, userInvocable, why: [] };
   return ({ chatType, external, by }) => {
     const use: SkillUse = { chatType, chatIds: [chat], external, sender, by };
     return decideSkill({ name: 'gmail', access }, all, use);
@@ -139,4 +139,28 @@ test('A8 decideSkill agrees with the table of A1–A7 and I4 over the product of
   });
   assert.ok(count * asked.length >= 10_000_000, `only ${count} definitions`);
   for (const [id] of [...rules, ['allowed']] as const) assert.ok(used.has(id), `no case reaches ${id}`);
+});
+
+/** What says nothing of lists, of which the table above has every case. */
+const withoutLists = {
+  ...definitions,
+  chatTypes: [[], ['private'], chatTypes],
+  configChatTypes: [undefined],
+  chats: ['none', 'match'],
+  defaults: ['none'],
+  users: ['none', 'match'],
+} as const;
+
+test('D9 A8 what the bot wrote and nobody enabled is allowed to nobody, whatever config says', () => {
+  let wouldBe = 0;
+  walkProduct<Definition>(withoutLists, (definition) => {
+    const decide = [decider(definition, false), decider(definition)] as const;
+    walkProduct<Use>(uses, (use) => {
+      const decision = decide[0](use);
+      if (decision.allowed || decision.hint !== undefined)
+        assert.fail(JSON.stringify({ ...definition, ...use }));
+      if (decide[1](use).allowed) wouldBe += 1;
+    });
+  });
+  assert.ok(wouldBe > 1_000, 'many of these cases are allowed once it is approved');
 });

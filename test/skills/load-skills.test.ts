@@ -103,6 +103,7 @@ test('D3 a copy in the user origin stands by its own word', async (t) => {
     chatTypes: ['private', 'group', 'channel'],
     sensitive: false,
     optIn: false,
+    approved: true,
     disableModelInvocation: false,
     userInvocable: true,
     why: [],

@@ -31,6 +31,7 @@ export function makeSkill(
       chatTypes: ['private', 'group', 'channel'],
       sensitive: false,
       optIn: false,
+      approved: true,
       disableModelInvocation: false,
       userInvocable: true,
       why: [],
