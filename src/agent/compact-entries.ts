@@ -6,6 +6,7 @@ import { truncate } from '../core/text.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { planCompaction, type CompactionPlan } from './plan-compaction.ts';
 import { promptSize } from './prompt-size.ts';
+import { asStub, stubFollowed } from './stub-followed.ts';
 import { summaryRequest } from './summary-request.ts';
 import { toMessages } from './to-messages.ts';
 import { isShown, newestSummary, viewEntries, type Summary } from './view-entries.ts';
@@ -60,7 +61,7 @@ export async function compactEntries(options: {
   const estimated = estimateTokens(request);
   const asEstimated = (tokens: number): number => (tokens * estimated) / size;
   const shown = estimateTokens(request.messages);
-  const plan = planCompaction(entries, start, {
+  const plan = planCompaction(stubFollowed(entries), start, {
     room: Math.min(asEstimated(window * share.kept), shown * 0.4),
     turnRoom: Math.min(asEstimated(window * share.turn), shown * 0.6),
     worth: full ? 0 : asEstimated(window * share.worth),
@@ -105,7 +106,9 @@ function olderEntries(entries: readonly Entry[], { tail }: CompactionPlan): read
   const { summary } = newestSummary(entries);
   const shown = isShown(entries);
   const older = entries.filter((entry, index) => index < tail && shown(index) && entry.kind !== 'summary');
-  return summary === undefined ? older : [{ ...summary, kept: 0 }, ...older];
+  // A record of what was done, not of how it was to be done.
+  const record = older.map(asStub);
+  return summary === undefined ? record : [{ ...summary, kept: 0 }, ...record];
 }
 
 type Made = Readonly<

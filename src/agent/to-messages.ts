@@ -3,6 +3,7 @@ import type { Entry } from '../core/entry.ts';
 import { labelled } from '../core/label.ts';
 import { callsOf, type Answer } from './read-turn.ts';
 import { interrupted } from './run-calls.ts';
+import { stubFollowed } from './stub-followed.ts';
 import { viewEntries, type Summary } from './view-entries.ts';
 
 type Block = Anthropic.ContentBlockParam;
@@ -12,7 +13,8 @@ type Said = { role: 'user' | 'assistant'; content: Block[] };
  * A transcript as the Messages API takes it: roles alternate, the results of one answer's calls stand first in the one
  * message after it, a call without a result is closed as interrupted (M7), no text is empty, thinking goes back
  * unchanged, notices are the host's words. A refused turn is left out and said to be, an answer that broke off at the
- * end of the window is made anew. What a summary stands for is not shown (M9). Pure: the same entries give the same
+ * end of the window is made anew. What a summary stands for is not shown (M9), nor
+ * the instructions that earlier turns followed (T6). Pure: the same entries give the same
  * bytes, so that the prompt cache holds (M5).
  */
 export function toMessages(entries: readonly Entry[]): readonly Anthropic.MessageParam[] {
@@ -23,7 +25,7 @@ export function toMessages(entries: readonly Entry[]): readonly Anthropic.Messag
     if (last?.role === role) last.content.push(...content);
     else said.push({ role, content: [...content] });
   };
-  const kept = withoutRefused(viewEntries(entries));
+  const kept = withoutRefused(stubFollowed(viewEntries(entries)));
   for (const [index, entry] of kept.entries()) {
     if (entry.kind === 'user') say('user', userBlocks(entry.content));
     if (entry.kind === 'notice') say('user', [{ type: 'text', text: labelled('host', entry.text) }]);

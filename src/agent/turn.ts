@@ -4,6 +4,7 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import { labelled } from '../core/label.ts';
+import type { Followed } from '../core/followed.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
@@ -13,6 +14,8 @@ import type { Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import { runLoop } from './run-loop.ts';
 import type { RunLoopOptions } from './run-loop.ts';
+import { followedBy, followedInTurn } from './stub-followed.ts';
+import { hostCallPrefix } from './unique-call-ids.ts';
 import { useOfEntry } from './use-of-entry.ts';
 import { userContent } from './user-content.ts';
 
@@ -20,8 +23,13 @@ import { userContent } from './user-content.ts';
 export type TurnGrant = Readonly<{
   model: Model;
   system: RunLoopOptions['system'];
+  /** Everything it may have in this turn. */
   tools: readonly Tool[];
+  /** What of it may be called now: less once the instructions of a skill are followed (T6). */
+  shown(): readonly Tool[];
   callTool: CallTool;
+  /** Told of each skill whose instructions stand in this turn's transcript: `shown` and `callTool` are bound by it. */
+  follow(followed: Followed): void;
   maxTurns: number;
 }>;
 
@@ -68,12 +76,15 @@ export function createTurn(options: {
       skill: '',
       model: grant.model.alias,
     };
-    const append = (entry: Entry, settles?: string): Promise<void> =>
-      store.commit({
+    const append = async (entry: Entry, settles?: string): Promise<void> => {
+      await store.commit({
         entries: [{ transcript, entry }],
         usage: useOfEntry(entry, user),
         ...(settles === undefined ? {} : { done: settles }),
       });
+      const followed = followedBy(entry);
+      if (followed !== undefined) grant.follow(followed);
+    };
     // An item that was set aside and is tried again comes after what was said since: it is said anew.
     const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
     const under = last?.kind === 'user' ? last.item : undefined;
@@ -83,6 +94,8 @@ export function createTurn(options: {
       await store.commit({ entries: [{ transcript, entry }] });
       entries.push(entry);
     }
+    // What was loaded before the process died binds as before (T6).
+    for (const followed of followedInTurn(entries)) grant.follow(followed);
     if (invocation !== undefined && under !== skillItem(key)) {
       const { entry, settles } = await invoke(key, invocation, grant.callTool, signal);
       await append(entry, settles);
@@ -92,7 +105,7 @@ export function createTurn(options: {
       model: grant.model,
       system: grant.system,
       entries,
-      tools: () => grant.tools,
+      tools: grant.shown,
       callTool: grant.callTool,
       limits: { maxIterations: grant.maxTurns },
       journal: { append },
@@ -123,7 +136,7 @@ export function createTurn(options: {
     return { kind: 'user', item: key, sender: message.sender.id, content, at: clock.now() };
   }
 
-  /** The run a person began without asking a model first: its result stands in the conversation like any other (I6). */
+  /** The skill a person began without asking a model first: its result, or its instructions, stand in the conversation (I6). */
   async function invoke(
     key: string,
     { skill, args }: Invocation,
@@ -134,15 +147,27 @@ export function createTurn(options: {
     const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args } };
     const outcome = await callTool(call, signal);
     if (isShuttingDown(signal)) throw signal.reason;
-    const content = `${labelled('host', `The person started the skill ${skill}.`)}\n${outcome.content}`;
-    const entry: Entry = { kind: 'user', item: skillItem(key), content, at: clock.now() };
-    return { entry, settles: outcome.settles };
+    const { follows, settles } = outcome;
+    const started = labelled('host', `The person started the skill ${skill}.`);
+    const bare = args === '' ? `\n${message}` : '';
+    const content =
+      follows === undefined
+        ? `${started}\n${outcome.content}`
+        : `[Skill: ${skill}]\n${outcome.content}${bare}`;
+    const entry: Entry = {
+      kind: 'user',
+      item: skillItem(key),
+      content,
+      ...(follows === undefined ? {} : { follows }),
+      at: clock.now(),
+    };
+    return { entry, settles };
   }
 }
 
 /** The id of the `use_skill` call that a person's own command stands behind. */
 export function invocationId(key: string): string {
-  return `person_${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
+  return `${hostCallPrefix}${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
 }
 
 /** The item under which the result of a person's own skill call stands. */

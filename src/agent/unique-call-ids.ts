@@ -2,6 +2,9 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Entry } from '../core/entry.ts';
 import { newestSummary } from './view-entries.ts';
 
+/** Begins the ids of calls that the host makes for a person: no model's call may pass for one. */
+export const hostCallPrefix = 'person_';
+
 /**
  * An answer's content with ids for its tool calls that no earlier call of the transcript has. Some local servers count
  * from zero in each answer, and the journal tells calls apart by their ids. Where a summary stands for calls that can't be
@@ -15,7 +18,8 @@ export function uniqueCallIds(
   const since = newestSummary(entries).summary?.at.toString(36);
   return content.map((block) => {
     if (block.type !== 'tool_use') return block;
-    const wanted = block.id || 'call';
+    const given = block.id || 'call';
+    const wanted = given.startsWith(hostCallPrefix) ? `call_${given}` : given;
     const id = freeId(since === undefined ? wanted : `${wanted}_${since}`, used);
     used.add(id);
     return id === block.id ? block : { ...block, id };

@@ -3,12 +3,13 @@ import type { SkillRules } from '../core/access-settings.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import type { Log } from '../core/log.ts';
-import { labelled } from '../core/label.ts';
+import { defuse, labelled } from '../core/label.ts';
 import { shownIdLength } from '../core/message.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
 import type { SkillResult } from '../core/skill-result.ts';
 import { defineTool, readOnly, type Tool, type ToolContext } from '../core/tool.ts';
+import { instructionsLimit } from '../tools/skill-instructions.ts';
 import { describeResult } from './describe-result.ts';
 
 /** What is wrong with a skill on this system, if anything: its packages, env or capabilities (U1). */
@@ -23,6 +24,12 @@ const input = z.object({
 });
 
 export type SkillRequest = Readonly<Omit<z.output<typeof input>, 'background'>>;
+
+/** What becomes of an inline skill: its instructions as the answer, or the reason why it is a run after all (U8). */
+export type InlineSkill = (
+  skill: Skill,
+  request: SkillRequest,
+) => Promise<Readonly<{ envelope: Envelope } | { forked: string }>>;
 
 /**
  * The main agent's door to skills (U1). The enum is advice to the model: execution takes any string, and whatever
@@ -48,14 +55,17 @@ export function createUseSkill(options: {
     background: boolean,
     context: ToolContext,
   ): Promise<Envelope | Readonly<{ running: string }> | undefined>;
+  /** Absent where nobody is there to follow instructions: in a run, and in a lane of its own (U8). */
+  inline?: InlineSkill;
   log: Log;
 }): Tool {
-  const { visible, find, rules, use, readiness, run, attend, log } = options;
+  const { visible, find, rules, use, readiness, run, attend, inline, log } = options;
   const names = visible().map(({ name }) => name);
   const tool = defineTool({
     name: 'use_skill',
     description:
       'Runs a skill by a subagent that sees only message and context. Gives its result; the user does not see it. ' +
+      'Of some skills it gives the instructions instead: follow them yourself. ' +
       'With background it goes on by itself and you are woken with the result: for work of minutes.',
     input,
     // Interrupted, it goes on from the run's own journal: running it again is running it once (Q5).
@@ -66,22 +76,43 @@ export function createUseSkill(options: {
       if (before !== undefined || skill === undefined) return before ?? notFound(request.skill);
       const unready = readiness(skill);
       if (unready !== undefined) return unready;
+      const apart = background ?? skill.background;
+      const inlined = await followed(skill, request, apart);
+      if ('envelope' in inlined) return inlined.envelope;
       if (attend !== undefined) {
-        const ended = await attend(skill, request, background ?? skill.background, context);
+        const ended = await attend(skill, request, apart, context);
         if (ended === undefined)
           return fail(
             'LIMIT_REACHED',
             'as many runs as may be go on in the background here: /tasks lists them',
           );
-        return 'running' in ended ? succeed(running(skill.name, ended.running)) : ended;
+        const told = 'running' in ended ? succeed(running(skill.name, ended.running)) : ended;
+        return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
       }
       const result = await run(skill, request, context);
       // What an edit tightened meanwhile applies to the delivery too (D7, A8).
-      return denial(await find(skill.name), skill.name, context) ?? asEnvelope(skill.name, result);
+      return (
+        denial(await find(skill.name), skill.name, context) ??
+        asEnvelope(skill.name, result, inlined.warnings)
+      );
     },
   });
-  const labelling: Tool = { ...tool, labelsOutput: true };
+  const labelling: Tool = { ...tool, labelsOutput: true, outputLimit: instructionsLimit };
   return names.length === 0 ? labelling : { ...labelling, inputSchema: withEnum(tool.inputSchema, names) };
+
+  /** The instructions of an inline skill, or what is to be said of its being a run (U8). */
+  async function followed(
+    skill: Skill,
+    request: SkillRequest,
+    apart: boolean,
+  ): Promise<Readonly<{ envelope: Envelope } | { warnings: Envelope['warnings'] }>> {
+    if (skill.context !== 'inline' || inline === undefined) return { warnings: [] };
+    const inlined = apart
+      ? { forked: `${skill.name} works in the background` }
+      : await inline(skill, request);
+    if ('envelope' in inlined) return inlined;
+    return { warnings: [{ code: 'INLINE_FORKED', message: defuse(inlined.forked) }] };
+  }
 
   function denial(skill: Skill | undefined, name: string, context: ToolContext): Envelope | undefined {
     if (skill === undefined) return notFound(name);
@@ -115,11 +146,11 @@ function running(skill: string, task: string): string {
   );
 }
 
-function asEnvelope(skill: string, result: SkillResult): Envelope {
+function asEnvelope(skill: string, result: SkillResult, warnings: Envelope['warnings']): Envelope {
   const text = describeResult(skill, result);
   return result.status === 'error'
-    ? fail(result.code ?? 'INTERNAL_ERROR', `the run of ${skill} failed`, text)
-    : succeed(text);
+    ? { ...fail(result.code ?? 'INTERNAL_ERROR', `the run of ${skill} failed`, text), warnings }
+    : succeed(text, warnings);
 }
 
 function withEnum(schema: Tool['inputSchema'], names: readonly string[]): Tool['inputSchema'] {

@@ -161,6 +161,7 @@ export function createBot(parts: BotParts): Bot {
       createGrantTurn({
         live: current,
         library,
+        sandbox,
         readiness,
         runSkill,
         tasks,

@@ -9,14 +9,13 @@ import type { Skill } from '../core/skill.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { InboxItem } from '../stores/store.ts';
-import { createSkillsList } from '../tools/built-in/create-skills-list.ts';
-import { createSkillsReadFile } from '../tools/built-in/create-skills-read-file.ts';
-import { createSkillsSearch } from '../tools/built-in/create-skills-search.ts';
 import { createCallTool } from '../tools/call-tool.ts';
-import { openCeiling } from '../tools/ceiling.ts';
+import { openCeiling, type Ceiling } from '../tools/ceiling.ts';
 import type { AttendTask } from './attend-task.ts';
+import { createFollowInTurn } from './follow-in-turn.ts';
 import type { Live } from './live.ts';
 import { isAvailable } from './readiness.ts';
 import type { Tasks } from './tasks.ts';
@@ -36,6 +35,7 @@ export type GrantTurn = (
 export function createGrantTurn(options: {
   live: () => Live;
   library: SkillLibrary;
+  sandbox: Pick<Sandbox, 'seen'>;
   readiness: Readiness;
   runSkill: RunSkill;
   tasks: Pick<Tasks, 'setUp'>;
@@ -43,7 +43,7 @@ export function createGrantTurn(options: {
   log: Log;
 }): GrantTurn {
   const { live, library, readiness, runSkill, tasks, attendTask, log } = options;
-  const lookUps = [createSkillsList(), createSkillsSearch(), createSkillsReadFile()];
+  const followInTurn = createFollowInTurn(options);
   let lastShortage: string | undefined;
 
   return async (item, message, use, transcript, progress) => {
@@ -72,6 +72,8 @@ export function createGrantTurn(options: {
       const patienceMs = background ? 0 : live().config.agent.detachAfterSeconds * 1_000;
       return (await attendTask(id, conversation, patienceMs, context)) ?? { running: id };
     };
+    const following = followInTurn({ visible: visibleNow, byPerson: use, names: () => names });
+    const { contraction } = following;
     const useSkill = createUseSkill({
       visible: visibleNow,
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
@@ -79,16 +81,23 @@ export function createGrantTurn(options: {
       use: (id) => (byPerson && id === ownCall ? use : byModel),
       readiness,
       run: (skill, request, context) => runSkill(skill, request, context, transcript),
-      ...(task === undefined ? { attend } : {}),
+      ...(task === undefined ? { attend, inline: following.inline } : {}),
       log,
     });
     const wanted = new Set(config.agent.tools);
-    const lookUp = lookUps.map((make) => make(visibleNow));
-    const tools = visible.length === 0 ? [] : [useSkill, ...lookUp].filter(({ name }) => wanted.has(name));
-    const door = (own: readonly Tool[]): CallTool =>
+    const offered = [useSkill, ...following.tools].filter(({ name }) => wanted.has(name));
+    // Where the model may use no skill, what is left is for one that the person starts.
+    const tools = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
+    const names = tools.map(({ name }) => name);
+    const shown = (): readonly Tool[] => {
+      if (visible.length === 0 && contraction.followed().length === 0) return [];
+      const allowed = new Set(contraction.names);
+      return tools.filter(({ name }) => allowed.has(name));
+    };
+    const door = (own: readonly Tool[], ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>): CallTool =>
       createCallTool({
         tools: own,
-        ceiling: openCeiling(own.map(({ name }) => name)),
+        ceiling,
         decide: async () => ({ allowed: true }),
         requester,
         redact: (text) => live().redact(text),
@@ -97,7 +106,8 @@ export function createGrantTurn(options: {
         audit: () => undefined,
       });
     // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
-    const [ofModel, ofPerson] = [door(tools), door([useSkill])];
+    const ofModel = door(tools, contraction);
+    const ofPerson = door([useSkill], openCeiling([useSkill.name]));
     const callTool: CallTool = (call, signal, begin) =>
       (call.id === ownCall ? ofPerson : ofModel)(call, signal, begin);
     const catalogue = renderCatalogue(tools.includes(useSkill) ? visible : [], {
@@ -112,7 +122,15 @@ export function createGrantTurn(options: {
       catalogue: redact(catalogue.text),
       chatType,
     });
-    return { model, system, tools, callTool, maxTurns: config.agent.maxTurns };
+    return {
+      model,
+      system,
+      tools,
+      shown,
+      callTool,
+      follow: contraction.follow,
+      maxTurns: config.agent.maxTurns,
+    };
   };
 
   /** P4: a catalogue over its budget is logged once. */

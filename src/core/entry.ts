@@ -1,4 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import type { Followed } from './followed.ts';
 import type { Tokens } from './model.ts';
 
 /** One line of a transcript. It is stored before its effect is acted on: the transcript is the journal (M7). */
@@ -10,6 +11,8 @@ export type Entry =
       /** Sender id. */
       sender?: string;
       content: string | readonly Anthropic.ContentBlockParam[];
+      /** The content is the instructions of an inline skill that the person started (I6). */
+      follows?: Followed;
       at: number;
     }>
   | Readonly<{
@@ -22,7 +25,15 @@ export type Entry =
     }>
   /** Stored when the call starts: one without a `tool_result` after it was interrupted. */
   | Readonly<{ kind: 'tool_started'; toolUseId: string; at: number }>
-  | Readonly<{ kind: 'tool_result'; toolUseId: string; content: string; isError: boolean; at: number }>
+  | Readonly<{
+      kind: 'tool_result';
+      toolUseId: string;
+      content: string;
+      isError: boolean;
+      /** The content is the instructions of a skill (U8). */
+      follows?: Followed;
+      at: number;
+    }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>
   /** What came before, in short: stands for every earlier entry but the last `kept` ones, which stay verbatim (M9). */
   | Readonly<{

@@ -1,4 +1,5 @@
 import type { ErrorCode, WarningCode } from './codes.ts';
+import type { Followed } from './followed.ts';
 
 /** What every tool answers (R8). `data` is text or plain JSON data. */
 export type Envelope = Readonly<{
@@ -6,6 +7,8 @@ export type Envelope = Readonly<{
   data?: unknown;
   warnings: readonly Readonly<{ code: WarningCode; message: string }>[];
   errors: readonly Readonly<{ code: ErrorCode; message: string }>[];
+  /** `data` holds the instructions of this skill, to be followed by who called (T6). */
+  follows?: Followed;
 }>;
 
 export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Envelope {

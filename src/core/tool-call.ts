@@ -1,3 +1,5 @@
+import type { Followed } from './followed.ts';
+
 /** What a model asked for, as it asked for it: neither the name nor the input has been checked. */
 export type ToolCall = Readonly<{
   /** The model's id of the call: unique within its transcript. */
@@ -10,6 +12,8 @@ export type ToolCall = Readonly<{
 export type ToolOutcome = Readonly<{
   content: string;
   isError: boolean;
+  /** `content` holds the instructions of this skill: whoever stores the one stores the other with it (T6). */
+  follows?: Followed;
   /** Inbox item that is done once this outcome is stored: what it would have told stands here. */
   settles?: string;
 }>;

@@ -54,6 +54,8 @@ export type Tool = Readonly<{
   risk?: Risk;
   /** Its output stands in labels that it made itself; in any other output labels are made harmless (M11). */
   labelsOutput?: boolean;
+  /** Characters of its output that reach the model; 30,000 where absent (M3). */
+  outputLimit?: number;
   /** What is wrong with an input, for the model to act on; nothing where `run` would take it (T1). */
   check(input: unknown): string | undefined;
   /** Validates, then runs. A failed validation is an ARGUMENTS_INVALID envelope that the model can act on (T1). */

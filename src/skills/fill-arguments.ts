@@ -8,18 +8,19 @@ export type Filled = Readonly<{
 
 /**
  * Fills a body's placeholders in one pass (I5): `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and the names of the skill's path.
- * What is filled in is never looked at again, and nothing is executed. A place whose index is missing stays as written.
+ * What is filled in is never looked at again, and nothing is executed. A place whose index is missing stays as written;
+ * without `args` all places for them do.
  */
 export function fillArguments(
   body: string,
-  args: string,
+  args: string | undefined,
   options: Readonly<{
     argumentHint?: string;
     /** The skill's folder, as its tools see it. */
     skillPath: string;
   }>,
 ): Filled {
-  const words = splitArguments(args);
+  const words = args === undefined ? [] : splitArguments(args);
   const takesIndexes = options.argumentHint !== undefined || /(?<!\\)\$ARGUMENTS(?!\w)/.test(body);
   let substituted = false;
   const text = body.replace(
@@ -27,6 +28,7 @@ export function fillArguments(
     (written: string, escape: string, all?: string, index?: string, bare?: string) => {
       const isIndex = bare !== undefined;
       if (isIndex && !takesIndexes) return written;
+      if (args === undefined && (isIndex || all !== undefined)) return written;
       if (escape !== '') return written.slice(1);
       if (all === undefined && !isIndex) return options.skillPath;
       const position = index ?? bare;

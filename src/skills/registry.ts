@@ -24,8 +24,8 @@ export type Registry = Readonly<{
   userInvocable: readonly Skill[];
   /** The catalogue of those that `isVisible` lets through (A8), without the ones no model may start. */
   catalogue(isVisible: (skill: Skill) => boolean, options: CatalogueOptions): Catalogue;
-  /** The instructions as the file holds them now, with arguments and the skill's path (as its tools see it) filled in. An unknown name is a value. */
-  body(name: string, args: string, skillPath?: string): Promise<FilledBody>;
+  /** The instructions as the file holds them now, with arguments, where given, and the skill's path (as its tools see it) filled in. An unknown name is a value. */
+  body(name: string, args: string | undefined, skillPath?: string): Promise<FilledBody>;
   /** Everything noteworthy about roots, files and skills. */
   diagnostics: readonly Diagnostic[];
 }>;
@@ -51,7 +51,7 @@ export function createRegistry(
         sorted.filter((skill) => !skill.access.disableModelInvocation && isVisible(skill)),
         options,
       ),
-    async body(name: string, args: string, skillPath?: string): Promise<FilledBody> {
+    async body(name: string, args: string | undefined, skillPath?: string): Promise<FilledBody> {
       const skill = byName.get(name);
       if (skill === undefined)
         return { ok: false, code: 'SKILL_NOT_FOUND', message: `there is no skill ${JSON.stringify(name)}` };

@@ -1,6 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
 import type { Entry } from '../core/entry.ts';
+import type { Followed } from '../core/followed.ts';
 import type { Tokens } from '../core/model.ts';
 import type { FieldsOf } from './stored-json.ts';
 
@@ -15,6 +16,9 @@ const tokens = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
 } satisfies FieldsOf<Tokens>);
+const follows = z
+  .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<Followed>)
+  .optional();
 
 /** A transcript entry as stores write it. Content blocks stay as the model's API wrote them: only that each has a type is checked. */
 export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
@@ -23,6 +27,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     item: text.optional(),
     sender: text.optional(),
     content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
+    follows,
     at,
   } satisfies FieldsOf<EntryOf<'user'>>),
   z.object({
@@ -43,6 +48,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     toolUseId: text,
     content: text,
     isError: z.boolean(),
+    follows,
     at,
   } satisfies FieldsOf<EntryOf<'tool_result'>>),
   z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),

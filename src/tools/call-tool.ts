@@ -75,9 +75,13 @@ export function createCallTool(options: {
       : await attempt(call, tool, signal, made);
     await record(call, tool, { envelope, blocked, durationMs: Math.round(performance.now() - began) });
     return {
-      content: truncate(redact(tool?.labelsOutput === true ? text : defuse(text)), outputLimit).text,
+      content: truncate(
+        redact(tool?.labelsOutput === true ? text : defuse(text)),
+        tool?.outputLimit ?? outputLimit,
+      ).text,
       isError: !envelope.ok && !isCancelled(envelope),
       ...(made.settles === undefined ? {} : { settles: made.settles }),
+      ...(envelope.follows === undefined ? {} : { follows: envelope.follows }),
     };
   };
 

@@ -64,12 +64,43 @@ export function makeCeiling(
   if (allowedTools === undefined || allowedTools.length === 0)
     return { ok: true, ...ceilingOf(everything, []) };
 
-  const known = [...new Set([...builtInTools, ...hostTools])];
+  return drawCeiling(allowedTools, {
+    granted,
+    baseline,
+    everything,
+    known: knownTools(hostTools),
+    invalid: options.invalid,
+    whom: 'runs',
+  });
+}
+
+/** Names a list may hold without being called misconfigured: what is built in, and what is offered here. */
+export function knownTools(offered: readonly string[]): readonly string[] {
+  return [...new Set([...builtInTools, ...offered])];
+}
+
+/** The ceiling that a list which is not empty draws over `granted` (T5): the rules that runs and the main agent share. */
+export function drawCeiling(
+  allowedTools: readonly string[],
+  options: Readonly<{
+    granted: readonly string[];
+    /** Always kept. */
+    baseline: readonly string[];
+    /** What an ignored list leaves. */
+    everything: readonly string[];
+    known: readonly string[];
+    /** What becomes of a list that names nothing known. */
+    invalid: 'error' | 'baseline' | 'ignore';
+    /** For the messages: to whom `granted` is offered. */
+    whom: string;
+  }>,
+): CeilingResult {
+  const { granted, baseline, everything, known, invalid, whom } = options;
   const entries = allowedTools.map((written) => ({ written, entry: readAllowedEntry(written) }));
-  const warnings = entries.flatMap(({ written, entry }) => warningsOf(written, entry, known, granted));
+  const warnings = entries.flatMap(({ written, entry }) => warningsOf(written, entry, known, granted, whom));
   if (!entries.some(({ entry }) => namedBy(entry, known).length > 0)) {
     const found = `allowed_tools names no tool that exists: ${allowedTools.join(', ')}`;
-    if (options.invalid === 'error') {
+    if (invalid === 'error') {
       return {
         ok: false,
         code: 'SKILL_MISCONFIGURED',
@@ -77,7 +108,7 @@ export function makeCeiling(
         warnings,
       };
     }
-    if (options.invalid === 'baseline') return { ok: true, ...ceilingOf(baseline, warnings) };
+    if (invalid === 'baseline') return { ok: true, ...ceilingOf(baseline, warnings) };
     const ignored = {
       code: 'ALLOWED_TOOLS_IGNORED',
       message: `${found} (NO_MATCHES): not enforced`,
@@ -88,6 +119,18 @@ export function makeCeiling(
   const commands = entries.map(({ entry }) => entry).filter((entry) => entry.kind === 'command');
   const unlimited = entries.some(({ entry }) => entry.kind === 'name' && namedBy(entry, ['bash']).length > 0);
   return { ok: true, ...ceilingOf([...baseline, ...listed], warnings, unlimited ? [] : commands) };
+}
+
+/** Entries, as written, that name a tool which exists and none of `offered` (U8). */
+export function namedElsewhere(
+  allowedTools: readonly string[],
+  offered: readonly string[],
+): readonly string[] {
+  const known = knownTools(offered);
+  return allowedTools.filter((written) => {
+    const entry = readAllowedEntry(written);
+    return namedBy(entry, known).length > 0 && namedBy(entry, offered).length === 0;
+  });
 }
 
 type CommandEntry = Extract<AllowedEntry, { kind: 'command' }>;
@@ -134,13 +177,14 @@ function warningsOf(
   entry: AllowedEntry,
   known: readonly string[],
   granted: readonly string[],
+  whom: string,
 ): Envelope['warnings'] {
   const warn = (why: string): Envelope['warnings'] => [
     { code: 'ALLOWED_TOOLS_UNKNOWN', message: `allowed_tools: ${written} grants nothing: ${why}` },
   ];
   if (entry.kind === 'unenforceable') return warn(entry.reason);
   if (namedBy(entry, known).length === 0) return warn('no tool is called that');
-  if (namedBy(entry, granted).length === 0) return warn('this bot does not offer it to runs');
+  if (namedBy(entry, granted).length === 0) return warn(`this bot does not offer it to ${whom}`);
   return [];
 }
 

@@ -52,6 +52,8 @@ async function setUp(options: {
     model,
     system: [{ type: 'text', text: 'be brief' }],
     tools,
+    shown: () => tools,
+    follow: () => undefined,
     callTool: createCallTool({
       tools,
       ceiling: { names: tools.map(({ name }) => name), commands: undefined, allows: () => true },

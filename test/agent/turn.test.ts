@@ -85,7 +85,9 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     model: main,
     system: [{ type: 'text', text: 'be brief' }],
     tools: [useSkill],
+    shown: () => [useSkill],
     callTool: door([useSkill]),
+    follow: () => undefined,
     maxTurns: 25,
   };
   const turn = createTurn({ store, background: () => ({ messages: 20, maxAgeMs: 86_400_000 }), clock, log });

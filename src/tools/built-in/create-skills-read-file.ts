@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { defineTool, prepareTool, readOnly, type Tool } from '../../core/tool.ts';
-import { oneLine } from '../../core/text.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
+import { noSuchSkill } from './no-such-skill.ts';
 
 const filePath = z.string().describe('relative to the skill, such as references/api.md');
 
@@ -18,9 +18,7 @@ export function createSkillsReadFile(): (visible: () => readonly Skill[]) => Too
   return (visible) =>
     make(async ({ skill: name, path }) => {
       const skill = visible().find((each) => each.name === name);
-      if (skill !== undefined) return readFile(skill, path);
-      const written = JSON.stringify(oneLine(name, 100));
-      return fail('SKILL_NOT_FOUND', `there is no skill ${written} here; skills_list names those there are`);
+      return skill === undefined ? noSuchSkill(name) : readFile(skill, path);
     });
 }
 

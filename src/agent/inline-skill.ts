@@ -1,0 +1,64 @@
+import type { Envelope } from '../core/envelope.ts';
+import { defuse } from '../core/label.ts';
+import type { Skill } from '../core/skill.ts';
+import type { FilledBody } from '../skills/registry.ts';
+import { listSkillFiles } from '../skills/skill-files.ts';
+import { namedElsewhere } from '../tools/ceiling.ts';
+import type { Contraction } from '../tools/contraction.ts';
+import { skillInstructions } from '../tools/skill-instructions.ts';
+import type { InlineSkill, SkillRequest } from './use-skill.ts';
+
+/**
+ * Gives the main agent the instructions of a `context: inline` skill, arguments filled in, to follow itself; or says why
+ * the skill has to be a run after all (U8, I5).
+ */
+export function createInlineSkill(options: {
+  /** Names of the main agent's tools, whatever the turn has left of them. */
+  tools(): readonly string[];
+  /** Whether the operator gave the skill a model of its own. */
+  hasModel(skill: Skill): boolean;
+  body(skill: Skill, args: string): Promise<FilledBody>;
+  contraction: Pick<Contraction, 'judge'>;
+}): InlineSkill {
+  const { tools, hasModel, body, contraction } = options;
+  return async (skill, request) => {
+    const why = whyForked(skill, tools(), hasModel(skill));
+    if (why !== undefined) return { forked: `${skill.name} is a run of its own here: ${why}` };
+    const args = argumentsOf(request);
+    const loaded = await skillInstructions(skill, {
+      body: body(skill, args),
+      change: ({ text, substituted }) =>
+        substituted || args === '' ? text : `${text}\n\nARGUMENTS: ${args}`,
+      contraction,
+    });
+    if (!loaded.ok) return { envelope: loaded.envelope };
+    const envelope: Envelope = {
+      ok: true,
+      data: [...filesOf(skill), loaded.text].join('\n'),
+      warnings: loaded.warnings,
+      errors: [],
+      follows: loaded.follows,
+    };
+    return { envelope };
+  };
+}
+
+function whyForked(skill: Skill, tools: readonly string[], hasModel: boolean): string | undefined {
+  if (skill.env.length > 0) return 'it has an environment of its own';
+  if (skill.capabilities.length > 0) return 'it has capabilities of its own';
+  if (skill.packages.length > 0) return 'it needs packages';
+  if (hasModel || skill.model !== undefined) return 'it has a model of its own';
+  const lacking = namedElsewhere(skill.allowedTools ?? [], tools);
+  return lacking.length === 0 ? undefined : `you lack tools that it needs: ${lacking.join(', ')}`;
+}
+
+function argumentsOf({ args, message }: SkillRequest): string {
+  return args ?? message;
+}
+
+function filesOf(skill: Skill): readonly string[] {
+  const { files, cut } = listSkillFiles(skill);
+  if (files.length === 0) return [];
+  const listed = files.map((file) => `- ${defuse(file)}`);
+  return ['Files of the skill, for skills_read_file:', ...listed, ...(cut ? ['- …'] : [])];
+}

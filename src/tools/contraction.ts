@@ -1,0 +1,126 @@
+import { fail, type Envelope } from '../core/envelope.ts';
+import type { Followed } from '../core/followed.ts';
+import { defuse } from '../core/label.ts';
+import type { Log } from '../core/log.ts';
+import type { Skill } from '../core/skill.ts';
+import { drawCeiling, knownTools, type Ceiling, type CeilingResult } from './ceiling.ts';
+
+/** What the main agent keeps whatever the skills it follows allow (T6). */
+export const alwaysAllowed: readonly string[] = [
+  'skills_list',
+  'skills_load',
+  'skills_read_file',
+  'skills_search',
+];
+
+/** What following a skill makes of the main agent's tools. */
+export type Judged =
+  | Readonly<{ ok: true; follows: Followed; warnings: Envelope['warnings'] }>
+  | Readonly<{ ok: false; envelope: Envelope }>;
+
+/**
+ * The main agent's ceiling in one turn (T6): every tool, until it is given the instructions of a skill to follow itself;
+ * from then on, to the end of the turn, what every such skill's `allowed_tools` lets through. Nothing widens it.
+ */
+export type Contraction = Readonly<
+  Pick<Ceiling, 'names' | 'commands' | 'allows'> & {
+    /** What the turn follows so far. */
+    followed(): readonly Followed[];
+    /** Decides over a skill whose instructions were read. Binds nothing yet: `follow` does, once the entry is stored. */
+    judge(skill: Pick<Skill, 'name' | 'allowedTools'>): Judged;
+    /** Binds the turn from the next call on; in any order, any number of times. */
+    follow(followed: Followed): void;
+  }
+>;
+
+export function createContraction(options: {
+  /** Names of everything the main agent has in this turn. */
+  tools(): readonly string[];
+  settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
+  /** What a skill's definition allows by now: an edit that tightens counts at once (D7). */
+  allowedNow(skill: string): readonly string[] | undefined;
+  log: Log;
+}): Contraction {
+  const { tools, settings, allowedNow, log } = options;
+  const bound: Followed[] = [];
+
+  const draw = (list: readonly string[], invalid: 'error' | 'baseline' | 'ignore'): CeilingResult =>
+    drawCeiling(list, {
+      granted: tools(),
+      baseline: tools().filter((name) => alwaysAllowed.includes(name)),
+      everything: tools(),
+      known: knownTools(tools()),
+      invalid,
+      whom: 'the main agent',
+    });
+  /** A list that was enforced and names nothing any more leaves the baseline; one that an edit brought is judged as at a load. */
+  const ceilings = (): readonly Ceiling[] => {
+    const { enforcement, invalid } = settings();
+    if (enforcement === 'off') return [];
+    const drawn = bound.flatMap(({ skill, allowedTools }) => [
+      ...(isList(allowedTools) ? [draw(allowedTools, 'baseline')] : []),
+      ...edited(skill, allowedTools).map((list) => draw(list, invalid === 'error' ? 'baseline' : invalid)),
+    ]);
+    return drawn.filter((ceiling) => ceiling.ok);
+  };
+  const edited = (skill: string, before: readonly string[] | undefined): readonly (readonly string[])[] => {
+    const now = allowedNow(skill);
+    return isList(now) && JSON.stringify(now) !== JSON.stringify(before) ? [now] : [];
+  };
+  const within = (drawn: readonly Ceiling[]): readonly string[] =>
+    tools()
+      .filter((name) => drawn.every(({ names }) => names.includes(name)))
+      .sort();
+
+  return {
+    get names() {
+      return within(ceilings());
+    },
+    get commands() {
+      return ceilings().find(({ commands }) => commands !== undefined)?.commands;
+    },
+    allows: (name, input) => tools().includes(name) && ceilings().every((each) => each.allows(name, input)),
+    followed: () => [...bound],
+    judge({ name, allowedTools }) {
+      const { enforcement, invalid } = settings();
+      if (!isList(allowedTools)) return { ok: true, follows: { skill: name }, warnings: [] };
+      const follows: Followed = { skill: name, allowedTools };
+      if (enforcement === 'off') {
+        report(name, { enforced: false, allowed: tools().length, ignoredReason: 'OFF' });
+        return { ok: true, follows, warnings: [] };
+      }
+      const drawn = draw(allowedTools, invalid);
+      if (!drawn.ok) return { ok: false, envelope: fail(drawn.code, defuse(`${name}: ${drawn.message}`)) };
+      if (drawn.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_IGNORED')) {
+        report(name, { enforced: false, allowed: within(ceilings()).length, ignoredReason: 'NO_MATCHES' });
+        return { ok: true, follows: { skill: name }, warnings: drawn.warnings };
+      }
+      const allowed = within([...ceilings(), drawn]);
+      report(name, { enforced: true, allowed: allowed.length, ignoredReason: null });
+      const message = `until the end of this turn you may call only: ${allowed.join(', ') || 'nothing'}`;
+      return {
+        ok: true,
+        follows,
+        warnings: [...drawn.warnings, { code: 'ALLOWED_TOOLS_ENFORCED', message }],
+      };
+    },
+    follow: (followed) => void bound.push(followed),
+  };
+
+  function report(
+    skill: string,
+    {
+      enforced,
+      allowed,
+      ignoredReason,
+    }: Readonly<{ enforced: boolean; allowed: number; ignoredReason: 'NO_MATCHES' | 'OFF' | null }>,
+  ): void {
+    const event = 'skills_allowed_tools_policy_changed';
+    const mode = settings().enforcement;
+    log.info({ event, mode, enforced, skill, allowSetCount: allowed, ignoredReason }, event);
+  }
+}
+
+function isList(list: readonly string[] | undefined): list is readonly string[] {
+  return list !== undefined && list.length > 0;
+}
