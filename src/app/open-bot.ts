@@ -50,7 +50,16 @@ export async function openBot(options: {
     throw error;
   });
   const health = await openHealth({ ...(listen === undefined ? {} : { listen }), store, clock, log });
-  const sandbox = openSandbox(config.sandbox.mode, config.sandbox);
+  const sandbox = await openSandbox({
+    mode: config.sandbox.mode,
+    limits: config.sandbox,
+    hidden: hiddenPaths(config),
+    log,
+  }).catch(async (error: unknown) => {
+    await store.close();
+    home.release();
+    throw error;
+  });
   const library = await openLibrary(config, log);
   const channels = await options.channels({
     hasAnswered: (conversation) => store.transcripts.answered(conversationKey(conversation)),
@@ -141,6 +150,11 @@ async function openControl(
     );
     return undefined;
   }
+}
+
+/** What no command may see, wherever it lies (T9). */
+function hiddenPaths({ bot, path: file }: Config): readonly string[] {
+  return [bot.dataDir, bot.workspace, ...(file === undefined ? [] : [file])];
 }
 
 /** On a store that several processes share each has terminals of its own (Q9). */

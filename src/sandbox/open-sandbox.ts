@@ -1,14 +1,55 @@
 import { OperatorError } from '../core/errors.ts';
-import type { Sandbox, SandboxMode } from './sandbox.ts';
+import type { Log } from '../core/log.ts';
+import { createBubblewrapSandbox } from './bubblewrap.ts';
+import { createOffSandbox } from './off.ts';
+import { probeBubblewrap } from './probe-bubblewrap.ts';
+import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
 import { createVirtualSandbox } from './virtual.ts';
 
-/** The sandbox of `[sandbox] mode`; `auto` takes the best one there is (T9). Throws OperatorError for one that is not there. */
-export function openSandbox(
-  mode: 'auto' | SandboxMode,
-  limits: Readonly<{ memoryMb?: number; diskMb?: number }> = {},
-): Sandbox {
-  if (mode === 'auto' || mode === 'virtual') return createVirtualSandbox(limits);
-  throw new OperatorError(
-    `[sandbox] mode = "${mode}" is not offered by this version: write "auto" or "virtual" (scripts in a shell in memory, without network)`,
-  );
+/**
+ * Opens the sandbox of `[sandbox] mode` and says in the log which one is in use and what the better one needs (T4);
+ * `auto` is bubblewrap where that works, else virtual (T9). Throws OperatorError for one that is asked for and isn't there.
+ */
+export async function openSandbox(options: {
+  mode: 'auto' | SandboxMode;
+  limits: SandboxLimits;
+  /** Folder with a system of the sandbox's own (R6). */
+  rootfs?: string;
+  /** Files and folders of the bot that no command may see, wherever they lie. */
+  hidden: readonly string[];
+  log: Log;
+}): Promise<Sandbox> {
+  const { mode, limits, rootfs, hidden, log } = options;
+  const made = { limits, hidden, ...(rootfs === undefined ? {} : { rootfs }) };
+  switch (mode) {
+    case 'virtual':
+      log.info({ sandbox: mode }, 'scripts run in a shell in memory: no programs of the system, no network');
+      return createVirtualSandbox({ ...limits, better: 'set [sandbox] mode = "auto"' });
+    case 'off': {
+      if (process.platform !== 'linux')
+        throw new OperatorError(`[sandbox] mode = "off" needs Linux: write "virtual"`);
+      log.warn(
+        { sandbox: mode },
+        'the sandbox is off: scripts run as the user of the bot and may read, write and reach what it can; [sandbox] mode = "auto" contains them',
+      );
+      return createOffSandbox({ limits });
+    }
+    case 'docker':
+      throw new OperatorError('[sandbox] mode = "docker" is not offered by this version: write "auto"');
+    case 'auto':
+    case 'bubblewrap': {
+      const probe = await probeBubblewrap(made);
+      if (probe.ok) {
+        log.info({ sandbox: 'bubblewrap' }, 'scripts run in bubblewrap');
+        return createBubblewrapSandbox({ ...made, bwrap: probe.bwrap });
+      }
+      if (mode === 'bubblewrap')
+        throw new OperatorError(`[sandbox] mode = "bubblewrap": ${probe.why}. Or write mode = "auto".`);
+      log.info(
+        { sandbox: 'virtual', better: probe.why },
+        `scripts run in a shell in memory, without programs of the system and without network; for those: ${probe.why}`,
+      );
+      return createVirtualSandbox({ ...limits, better: probe.why });
+    }
+  }
 }

@@ -25,6 +25,18 @@ export type SandboxRequest = Readonly<{
   signal: AbortSignal;
 }>;
 
+/** What one command may use; of time it has `timeoutMs`. */
+export type SandboxLimits = Readonly<{
+  /** Resident memory of all its processes together, a runtime's own included. */
+  memoryMb: number;
+  /** Processor time of all its processes together. */
+  cpuSeconds: number;
+  /** Processes and threads at the same time. */
+  processes: number;
+  /** What its scratch folder may hold, and what its conversation folder may hold or held before. */
+  diskMb: number;
+}>;
+
 export type SandboxOutput = Readonly<{ stdout: string; stderr: string; truncated: boolean }>;
 
 export type SandboxOutcome =

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { startCell, type Cell, type CellAnswer, type CellSetup } from './cell.ts';
+import { packageOf } from './has-program.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from './sandbox.ts';
 
 /**
@@ -18,9 +19,11 @@ export function createVirtualSandbox(
     /** Commands that run side by side; more wait. */
     cells?: number;
     idleMs?: number;
+    /** What a sandbox with programs of the system takes, as a person is told it. */
+    better?: string;
   } = {},
 ): Sandbox {
-  const { memoryMb = 512, diskMb = 256, cells = 4, idleMs = 20_000 } = options;
+  const { memoryMb = 512, diskMb = 256, cells = 4, idleMs = 20_000, better } = options;
   const busy = new Set<Cell>();
   const waiting: (() => void)[] = [];
   const idle = new Map<string, Readonly<{ cell: Cell; timer: NodeJS.Timeout }>>();
@@ -39,7 +42,7 @@ export function createVirtualSandbox(
       const cell = takeIdle(key) ?? startCell(setup, library);
       busy.add(cell);
       try {
-        return outcomeOf(await cell.run(request, request.signal));
+        return outcomeOf(await cell.run(request, request.signal), better);
       } finally {
         busy.delete(cell);
         keep(key, cell);
@@ -88,16 +91,16 @@ const cancelled: SandboxOutcome = {
 const libraryMissing =
   'scripts run in the package just-bash, which is not installed: run "npm install just-bash" in the folder of the bot';
 
-function outcomeOf(answer: Exclude<CellAnswer, { status: 'ready' }>): SandboxOutcome {
+function outcomeOf(
+  answer: Exclude<CellAnswer, { status: 'ready' }>,
+  better = 'bubblewrap is not installed',
+): SandboxOutcome {
   if (answer.status !== 'missing') return answer;
+  const { program } = answer;
   return {
     status: 'unavailable',
-    message: `${answer.program} is not there in the virtual sandbox, which has sh, bash, awk, sed, grep, jq, yq and sqlite3. It takes a sandbox that runs programs of the system (bubblewrap, with ${answer.program} installed: apt-get install bubblewrap ${packageOf(answer.program)}), which this version does not offer yet`,
+    message: `${program} is not there in the virtual sandbox, which has sh, bash, awk, sed, grep, jq, yq and sqlite3. It takes bubblewrap on the bot's system: apt-get install ${['bubblewrap', ...(program === 'node' ? [] : [packageOf(program)])].join(' ')} (now: ${better})`,
   };
-}
-
-function packageOf(program: string): string {
-  return program === 'node' ? 'nodejs' : program;
 }
 
 async function setupOf(request: SandboxRequest, memoryMb: number, diskMb: number): Promise<CellSetup> {

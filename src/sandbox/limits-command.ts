@@ -1,0 +1,22 @@
+import type { SandboxLimits } from './sandbox.ts';
+
+/** How a program is started under the limits of a single process; it follows, then its arguments. */
+export function limitsCommand(
+  limits: SandboxLimits,
+  { ownUsers }: Readonly<{ /** Processes are counted for this command alone. */ ownUsers: boolean }>,
+): readonly [string, ...string[]] {
+  const { memoryMb, cpuSeconds, processes, diskMb } = limits;
+  // Wider than what is watched for all together, which names the limit that was met: these hold where nobody looks.
+  const set = [
+    `ulimit -t ${cpuSeconds + 5}`,
+    // In blocks of 512 bytes.
+    `ulimit -f ${diskMb * 2_048}`,
+    // A runtime such as Node's reserves much that it never uses.
+    `ulimit -d ${(memoryMb + 1_024) * 1_024}`,
+    'ulimit -n 1024',
+    'ulimit -c 0',
+    // One letter in dash, another in bash.
+    ...(ownUsers ? [`{ ulimit -p ${processes + 64} || ulimit -u ${processes + 64}; } 2>/dev/null`] : []),
+  ];
+  return ['/bin/sh', '-c', `${set.join('; ')}; exec "$@"`, 'sh'];
+}

@@ -1,0 +1,86 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** What a process and everything below it uses. */
+export type Load = Readonly<{
+  /** Process ids. */
+  ids: readonly number[];
+  /** Processes and threads. */
+  tasks: number;
+  /** Resident bytes, files that are mapped left out; what several share counts once for each. */
+  memory: number;
+  /** Processor seconds, those of children that were waited for included. */
+  cpu: number;
+}>;
+
+/** Clock ticks a second, as Linux tells them to programs whatever its own are. */
+const ticks = 100;
+
+/** Walks /proc from a process down, until more than `mostTasks` are found; a process that ends meanwhile counts nothing. */
+export function measureProcesses(root: number, mostTasks: number): Load {
+  const ids = [root];
+  const sum = { tasks: 0, memory: 0, cpu: 0 };
+  for (const id of ids) {
+    const process = read(id);
+    if (process === undefined) continue;
+    sum.tasks += process.tasks;
+    sum.memory += process.memory;
+    sum.cpu += process.cpu;
+    if (sum.tasks > mostTasks) break;
+    ids.push(...process.children);
+  }
+  return { ids, ...sum };
+}
+
+/** Resident bytes of processes, shared ones divided among those who share them; what can't be read counts as nothing. */
+export function measureOwnMemory(ids: readonly number[]): number {
+  let bytes = 0;
+  for (const id of ids) {
+    const text = readProc(`${id}/smaps_rollup`) ?? '';
+    for (const [, kilobytes] of text.matchAll(/^(?:Pss_Anon|Pss_Shmem|SwapPss):\s+(\d+)/gm))
+      bytes += Number(kilobytes) * 1024;
+  }
+  return bytes;
+}
+
+function read(
+  id: number,
+): Readonly<{ tasks: number; memory: number; cpu: number; children: readonly number[] }> | undefined {
+  const stat = readProc(`${id}/stat`);
+  const status = readProc(`${id}/status`);
+  if (stat === undefined || status === undefined) return undefined;
+  // The name before it may hold anything.
+  const fields = stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number);
+  const tasks = fields[17] ?? 1;
+  let memory = 0;
+  for (const [, kilobytes] of status.matchAll(/^(?:RssAnon|RssShmem):\s+(\d+)/gm))
+    memory += Number(kilobytes) * 1024;
+  const cpu = fields.slice(11, 15).reduce((sum, each) => sum + each, 0) / ticks;
+  const threads = tasks === 1 ? [String(id)] : (listProc(`${id}/task`) ?? []);
+  const children = threads.flatMap((thread) =>
+    (readProc(`${id}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
+  );
+  return { tasks, memory, cpu, children };
+}
+
+function readProc(name: string): string | undefined {
+  return unlessGone(() => readFileSync(`/proc/${name}`, 'latin1'));
+}
+
+function listProc(name: string): readonly string[] | undefined {
+  return unlessGone(() => readdirSync(`/proc/${name}`));
+}
+
+/** Nothing for a process that ended, or one that may not be looked at. */
+function unlessGone<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && goneCodes.has(String(error.code))) return undefined;
+    throw error;
+  }
+}
+
+const goneCodes: ReadonlySet<string> = new Set(['ENOENT', 'ESRCH', 'EACCES', 'EPERM']);

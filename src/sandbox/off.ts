@@ -1,0 +1,55 @@
+import path from 'node:path';
+import { hasProgram, packageOf } from './has-program.ts';
+import { limitsCommand } from './limits-command.ts';
+import { createPipes } from './pipes.ts';
+import { runLimited } from './run-limited.ts';
+import type { Sandbox, SandboxLimits } from './sandbox.ts';
+
+const searched = ['/usr/local/bin', '/usr/bin', '/bin'];
+
+/**
+ * No sandbox: commands run as the bot's own user, with all that it may read, write and reach (T4). They have the
+ * declared environment only, a process group of their own, and the limits of time, memory, processes and disk.
+ * What leaves its group and its parents at once is not found again. Linux only.
+ */
+export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox {
+  const folders = [...searched, path.dirname(process.execPath)];
+  const pipes = createPipes();
+  const ending = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  return {
+    mode: 'off',
+    reachesNetwork: true,
+    seen: (_, host) => host,
+    async run(request) {
+      const { argv, scratch, env } = request;
+      const [program] = argv;
+      if (!hasProgram('/', folders, program)) {
+        const message = `${program} is not there: install it on the bot's system (apt-get install ${packageOf(program)})`;
+        return { status: 'unavailable', message };
+      }
+      const own = { PATH: folders.join(':'), HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };
+      const ran = runLimited(
+        {
+          argv: [...limitsCommand(limits, { ownUsers: false }), ...argv],
+          env: { ...env, ...own },
+          cwd: scratch,
+        },
+        { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
+        { limits, pipes },
+      );
+      running.add(ran);
+      try {
+        return await ran;
+      } finally {
+        running.delete(ran);
+      }
+    },
+    async close() {
+      ending.abort();
+      await Promise.allSettled(running);
+      pipes.close();
+    },
+  };
+}

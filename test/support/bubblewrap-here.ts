@@ -1,0 +1,9 @@
+import { probeBubblewrap } from '../../src/sandbox/probe-bubblewrap.ts';
+import { sandboxLimits } from './sandbox-limits.ts';
+
+const probe = await probeBubblewrap({ limits: sandboxLimits });
+
+/** Where bwrap is, and why tests that need it are skipped where it doesn't work. */
+export const bubblewrapHere: Readonly<{ bwrap: string; skip: string | false }> = probe.ok
+  ? { bwrap: probe.bwrap, skip: false }
+  : { bwrap: '', skip: probe.why };
