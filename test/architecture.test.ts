@@ -25,7 +25,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^keyv$|^@keyv\//, /^src\/stores\//],
   [/^pg$|^pg-boss$/, /^src\/stores\/postgres\//],
   [/^gray-matter$|^yaml$/, /^src\/skills\/(parse|validate)-[a-z-]+\.ts$/],
-  [/^smol-toml$/, /^src\/config\//],
+  [/^smol-toml$/, /^src\/config\/|^src\/skills\/lock-file\.ts$/],
   [/^@anthropic-ai\//, /^src\/agent\/anthropic-[a-z-]+\.ts$/],
   [/^just-bash$/, /^src\/sandbox\//],
   [/^mdast-util-|^micromark/, /^src\/channels\//],

@@ -2,12 +2,20 @@ import { appendFile, mkdir } from 'node:fs/promises';
 import path from 'node:path';
 
 /** Something that was done to what the bot keeps, for the operator; never anything that a person said. */
-export type AuditEvent = Readonly<{
-  event: 'forgotten';
-  /** SHA-256 of the person's id, in hex. */
-  subject: string;
-  counts: Readonly<Record<string, number>>;
-}>;
+export type AuditEvent = Readonly<
+  | {
+      event: 'forgotten';
+      /** SHA-256 of the person's id, in hex. */
+      subject: string;
+      counts: Readonly<Record<string, number>>;
+    }
+  | {
+      event: 'skills installed' | 'skills removed';
+      source: string;
+      commit?: string;
+      skills: readonly string[];
+    }
+>;
 
 /** Appends one line to `<data_dir>/audit/YYYY-MM-DD.jsonl` (0600, UTC). Rejects where that can't be written. */
 export async function writeAuditLine(dataDir: string, at: number, event: AuditEvent): Promise<void> {

@@ -11,6 +11,7 @@ import type { Skill } from '../core/skill.ts';
 import type { ToolContext } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
+import { lockedSandbox } from '../skills/locked-sandbox.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { createCallTool } from '../tools/call-tool.ts';
@@ -50,7 +51,13 @@ export function createGrantRun(options: {
 
     const { files, scripts, cut } = listSkillFiles(skill);
     const folders = runFolders(config.bot.workspace, context.requester.conversation, runId);
-    const tools = runTools({ skill, scripts, folders, sandbox, env: environment.env });
+    const tools = runTools({
+      skill,
+      scripts,
+      folders,
+      sandbox: lockedSandbox(sandbox, skill),
+      env: environment.env,
+    });
     for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 });
     const ceiling = makeCeiling(
       skill.allowedTools,

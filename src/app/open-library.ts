@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
 import type { Log } from '../core/log.ts';
+import { lockedSkillStore } from '../skills/locked-skill-store.ts';
 import type { SkillRoot } from '../skills/read-roots.ts';
 import { createSkillLibrary, type SkillLibrary } from '../skills/skill-library.ts';
 
@@ -9,6 +10,7 @@ export function skillRoots({ skills, bot }: Config): readonly SkillRoot[] {
   const bundled = path.join(import.meta.dirname, '../../skills');
   return [
     ...(skills.bundled ? [{ origin: 'bundled', path: bundled } as const] : []),
+    { origin: 'installed', store: lockedSkillStore(bot.dataDir) },
     { origin: 'user', path: skills.userDir },
     { origin: 'workspace', path: path.join(bot.workspace, 'skills') },
   ];

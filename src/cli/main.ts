@@ -2,13 +2,14 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { readFileSync } from 'node:fs';
 import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { ChatOptions, ForgetOptions, ReadOptions } from './options.ts';
+import type { AddOptions, ChatOptions, ForgetOptions, ReadOptions } from './options.ts';
 
 const help = `
 Examples:
   skillet chat --once "roll 2d6"           ask once, without an account
   skillet start --config /etc/skillet.toml run the bot
   skillet skill list --json                every skill with its diagnostics
+  skillet skill add owner/name             look at skills and install them
   skillet pair approve K7QX2M9P            let somebody in
   skillet backup /backups/monday.db        copy the store while the bot runs
   skillet forget telegram:42               remove what is stored of a person
@@ -85,6 +86,32 @@ function program(): Command {
     .action(async (name: string, options: ReadOptions & { description?: string }) =>
       (await import('./skill.ts')).newSkill(name, options),
     );
+
+  add(skill, 'add <source>', 'look at the skills of owner/name, a git URL or a folder, and install them')
+    .option('--ref <name>', 'a branch, tag or commit')
+    .option('--name <skill>', 'only this one; may be given again', (one: string, all: string[] = []) => [
+      ...all,
+      one,
+    ])
+    .option('--yes', 'agree to what is shown')
+    .action(async (source: string, options: AddOptions) =>
+      (await import('./skill-add.ts')).addSkills(source, options),
+    );
+  add(skill, 'sources', 'where skills are installed from, and what was agreed to')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./skill-sources.ts')).listSources(options));
+  add(skill, 'sync', 'fetch every source and say what changed; nothing changes here')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./skill-sources.ts')).syncSources(options));
+  add(skill, 'update [name]', 'show what changed in the source of installed skills, and install it')
+    .option('--yes', 'agree to what is shown')
+    .action(async (name: string | undefined, options: ReadOptions & { yes?: boolean }) =>
+      (await import('./skill-update.ts')).updateSkills(name, options),
+    );
+  add(skill, 'remove <name>', 'take away an installed skill, or all of a source').action(
+    async (name: string, options: ReadOptions) =>
+      (await import('./skill-sources.ts')).removeInstalled(name, options),
+  );
 
   const pair = skillet.command('pair').description('let people in').exitOverride();
   add(pair, 'list', 'who is paired and who asks')

@@ -8,3 +8,6 @@ export type ChatOptions = Readonly<{ config?: string; once?: string; as: ChatTyp
 
 /** Options of `forget`. */
 export type ForgetOptions = ReadOptions & Readonly<{ yes?: boolean }>;
+
+/** Options of `skill add`. */
+export type AddOptions = ReadOptions & Readonly<{ ref?: string; yes?: boolean; name?: readonly string[] }>;

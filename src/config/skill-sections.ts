@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { chatType } from './chat-type.ts';
 import { command } from './command.ts';
 import { chatId, userId } from './id.ts';
+import { readGitUrl, refProblem, repositoryName } from './source-address.ts';
 import { renameKeys, section, toCamel, toSnake, type CamelKeys } from './section.ts';
 
 const skillShape = {
@@ -61,13 +62,22 @@ const skill = z.codec(
 
 const source = section(
   {
-    repo: z
+    repo: z.string().regex(repositoryName, { error: 'write "owner/name"' }).optional(),
+    url: z
       .string()
-      .regex(/^[\w.-]+\/[\w.-]+$/, { error: 'write "owner/name"' })
+      .superRefine((text, context) => {
+        const read = readGitUrl(text);
+        if (!read.ok) context.addIssue({ code: 'custom', message: read.problem });
+      })
       .optional(),
-    url: z.string().min(1).optional(),
     path: z.string().min(1).optional(),
-    ref: z.string().min(1).optional(),
+    ref: z
+      .string()
+      .superRefine((text, context) => {
+        const problem = refProblem(text);
+        if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+      })
+      .optional(),
   },
   (table, complain) => {
     const given = ['repo', 'url', 'path'].filter((key) => table[key] !== undefined);

@@ -20,6 +20,24 @@ export type SkillAccess = Readonly<{
   why: readonly string[];
 }>;
 
+/** A file of an installed skill, as it was agreed to. */
+export type PinnedFile = Readonly<{
+  /** Inside the skill's folder, with `/`. */
+  path: string;
+  /** SHA-256 of its bytes, in lower-case hex. */
+  sha256: string;
+}>;
+
+/** What an operator agreed to: of an installed skill nothing else is loaded, read or run (D6). */
+export type Pin = Readonly<{
+  name: string;
+  /** Where it was fetched from, as `skillet skill sources` shows it. */
+  source: string;
+  /** Absent where the source is a plain folder. */
+  commit?: string;
+  files: readonly PinnedFile[];
+}>;
+
 /** A skill, parsed once and frozen. Its body is read at the time of use (F7). */
 export type Skill = Readonly<{
   name: string;
@@ -31,6 +49,8 @@ export type Skill = Readonly<{
   directory?: string;
   /** Absolute path of the root it was found in: nothing of it is read from outside (D5). Absent where it came from no folder. */
   root?: string;
+  /** Of an installed skill (D6). */
+  pin?: Pin;
   license?: string;
   compatibility?: string;
   metadata: Readonly<Record<string, string>>;

@@ -41,19 +41,19 @@ export function unapproved(own: Definition): Skill {
 
 const waitsForApproval = 'off: written by the bot, waits for approval';
 
-/** A2 for one definition by itself. */
-function ownChatTypes({ access }: Definition): readonly ChatType[] {
+/** Where a definition by itself lets a skill be used (A2). */
+export function allowedChatTypesOf({ access }: Definition): readonly ChatType[] {
   return access.chatTypes ?? (access.sensitive ? ['private'] : chatTypes);
 }
 
 function mergeAccess(own: Definition, shadowed: readonly Definition[]): SkillAccess {
   const why: string[] = [];
-  let types: readonly ChatType[] = ownChatTypes(own);
+  let types: readonly ChatType[] = allowedChatTypesOf(own);
   let { sensitive, optIn, disableModelInvocation, userInvocable } = own.access;
   for (const definition of shadowed) {
     const { access, origin } = definition;
     const says = (what: string): void => void why.push(`${what}: the ${origin} copy it replaces says so`);
-    const narrowed = types.filter((type) => ownChatTypes(definition).includes(type));
+    const narrowed = types.filter((type) => allowedChatTypesOf(definition).includes(type));
     if (narrowed.length < types.length) says(`only in ${narrowed.join(', ') || 'no'} chats`);
     types = narrowed;
     if (access.sensitive && !sensitive) says('sensitive');

@@ -1,10 +1,11 @@
 import type { ErrorCode } from '../core/codes.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import type { Skill } from '../core/skill.ts';
-import { dirname } from 'node:path';
+import type { Pin, Skill } from '../core/skill.ts';
+import { basename, dirname } from 'node:path';
 import { decodeText } from './decode-text.ts';
 import { readStart } from './file-skill-store.ts';
 import type { LastGood } from './last-good.ts';
+import { pinBroken, readPinned } from './lock-check.ts';
 import { frontMatterLimit, splitFrontMatter } from './split-front-matter.ts';
 
 /** A body is at most this many bytes (F7). */
@@ -23,11 +24,15 @@ export type Body =
     }>
   | Readonly<{ ok: false; code: ErrorCode; message: string }>;
 
-/** The instructions of a skill as its file holds them now; where that is broken, those of the last good version (F7, F9). */
+/**
+ * The instructions of a skill as its file holds them now; where that is broken, those of the last good version (F7, F9).
+ * Of an installed skill they are the bytes that were agreed to, or none (D6).
+ */
 export async function readBody(
-  skill: Pick<Skill, 'path' | 'root' | 'name'>,
+  skill: Pick<Skill, 'path' | 'root' | 'name' | 'pin'>,
   lastGood?: Pick<LastGood, 'read'>,
 ): Promise<Body> {
+  if (skill.pin !== undefined) return readPinnedBody(skill.path, skill.pin);
   const stored = readStart(skill.root ?? dirname(skill.path), skill.path, bodyReadLimit);
   const now = stored.ok ? bodyOf(stored.bytes, stored.cut) : stored.diagnostic;
   if ('text' in now) return { ok: true, ...now, kept: false };
@@ -35,6 +40,15 @@ export async function readBody(
   const kept = keptBytes === undefined ? undefined : bodyOf(keptBytes, keptBytes.length >= bodyReadLimit);
   if (kept !== undefined && 'text' in kept) return { ok: true, ...kept, kept: true };
   return { ok: false, code: 'SKILL_MISCONFIGURED', message: `${skill.name}: ${now.message}` };
+}
+
+function readPinnedBody(path: string, pin: Pin): Body {
+  const file = readPinned(dirname(path), pin, basename(path));
+  if (!file.ok) return { ok: false, code: 'SKILL_UNAVAILABLE', message: pinBroken(pin, file.problem) };
+  const cut = file.bytes.length > bodyReadLimit;
+  const body = bodyOf(file.bytes.subarray(0, bodyReadLimit), cut);
+  if ('text' in body) return { ok: true, ...body, kept: false };
+  return { ok: false, code: 'SKILL_MISCONFIGURED', message: `${pin.name}: ${body.message}` };
 }
 
 function bodyOf(

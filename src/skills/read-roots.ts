@@ -93,7 +93,8 @@ async function readOne(
   const stamp = loaded.ok ? loaded.stamp : stored.stamp;
   const result: ParseResult = loaded.ok
     ? judge({ ...place, bytes: loaded.bytes, cut: loaded.cut }, stored, options.strict === true)
-    : { ok: false, diagnostics: [loaded.diagnostic], name: '', accessBroken: false };
+    : unread(loaded.diagnostic, stored);
+  if (stored.pin !== undefined) return { result, stamp };
   if (result.ok) {
     options.onGood?.({ ...stored, stamp }, store, loaded.ok && !loaded.cut ? loaded.bytes : undefined);
     return { result, stamp };
@@ -108,7 +109,17 @@ async function readOne(
   return { result: { ok: true, definition: Object.freeze({ ...last.definition, diagnostics }) }, stamp };
 }
 
-function judge(source: SkillSource, stored: StoredSkill, strict: boolean): ParseResult {
+/** Nobody knows what a pinned file that changed would say of access, so its name is off, other copies included (D6, D3). */
+function unread(diagnostic: Diagnostic, { pin }: StoredSkill): ParseResult {
+  return { ok: false, diagnostics: [diagnostic], name: pin?.name ?? '', accessBroken: pin !== undefined };
+}
+
+/** What a skill file says, as the bot takes it: parsed, its name allowed, and valid where `strict`. */
+export function judge(
+  source: SkillSource,
+  stored: Pick<StoredSkill, 'pin' | 'diagnostics'>,
+  strict: boolean,
+): ParseResult {
   const parsed = parseSkill(source);
   if (!parsed.ok) return parsed;
   const { definition } = parsed;
@@ -125,9 +136,11 @@ function judge(source: SkillSource, stored: StoredSkill, strict: boolean): Parse
     if (problems.some(({ level }) => level === 'error'))
       return { ok: false, diagnostics: problems, name, accessBroken: false };
   }
-  if (stored.diagnostics.length === 0) return parsed;
+  const { pin } = stored;
+  if (stored.diagnostics.length === 0 && pin === undefined) return parsed;
   const diagnostics = Object.freeze([...stored.diagnostics, ...definition.diagnostics]);
-  return { ok: true, definition: Object.freeze({ ...definition, diagnostics }) };
+  const pinned = pin === undefined ? {} : { pin };
+  return { ok: true, definition: Object.freeze({ ...definition, ...pinned, diagnostics }) };
 }
 
 function place(root: string | undefined): Readonly<{ root?: string }> {

@@ -2,6 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, stat
 import { basename, dirname, extname, join } from 'node:path';
 import type { Skill } from '../core/skill.ts';
 import { decodeText } from './decode-text.ts';
+import { pinBroken, pinProblem } from './lock-check.ts';
 import { isInside } from './scan-root.ts';
 
 /** A file of a skill is at most this many bytes (R4). */
@@ -19,9 +20,10 @@ type Failure = Extract<ReadFileResult, { ok: false }>;
 
 /**
  * Reads a text file of a skill by its path inside the skill's folder (R4). A malformed path is told apart before the
- * disk is touched; absent, outside, a folder or a link all get the same answer. The checks are made on the open file.
+ * disk is touched; absent, outside, a folder or a link all get the same answer. The checks are made on the open file. What
+ * is given of an installed skill are bytes that were agreed to (D6).
  */
-export function readSkillFile(skill: Pick<Skill, 'directory'>, path: string): ReadFileResult {
+export function readSkillFile(skill: Pick<Skill, 'directory' | 'pin'>, path: string): ReadFileResult {
   const malformed = malformedPath(path);
   if (malformed !== undefined) return failure('INVALID_PATH', malformed);
   if (skill.directory === undefined) return notFound(path);
@@ -39,6 +41,10 @@ export function readSkillFile(skill: Pick<Skill, 'directory'>, path: string): Re
       read = readSync(file.descriptor, bytes, size, bytes.length - size, null);
     }
     if (size > fileLimit) return tooLarge(size);
+    const changed =
+      skill.pin === undefined ? undefined : pinProblem(skill.pin, path, bytes.subarray(0, size));
+    if (changed !== undefined && skill.pin !== undefined)
+      return failure('FILE_NOT_FOUND', pinBroken(skill.pin, changed));
     const text = decodeText(bytes.subarray(0, size), false);
     if (text === undefined || text.includes('\0'))
       return failure('BINARY_FILE', `${path} is no text: ${typeOf(path, bytes)}, ${size} bytes`);

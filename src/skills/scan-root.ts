@@ -15,7 +15,7 @@ export type RootScan = Readonly<{
 }>;
 
 /** Folders below the root, at most (D4). */
-const depthLimit = 4;
+export const scanDepth = 4;
 /** Entries of a root and its categories, at most; what lies inside a skill does not count (D4). */
 const entryLimit = 10_000;
 /** Files that lie beside skills and are none. */
@@ -24,6 +24,11 @@ const besides = /^(?:readme|license|changelog|contributing|agents|claude)\.md$/i
 /** Whether a file of this name makes its folder a skill (F1). */
 export function isSkillFileName(name: string): boolean {
   return name === 'SKILL.md' || name === 'skill.md' || name === 'Skill.md';
+}
+
+/** Whether a file of this name, directly in a root, is a skill by itself (F1). */
+export function isFlatSkill(name: string): boolean {
+  return name.endsWith('.md') && !besides.test(name);
 }
 
 /** Finds the skill files of a root: four folders deep, not into skills, dot entries or `node_modules`, never out of the root by a link (D4, D5). A missing root has none. */
@@ -68,7 +73,7 @@ export async function scanRoot(root: string): Promise<RootScan> {
         if (depth === 0 && isFlatSkill(entry.name)) addFlat(entry, path);
         continue;
       }
-      if (depth >= depthLimit || (entry.isSymbolicLink() && escapes(path, entry.name))) continue;
+      if (depth >= scanDepth || (entry.isSymbolicLink() && escapes(path, entry.name))) continue;
       const inner = readEntries(path, diagnostics);
       if (inner !== undefined) await enter(path, inner, depth + 1);
     }
@@ -126,10 +131,6 @@ function pickSkillFile(entries: readonly Dirent[]): Dirent | undefined {
   return ['SKILL.md', 'skill.md', 'Skill.md']
     .map((name) => entries.find((entry) => entry.name === name && !entry.isDirectory()))
     .find((entry) => entry !== undefined);
-}
-
-function isFlatSkill(name: string): boolean {
-  return name.endsWith('.md') && !besides.test(name);
 }
 
 function spelling(path: string, name: string): readonly Diagnostic[] {

@@ -16,8 +16,9 @@ export type SkillFiles = Readonly<{
 const fileLimit = 100;
 const depthLimit = 6;
 
-/** Lists a skill's files: no dot entries, no links, no `node_modules`, no name that could pass for a line of its own (R3). A flat skill has none. */
-export function listSkillFiles(skill: Pick<Skill, 'directory'>): SkillFiles {
+/** Lists a skill's files: no dot entries, no links, no `node_modules`, no name that could pass for a line of its own (R3), of an installed skill nothing that was not agreed to (D6). A flat skill has none. */
+export function listSkillFiles(skill: Pick<Skill, 'directory' | 'pin'>): SkillFiles {
+  const pinned = skill.pin === undefined ? undefined : new Set(skill.pin.files.map(({ path }) => path));
   const found: string[] = [];
   let cut = false;
   const enter = (folder: string, way: string, depth: number): void => {
@@ -29,6 +30,8 @@ export function listSkillFiles(skill: Pick<Skill, 'directory'>): SkillFiles {
       if (entry.isDirectory()) {
         if (depth < depthLimit) enter(join(folder, entry.name), `${path}/`, depth + 1);
         else cut = true;
+      } else if (pinned !== undefined && !pinned.has(path)) {
+        continue;
       } else if (entry.isFile() && !(way === '' && isSkillFileName(entry.name))) {
         if (found.length < fileLimit) found.push(path);
         else cut = true;
@@ -37,12 +40,13 @@ export function listSkillFiles(skill: Pick<Skill, 'directory'>): SkillFiles {
   };
   if (skill.directory !== undefined) enter(skill.directory, '', 1);
   const files = found.sort();
-  return { files, scripts: files.filter(isScript), cut };
+  return { files, scripts: files.filter(isScriptPath), cut };
 }
 
 const unprintable = /[\p{Cc}\p{Cf}\u2028\u2029\\]/u;
 
-function isScript(path: string): boolean {
+/** Whether a file of a skill can be run: below `scripts/`, or with a known ending (R5). */
+export function isScriptPath(path: string): boolean {
   return path.startsWith('scripts/') || /\.(?:sh|py|js|mjs|ts)$/.test(path);
 }
 

@@ -1,4 +1,5 @@
 import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Pin } from '../core/skill.ts';
 import type { ReadFileResult } from './read-skill-file.ts';
 
 /** A skill file that a store holds. */
@@ -9,6 +10,8 @@ export type StoredSkill = Readonly<{
   directory?: string;
   /** Changes whenever the file's bytes may have. */
   stamp: string;
+  /** What was agreed to of it: no other version of the file may stand in for it, and its name is known without it (D6). */
+  pin?: Pin;
   /** What is noteworthy about where and how it lies. */
   diagnostics: readonly Diagnostic[];
 }>;

@@ -1,0 +1,70 @@
+import type { Config } from '../config/complete-config.ts';
+import type { Skill } from '../core/skill.ts';
+import { oneLine } from '../core/text.ts';
+import { asksOf } from '../skills/install-asks.ts';
+import type { SkillChange } from '../skills/install-compare.ts';
+import { sizeText } from '../skills/install-limits.ts';
+import type { Offer, Refused } from '../skills/install-offers.ts';
+import { printable } from '../skills/printable.ts';
+
+/**
+ * What somebody is asked to agree to, as lines for a terminal (D6): everything that strangers wrote is written out so that
+ * it can't steer the terminal or pass for a line of ours. `now` is the skill that has the name at present.
+ */
+export function offerLines(offer: Offer, config: Config, now: Skill | undefined): readonly string[] {
+  const { name, path, definition, files, diagnostics } = offer;
+  const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
+  const row = (what: string, text: string): string => `  ${what.padEnd(12)} ${printable(text)}`;
+  const given = definition.env.filter((key) => Object.hasOwn(config.skills.byName[name]?.env ?? {}, key));
+  return [
+    `${printable(name)}: ${printable(oneLine(definition.description, 400))}`,
+    row('from', path === '' ? 'the top of the source' : path),
+    row('files', `${files.length}, ${sizeText(bytes)}`),
+    ...Object.entries(asksOf(offer)).flatMap(([kind, items]) =>
+      kind === 'scripts' ? items.map((item) => row('script', item)) : [row(kind, items.join(', '))],
+    ),
+    ...(given.length === 0
+      ? []
+      : [row('is given', `${given.join(', ')}, which [skills.${name}] sets in config`)]),
+    ...replaces(now).map((text) => row('note', text)),
+    ...diagnostics.map(({ code, message }) => row('note', `${code}: ${message}`)),
+  ];
+}
+
+/** What can't be installed, and why. */
+export function refusedLines(refused: readonly Refused[]): readonly string[] {
+  return refused.flatMap(({ path, name, problems }) => [
+    `not offered: ${printable(path === '' ? name : path)}`,
+    ...problems.map((problem) => `  ${printable(problem)}`),
+  ]);
+}
+
+/** The difference to what was agreed to: each file line by line, then what it asks for more. */
+export function changeLines(name: string, { files, asksMore }: SkillChange): readonly string[] {
+  const marks = { added: '+', changed: '~', removed: '-' } as const;
+  return [
+    ...files.flatMap(({ path, kind, shown }) => [
+      '',
+      `${marks[kind]} ${name}/${printable(path)} (${kind})`,
+      ...(typeof shown === 'string'
+        ? [`  ${shown}`]
+        : shown.map(({ mark, text }) => `  ${mark} ${printable(text)}`)),
+    ]),
+    '',
+    `${name}: ${files.map(({ path, kind }) => `${kind} ${printable(path)}`).join(', ')}`,
+    ...(asksMore.length === 0
+      ? [`${name}: it asks for nothing more than before`]
+      : asksMore.map((more) => `${name}: MORE THAN BEFORE: ${printable(more)}`)),
+  ];
+}
+
+function replaces(now: Skill | undefined): readonly string[] {
+  if (now === undefined || now.origin === 'installed') return [];
+  if (now.origin === 'user' || now.origin === 'workspace')
+    return [
+      `the ${now.origin} skill of this name at ${now.path} stays in use; this one makes its access stricter at most`,
+    ];
+  return [
+    `it replaces the ${now.origin} skill of this name, and its access can only be as strict or stricter`,
+  ];
+}

@@ -1,0 +1,122 @@
+import { namedSource, skillSources } from '../app/skill-sources.ts';
+import { skillRoots } from '../app/open-library.ts';
+import { writeAuditLine } from '../app/audit-line.ts';
+import { addressText, refProblem } from '../config/source-address.ts';
+import { OperatorError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { isChanged } from '../skills/install-compare.ts';
+import { installLimits } from '../skills/install-limits.ts';
+import { readOffers, type Offer } from '../skills/install-offers.ts';
+import { installSkills } from '../skills/install-skills.ts';
+import { loadSkills } from '../skills/load-skills.ts';
+import { printable } from '../skills/printable.ts';
+import { agree, type Agreed } from './agree.ts';
+import { openConfig } from './open-config.ts';
+import type { AddOptions } from './options.ts';
+import { print } from './print.ts';
+import { offerLines, refusedLines } from './show-offer.ts';
+import { withSource } from './with-source.ts';
+
+/** `skill add SOURCE`: fetches, shows what each skill asks for, and installs those very bytes after a yes (D6). Exit 1 where nothing was installed, 2 where nobody could be asked. */
+export async function addSkills(text: string, options: AddOptions): Promise<void> {
+  const config = await openConfig(options.config);
+  const { dataDir } = config.bot;
+  const address = namedSource(text);
+  const source = addressText(address);
+  const known = skillSources(config).find((each) => each.source === source);
+  const ref = options.ref ?? known?.ref;
+  const problem = ref === undefined ? undefined : refProblem(ref);
+  if (problem !== undefined) throw new OperatorError(`--ref: ${problem}.`);
+  const names = options.name;
+  const place = { dataDir, address, ...(ref === undefined ? {} : { ref }) };
+
+  await withSource(place, async (snapshot) => {
+    const wanted = names === undefined ? {} : { wanted: (name: string) => names.includes(name) };
+    const found = await readOffers(snapshot, {
+      limits: installLimits,
+      strict: config.skills.strict,
+      ...wanted,
+    });
+    const locked = known?.locked?.skills ?? [];
+    const offers = found.offers.filter((offer) => {
+      const agreed = locked.find(({ name }) => name === offer.name);
+      return agreed === undefined || isChanged(agreed, offer);
+    });
+    for (const line of refusedLines(found.refused)) print(line);
+    for (const name of names ?? []) complainOfAbsent(name, [...found.offers, ...found.refused], found.others);
+    if (found.offers.length + found.refused.length + found.others.length === 0)
+      throw new OperatorError(`There is no skill in ${source}: nothing has a SKILL.md within four folders.`);
+    if (offers.length === 0) {
+      if (found.refused.length > 0) process.exitCode = 1;
+      return print(
+        found.offers.length > 0 ? 'All of it is installed as it is there now.' : 'Nothing can be installed.',
+      );
+    }
+    const registry = await loadSkills(skillRoots(config), { strict: config.skills.strict });
+    print(
+      `source ${source}${snapshot.commit === undefined ? '' : `\ncommit ${snapshot.commit}`}${ref === undefined ? '' : ` (${ref})`}`,
+    );
+    for (const offer of offers) print(`\n${offerLines(offer, config, registry.get(offer.name)).join('\n')}`);
+    print('');
+    const answer = await agree(`Install ${namesOf(offers)}?`, options.yes === true);
+    if (!isYes(answer)) return;
+    const { commit } = snapshot;
+    const at = Date.now();
+    installSkills(dataDir, {
+      source,
+      ...(ref === undefined ? {} : { ref }),
+      ...(commit === undefined ? {} : { commit }),
+      offers,
+      at,
+    });
+    await auditInstall(
+      dataDir,
+      at,
+      'skills installed',
+      source,
+      commit,
+      offers.map(({ name }) => name),
+    );
+    print(`Installed: ${namesOf(offers)}. A running bot takes it in at once.`);
+  });
+}
+
+/** Whether it was a yes; anything else is said, with its exit code. */
+export function isYes(answer: Agreed): boolean {
+  if (answer === 'unasked') {
+    process.exitCode = 2;
+    console.error('Nobody can be asked here: look at what is shown above, then say --yes.');
+  } else if (answer === 'no') {
+    process.exitCode = 1;
+    print('Nothing was changed.');
+  }
+  return answer === 'yes';
+}
+
+/** What was agreed to, for the operator's records (L6). */
+export function auditInstall(
+  dataDir: string,
+  at: number,
+  event: 'skills installed' | 'skills removed',
+  source: string,
+  commit: string | undefined,
+  skills: readonly string[],
+): Promise<void> {
+  return writeAuditLine(dataDir, at, { event, source, ...(commit === undefined ? {} : { commit }), skills });
+}
+
+function complainOfAbsent(
+  name: string,
+  found: readonly Readonly<{ name: string }>[],
+  others: readonly string[],
+): void {
+  if (found.some((each) => each.name === name)) return;
+  const near = nearest(name, others);
+  throw new OperatorError(
+    `The source has no skill "${name}".${near.length === 0 ? '' : ` Near: ${near.map(printable).join(', ')}.`}`,
+  );
+}
+
+function namesOf(offers: readonly Pick<Offer, 'name'>[]): string {
+  return offers.map(({ name }) => printable(name)).join(', ');
+}

@@ -1,0 +1,117 @@
+import { checkSources, type SourceFinding } from '../app/check-sources.ts';
+import { namedSource, skillSources } from '../app/skill-sources.ts';
+import { addressText } from '../config/source-address.ts';
+import { OperatorError } from '../core/errors.ts';
+import { removeSkills } from '../skills/install-skills.ts';
+import { checkPinned } from '../skills/lock-check.ts';
+import { installedFolder } from '../skills/lock-file.ts';
+import { printable } from '../skills/printable.ts';
+import { openConfig } from './open-config.ts';
+import type { ReadOptions } from './options.ts';
+import { print, printJson } from './print.ts';
+import { progressLine } from './progress-line.ts';
+import { auditInstall } from './skill-add.ts';
+
+/** `skill sources`: where skills are installed from, what was agreed to of each, and whether it is still so. Exit 1 where something no longer matches. */
+export async function listSources({ config: flag, json }: ReadOptions): Promise<void> {
+  const config = await openConfig(flag);
+  const rows = skillSources(config).map(({ source, ref, inConfig, locked }) => ({
+    source,
+    ...(ref === undefined ? {} : { ref }),
+    inConfig,
+    agreed: locked !== undefined,
+    skills: (locked?.skills ?? []).map((skill) => {
+      const problem = checkPinned(installedFolder(config.bot.dataDir, skill), skill);
+      const { name, path, commit, agreedAt, files } = skill;
+      return {
+        name,
+        path,
+        commit,
+        agreedAt,
+        files: files.length,
+        ...(problem === undefined ? {} : { problem }),
+      };
+    }),
+  }));
+  if (rows.some(({ skills }) => skills.some(({ problem }) => problem !== undefined))) process.exitCode = 1;
+  if (json === true) return printJson(rows);
+  for (const { source, ref, inConfig, agreed, skills } of rows) {
+    print(`${source}${ref === undefined ? '' : ` (${ref})`}${inConfig ? ', in config' : ''}`);
+    if (!agreed) print(`  nothing of it is in use: look at it with "skillet skill add ${source}"`);
+    for (const { name, commit, agreedAt, files, problem } of skills) {
+      const from = commit === undefined ? '' : ` from ${commit.slice(0, 12)}`;
+      print(`  ${name}  ${files} files${from}, agreed to on ${agreedAt.slice(0, 10)}`);
+      if (problem !== undefined)
+        print(`    not in use: ${problem}; mend it with "skillet skill update ${name}"`);
+    }
+  }
+  if (rows.length === 0) print('There are no sources. Begin with "skillet skill add owner/name".');
+}
+
+/** `skill sync`: fetches every source and says what changed there; nothing changes here (D6). Exit 1 where a source could not be had. */
+export async function syncSources({ config: flag, json }: ReadOptions): Promise<void> {
+  const config = await openConfig(flag);
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new OperatorError('Stopped.'));
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  const line = progressLine();
+  const findings = await checkSources({
+    config,
+    signal: stopping.signal,
+    progress: line.show,
+    env: process.env,
+  }).finally(() => {
+    line.end();
+    process.removeListener('SIGINT', stop);
+    process.removeListener('SIGTERM', stop);
+  });
+  if (findings.some(({ ok }) => !ok)) process.exitCode = 1;
+  if (json === true) return printJson(findings);
+  for (const finding of findings) print([finding.source, ...findingLines(finding)].join('\n'));
+  if (findings.length === 0) print('There are no sources. Begin with "skillet skill add owner/name".');
+}
+
+/** `skill remove NAME` or a source: takes it out of the lock and away (D6). Exit 1 where there is none such. */
+export async function removeInstalled(what: string, { config: flag }: ReadOptions): Promise<void> {
+  const config = await openConfig(flag);
+  const { dataDir } = config.bot;
+  const sources = skillSources(config).flatMap(({ locked }) => (locked === undefined ? [] : [locked]));
+  const bySource = sources.some(({ source }) => source === what || isSameSource(source, what));
+  const names = removeSkills(dataDir, ({ source }, { name }) =>
+    bySource ? source === what || isSameSource(source, what) : name === what,
+  );
+  if (names.length === 0)
+    throw new OperatorError(`Nothing is installed under "${what}". "skillet skill sources" shows what is.`);
+  await auditInstall(dataDir, Date.now(), 'skills removed', what, undefined, names);
+  print(`Removed: ${names.join(', ')}. A running bot stops offering it at once.`);
+}
+
+function findingLines(finding: SourceFinding): readonly string[] {
+  if (!finding.ok) return [`  ${finding.problem}`];
+  const { agreed, changed, gone, others, source } = finding;
+  const shown = others.map(printable).join(', ');
+  if (!agreed)
+    return [
+      `  nothing of it is in use: ${shown || 'it has no skill'}; look at it with "skillet skill add ${source}"`,
+    ];
+  return [
+    ...changed.map(
+      ({ name, asksMore }) =>
+        `  ${name} changed${asksMore.length === 0 ? '' : ` and asks for more (${asksMore.map(printable).join('; ')})`}: "skillet skill update ${name}"`,
+    ),
+    ...gone.map((name) => `  ${name} is no longer offered there`),
+    ...(changed.length + gone.length === 0 ? ['  as it was agreed to'] : []),
+    ...(others.length === 0 ? [] : [`  not installed: ${shown}`]),
+  ];
+}
+
+/** Whether somebody who writes `text` means this source; a skill's name may read like a repository's. */
+function isSameSource(source: string, text: string): boolean {
+  try {
+    return addressText(namedSource(text)) === source;
+  } catch (error) {
+    if (error instanceof OperatorError) return false;
+    throw error;
+  }
+}

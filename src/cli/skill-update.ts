@@ -1,0 +1,102 @@
+import { skillSources, type SkillSource } from '../app/skill-sources.ts';
+import type { Config } from '../config/complete-config.ts';
+import { OperatorError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import { compareSkill, isChanged } from '../skills/install-compare.ts';
+import { installLimits } from '../skills/install-limits.ts';
+import { readOffers, type Offer } from '../skills/install-offers.ts';
+import { installSkills } from '../skills/install-skills.ts';
+import { checkPinned } from '../skills/lock-check.ts';
+import { installedFolder, type LockedSkill } from '../skills/lock-file.ts';
+import { agree } from './agree.ts';
+import { openConfig } from './open-config.ts';
+import type { ReadOptions } from './options.ts';
+import { print } from './print.ts';
+import { changeLines, offerLines, refusedLines } from './show-offer.ts';
+import { auditInstall, isYes } from './skill-add.ts';
+import { withSource } from './with-source.ts';
+
+/**
+ * `skill update [NAME]`: fetches, shows how each installed skill differs from what was agreed to, and installs it after a
+ * new yes (D6). One whose bytes here no longer match is put back without a question where its source still has what was
+ * agreed to. Exit 1 where something was not installed, 2 where nobody could be asked.
+ */
+export async function updateSkills(
+  name: string | undefined,
+  options: ReadOptions & { yes?: boolean },
+): Promise<void> {
+  const config = await openConfig(options.config);
+  const sources = skillSources(config).filter(({ locked }) => locked !== undefined);
+  const names = sources.flatMap(({ locked }) => locked?.skills.map((skill) => skill.name) ?? []);
+  if (name !== undefined && !names.includes(name)) {
+    const near = nearest(name, names);
+    throw new OperatorError(
+      `No installed skill is called "${name}".${near.length === 0 ? '' : ` Near: ${near.join(', ')}.`}`,
+    );
+  }
+  if (names.length === 0) return print('No skill is installed.');
+  for (const source of sources) {
+    const skills = (source.locked?.skills ?? []).filter((skill) => name === undefined || skill.name === name);
+    if (skills.length > 0) await updateSource(source, skills, config, options.yes === true);
+  }
+}
+
+async function updateSource(
+  { source, address, ref }: SkillSource,
+  skills: readonly LockedSkill[],
+  config: Config,
+  yes: boolean,
+): Promise<void> {
+  const { dataDir } = config.bot;
+  const at = { ...(ref === undefined ? {} : { ref }) };
+  await withSource({ dataDir, address, ...at }, async (snapshot) => {
+    const { commit } = snapshot;
+    const wanted = (name: string): boolean => skills.some((skill) => skill.name === name);
+    const { offers, refused } = await readOffers(snapshot, {
+      limits: installLimits,
+      strict: config.skills.strict,
+      wanted,
+    });
+    const install = async (chosen: readonly Offer[]): Promise<void> => {
+      const now = Date.now();
+      const from = { source, ...at, ...(commit === undefined ? {} : { commit }) };
+      installSkills(dataDir, { ...from, offers: chosen, at: now });
+      await auditInstall(
+        dataDir,
+        now,
+        'skills installed',
+        source,
+        commit,
+        chosen.map(({ name }) => name),
+      );
+    };
+    print(`source ${source}${commit === undefined ? '' : `\ncommit ${commit}`}`);
+    for (const line of refusedLines(refused)) print(line);
+    const changed: Offer[] = [];
+    for (const skill of skills) {
+      const offer = offers.find((each) => each.name === skill.name);
+      const problem = checkPinned(installedFolder(dataDir, skill), skill);
+      if (offer === undefined) {
+        process.exitCode = 1;
+        print(
+          `${skill.name}: its source no longer offers it; "skillet skill remove ${skill.name}" takes it away`,
+        );
+      } else if (isChanged(skill, offer)) changed.push(offer);
+      else if (problem === undefined) print(`${skill.name}: as it was agreed to`);
+      else {
+        await install([offer]);
+        print(`${skill.name}: ${problem}; what was agreed to is back in place`);
+      }
+    }
+    if (changed.length === 0) return;
+    for (const offer of changed) {
+      const skill = skills.find(({ name }) => name === offer.name);
+      if (skill === undefined) continue;
+      print(changeLines(offer.name, compareSkill(dataDir, skill, offer)).join('\n'));
+      print(`\n${offerLines(offer, config, undefined).join('\n')}\n`);
+    }
+    if (!isYes(await agree(`Install ${changed.map(({ name }) => name).join(', ')} as shown?`, yes))) return;
+    await install(changed);
+    print(`Updated: ${changed.map(({ name }) => name).join(', ')}. A running bot takes it in at once.`);
+  });
+}
