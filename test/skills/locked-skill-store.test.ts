@@ -16,7 +16,8 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { Sandbox, SandboxRequest } from '../../src/sandbox/sandbox.ts';
+import { createOffSandbox } from '../../src/sandbox/off.ts';
+import type { SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import { installSkills, quarantineFolder, removeSkills } from '../../src/skills/install-skills.ts';
 import { createLastGood } from '../../src/skills/last-good.ts';
@@ -29,6 +30,8 @@ import { listSkillFiles } from '../../src/skills/skill-files.ts';
 import { createSkillLibrary } from '../../src/skills/skill-library.ts';
 import { offerSkills } from '../support/offer-skills.ts';
 import { makeRoot, put, silent, skillText } from './make-root.ts';
+
+const skip = process.platform === 'linux' ? false : 'the sandbox "off" needs Linux';
 
 const greet = {
   'greet/SKILL.md': skillText('name: greet\ndescription: Greets.\nenv: [KEY]', 'Run scripts/greet.sh.'),
@@ -125,18 +128,29 @@ for (const [what, tamper] of Object.entries(tampering)) {
   test(`D6 ${what}: the skill is not loaded, its scripts are not run, and what is said names the fix`, async (t) => {
     const home = await installed(t);
     const skill = await loaded(home);
-    const ran: SandboxRequest[] = [];
-    const sandbox = lockedSandbox(recordingSandbox(ran), skill);
-    const request = requestFor(skill);
-    assert.equal((await sandbox.run(request)).status, 'exited');
+    const off = createOffSandbox({ limits });
+    t.after(() => off.close());
     tamper(skill.directory);
-    const outcome = await sandbox.run(request);
+    const outcome = await lockedSandbox(off, skill).run(requestFor(skill, makeRoot(t)));
     assert.ok(outcome.status === 'unavailable' && outcome.message.includes('skillet skill update greet'));
-    assert.equal(ran.length, 1);
     assert.equal(await home.load(), undefined);
     assert.deepEqual(await codesOf(home.dataDir), ['LOCK_MISMATCH']);
   });
 }
+
+test('D6 a script of an installed skill runs while its folder is what was agreed to', { skip }, async (t) => {
+  const skill = await loaded(await installed(t));
+  const off = createOffSandbox({ limits });
+  t.after(() => off.close());
+  const outcome = await lockedSandbox(off, skill).run(requestFor(skill, makeRoot(t)));
+  assert.deepEqual(outcome, {
+    status: 'exited',
+    exitCode: 0,
+    stdout: 'hello\n',
+    stderr: '',
+    truncated: false,
+  });
+});
 
 test('D6 a file of an installed skill is read only as it was agreed to, the body too', async (t) => {
   const home = await installed(t);
@@ -294,28 +308,17 @@ test('D6 what a process that died left in the quarantine is removed, what lives 
   );
 });
 
-function requestFor(skill: Skill & Readonly<{ directory: string }>): SandboxRequest {
+const limits = { memoryMb: 512, cpuSeconds: 20, processes: 64, diskMb: 64 };
+
+function requestFor(skill: Skill & Readonly<{ directory: string }>, scratch: string): SandboxRequest {
   return {
-    argv: ['true'],
+    argv: ['sh', path.join(skill.directory, 'scripts/greet.sh')],
     skillDirectory: skill.directory,
-    scratch: '/nowhere',
+    scratch,
+    network: [],
     env: {},
-    timeoutMs: 1_000,
+    timeoutMs: 10_000,
     outputCap: 1_000,
     signal: new AbortController().signal,
-  };
-}
-
-/** Stands for whatever would run the command: what matters is whether it is asked to. */
-function recordingSandbox(ran: SandboxRequest[]): Sandbox {
-  return {
-    mode: 'virtual',
-    reachesNetwork: false,
-    skillPath: (directory) => directory,
-    run: async (request) => {
-      ran.push(request);
-      return { status: 'exited', exitCode: 0, stdout: '', stderr: '', truncated: false };
-    },
-    close: async () => undefined,
   };
 }
