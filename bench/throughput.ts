@@ -1,45 +1,65 @@
 /**
  * Turns a second with an instant model, and the cost of a turn in a store that is full (SPEC B2): `npm run bench:throughput`.
  * The servers of Telegram and of the model share the machine with the bot. Figures are printed, never judged.
+ * `SKILLET_BENCH_PEOPLE`, `_ROUNDS`, `_STORED` (conversations of the full store, 0: none such) and `_STORES`
+ * (`embedded,postgres`) change it; `_STATEMENTS=20` counts what PostgreSQL is asked and names the 20 dearest statements.
  */
+import { loadavg } from 'node:os';
 import path from 'node:path';
-import type { Entry } from '../src/core/entry.ts';
-import { systemClock } from '../src/core/clock.ts';
-import { openStore } from '../src/stores/open-store.ts';
-import { makeMessage } from '../test/support/make-message.ts';
-import { startPostgres } from '../test/support/postgres.ts';
+import { noPostgres, startPostgres } from '../test/support/postgres.ts';
 import { makeLeanHome } from '../test/support/lean/lean-bot.ts';
 import { startLeanPlatform, type LeanAnswer } from '../test/support/lean/lean-platform.ts';
 import { processorMs } from '../test/support/lean/process-cost.ts';
+import { createDatabaseCost, type DatabaseCost } from '../test/support/scale/database-cost.ts';
+import { fillStore } from './fill-store.ts';
 import { quantile } from './statistics.ts';
 
-const people = Number(process.env['SKILLET_BENCH_PEOPLE'] ?? 500);
-const rounds = Number(process.env['SKILLET_BENCH_ROUNDS'] ?? 8);
-const stored = Number(process.env['SKILLET_BENCH_STORED'] ?? 100_000);
+const setting = (name: string, otherwise: number): number =>
+  Number(process.env[`SKILLET_BENCH_${name}`] ?? otherwise);
+const people = setting('PEOPLE', 500);
+const rounds = setting('ROUNDS', 8);
+const sizes = [...new Set([0, setting('STORED', 100_000)])];
+const named = setting('STATEMENTS', 0);
+const stores = (process.env['SKILLET_BENCH_STORES'] ?? 'embedded,postgres').split(',');
 
-await turnsASecond('embedded, empty store', undefined, 0);
-await turnsASecond(`embedded, ${stored} conversations`, undefined, stored);
-const postgres = await startPostgres({ durable: true });
-if (postgres === undefined) print('postgres', 'skipped: no server binaries');
-else {
-  await turnsASecond('postgres, empty store', await postgres.database(), 0);
-  await turnsASecond(`postgres, ${stored} conversations`, await postgres.database(), stored);
-  await postgres.close();
+print('load of the machine', (loadavg()[0] ?? Number.NaN).toFixed(1));
+if (stores.includes('embedded')) for (const size of sizes) await turnsASecond('embedded', size);
+if (stores.includes('postgres')) await onPostgres();
+
+async function onPostgres(): Promise<void> {
+  const server = await startPostgres({ durable: true });
+  if (server === undefined) return print('postgres', `skipped: ${noPostgres}`);
+  try {
+    for (const size of sizes) {
+      const url = await server.database();
+      const cost = await createDatabaseCost(server, url, { counting: named > 0 });
+      await turnsASecond('postgres', size, { url, cost });
+    }
+  } finally {
+    await server.close();
+  }
 }
 
-/** Everybody writes at once, `rounds` times, and nobody waits for an answer. */
-async function turnsASecond(name: string, url: string | undefined, full: number): Promise<void> {
+/** Everybody writes at once, `rounds` times, and nobody waits for an answer; then some write alone. */
+async function turnsASecond(
+  store: string,
+  full: number,
+  database?: Readonly<{ url: string; cost: DatabaseCost }>,
+): Promise<void> {
   const platform = await startLeanPlatform();
   const home = await makeLeanHome(platform, {
     name: 'bot',
     concurrency: 64,
-    ...(url === undefined ? {} : { store: url }),
-    prepare: (folder) => fill(url ?? `sqlite:${path.join(folder, 'data', 'skillet.db')}`, full),
+    ...(database === undefined ? {} : { store: database.url }),
+    prepare: (folder) =>
+      fillStore(database?.url ?? `sqlite:${path.join(folder, 'data', 'skillet.db')}`, full),
   });
   const bot = await home.start();
   for (let chat = 1; chat <= people; chat++) platform.says(chat, 'message 0');
   await platform.answered(people);
+  await database?.cost.reset();
   const cpu = await processorMs(bot.pid);
+  const ours = process.cpuUsage();
   const began = performance.now();
   for (let round = 1; round <= rounds; round++)
     for (let chat = 1; chat <= people; chat++) platform.says(chat, `message ${round}`);
@@ -47,8 +67,24 @@ async function turnsASecond(name: string, url: string | undefined, full: number)
   const seconds = (performance.now() - began) / 1_000;
   const turns = people * rounds;
   const own = ((await processorMs(bot.pid)) - cpu) / turns;
-  print(name, `${(turns / seconds).toFixed(0)} turns/s, ${own.toFixed(2)} ms of processor a turn (${turns})`);
+  const { user, system } = process.cpuUsage(ours);
+  const its = (user + system) / 1_000 / turns;
+  await database?.cost.sample();
+  const statements = (await database?.cost.statements()) ?? [];
+  print(
+    full === 0 ? `${store}, empty store` : `${store}, ${full} conversations`,
+    `${(turns / seconds).toFixed(0)} turns/s (${turns})`,
+  );
   print('  out of order', String([...platform.answers.values()].filter(isOutOfOrder).length));
+  const server = database === undefined ? '' : `, server ${(database.cost.processorMs() / turns).toFixed(2)}`;
+  print('  processor a turn', `bot ${own.toFixed(2)} ms${server}, platform and model ${its.toFixed(2)}`);
+  const count = statements.reduce((sum, { calls }) => sum + calls, 0);
+  if (named > 0 && count > 0) print('  statements a turn', (count / turns).toFixed(1));
+  for (const { calls, ms, planMs, query } of statements.slice(0, named))
+    print(
+      `    ${(calls / turns).toFixed(2)} a turn, ${(ms / calls).toFixed(3)} + ${(planMs / calls).toFixed(3)} ms`,
+      query.slice(0, 110),
+    );
 
   const alone: number[] = [];
   for (let n = 1; n <= 100; n++) {
@@ -68,37 +104,6 @@ async function turnsASecond(name: string, url: string | undefined, full: number)
 
 function isOutOfOrder(answers: readonly LeanAnswer[]): boolean {
   return answers.some(({ text }, index) => text !== `message ${index}`);
-}
-
-/** Conversations that were answered before: a message, its answer and the part that was sent. */
-async function fill(url: string, conversations: number): Promise<void> {
-  if (conversations === 0) return;
-  const store = await openStore(url, { clock: systemClock });
-  const batch = 500;
-  for (let first = 0; first < conversations; first += batch) {
-    const ids = Array.from({ length: batch }, (_, n) => String(900_000_000 + first + n));
-    const messages = ids.map((chat) =>
-      makeMessage({ id: `telegram:${chat}:1`, conversation: { channel: 'telegram', chat } }),
-    );
-    await Promise.all(messages.map((message) => store.inbox.accept(message, { now: Date.now() })));
-    await Promise.all(
-      messages.map(async ({ id, conversation }) => {
-        const transcript = `telegram:${conversation.chat}`;
-        const entries: readonly Entry[] = [
-          { kind: 'user', item: id, sender: transcript, content: 'hello', at: Date.now() },
-          { kind: 'notice', text: 'filled', at: Date.now() },
-        ];
-        const key = `${id}#0`;
-        await store.commit({
-          entries: entries.map((entry) => ({ transcript, entry })),
-          outbox: [{ key, conversation, part: { markdown: 'hi' } }],
-          done: id,
-        });
-        await store.outbox.sent(key, { id: '1' });
-      }),
-    );
-  }
-  await store.close();
 }
 
 function print(name: string, value: string): void {

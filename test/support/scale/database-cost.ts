@@ -16,13 +16,17 @@ export type DatabaseCost = Readonly<{
 /** `ms`: carrying it out, waiting included; `planMs`: planning it. */
 export type Statement = Readonly<{ calls: number; ms: number; planMs: number; query: string }>;
 
-/** Restarts the server with `pg_stat_statements` where it has that. */
-export async function createDatabaseCost(server: PostgresServer, url: string): Promise<DatabaseCost> {
-  const [known] = await server.run(
+/** Restarts the server with `pg_stat_statements` where it has that; `counting: false` leaves it as it is, and counts no statements. */
+export async function createDatabaseCost(
+  server: PostgresServer,
+  url: string,
+  { counting = true } = {},
+): Promise<DatabaseCost> {
+  const known = await server.run(
     url,
     `SELECT 1 FROM pg_available_extensions WHERE name = 'pg_stat_statements'`,
   );
-  const counts = known !== undefined;
+  const counts = counting && known.length > 0;
   if (counts) {
     await server.run(url, `ALTER SYSTEM SET shared_preload_libraries = 'pg_stat_statements'`);
     await server.stop('fast');
