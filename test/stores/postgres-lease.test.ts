@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { createLease, createLeases } from '../../src/stores/postgres/lease.ts';
 import type { Query } from '../../src/stores/postgres/open-database.ts';
 
-const claim = { lane: 'telegram:1', queue: 'outbox/telegram', job: { id: 'job', retryCount: 0 } };
+const claim = { lane: 'telegram:1', queue: 'outbox/telegram', job: { id: 'job', retryCount: 0 }, epoch: 'e' };
 
 /** A statement made for a lane, answered after `tookMs`. */
 async function ask(tookMs: number) {
@@ -12,10 +12,10 @@ async function ask(tookMs: number) {
     time.now += tookMs;
     return { rows: [], changed: 1 };
   };
-  const leases = createLeases(() => time.now);
+  const leases = createLeases(undefined, () => time.now);
   const lease = createLease(claim);
   const answer = await leases
-    .under(lease, () => leases.fenced(query, 'SELECT', []))
+    .under(lease, () => leases.fencedQuery(query, 'SELECT', []))
     .then(
       ({ changed }) => changed,
       (error: unknown) => String(error),

@@ -108,6 +108,37 @@ function outages(server: PostgresServer): void {
     });
   }
 
+  for (const how of ['fast', 'crash'] as const) {
+    const fate = how === 'crash' ? 'is lost, for the server may have forgotten its last steps' : 'goes on';
+    test(`Q5 Q9 Q11 a lane that was held when the server stopped (${how}) ${fate}`, async (context) => {
+      const store = await openStore(await server.database());
+      context.after(() => store.close());
+      const taken = Promise.withResolvers<void>();
+      const back = Promise.withResolvers<void>();
+      const outcome = Promise.withResolvers<string>();
+      const serving = store.inbox.serve({
+        channels: ['telegram'],
+        concurrency: 1,
+        async run(lane) {
+          const item = await store.inbox.take(lane, Date.now());
+          if (item === undefined) return;
+          taken.resolve();
+          await back.promise;
+          await store.commit({ done: item.key }).then(() => outcome.resolve('done'), outcome.reject);
+        },
+      });
+      context.after(() => serving.stop());
+      await store.inbox.accept(said(1), { now: Date.now() });
+      await taken.promise;
+      await server.stop(how);
+      await server.start();
+      await works(() => store.check());
+      back.resolve();
+      if (how === 'fast') assert.equal(await outcome.promise, 'done');
+      else await assert.rejects(outcome.promise, /was lost to another process: nothing was written/);
+    });
+  }
+
   test('Q11 a database that hangs is told within seconds and nothing waits for it for ever', async (context) => {
     const url = new URL(await server.database());
     const line = await startLine(context, `${url.searchParams.get('host')}/.s.PGSQL.5432`);

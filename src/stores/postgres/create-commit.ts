@@ -2,39 +2,84 @@ import { conversationKey } from '../../core/conversation.ts';
 import type { Step, Store } from '../store.ts';
 import { addWork } from './accept-messages.ts';
 import type { Backing } from './backing.ts';
+import { createBatch } from './create-batch.ts';
 import { laneOf } from './create-inbox.ts';
+import { lost } from './lease.ts';
 import { lockOf } from './lock-of.ts';
-import { writeStep } from './write-step.ts';
+import { writeSteps, type FencedStep } from './write-step.ts';
 
-/** `Store.commit` on PostgreSQL: one transaction, refused where the lane it is called for was lost (Q8, Q9). */
+/** Steps written in one transaction. */
+const most = 100;
+
+/**
+ * `Store.commit` on PostgreSQL: one transaction, refused where the lane it is called for was lost (Q8, Q9). Steps that come
+ * together share one.
+ */
 export function createCommit({ database, jobs, leases, announce, clock }: Backing): Store['commit'] {
-  return async (step: Step) => {
-    const parts = new Set(step.outbox?.map(({ conversation }) => conversationKey(conversation)));
-    const work = new Set(step.work?.map(({ lane }) => lane));
-    // Who holds the lane goes on with it; for anybody else its job has to be called.
-    const freed =
-      step.done === undefined || leases.active() ? undefined : await laneOf(database.query, step.done);
-    const inbox = freed === undefined ? work : new Set([...work, freed]);
-    if (parts.size === 0 && inbox.size === 0) return writeStep(leases, database.query, step, clock.now());
+  const writeAll = (durable: boolean) =>
+    createBatch<FencedStep, undefined | typeof lost>((steps) => {
+      const lanes = new Set(steps.flatMap(({ step }) => lanesOf(step)));
+      const locks = Array.from(lanes, (lane) => lockOf('outbox', lane)).sort(ascending);
+      return writeSteps(database.query, steps, { locks, offers: true, durable });
+    }, most);
+  const write = { disk: writeAll(true), memory: writeAll(false) };
 
-    await jobs.prepare('outbox', parts);
+  /** Gives work to other lanes, or frees one that nobody holds. */
+  async function writeAlone(step: Step, freed: string | undefined): Promise<void> {
+    const parts = new Set(lanesOf(step));
+    const work = new Set(step.work?.map(({ lane }) => lane));
+    const inbox = freed === undefined ? work : new Set([...work, freed]);
     await jobs.prepare('inbox', inbox);
     const locks = [
       ...Array.from(parts, (lane) => lockOf('outbox', lane)),
       ...Array.from(inbox, (lane) => lockOf('inbox', lane)),
     ];
-    await database.transaction({ outlives: 'disk', locks }, async (query) => {
-      await writeStep(leases, query, step, clock.now());
-      await addWork(query, step.work ?? [], clock.now());
-      await jobs.offer(query, 'outbox', due(parts));
-      await jobs.offer(query, 'inbox', due(work));
-      if (freed !== undefined) await jobs.hasten(query, 'inbox', freed);
-    });
-    if (parts.size > 0) announce('outbox');
+    const now = clock.now();
+    await leases.fenced((fence) =>
+      database.transaction({ outlives: 'disk', locks }, async (query) => {
+        const how = { locks: [], offers: true, durable: true };
+        const [refused] = await writeSteps(query, [{ step, fence, now }], how);
+        if (refused === lost) return lost;
+        await addWork(query, step.work ?? [], now);
+        await jobs.offer(
+          query,
+          'inbox',
+          Array.from(work, (lane) => ({ lane, inMs: 0 })),
+        );
+        if (freed !== undefined) await jobs.hasten(query, 'inbox', freed);
+      }),
+    );
     if (inbox.size > 0) announce('inbox');
+  }
+
+  return async (step) => {
+    // Who holds the lane goes on with it; for anybody else its job has to be called.
+    const freed =
+      step.done === undefined || leases.active() ? undefined : await laneOf(database.query, step.done);
+    const parts = lanesOf(step);
+    await jobs.prepare('outbox', parts);
+    if (freed !== undefined || (step.work?.length ?? 0) > 0) await writeAlone(step, freed);
+    else {
+      const outlives = leases.active() && isRetraced(step) ? 'memory' : 'disk';
+      await leases.fenced((fence) => write[outlives]({ step, fence, now: clock.now() }));
+    }
+    if (parts.length > 0) announce('outbox');
   };
 }
 
-function due(lanes: Iterable<string>): readonly Readonly<{ lane: string; inMs: number }>[] {
-  return Array.from(lanes, (lane) => ({ lane, inMs: 0 }));
+/**
+ * What a lane does again by itself should the server forget it, without anybody outside having seen anything: the item waits
+ * again then, the lane is lost with the epoch, and a part goes out only once it is noted on the disk that it does, which
+ * brings there all that was committed before. What a tool does, and did, is never done by chance a second time.
+ */
+function isRetraced({ entries = [] }: Step): boolean {
+  return entries.every(({ entry: { kind } }) => kind === 'user' || kind === 'assistant' || kind === 'notice');
+}
+
+function lanesOf({ outbox = [] }: Step): readonly string[] {
+  return outbox.map(({ conversation }) => conversationKey(conversation));
+}
+
+function ascending(a: bigint, b: bigint): number {
+  return a < b ? -1 : 1;
 }

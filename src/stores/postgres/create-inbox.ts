@@ -4,11 +4,15 @@ import type { Accepted, Inbox, InboxItem } from '../store.ts';
 import { acceptMessages, type Arrival, type Arrived } from './accept-messages.ts';
 import type { Backing } from './backing.ts';
 import { createBatch } from './create-batch.ts';
+import { fenceValues, lost, type Fence } from './lease.ts';
 import { lockOf } from './lock-of.ts';
 import type { Query } from './open-database.ts';
 import type { Serve } from './create-serve.ts';
 
-/** Messages stored in one transaction. */
+type Taking = Readonly<{ lane: string; now: number; fence: Fence }>;
+type TakenRow = InboxRow & Readonly<{ place: number; held: boolean; before: number | null }>;
+
+/** Messages stored, or items taken, in one transaction. */
 const batchSize = 200;
 /** The row of the item that a message is in, by the place of its key among the values. */
 const itemOf = (place: string) => `(SELECT item FROM skillet.inbox_keys WHERE key = ${place})`;
@@ -57,25 +61,33 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
     return changed;
   }
 
+  const takeHead = createBatch<Taking, InboxRow | undefined | typeof lost>(async (takings) => {
+    const { rows } = await database.query<TakenRow>(
+      `SELECT place, held, before, ${inboxColumns.replace(/\w+/g, '(item).$&')} FROM skillet.take($1, $2, $3, $4, $5, $6)`,
+      [
+        ...fenceValues(takings.map(({ fence }) => fence)),
+        takings.map(({ lane }) => lane),
+        takings[0]?.now ?? 0,
+      ],
+    );
+    const taken = new Map(rows.map((row) => [row.place, row]));
+    return takings.map((_, n) => {
+      const row = taken.get(n + 1);
+      if (row?.held === false) return lost;
+      return row && { ...row, taken_at: row.before };
+    });
+  }, batchSize);
+
   async function take(lane: string, now: number): Promise<InboxItem | undefined> {
     for (;;) {
-      const { rows } = await leases.fenced<InboxRow & Readonly<{ before: number | null }>>(
-        database.query,
-        `UPDATE skillet.inbox SET was_taken = true, join_key = NULL, taken_at = $5
-         FROM (SELECT seq AS head, taken_at AS before FROM skillet.inbox WHERE status = 'waiting' AND lane = $4
-               ORDER BY seq LIMIT 1) AS first
-         WHERE (SELECT skillet.held($1, $2, $3, false)) AND seq = head AND status = 'waiting' AND due_at <= $5
-         RETURNING ${inboxColumns}, before`,
-        [lane, now],
-      );
-      const [row] = rows;
+      const row = await leases.fenced((fence) => takeHead({ lane, now, fence }));
       if (row === undefined) return undefined;
-      const read = readItem({ ...row, taken_at: row.before });
+      const read = readItem(row);
       if (read.ok) return read.value;
-      await leases.fenced(
+      await leases.fencedQuery(
         database.query,
-        `UPDATE skillet.inbox SET status = 'dead', error = $5
-         WHERE (SELECT skillet.held($1, $2, $3, false)) AND seq = $4`,
+        `UPDATE skillet.inbox SET status = 'dead', error = $6
+         WHERE (SELECT skillet.held($1, $2, $3, $4, false)) AND seq = $5`,
         [row.seq, `The stored message ${read.reason}`],
       );
       log.error(
@@ -86,10 +98,10 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
   }
 
   async function fail(key: string, error: string, retryAt: number | undefined): Promise<number> {
-    const failed = await leases.fenced<Readonly<{ tries: number }>>(
+    const failed = await leases.fencedQuery<Readonly<{ tries: number }>>(
       database.query,
-      `UPDATE skillet.inbox SET status = $5, tries = tries + 1, error = $6, due_at = $7, taken_at = NULL
-       WHERE (SELECT skillet.held($1, $2, $3, false)) AND status = 'waiting' AND seq = ${itemOf('$4')}
+      `UPDATE skillet.inbox SET status = $6, tries = tries + 1, error = $7, due_at = $8, taken_at = NULL
+       WHERE (SELECT skillet.held($1, $2, $3, $4, false)) AND status = 'waiting' AND seq = ${itemOf('$5')}
        RETURNING tries`,
       [key, retryAt === undefined ? 'dead' : 'waiting', plain(error), retryAt ?? 0],
     );
@@ -109,10 +121,10 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
     take,
     fail,
     async postpone(key, error, retryAt) {
-      await leases.fenced(
+      await leases.fencedQuery(
         database.query,
-        `UPDATE skillet.inbox SET error = $5, due_at = $6, taken_at = NULL
-         WHERE (SELECT skillet.held($1, $2, $3, false)) AND status = 'waiting' AND seq = ${itemOf('$4')}`,
+        `UPDATE skillet.inbox SET error = $6, due_at = $7, taken_at = NULL
+         WHERE (SELECT skillet.held($1, $2, $3, $4, false)) AND status = 'waiting' AND seq = ${itemOf('$5')}`,
         [key, plain(error), retryAt],
       );
     },

@@ -1,5 +1,6 @@
 import { Keyv, keyvStorageCapability, type KeyvStorageAdapter } from 'keyv';
 import type { Log } from '../../core/log.ts';
+import { createBatch } from './create-batch.ts';
 import type { Database, Outlives, Query } from './open-database.ts';
 
 type Row = Readonly<{ key: string; value: string }>;
@@ -8,6 +9,9 @@ type Methods = Pick<
   KeyvStorageAdapter,
   'get' | 'getMany' | 'has' | 'hasMany' | 'set' | 'setMany' | 'delete' | 'deleteMany' | 'clear' | 'iterator'
 >;
+
+/** Keys looked for in one statement. */
+const most = 1_000;
 
 /** Keyv on PostgreSQL (Q8). A failed read or write rejects; a damaged value counts as missing and is reported. */
 export function createKeyed({ query, transaction }: Database, log: Log): (namespace: string) => Keyv {
@@ -22,14 +26,19 @@ export function createKeyed({ query, transaction }: Database, log: Log): (namesp
     }
 
     async function find(keys: readonly string[]): Promise<readonly (string | undefined)[]> {
+      return Promise.all(keys.map(findOne));
+    }
+
+    // What is looked for at one moment is looked for together.
+    const findOne = createBatch<string, string | undefined>(async (keys) => {
       const { rows } = await query<Row>(`SELECT key, value ${live} AND key = ANY($3)`, [
         namespace,
         Date.now(),
-        keys,
+        [...new Set(keys)],
       ]);
       const values = new Map(rows.filter(readable).map(({ key, value }) => [key, value]));
       return keys.map((key) => values.get(key));
-    }
+    }, most);
 
     async function store(entries: readonly Entry[]): Promise<boolean[]> {
       // The last of one key counts; one statement may not write a row twice.

@@ -3,8 +3,16 @@ import type { DeadPart, Outbox, OutboxRow } from '../store.ts';
 import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
 import type { Backing } from './backing.ts';
 import type { Serve } from './create-serve.ts';
+import { createBatch } from './create-batch.ts';
+import { fenceValues, lost, type Fence } from './lease.ts';
 import { lockOf } from './lock-of.ts';
 import type { Query } from './open-database.ts';
+
+/** Parts looked for, or marked, in one statement. */
+const batchSize = 200;
+type HeadRow = OutboxTableRow & Readonly<{ due_at: number }>;
+type Sending = Readonly<{ key: string; fence: Fence }>;
+type Sent = Readonly<{ key: string; receipt: string }>;
 
 /** The outbox on PostgreSQL. */
 export function createOutbox(
@@ -12,26 +20,49 @@ export function createOutbox(
   serve: Serve,
 ): Outbox {
   /** A change of a row that only who holds its conversation may make; the row's key is the fourth value. */
-  async function change(set: string, values: readonly unknown[], durable = false): Promise<void> {
-    await leases.fenced(
+  async function change(set: string, values: readonly unknown[]): Promise<void> {
+    await leases.fencedQuery(
       database.query,
-      `UPDATE skillet.outbox SET ${set} WHERE (SELECT skillet.held($1, $2, $3, ${durable})) AND finished_at IS NULL AND key = $4`,
+      `UPDATE skillet.outbox SET ${set} WHERE (SELECT skillet.held($1, $2, $3, $4, false)) AND finished_at IS NULL AND key = $5`,
       values,
     );
   }
 
+  const firstOf = createBatch<string, HeadRow | undefined>(async (lanes) => {
+    const { rows } = await database.query<HeadRow & Readonly<{ place: number }>>(
+      `SELECT lanes.place, head.* FROM unnest($1::text[]) WITH ORDINALITY AS lanes (lane, place) CROSS JOIN LATERAL (
+         SELECT o.key, o.conversation, o.part, o.status, o.tries, o.repeats, o.due_at, s.receipt
+         FROM skillet.outbox o LEFT JOIN skillet.shown s ON s.key = o.key
+         WHERE o.finished_at IS NULL AND o.lane = lanes.lane ORDER BY o.seq LIMIT 1) AS head`,
+      [lanes],
+    );
+    const heads = new Map(rows.map((row) => [row.place, row]));
+    return lanes.map((_, n) => heads.get(n + 1));
+  }, batchSize);
+
+  const beginSend = createBatch<Sending, undefined | typeof lost>(async (sendings) => {
+    const { rows } = await database.query<Readonly<{ held: readonly boolean[] }>>(
+      'SELECT skillet.begin_sends($1, $2, $3, $4, $5) AS held',
+      [...fenceValues(sendings.map(({ fence }) => fence)), sendings.map(({ key }) => key)],
+    );
+    return sendings.map((_, n) => (rows[0]?.held[n] === true ? undefined : lost));
+  }, batchSize);
+
+  const noteSent = createBatch<Sent, undefined>(async (sent) => {
+    await database.query(
+      `UPDATE skillet.outbox SET status = 'sent', receipt = new.receipt, finished_at = $3
+       FROM unnest($1::text[], $2::text[]) AS new (key, receipt) WHERE outbox.key = new.key`,
+      [sent.map(({ key }) => key), sent.map(({ receipt }) => receipt), clock.now()],
+    );
+    return sent.map(() => undefined);
+  }, batchSize);
+
   const giveUp = (key: string, error: string) =>
-    change(`status = 'dead', error = $5, finished_at = $6`, [key, plain(error), clock.now()]);
+    change(`status = 'dead', error = $6, finished_at = $7`, [key, plain(error), clock.now()]);
 
   async function next(lane: string, now: number): Promise<OutboxRow | undefined> {
     for (;;) {
-      const { rows } = await database.query<OutboxTableRow & Readonly<{ due_at: number }>>(
-        `SELECT o.key, o.conversation, o.part, o.status, o.tries, o.repeats, o.due_at, s.receipt
-         FROM skillet.outbox o LEFT JOIN skillet.shown s ON s.key = o.key
-         WHERE o.finished_at IS NULL AND o.lane = $1 ORDER BY o.seq LIMIT 1`,
-        [lane],
-      );
-      const [row] = rows;
+      const row = await firstOf(lane);
       if (row === undefined || (row.status !== 'sending' && row.due_at > now)) return undefined;
       const read = readPart(row);
       if (read.ok) return read.value;
@@ -44,16 +75,11 @@ export function createOutbox(
     serve,
     next,
     // On the disk before the platform hears of it.
-    sending: (key) => change(`status = 'sending'`, [key], true),
-    async sent(key, receipt) {
-      // Not fenced: that it was sent is true whoever has the conversation now.
-      await database.query(
-        `UPDATE skillet.outbox SET status = 'sent', receipt = $2, finished_at = $3 WHERE key = $1`,
-        [key, JSON.stringify(receipt), clock.now()],
-      );
-    },
+    sending: (key) => leases.fenced((fence) => beginSend({ key, fence })),
+    // Not fenced: that it was sent is true whoever has the conversation now.
+    sent: (key, receipt) => noteSent({ key, receipt: JSON.stringify(receipt) }),
     retry: (key, error, at) =>
-      change(`status = 'waiting', tries = tries + 1, error = $5, due_at = $6`, [key, plain(error), at]),
+      change(`status = 'waiting', tries = tries + 1, error = $6, due_at = $7`, [key, plain(error), at]),
     dead: giveUp,
     repeated: (key) => change('repeats = repeats + 1', [key]),
     async givenUp() {

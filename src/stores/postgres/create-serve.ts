@@ -4,8 +4,8 @@ import { createLookout } from '../lookout.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 import type { Announcer } from './create-announcer.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
+import { createGiveBack, type Outcome } from './create-give-back.ts';
 import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
-import { lockOf } from './lock-of.ts';
 import { bringForward } from './sweep-lanes.ts';
 import type { Backing } from './backing.ts';
 import type { Query } from './open-database.ts';
@@ -20,8 +20,6 @@ const afterFaultMs = 1_000;
 const inARow = 3;
 const longestMs = 60 * 60_000;
 const timerSlackMs = 10;
-/** What became of a lane when its turn was over. */
-type Outcome = Readonly<{ next: 'again' | 'gone' } | { next: 'later'; inMs: number }>;
 
 /**
  * Gives out lanes of one kind, each to one process at a time (Q9). pg-boss says which lane is whose; here is who asks it,
@@ -43,6 +41,7 @@ export function createServe(
 ): Serve {
   const { kind, head, waiting, backing, announcer, heartbeat, closed } = options;
   const { database, jobs, leases, clock, log } = backing;
+  const close = createGiveBack(backing, kind);
 
   return ({ channels, concurrency, run }) => {
     const active = new Map<string, Promise<void>>();
@@ -60,16 +59,21 @@ export function createServe(
       // Another channel is asked first each time, so that none takes all the room.
       state.first = (state.first + 1) % Math.max(1, channels.length);
       const inTurn = [...channels.slice(state.first), ...channels.slice(0, state.first)];
-      for (const channel of inTurn) {
+      for (const channel of inTurn) await claimFrom(channel);
+      return nextLook();
+    }
+
+    /** As many as there is room for. */
+    async function claimFrom(channel: string): Promise<void> {
+      for (;;) {
         const room = concurrency - active.size;
         if (room <= 0) state.crowded = true;
-        if (room <= 0 || stopping.signal.aborted) break;
+        if (room <= 0 || stopping.signal.aborted) return;
         const since = performance.now();
-        const claims = await jobs.claim(kind, channel, room);
-        if (claims.length === room) state.crowded = true;
+        const { claims, more } = await jobs.claim(kind, channel, room);
         for (const claim of claims) begin(claim, since);
+        if (!more) return;
       }
-      return nextLook();
     }
 
     /** Where the clock was set back nothing waits for the old time. */
@@ -131,37 +135,23 @@ export function createServe(
     /** Until it worked, or the lane is lost: with the database away nobody else can take it either. */
     async function giveBack(
       lease: Lease,
-      turn: Readonly<{ refused: boolean; yields: boolean }>,
+      { refused, yields }: Readonly<{ refused: boolean; yields: boolean }>,
     ): Promise<Outcome> {
+      const { claim } = lease;
       while (lease.state() === 'held') {
         try {
-          return await close(lease, turn);
+          await heartbeat.pause(lease);
+          const ends = yields || stopping.signal.aborted;
+          const outcome = await close({ claim, yields: ends, waitMs: refused ? afterFaultMs : 0 });
+          if (outcome.next === 'lost') lease.lose();
+          if (outcome.next === 'again') heartbeat.resume(lease);
+          return outcome;
         } catch (error) {
-          log.debug({ err: error, lane: lease.claim.lane }, 'a lane could not be given back yet');
+          log.debug({ err: error, lane: claim.lane }, 'a lane could not be given back yet');
           await delay(afterFaultMs, undefined, { ref: false });
         }
       }
       return { next: 'gone' };
-    }
-
-    async function close(
-      lease: Lease,
-      { refused, yields }: { refused: boolean; yields: boolean },
-    ): Promise<Outcome> {
-      const { lane } = lease.claim;
-      return database.transaction({ outlives: 'memory', locks: [lockOf(kind, lane)] }, async (query) => {
-        const dueAt = await head(query, lane);
-        const waits =
-          dueAt === undefined ? undefined : Math.max(0, dueAt - clock.now(), refused ? afterFaultMs : 0);
-        if (waits === 0 && !yields && !stopping.signal.aborted) return { next: 'again' };
-        if (!(await jobs.end(query, lease.claim))) {
-          lease.lose();
-          return { next: 'gone' };
-        }
-        if (waits === undefined) return { next: 'gone' };
-        await jobs.offer(query, kind, [{ lane, inMs: waits }]);
-        return { next: 'later', inMs: waits };
-      });
     }
 
     function putOff(inMs: number): void {

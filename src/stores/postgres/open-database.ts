@@ -119,8 +119,8 @@ export function openDatabase(url: string, log: Log): Database {
   };
 }
 
-/** A commit coordinates only, unless it says otherwise. Who holds locks and sleeps is cut off. */
-const sessionSettings = `SET synchronous_commit = off; SET statement_timeout = ${statementMs};
+/** A commit coordinates only, unless it says otherwise. What is asked is the same each time: it is planned once. Who holds locks and sleeps is cut off. */
+const sessionSettings = `SET synchronous_commit = off; SET plan_cache_mode = force_generic_plan; SET statement_timeout = ${statementMs};
   SET idle_in_transaction_session_timeout = 10000; SET client_min_messages = warning`;
 
 /** The pool waits for it, whatever its types say. */

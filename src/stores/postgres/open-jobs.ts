@@ -1,9 +1,10 @@
 import { PgBoss } from 'pg-boss';
 import { z } from 'zod';
 import type { Log } from '../../core/log.ts';
-import { laneChannel } from '../lane-channel.ts';
+import type { Epoch } from './create-epoch.ts';
 import { heartbeatSeconds, type Claim, type Kind } from './lease.ts';
 import type { Database, Query } from './open-database.ts';
+import { queueOf, queueOfChannel } from './queue-of.ts';
 
 /** A lane that has work, and in how many milliseconds (0: now). */
 export type Offer = Readonly<{ lane: string; inMs: number }>;
@@ -20,10 +21,12 @@ export type Jobs = Readonly<{
   offer(query: Query, kind: Kind, offers: readonly Offer[]): Promise<void>;
   /** The same for one lane whose job may have been put off: it is due now. */
   hasten(query: Query, kind: Kind, lane: string): Promise<void>;
-  /** Claims up to `most` lanes of a channel that are due, oldest first. */
-  claim(kind: Kind, channel: string, most: number): Promise<readonly Claim[]>;
-  /** Ends the lane's job, inside a transaction that holds the lane's lock. False when the claim was lost. */
-  end(query: Query, claim: Claim): Promise<boolean>;
+  /** Claims lanes of a channel that are due, oldest first: up to `most`, or somewhat fewer; `more`: there may be others. */
+  claim(
+    kind: Kind,
+    channel: string,
+    most: number,
+  ): Promise<Readonly<{ claims: readonly Claim[]; more: boolean }>>;
   /** Tells that these are alive. Gives those that were lost. */
   touch(claims: readonly Claim[]): Promise<readonly Claim[]>;
   close(): Promise<void>;
@@ -47,7 +50,7 @@ const queueOptions = {
 } as const;
 
 /** Starts pg-boss in its own schema `skillet_jobs`, over our pool. To be called by one process at a time: it may migrate. */
-export async function openJobs(database: Database, log: Log): Promise<Jobs> {
+export async function openJobs(database: Database, epoch: Epoch, log: Log): Promise<Jobs> {
   const boss = new PgBoss({
     db: {
       async executeSql(text, values = []) {
@@ -114,13 +117,19 @@ export async function openJobs(database: Database, log: Log): Promise<Jobs> {
     },
     async claim(kind, channel, most) {
       const queue = queueOfChannel(kind, encodeURIComponent(channel));
-      const jobs = await boss.fetch<Readonly<{ lane: string }>>(queue, { batchSize: most });
-      return jobs.map(({ id, retryCount, data }) => ({ lane: data.lane, queue, job: { id, retryCount } }));
-    },
-    async end(query, { queue, job }) {
-      // Deleted, not completed: nothing is left to be swept away.
-      const ended = await boss.deleteJob(queue, [job], over(query));
-      return settledJobs.parse(ended).settled.length > 0;
+      // The number is part of pg-boss's statement: few numbers, few statements to prepare.
+      const batchSize = 2 ** Math.floor(Math.log2(most));
+      const [current, jobs] = await Promise.all([
+        epoch.current(),
+        boss.fetch<Readonly<{ lane: string }>>(queue, { batchSize }),
+      ]);
+      const claims = jobs.map(({ id, retryCount, data }) => ({
+        lane: data.lane,
+        queue,
+        job: { id, retryCount },
+        epoch: current,
+      }));
+      return { claims, more: claims.length === batchSize };
     },
     async touch(claims) {
       const lost: Claim[] = [];
@@ -133,13 +142,4 @@ export async function openJobs(database: Database, log: Log): Promise<Jobs> {
     },
     close: () => boss.stop({ graceful: false, close: false }),
   };
-}
-
-function queueOf(kind: Kind, lane: string): string {
-  return queueOfChannel(kind, laneChannel(lane));
-}
-
-/** pg-boss takes letters, digits, `_`, `.`, `-` and `/`. */
-function queueOfChannel(kind: Kind, encoded: string): string {
-  return `${kind}/${encoded.replace(/[^\w.-]/g, (other) => `/${other.charCodeAt(0).toString(16)}`)}`;
 }

@@ -3,6 +3,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Store } from '../store.ts';
 import { createAnnouncer } from './create-announcer.ts';
+import { createEpoch } from './create-epoch.ts';
 import { createPostgresStore } from './create-postgres-store.ts';
 import { createWire } from './create-wire.ts';
 import { DatabaseFault } from './database-fault.ts';
@@ -22,18 +23,20 @@ const longestWaitMs = 3_600_000;
  */
 export async function openPostgresStore(url: string, clock: Clock, log: Log): Promise<Store> {
   const database = reach(url, log);
+  const epoch = createEpoch(database);
   const opened: { jobs?: Jobs } = {};
   try {
     await migrate(database, schema, async () => {
-      opened.jobs = await openJobs(database, log);
+      opened.jobs = await openJobs(database, epoch, log);
     });
     if (opened.jobs === undefined) throw new Error('The job engine was not started');
     const wire = createWire(database, log);
+    wire.onReturn(epoch.forget);
     const announcer = createAnnouncer(wire, log);
     const backing = {
       database,
       jobs: opened.jobs,
-      leases: createLeases(),
+      leases: createLeases(epoch.forget),
       announce: announcer.announce,
       clock,
       log,

@@ -1,3 +1,5 @@
+import { laneFunctions } from './lane-functions.ts';
+
 /** What takes an empty `skillet` schema to the present one, one step a version. Steps that were released are never edited: add one. */
 export const schema: readonly string[] = [
   `CREATE TABLE skillet.inbox (
@@ -151,4 +153,6 @@ export const schema: readonly string[] = [
     IF NOT FOUND THEN RAISE EXCEPTION 'the lane was lost' USING ERRCODE = 'SKL01'; END IF;
     RETURN true;
   END $$ LANGUAGE plpgsql;`,
+
+  laneFunctions,
 ];

@@ -12,14 +12,18 @@ export type Moment = Readonly<{
 
 type When = KillAt['when'];
 
+/** What writes entries, and parts to send, on either store. */
+const step = '(INSERT INTO entries|skillet\\.write_steps)\\b';
+const parts = '(INSERT INTO outbox|skillet\\.write_steps)\\b';
+
 /** An entry of this kind whose text holds the token. */
 function entry(kind: string, when: When): Moment['kill'] {
-  return ({ token }) => ({ at: `INSERT INTO (skillet\\.)?entries\\b.*\\b${kind}\\b.*${token}\\b`, when });
+  return ({ token }) => ({ at: `${step}.*\\b${kind}\\b.*${token}\\b`, when });
 }
 
 /** The `nth` start or end of a tool call; ids hold the token. */
 function call(kind: 'tool_started' | 'tool_result', when: When, nth = 1): Moment['kill'] {
-  return ({ token }) => ({ at: `INSERT INTO (skillet\\.)?entries\\b.*${kind}.*_${token}_`, when, nth });
+  return ({ token }) => ({ at: `${step}.*${kind}.*_${token}_`, when, nth });
 }
 
 function inChat(statement: string, when: When): Moment['kill'] {
@@ -118,17 +122,17 @@ export const sending: readonly Moment[] = [
   {
     name: 'the reply is not committed',
     say: 'say $',
-    kill: inChat('INSERT INTO (skillet\\.)?outbox\\b', 'after'),
+    kill: inChat(parts, 'after'),
   },
   {
     name: 'the reply waits to be sent',
     say: 'say $',
-    kill: inChat('INSERT INTO (skillet\\.)?outbox\\b', 'committed'),
+    kill: inChat(parts, 'committed'),
   },
   {
     name: 'about to be sent',
     say: 'say $',
-    kill: inChat("UPDATE (skillet\\.)?outbox SET status = 'sending'", 'committed'),
+    kill: inChat("(UPDATE outbox SET status = 'sending'|skillet\\.begin_sends)", 'committed'),
     often: true,
   },
   {

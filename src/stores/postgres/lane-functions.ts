@@ -1,0 +1,192 @@
+/**
+ * What a turn does again and again, as functions of the server that carry it out for many lanes at once. All take arrays, one
+ * place for each lane; a lane that was lost is left out and said so, and harms no other.
+ */
+export const laneFunctions = `
+  -- Emptied by the server when it recovers from a crash, in which it may have lost what was written to memory only. A lane is
+  -- held under the epoch it was claimed in: nobody goes on with one whose last steps the server forgot.
+  CREATE UNLOGGED TABLE skillet.epoch (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one),
+    id uuid NOT NULL DEFAULT gen_random_uuid()
+  );
+
+  CREATE FUNCTION skillet.current_epoch() RETURNS uuid AS $$
+  DECLARE current uuid;
+  BEGIN
+    SELECT id INTO current FROM skillet.epoch;
+    IF FOUND THEN RETURN current; END IF;
+    INSERT INTO skillet.epoch DEFAULT VALUES ON CONFLICT DO NOTHING;
+    SELECT id INTO current FROM skillet.epoch;
+    RETURN current;
+  END $$ LANGUAGE plpgsql;
+
+  -- Whether a lane's job is held by this very claim, which it stays until the transaction ends: whoever takes the lane over
+  -- replaces the job's row. Without a job there is nothing to hold.
+  CREATE FUNCTION skillet.holds(of_epoch uuid, queue text, job uuid, attempt integer) RETURNS boolean AS $$
+  BEGIN
+    IF job IS NULL THEN RETURN true; END IF;
+    PERFORM 1 FROM skillet_jobs.job_common
+      WHERE name = queue AND id = job AND state = 'active' AND retry_count = attempt FOR KEY SHARE;
+    RETURN FOUND AND EXISTS (SELECT 1 FROM skillet.epoch WHERE id = of_epoch);
+  END $$ LANGUAGE plpgsql;
+
+  -- The same for a statement on its own, which is refused where the lane was lost. "durable": it is committed to disk.
+  DROP FUNCTION skillet.held;
+  CREATE FUNCTION skillet.held(of_epoch uuid, queue text, job uuid, attempt integer, durable boolean) RETURNS boolean AS $$
+  BEGIN
+    IF durable THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+    IF NOT skillet.holds(of_epoch, queue, job, attempt) THEN
+      RAISE EXCEPTION 'the lane was lost' USING ERRCODE = 'SKL01';
+    END IF;
+    RETURN true;
+  END $$ LANGUAGE plpgsql;
+
+  -- A job for a lane that has none, due in so many milliseconds; whoever calls holds the lane's lock.
+  CREATE FUNCTION skillet.offer(queue text, lane text, in_ms bigint) RETURNS void AS $$
+  BEGIN
+    INSERT INTO skillet_jobs.job_common (name, data, singleton_key, policy, start_after, created_on, keep_until,
+      retry_limit, retry_delay, retry_backoff, retry_delay_max, expire_seconds, deletion_seconds, heartbeat_seconds)
+    SELECT q.name, jsonb_build_object('lane', lane), lane, q.policy, due, now(), due + q.retention_seconds * interval '1 second',
+      q.retry_limit, q.retry_delay, q.retry_backoff, q.retry_delay_max, q.expire_seconds, q.deletion_seconds, q.heartbeat_seconds
+    FROM skillet_jobs.queue AS q, (SELECT now() + in_ms * interval '1 millisecond' AS due) AS at
+    WHERE q.name = queue
+    ON CONFLICT DO NOTHING;
+  END $$ LANGUAGE plpgsql;
+
+  -- When the head of a lane is due; nothing where the lane is empty.
+  CREATE FUNCTION skillet.head_due(kind text, of_lane text) RETURNS bigint AS $$
+  BEGIN
+    IF kind = 'inbox' THEN
+      RETURN (SELECT due_at FROM skillet.inbox WHERE status = 'waiting' AND lane = of_lane ORDER BY seq LIMIT 1);
+    END IF;
+    RETURN (SELECT CASE WHEN status = 'sending' THEN 0 ELSE due_at END FROM skillet.outbox
+      WHERE finished_at IS NULL AND lane = of_lane ORDER BY seq LIMIT 1);
+  END $$ LANGUAGE plpgsql;
+
+  -- What becomes of lanes whose turn is over: "again" (its head is due, and it need not yield), "gone" (empty), a number
+  -- (milliseconds until it is due; it has a new job) or "lost". "waits": milliseconds that it has to wait at least.
+  CREATE FUNCTION skillet.give_back(kind text, locks bigint[], lanes text[], queues text[], jobs uuid[], attempts integer[],
+    yields boolean[], waits bigint[], at bigint) RETURNS text[] AS $$
+  DECLARE
+    outcomes text[] := array_fill(NULL::text, ARRAY[cardinality(lanes)]);
+    due bigint;
+  BEGIN
+    -- Most go on, and need no lock for that: nobody else ends this lane.
+    FOR i IN 1..cardinality(lanes) LOOP
+      IF NOT yields[i] AND waits[i] = 0 AND skillet.head_due(kind, lanes[i]) <= at THEN outcomes[i] := 'again'; END IF;
+    END LOOP;
+    -- In one order for all who take several.
+    PERFORM pg_advisory_xact_lock(lock) FROM (
+      SELECT lock FROM unnest(locks, outcomes) AS each (lock, outcome) WHERE outcome IS NULL ORDER BY lock) AS sorted;
+    FOR i IN 1..cardinality(lanes) LOOP
+      CONTINUE WHEN outcomes[i] IS NOT NULL;
+      due := skillet.head_due(kind, lanes[i]);
+      IF due <= at AND NOT yields[i] AND waits[i] = 0 THEN
+        outcomes[i] := 'again';
+        CONTINUE;
+      END IF;
+      -- Deleted, not completed: nothing is left to be swept away.
+      DELETE FROM skillet_jobs.job_common
+        WHERE name = queues[i] AND id = jobs[i] AND state = 'active' AND retry_count = attempts[i];
+      IF NOT FOUND THEN
+        outcomes[i] := 'lost';
+      ELSIF due IS NULL THEN
+        outcomes[i] := 'gone';
+      ELSE
+        outcomes[i] := greatest(due - at, waits[i], 0);
+        PERFORM skillet.offer(queues[i], lanes[i], outcomes[i]::bigint);
+      END IF;
+    END LOOP;
+    RETURN outcomes;
+  END $$ LANGUAGE plpgsql;
+
+  -- The due heads of lanes, marked as taken; "before": when they were taken before. A lane whose head is not due has no row.
+  CREATE FUNCTION skillet.take(epochs uuid[], queues text[], jobs uuid[], attempts integer[], lanes text[], at bigint)
+    RETURNS TABLE (place integer, held boolean, item skillet.inbox, before bigint) AS $$
+  DECLARE head bigint;
+  BEGIN
+    FOR i IN 1..cardinality(lanes) LOOP
+      place := i;
+      item := NULL;
+      held := skillet.holds(epochs[i], queues[i], jobs[i], attempts[i]);
+      IF NOT held THEN
+        RETURN NEXT;
+        CONTINUE;
+      END IF;
+      SELECT seq, taken_at INTO head, before FROM skillet.inbox
+        WHERE status = 'waiting' AND lane = lanes[i] ORDER BY seq LIMIT 1;
+      CONTINUE WHEN NOT FOUND;
+      UPDATE skillet.inbox SET was_taken = true, join_key = NULL, taken_at = at
+        WHERE seq = head AND status = 'waiting' AND due_at <= at RETURNING inbox.* INTO item;
+      IF FOUND THEN RETURN NEXT; END IF;
+    END LOOP;
+  END $$ LANGUAGE plpgsql;
+
+  -- Marks parts as being sent, on the disk before the platform hears of them. Gives which lanes were held.
+  CREATE FUNCTION skillet.begin_sends(epochs uuid[], queues text[], jobs uuid[], attempts integer[], keys text[])
+    RETURNS boolean[] AS $$
+  DECLARE held boolean[];
+  BEGIN
+    PERFORM set_config('synchronous_commit', 'on', true);
+    FOR i IN 1..cardinality(keys) LOOP
+      held[i] := skillet.holds(epochs[i], queues[i], jobs[i], attempts[i]);
+      IF held[i] THEN
+        UPDATE skillet.outbox SET status = 'sending' WHERE finished_at IS NULL AND key = keys[i];
+      END IF;
+    END LOOP;
+    RETURN held;
+  END $$ LANGUAGE plpgsql;
+
+  -- Several steps, each whole or, where its lane was lost, not at all. Their rows come together, each with the place of its
+  -- step; rows that many write are taken in one order, so that two of these never wait for each other. Gives which were held.
+  CREATE FUNCTION skillet.write_steps(durable boolean, locks bigint[], at bigint,
+    epochs uuid[], queues text[], jobs uuid[], attempts integer[], done text[],
+    entry_of integer[], entry_transcripts text[], entry_kinds text[], entry_texts text[], entry_times bigint[],
+    part_of integer[], part_keys text[], part_lanes text[], part_queues text[], part_places text[], part_texts text[],
+    use_of integer[], use_days text[], use_senders text[], use_conversations text[], use_skills text[], use_models text[],
+    use_input bigint[], use_output bigint[], use_read bigint[], use_write bigint[]) RETURNS boolean[] AS $$
+  DECLARE held boolean[];
+  BEGIN
+    IF durable THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;
+    -- Sorted by the caller.
+    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;
+    FOR i IN 1..cardinality(queues) LOOP
+      held[i] := skillet.holds(epochs[i], queues[i], jobs[i], attempts[i]);
+    END LOOP;
+    IF cardinality(entry_of) > 0 THEN
+      INSERT INTO skillet.entries (transcript, kind, entry)
+        SELECT new.transcript, new.kind, new.entry
+        FROM unnest(entry_of, entry_transcripts, entry_kinds, entry_texts) WITH ORDINALITY
+          AS new (step, transcript, kind, entry, place)
+        WHERE held[new.step] ORDER BY new.place;
+      INSERT INTO skillet.transcript_times AS kept (transcript, last_at)
+        SELECT new.transcript, max(new.time) FROM unnest(entry_of, entry_transcripts, entry_times) AS new (step, transcript, time)
+        WHERE held[new.step] GROUP BY new.transcript ORDER BY new.transcript
+        ON CONFLICT (transcript) DO UPDATE SET last_at = greatest(kept.last_at, excluded.last_at);
+    END IF;
+    IF cardinality(use_of) > 0 THEN
+      INSERT INTO skillet.usage AS kept
+        (day, sender, conversation, skill, model, requests, input, output, cache_read, cache_write)
+        SELECT new.day, new.sender, new.conversation, new.skill, new.model, count(*),
+          sum(new.input), sum(new.output), sum(new.read), sum(new.write)
+        FROM unnest(use_of, use_days, use_senders, use_conversations, use_skills, use_models, use_input, use_output,
+          use_read, use_write) AS new (step, day, sender, conversation, skill, model, input, output, read, write)
+        WHERE held[new.step] GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+        ON CONFLICT (day, sender, conversation, skill, model) DO UPDATE SET requests = kept.requests + excluded.requests,
+          input = kept.input + excluded.input, output = kept.output + excluded.output,
+          cache_read = kept.cache_read + excluded.cache_read, cache_write = kept.cache_write + excluded.cache_write;
+    END IF;
+    FOR i IN 1..coalesce(cardinality(part_of), 0) LOOP
+      CONTINUE WHEN NOT held[part_of[i]];
+      INSERT INTO skillet.outbox (key, lane, conversation, part, status)
+        VALUES (part_keys[i], part_lanes[i], part_places[i], part_texts[i], 'waiting') ON CONFLICT (key) DO NOTHING;
+      IF part_queues[i] IS NOT NULL THEN PERFORM skillet.offer(part_queues[i], part_lanes[i], 0); END IF;
+    END LOOP;
+    FOR i IN 1..cardinality(done) LOOP
+      CONTINUE WHEN done[i] IS NULL OR NOT held[i];
+      UPDATE skillet.inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = at
+        WHERE status IN ('waiting', 'dead') AND seq = (SELECT item FROM skillet.inbox_keys WHERE key = done[i]);
+    END LOOP;
+    RETURN held;
+  END $$ LANGUAGE plpgsql;
+`;

@@ -1,0 +1,12 @@
+import { laneChannel } from '../lane-channel.ts';
+import type { Kind } from './lease.ts';
+
+/** The job engine's queue for a lane: one for each kind of work and channel. */
+export function queueOf(kind: Kind, lane: string): string {
+  return queueOfChannel(kind, laneChannel(lane));
+}
+
+/** The same by the channel's encoded name. pg-boss takes letters, digits, `_`, `.`, `-` and `/`. */
+export function queueOfChannel(kind: Kind, encoded: string): string {
+  return `${kind}/${encoded.replace(/[^\w.-]/g, (other) => `/${other.charCodeAt(0).toString(16)}`)}`;
+}
