@@ -10,6 +10,7 @@ import type { Channel, OnEvent } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
+import type { AvailablePackages } from '../sandbox/available-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
@@ -24,6 +25,7 @@ import { createGrantRun } from './grant-run.ts';
 import { createGrantTurn } from './grant-turn.ts';
 import { createHandleItem } from './handle-item.ts';
 import { createLanes } from './lanes.ts';
+import { keepTidy } from './keep-tidy.ts';
 import { makeLive } from './live.ts';
 import { measureRunCalls, measureRuns, measureTurnCalls, measureTurns } from './measure-work.ts';
 import { createMovedChats } from './moved-chats.ts';
@@ -33,7 +35,7 @@ import { outageNotice } from './outage-notice.ts';
 import { createPairing, type Pairing } from './pairing.ts';
 import { createPeople, type People } from './people.ts';
 import { createPresses } from './presses.ts';
-import { createReadiness } from './readiness.ts';
+import { createAvailability, createReadiness } from './readiness.ts';
 import { createShowWork } from './show-work.ts';
 import type { StoreHealth } from './store-health.ts';
 import { createStrangers } from './strangers.ts';
@@ -48,6 +50,8 @@ export type BotParts = Readonly<{
   store: Store;
   library: SkillLibrary;
   sandbox: Sandbox;
+  /** What commands in the sandbox find installed now (R6). */
+  packages(): AvailablePackages;
   channels: readonly Channel[];
   makeModels(config: Config): Models;
   /** Has the last word on access: for the terminal's own rules. */
@@ -85,13 +89,12 @@ export type Bot = Readonly<{
 
 /** Sends under way get so long to end; most wait for nothing but the platform's pace. */
 const deliveryGraceMs = 2_000;
-const pruneEveryMs = 3_600_000;
 /** What is being answered for a person who is to be forgotten gets so long to stop. */
 const forgetWaitMs = 15_000;
 
 /** The one place that puts the bot together. */
 export function createBot(parts: BotParts): Bot {
-  const { store, library, sandbox, health, meter, clock, log } = parts;
+  const { store, library, sandbox, packages, health, meter, clock, log } = parts;
   const channels = new Map(parts.channels.map((channel) => [channel.name, channel]));
   let live = makeLive(parts.config, parts.makeModels, parts.changeAccess);
   const current = () => live;
@@ -142,7 +145,7 @@ export function createBot(parts: BotParts): Bot {
     clock,
     onSignalFault: (error) => log.warn({ err: error }, 'the progress of a run could not be told'),
   });
-  const readiness = createReadiness(() => live.config);
+  const readiness = createReadiness({ config: () => live.config, mode: sandbox.mode, packages });
   const showWork = createShowWork({ channels, outbox: store.outbox, clock, log });
   const item = createHandleItem({
     store,
@@ -162,6 +165,7 @@ export function createBot(parts: BotParts): Bot {
         live: current,
         library,
         sandbox,
+        availability: createAvailability(packages),
         readiness,
         runSkill,
         tasks,
@@ -214,14 +218,6 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const stopping = new AbortController();
-  async function keepTidy(): Promise<void> {
-    while (!stopping.signal.aborted) {
-      await store
-        .prune(clock.now(), live.config.bot.retentionDays * 86_400_000)
-        .catch((error: unknown) => log.error({ err: error }, 'the store could not be tidied'));
-      await clock.sleep(pruneEveryMs, stopping.signal).catch(() => undefined);
-    }
-  }
 
   const skills = createFollowSkills({ library, live: current, channels, signals: store.signals, log });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
@@ -240,7 +236,13 @@ export function createBot(parts: BotParts): Bot {
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
       library.watch(skills.changed);
-      void keepTidy();
+      void keepTidy({
+        store,
+        days: () => live.config.bot.retentionDays,
+        clock,
+        log,
+        signal: stopping.signal,
+      });
       await skills.show();
     },
     async stop() {

@@ -17,7 +17,7 @@ import { openCeiling, type Ceiling } from '../tools/ceiling.ts';
 import type { AttendTask } from './attend-task.ts';
 import { createFollowInTurn } from './follow-in-turn.ts';
 import type { Live } from './live.ts';
-import { isAvailable } from './readiness.ts';
+import type { Availability } from './readiness.ts';
 import type { Tasks } from './tasks.ts';
 
 type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
@@ -36,13 +36,14 @@ export function createGrantTurn(options: {
   live: () => Live;
   library: SkillLibrary;
   sandbox: Pick<Sandbox, 'seen'>;
+  availability: Availability;
   readiness: Readiness;
   runSkill: RunSkill;
   tasks: Pick<Tasks, 'setUp'>;
   attendTask: AttendTask;
   log: Log;
 }): GrantTurn {
-  const { live, library, readiness, runSkill, tasks, attendTask, log } = options;
+  const { live, library, availability, readiness, runSkill, tasks, attendTask, log } = options;
   const followInTurn = createFollowInTurn(options);
   let lastShortage: string | undefined;
 
@@ -53,6 +54,7 @@ export function createGrantTurn(options: {
     const byModel: SkillUse = { ...use, by: 'model' };
     const visibleNow = (): readonly Skill[] => {
       const now = live();
+      const isAvailable = availability();
       return library
         .current()
         .skills.filter((skill) => isAvailable(skill) && decideSkill(skill, now.rules, byModel).allowed);

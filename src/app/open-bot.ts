@@ -7,7 +7,6 @@ import type { Channel } from '../core/channel.ts';
 import { systemClock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
-import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
 import { controlPath, serveControl, type Control } from './control.ts';
@@ -15,6 +14,7 @@ import { createBot, type Bot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openHealth } from './open-health.ts';
 import { openLibrary } from './open-library.ts';
+import { openSkillSandbox } from './open-skill-sandbox.ts';
 import { ownDataDir } from './own-data-dir.ts';
 import { builtIns } from './resolve-command.ts';
 import { createTakeTerminal } from './take-terminal.ts';
@@ -50,12 +50,7 @@ export async function openBot(options: {
     throw error;
   });
   const health = await openHealth({ ...(listen === undefined ? {} : { listen }), store, clock, log });
-  const sandbox = await openSandbox({
-    mode: config.sandbox.mode,
-    limits: config.sandbox,
-    hidden: hiddenPaths(config),
-    log,
-  }).catch(async (error: unknown) => {
+  const { sandbox, packages } = await openSkillSandbox(config, log).catch(async (error: unknown) => {
     await store.close();
     home.release();
     throw error;
@@ -83,6 +78,7 @@ export async function openBot(options: {
     store: health.store,
     library,
     sandbox,
+    packages,
     channels: [...channels.map(health.watchChannel), terminals.channel],
     makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
     changeAccess: (access) => terminalAccess(access, terminals.channel.name),
@@ -150,11 +146,6 @@ async function openControl(
     );
     return undefined;
   }
-}
-
-/** What no command may see, wherever it lies (T9). */
-function hiddenPaths({ bot, path: file }: Config): readonly string[] {
-  return [bot.dataDir, bot.workspace, ...(file === undefined ? [] : [file])];
 }
 
 /** On a store that several processes share each has terminals of its own (Q9). */

@@ -2,20 +2,36 @@ import type { Readiness } from '../agent/use-skill.ts';
 import type { Config } from '../config/complete-config.ts';
 import { fail } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
+import type { AvailablePackages } from '../sandbox/available-packages.ts';
+import type { SandboxMode } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
+import { installCommand, missingPackages } from './missing-packages.ts';
 
-/** Whether what a skill needs is on this system at all; one that is not stays out of the catalogue (P3). */
-export function isAvailable(skill: Skill): boolean {
-  return skill.packages.length === 0;
+/** Tells for many skills, as of now, whether what they need is on this system at all; one that lacks it stays out of the catalogue (P3). */
+export type Availability = () => (skill: Skill) => boolean;
+
+export function createAvailability(packages: () => AvailablePackages): Availability {
+  return () => {
+    let now: AvailablePackages | undefined;
+    return (skill) =>
+      skill.packages.length === 0 || missingPackages(skill, (now ??= packages())).length === 0;
+  };
 }
 
 /** The last checks before a run (U1): packages, env, capabilities, each with what the operator has to do. */
-export function createReadiness(config: () => Config): Readiness {
+export function createReadiness(options: {
+  config: () => Config;
+  mode: SandboxMode;
+  packages: () => AvailablePackages;
+}): Readiness {
+  const { config, mode, packages } = options;
   return (skill) => {
-    if (!isAvailable(skill)) {
+    const missing = skill.packages.length === 0 ? [] : missingPackages(skill, packages());
+    if (missing.length > 0) {
+      const those = missing.length === 1 ? 'the package' : 'the packages';
       return fail(
         'SKILL_UNAVAILABLE',
-        `${skill.name} needs the packages ${skill.packages.join(', ')}, which this bot's sandbox cannot provide yet.`,
+        `${skill.name} needs ${those} ${missing.join(', ')}, which the sandbox does not have. The operator installs them by: ${installCommand(mode, missing)}`,
       );
     }
     const environment = skillEnvironment(skill, config().skills.byName[skill.name]?.env ?? {});

@@ -11,6 +11,7 @@ Examples:
   skillet skill list --json                every skill with its diagnostics
   skillet skill add owner/name             look at skills and install them
   skillet pair approve K7QX2M9P            let somebody in
+  skillet sandbox build                    install what skills need from the system
   skillet backup /backups/monday.db        copy the store while the bot runs
   skillet forget telegram:42               remove what is stored of a person
 
@@ -112,6 +113,17 @@ function program(): Command {
     async (name: string, options: ReadOptions) =>
       (await import('./skill-sources.ts')).removeInstalled(name, options),
   );
+
+  const sandbox = skillet.command('sandbox').description('where the scripts of skills run').exitOverride();
+  add(sandbox, 'build', 'install the Debian packages that skills ask for into the sandbox')
+    .option('--fresh', 'build again though nothing changed: for newer versions')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions & { fresh?: boolean }) =>
+      (await import('./sandbox.ts')).buildSandbox(options),
+    );
+  add(sandbox, 'status', 'which sandbox is in use, what is installed in it, and what skills miss')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./sandbox.ts')).sandboxStatus(options));
 
   const pair = skillet.command('pair').description('let people in').exitOverride();
   add(pair, 'list', 'who is paired and who asks')

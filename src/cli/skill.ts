@@ -3,6 +3,7 @@ import path from 'node:path';
 import { createModels } from '../agent/create-models.ts';
 import { hostDiagnostics } from '../app/host-diagnostics.ts';
 import { skillRoots } from '../app/open-library.ts';
+import { skillNeeds, type SkillNeed } from '../app/skill-needs.ts';
 import { skillRules } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../core/clock.ts';
@@ -28,17 +29,21 @@ export async function listSkills({ config: flag, json }: ReadOptions): Promise<v
   const registry = await read(config);
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
   const diagnostics = [...registry.diagnostics, ...hostDiagnostics(registry.skills, config, models)];
+  const { needs } = await skillNeeds(config, registry.skills);
   const rows = registry.skills.map((skill) => ({
     ...describe(skill, config),
     description: skill.description,
+    ...lacking(skill, needs),
   }));
   if (diagnostics.some(({ level }) => level === 'error')) process.exitCode = 1;
   if (json === true) return printJson({ skills: rows, diagnostics });
   const width = Math.max(0, ...rows.map(({ name }) => name.length));
-  for (const { name, origin, enabled, chatTypes, why, description } of rows) {
+  for (const { name, origin, enabled, chatTypes, why, description, missing, command } of rows) {
     const where = enabled ? chatTypes.join(', ') || 'nowhere' : 'off';
     print(`${name.padEnd(width)}  ${origin.padEnd(11)} ${where.padEnd(23)} ${oneLine(description, 60)}`);
     for (const reason of why) print(`${' '.repeat(width)}  ${reason}`);
+    if (missing !== undefined)
+      print(`${' '.repeat(width)}  unavailable: lacks ${missing.join(', ')}; run: ${command}`);
   }
   if (rows.length === 0) print('There are no skills.');
   printDiagnostics(diagnostics);
@@ -57,9 +62,10 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
   }
   const body = await registry.body(name, '');
   const { files, cut } = listSkillFiles(skill);
+  const lacks = lacking(skill, (await skillNeeds(config, [skill])).needs);
   const text = body.ok ? body.text : undefined;
   if (json === true)
-    return printJson({ ...skill, ...describe(skill, config), files, filesCut: cut, body: text });
+    return printJson({ ...skill, ...describe(skill, config), ...lacks, files, filesCut: cut, body: text });
   const { origin, enabled, chatTypes, why } = describe(skill, config);
   print(`${skill.name} (${origin}) ${skill.path}\n${skill.description}\n`);
   print(
@@ -74,6 +80,8 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
     tools: skill.allowedTools ?? [],
   };
   for (const [what, list] of Object.entries(asks)) if (list.length > 0) print(`${what}: ${list.join(', ')}`);
+  if (lacks.missing !== undefined)
+    print(`unavailable: lacks ${lacks.missing.join(', ')}; run: ${lacks.command}`);
   for (const { origin: from, path: other } of skill.shadows) print(`shadows: ${other} (${from})`);
   if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
   print(`\n${text ?? (body.ok ? '' : body.message)}`);
@@ -128,6 +136,15 @@ export async function newSkill(
 
 function read(config: Config): Promise<Registry> {
   return loadSkills(skillRoots(config), { strict: config.skills.strict });
+}
+
+/** What keeps a skill from being used on this system, where something does (R6). */
+function lacking(
+  { name }: Skill,
+  needs: readonly SkillNeed[],
+): Partial<Pick<SkillNeed, 'missing' | 'command'>> {
+  const need = needs.find(({ skill }) => skill === name);
+  return need?.command === undefined ? {} : { missing: need.missing, command: need.command };
 }
 
 function describe(skill: Skill, config: Config) {

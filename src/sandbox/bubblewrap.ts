@@ -6,14 +6,14 @@ import { createNamelessFile } from './nameless-file.ts';
 import { createPipes } from './pipes.ts';
 import { runLimited, type Ran } from './run-limited.ts';
 import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
-import { systemMounts } from './system-mounts.ts';
+import { systemMounts, type SystemMounts } from './system-mounts.ts';
 
 export type BubblewrapOptions = Readonly<{
   /** Path of bwrap. */
   bwrap: string;
   limits: SandboxLimits;
-  /** Folder with a system of the sandbox's own, in place of the host's (R6). */
-  rootfs?: string;
+  /** Folder with a system of the sandbox's own, in place of the host's: asked at each command, as it may be built anew (R6). */
+  rootfs?: () => string | undefined;
   /** Files and folders of the bot, which are covered where they lie within the system. */
   hidden?: readonly string[];
 }>;
@@ -29,7 +29,7 @@ const user = 1000;
  * terminal of the host. All processes of a command end with it, and with the bot.
  */
 export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: BubblewrapOptions): Sandbox {
-  const system = systemMounts(rootfs);
+  const systemNow = followSystem(rootfs);
   const pipes = createPipes();
   const users = createNamelessFile(
     `skillet:x:${user}:${user}::/scratch:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n`,
@@ -44,11 +44,12 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
     seen: (folder) => `/${folder}`,
     async run(request) {
       const [program] = request.argv;
-      if (program !== 'node' && !hasProgram(system.root, searched, program)) return missing(program, rootfs);
+      const system = systemNow();
+      if (program !== 'node' && !hasProgram(system.root, searched, program)) return missing(program, system);
       const signal = AbortSignal.any([request.signal, ending.signal]);
       const files = [users.open(), groups.open()];
       const ran = runLimited(
-        { argv: [bwrap, ...argumentsOf(request)], env: environmentOf(request.env), files },
+        { argv: [bwrap, ...argumentsOf(request, system)], env: environmentOf(request.env), files },
         { ...request, signal },
         { limits, pipes },
       );
@@ -69,7 +70,10 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
     },
   };
 
-  function argumentsOf({ argv, skillDirectory, scratch, chat }: SandboxRequest): readonly string[] {
+  function argumentsOf(
+    { argv, skillDirectory, scratch, chat }: SandboxRequest,
+    system: SystemMounts,
+  ): readonly string[] {
     const temporary = String(Math.min(256, limits.memoryMb / 4) * 1024 * 1024);
     return [
       ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
@@ -90,6 +94,16 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
       ...argv,
     ];
   }
+}
+
+/** The system in use, looked at again only where it is another one. */
+function followSystem(rootfs: BubblewrapOptions['rootfs']): () => SystemMounts {
+  let seen: Readonly<{ rootfs: string | undefined; mounts: SystemMounts }> | undefined;
+  return () => {
+    const now = rootfs?.();
+    if (seen === undefined || seen.rootfs !== now) seen = { rootfs: now, mounts: systemMounts(now) };
+    return seen.mounts;
+  };
 }
 
 function environmentOf(declared: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
@@ -115,9 +129,9 @@ function judged(ran: Ran): SandboxOutcome {
   return ran;
 }
 
-function missing(program: string, rootfs: string | undefined): SandboxOutcome {
+function missing(program: string, { root }: SystemMounts): SandboxOutcome {
   const fix =
-    rootfs === undefined
+    root === '/'
       ? `install it on the bot's system (apt-get install ${packageOf(program)})`
       : `declare packages: [${packageOf(program)}] in the skill and install them with "skillet sandbox build"`;
   return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };

@@ -13,8 +13,8 @@ import { createVirtualSandbox } from './virtual.ts';
 export async function openSandbox(options: {
   mode: 'auto' | SandboxMode;
   limits: SandboxLimits;
-  /** Folder with a system of the sandbox's own (R6). */
-  rootfs?: string;
+  /** Folder with a system of the sandbox's own, asked at each command (R6). */
+  rootfs?: () => string | undefined;
   /** Files and folders of the bot that no command may see, wherever they lie. */
   hidden: readonly string[];
   log: Log;

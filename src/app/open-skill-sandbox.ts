@@ -1,0 +1,33 @@
+import type { Config } from '../config/complete-config.ts';
+import type { Log } from '../core/log.ts';
+import { followAvailablePackages, type AvailablePackages } from '../sandbox/available-packages.ts';
+import { openSandbox } from '../sandbox/open-sandbox.ts';
+import { followRootFileSystem, rootFolder, type RootFileSystem } from '../sandbox/root-file-system.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+
+/** The sandbox that skills run in, and the root file system that it uses where one is built. */
+export type SkillSandbox = Readonly<{
+  sandbox: Sandbox;
+  rootFileSystem(): RootFileSystem | undefined;
+  /** What its commands find installed now. */
+  packages(): AvailablePackages;
+}>;
+
+/** Opens the sandbox of a config as the bot has it (T9, R6). Throws OperatorError for one that is asked for and isn't there. */
+export async function openSkillSandbox(config: Config, log: Log): Promise<SkillSandbox> {
+  const rootFileSystem = followRootFileSystem(rootFolder(config.bot.dataDir));
+  const sandbox = await openSandbox({
+    mode: config.sandbox.mode,
+    limits: config.sandbox,
+    rootfs: () => rootFileSystem()?.path,
+    hidden: hiddenPaths(config),
+    log,
+  });
+  const packages = followAvailablePackages({ mode: sandbox.mode, root: rootFileSystem });
+  return { sandbox, rootFileSystem, packages };
+}
+
+/** What no command may see, wherever it lies (T9). */
+function hiddenPaths({ bot, path: file }: Config): readonly string[] {
+  return [bot.dataDir, bot.workspace, ...(file === undefined ? [] : [file])];
+}

@@ -1,0 +1,54 @@
+import type { Config } from '../config/complete-config.ts';
+import type { Skill } from '../core/skill.ts';
+import type { AvailablePackages } from '../sandbox/available-packages.ts';
+import type { RootFileSystem } from '../sandbox/root-file-system.ts';
+import type { SandboxMode } from '../sandbox/sandbox.ts';
+import { installCommand, missingPackages } from './missing-packages.ts';
+import { openSkillSandbox } from './open-skill-sandbox.ts';
+
+/** What one skill asks of the system. */
+export type SkillNeed = Readonly<{
+  skill: string;
+  packages: readonly string[];
+  missing: readonly string[];
+  /** Installs what is missing; absent where nothing is. */
+  command?: string;
+}>;
+
+export type SkillNeeds = Readonly<{
+  mode: SandboxMode;
+  /** What the bot says of it when it starts: why it is this one, and what a better one takes (T4). */
+  why: string;
+  root: RootFileSystem | undefined;
+  from: AvailablePackages['from'];
+  /** One for each of the skills that asks for packages. */
+  needs: readonly SkillNeed[];
+}>;
+
+/** Looks up, as a bot of this config would find it now, what skills ask of the system and what of it is missing (R6). */
+export async function skillNeeds(config: Config, skills: readonly Skill[]): Promise<SkillNeeds> {
+  const said: string[] = [];
+  const keep = (_: object, message: string): void => void said.push(message);
+  const { sandbox, rootFileSystem, packages } = await openSkillSandbox(config, {
+    debug: () => undefined,
+    info: keep,
+    warn: keep,
+    error: keep,
+  });
+  await sandbox.close();
+  const { mode } = sandbox;
+  const root = rootFileSystem();
+  const available = packages();
+  const needs = skills
+    .filter(({ packages }) => packages.length > 0)
+    .map((skill): SkillNeed => {
+      const missing = missingPackages(skill, available);
+      return {
+        skill: skill.name,
+        packages: skill.packages,
+        missing,
+        ...(missing.length === 0 ? {} : { command: installCommand(mode, missing) }),
+      };
+    });
+  return { mode, why: said.join('; '), root, from: available.from, needs };
+}

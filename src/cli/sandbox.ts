@@ -1,0 +1,134 @@
+import { skillRoots } from '../app/open-library.ts';
+import { skillNeeds } from '../app/skill-needs.ts';
+import { skillRules } from '../config/access-from-config.ts';
+import type { Config } from '../config/complete-config.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Skill } from '../core/skill.ts';
+import { aptSources } from '../sandbox/apt-sources.ts';
+import { buildRoot } from '../sandbox/build-root.ts';
+import { rootFolder, type RootFileSystem } from '../sandbox/root-file-system.ts';
+import { recipeHash, rootRecipe } from '../sandbox/root-recipe.ts';
+import { findRootTool } from '../sandbox/root-tool.ts';
+import { loadSkills } from '../skills/load-skills.ts';
+import type { ReadOptions } from './options.ts';
+import { openConfig } from './open-config.ts';
+import { print, printJson } from './print.ts';
+
+/** `sandbox build`: the packages of all enabled skills in a root file system of the sandbox's own, line by line on standard error (R6, L9). */
+export async function buildSandbox({
+  config: flag,
+  json,
+  fresh = false,
+}: ReadOptions & { fresh?: boolean }): Promise<void> {
+  const config = await openConfig(flag);
+  const recipe = rootRecipe(await enabledSkills(config), aptSources());
+  const found = findRootTool();
+  if (!found.ok) throw new OperatorError(`a root file system can't be built here: ${found.message}`);
+  const interrupted = new AbortController();
+  const stop = (): void => interrupted.abort(new OperatorError('stopped: what was in use before stays'));
+  process.once('SIGINT', stop).once('SIGTERM', stop);
+  const { status, manifest, path } = await buildRoot({
+    folder: rootFolder(config.bot.dataDir),
+    recipe,
+    tool: found.tool,
+    fresh,
+    now: Date.now(),
+    onLine(line) {
+      if (saysSomething.test(line)) process.stderr.write(`${line}\n`);
+    },
+    signal: interrupted.signal,
+  });
+  process.off('SIGINT', stop).off('SIGTERM', stop);
+  if (json === true) return printJson({ status, path, ...manifest });
+  const asked = manifest.asked.map(({ name }) => name);
+  const holds = `${manifest.suite}, ${megabytes(manifest.bytes)}, ${asked.length === 0 ? 'no skill asks for a package' : `with ${asked.join(', ')}`}`;
+  print(
+    status === 'built'
+      ? `${path} is built (${holds}). A running bot uses it from its next command on.`
+      : `${path} is what the skills ask for already (${holds}); --fresh builds it again, with the newest versions.`,
+  );
+}
+
+/** Of all that the tools say: what is fetched, installed, or wrong. */
+const saysSomething = /^(I|W|E|Err|N): |^(Get:\d|Fetched |Unpacking |Setting up |Err:\d)/;
+
+/** `sandbox status`: where commands run, what is installed there, and which skills miss something. Exit 1 where one does. */
+export async function sandboxStatus({ config: flag, json }: ReadOptions): Promise<void> {
+  const config = await openConfig(flag);
+  const skills = await enabledSkills(config);
+  const { mode, why, root, from, needs } = await skillNeeds(config, skills);
+  if (needs.some(({ missing }) => missing.length > 0)) process.exitCode = 1;
+  const data = {
+    mode,
+    configured: config.sandbox.mode,
+    why,
+    packagesFrom: from,
+    rootFileSystem: root === undefined ? null : describeRoot(root, skills),
+    skills: needs,
+  };
+  if (json === true) return printJson(data);
+  print(`sandbox: ${mode} ([sandbox] mode = "${config.sandbox.mode}"): ${why}`);
+  print(`root file system: ${rootLine(data.rootFileSystem)}`);
+  for (const { skill, packages, missing, command } of needs) {
+    print(
+      missing.length === 0
+        ? `skill ${skill}: has ${packages.join(', ')}`
+        : `skill ${skill}: lacks ${missing.join(', ')}; it is off until you run: ${command}`,
+    );
+  }
+  if (needs.length === 0) print('No enabled skill asks for packages.');
+}
+
+type DescribedRoot = Readonly<{
+  path: string;
+  builtAt: string;
+  suite: string;
+  tool: string;
+  bytes: number;
+  packages: readonly string[];
+  /** Whether the skills ask for what they asked for when it was built; absent where this machine can't tell. */
+  current?: boolean;
+}>;
+
+function describeRoot({ path, manifest }: RootFileSystem, skills: readonly Skill[]): DescribedRoot {
+  const { builtAt, suite, tool, bytes, asked, recipe } = manifest;
+  return {
+    path,
+    builtAt: new Date(builtAt).toISOString(),
+    suite,
+    tool,
+    bytes,
+    packages: asked.map(({ name }) => name),
+    ...current(recipe, skills),
+  };
+}
+
+/** A machine without apt sources can use a tree that was built elsewhere. */
+function current(recipe: string, skills: readonly Skill[]): Pick<DescribedRoot, 'current'> {
+  try {
+    return { current: recipeHash(rootRecipe(skills, aptSources())) === recipe };
+  } catch (error) {
+    if (error instanceof OperatorError) return {};
+    throw error;
+  }
+}
+
+function rootLine(root: DescribedRoot | null): string {
+  if (root === null) return 'none; `skillet sandbox build` makes one';
+  const state =
+    root.current === false ? '; skills ask for other packages now: run `skillet sandbox build`' : '';
+  return `${root.path}, ${root.suite}, ${megabytes(root.bytes)}, built ${root.builtAt.slice(0, 16).replace('T', ' ')} by ${root.tool}, packages: ${root.packages.join(', ') || 'none beside the base'}${state}`;
+}
+
+/** Skills that are on for anybody (D3, A7). */
+async function enabledSkills(config: Config): Promise<readonly Skill[]> {
+  const { skills } = await loadSkills(skillRoots(config), { strict: config.skills.strict });
+  const rules = skillRules(config);
+  return skills.filter(
+    ({ name, access }) => rules.enabled && (rules.skills.get(name)?.enabled ?? !access.optIn),
+  );
+}
+
+function megabytes(bytes: number): string {
+  return `${Math.ceil(bytes / 1_000_000)} MB`;
+}

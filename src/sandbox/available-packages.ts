@@ -1,0 +1,47 @@
+import { readFileSync, statSync } from 'node:fs';
+import { installedPackages } from './installed-packages.ts';
+import type { RootFileSystem } from './root-file-system.ts';
+import type { SandboxMode } from './sandbox.ts';
+
+/** Whose packages a sandbox's commands have: its own root file system's, the host's, or none. */
+export type AvailablePackages = Readonly<{ from: 'root' | 'host' | 'nowhere'; has(name: string): boolean }>;
+
+const none: AvailablePackages = { from: 'nowhere', has: () => false };
+
+/**
+ * Gives what commands of a sandbox find installed now (P3, R6): nothing in the virtual one; in bubblewrap what is in the
+ * root file system, or on the host while none is built; on the host with the sandbox off. What was built or installed
+ * meanwhile counts at the next call; a call costs a look at the times of two files.
+ */
+export function followAvailablePackages(options: {
+  mode: SandboxMode;
+  root(): RootFileSystem | undefined;
+  /** Where the host's dpkg keeps what is installed. */
+  hostStatus?: string;
+}): () => AvailablePackages {
+  const { mode, root, hostStatus = '/var/lib/dpkg/status' } = options;
+  const host = followHost(hostStatus);
+  return () => {
+    if (mode === 'virtual') return none;
+    const built = mode === 'off' ? undefined : root();
+    if (built !== undefined) return { from: 'root', has: (name) => built.installed.has(name) };
+    // A container has neither the host's programs nor, without a root file system, any of ours.
+    if (mode === 'docker') return none;
+    const names = host();
+    return { from: 'host', has: (name) => names.has(name) };
+  };
+}
+
+/** On a host without dpkg nothing is installed: its packages have other names. */
+function followHost(file: string): () => ReadonlySet<string> {
+  let seen: bigint | undefined;
+  let names: ReadonlySet<string> = new Set();
+  return () => {
+    const now = statSync(file, { throwIfNoEntry: false, bigint: true })?.mtimeNs;
+    if (now !== seen) {
+      seen = now;
+      names = now === undefined ? new Set() : installedPackages(readFileSync(file, 'utf8'));
+    }
+    return names;
+  };
+}

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test } from 'node:test';
+import { followAvailablePackages } from '../../src/sandbox/available-packages.ts';
+import { installedPackages } from '../../src/sandbox/installed-packages.ts';
+import type { RootFileSystem } from '../../src/sandbox/root-file-system.ts';
+
+const stanza = (name: string, more = '', state = 'install ok installed'): string =>
+  `Package: ${name}\nStatus: ${state}\n${more}Description: x\n Package: not-this\n\n`;
+
+test('P3 R6 installed is what dpkg says is whole, and what that provides', () => {
+  const names = installedPackages(
+    stanza('jq') +
+      stanza('gone', '', 'deinstall ok config-files') +
+      stanza('half', '', 'install ok half-configured') +
+      stanza('postfix', 'Provides: mail-transport-agent, smtp (= 1.0)\n') +
+      stanza('held', '', 'hold ok installed'),
+  );
+  assert.deepEqual([...names], ['jq', 'postfix', 'mail-transport-agent', 'smtp', 'held']);
+});
+
+test('P3 R6 each sandbox counts what its own commands find, and what changes counts at once', (t) => {
+  const folder = mkdtempSync(path.join(tmpdir(), 'skillet-status-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const hostStatus = path.join(folder, 'status');
+  writeFileSync(hostStatus, stanza('host-tool'));
+  const built: RootFileSystem[] = [];
+  const follow = (mode: 'virtual' | 'bubblewrap' | 'docker' | 'off') =>
+    followAvailablePackages({ mode, root: () => built[0], hostStatus });
+  const [virtual, bubblewrap, docker, off] = (['virtual', 'bubblewrap', 'docker', 'off'] as const).map(
+    follow,
+  );
+  const seen = (name: string) => [virtual, bubblewrap, docker, off].map((each) => each?.().has(name));
+
+  assert.deepEqual(seen('host-tool'), [false, true, false, true]);
+  built.push({ path: '/x', installed: new Set(['root-tool']), manifest: {} as RootFileSystem['manifest'] });
+  assert.deepEqual(seen('host-tool'), [false, false, false, true]);
+  assert.deepEqual(seen('root-tool'), [false, true, true, false]);
+
+  writeFileSync(hostStatus, stanza('other-tool'));
+  utimesSync(hostStatus, 1, 1);
+  assert.deepEqual([off?.().has('host-tool'), off?.().has('other-tool')], [false, true]);
+  rmSync(hostStatus);
+  assert.equal(off?.().has('other-tool'), false);
+});
