@@ -11,6 +11,9 @@ export const noModelNotice =
 const needsModel =
   'This skill has no script that could be run by itself: its instructions take a language model, and none is connected.';
 
+const needsReader =
+  'This skill gives instructions that a language model would follow here, and none is connected.';
+
 /**
  * Stands in where no language model is configured (M1): deterministic, in no network, and told nothing that a model is
  * not told. As the main agent it starts the visible skill that matches best; in a run it starts the skill's
@@ -35,6 +38,8 @@ function reply(request: ModelRequest): ModelAnswer {
   const canUse = new Set(request.tools.map(({ name }) => name));
   const last = request.messages.at(-1);
   const results = blocksOf(last).filter((block) => block.type === 'tool_result');
+  if (last !== undefined && [textOf(last), ...results.map(resultText)].some(isToBeFollowed))
+    return say(request, needsReader);
   if (results.length > 0) return say(request, results.map(outputOf).join('\n\n'));
   if (isRun(request)) return inRun(request);
   const words = ownWords(textOf(last));
@@ -50,10 +55,11 @@ function reply(request: ModelRequest): ModelAnswer {
   );
 }
 
-/** A run reads its own skill's files and starts no other; the main agent has both tools or none. */
+/** A run reads its own skill's files and starts or finds no other; the main agent, narrowed as it may be, finds them. */
 function isRun({ tools }: ModelRequest): boolean {
   const names = tools.map(({ name }) => name);
-  return names.includes('skills_read_file') && !names.includes('use_skill');
+  const findsOthers = ['use_skill', 'skills_list', 'skills_load', 'skills_search'];
+  return names.includes('skills_read_file') && !names.some((name) => findsOthers.includes(name));
 }
 
 function inRun(request: ModelRequest): ModelAnswer {
@@ -82,9 +88,18 @@ function answered(stopReason: Anthropic.StopReason, block: Anthropic.ContentBloc
 }
 
 /** What a tool gave, out of the envelope that a run's result stands in. */
-function outputOf({ content }: Anthropic.ToolResultBlockParam): string {
-  const text = typeof content === 'string' ? content : (content ?? []).map(textOfBlock).join('\n');
+function outputOf(result: Anthropic.ToolResultBlockParam): string {
+  const text = resultText(result);
   return lastLabelled(text, 'output') ?? text.trim();
+}
+
+function resultText({ content }: Anthropic.ToolResultBlockParam): string {
+  return typeof content === 'string' ? content : (content ?? []).map(textOfBlock).join('\n');
+}
+
+/** Holds the instructions of a skill (U8), and no result. */
+function isToBeFollowed(text: string): boolean {
+  return text.includes('<instruction skill="');
 }
 
 function blocksOf(message: Anthropic.MessageParam | undefined): readonly Anthropic.ContentBlockParam[] {

@@ -1,6 +1,7 @@
 import type { Entry } from '../core/entry.ts';
 import type { ModelRequest, Tokens } from '../core/model.ts';
 import { estimateTokens } from './estimate-tokens.ts';
+import { asStub, beginningOfLastTurn } from './stub-followed.ts';
 import { newestSummary } from './view-entries.ts';
 
 /**
@@ -16,6 +17,16 @@ export function promptSize(request: ModelRequest, entries: readonly Entry[]): nu
   if (answer?.kind !== 'assistant' || last < newestSummary(entries).at) return estimated;
   const { input, cacheRead, cacheWrite, output }: Tokens = answer.tokens;
   const reported = input + cacheRead + cacheWrite + output;
-  const size = reported + entries.slice(last + 1).reduce((sum, entry) => sum + estimateTokens(entry), 0);
+  const since = entries.slice(last + 1).reduce((sum, entry) => sum + estimateTokens(entry), 0);
+  const size = reported + since - stubbedSince(entries, last);
   return size * 2 < estimated ? estimated : size;
+}
+
+/** What the answer's prompt held of instructions that a turn begun since shows as one line each (T6). */
+function stubbedSince(entries: readonly Entry[], last: number): number {
+  if (beginningOfLastTurn(entries) <= last) return 0;
+  const before = entries.slice(0, last);
+  return before
+    .slice(beginningOfLastTurn(before))
+    .reduce((sum, entry) => sum + estimateTokens(entry) - estimateTokens(asStub(entry)), 0);
 }

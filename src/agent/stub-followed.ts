@@ -20,6 +20,13 @@ export function stubFollowed(entries: readonly Entry[]): readonly Entry[] {
   return entries.map((entry, index) => (index < turn ? asStub(entry) : entry));
 }
 
+/** Skills whose instructions the turn under way was given and a summary has taken out of view. */
+export function followedUnseen(entries: readonly Entry[], view: readonly Entry[]): readonly string[] {
+  const seen = new Set(followedInTurn(view).map(({ skill }) => skill));
+  const all = followedInTurn(entries).map(({ skill }) => skill);
+  return [...new Set(all)].filter((skill) => !seen.has(skill));
+}
+
 /** One entry as later turns show it. */
 export function asStub(entry: Entry): Entry {
   const followed = followedBy(entry);

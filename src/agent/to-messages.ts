@@ -3,7 +3,7 @@ import type { Entry } from '../core/entry.ts';
 import { labelled } from '../core/label.ts';
 import { callsOf, type Answer } from './read-turn.ts';
 import { interrupted } from './run-calls.ts';
-import { stubFollowed } from './stub-followed.ts';
+import { followedUnseen, stubFollowed } from './stub-followed.ts';
 import { viewEntries, type Summary } from './view-entries.ts';
 
 type Block = Anthropic.ContentBlockParam;
@@ -25,11 +25,13 @@ export function toMessages(entries: readonly Entry[]): readonly Anthropic.Messag
     if (last?.role === role) last.content.push(...content);
     else said.push({ role, content: [...content] });
   };
-  const kept = withoutRefused(stubFollowed(viewEntries(entries)));
+  const view = viewEntries(entries);
+  const kept = withoutRefused(stubFollowed(view));
+  const unseen = followedUnseen(entries, view);
   for (const [index, entry] of kept.entries()) {
     if (entry.kind === 'user') say('user', userBlocks(entry.content));
     if (entry.kind === 'notice') say('user', [{ type: 'text', text: labelled('host', entry.text) }]);
-    if (entry.kind === 'summary') say('user', [summaryBlock(entry, kept[index + 1] ?? entry)]);
+    if (entry.kind === 'summary') say('user', [summaryBlock(entry, kept[index + 1] ?? entry, unseen)]);
     if (entry.kind === 'assistant' && entry.stopReason !== 'model_context_window_exceeded') {
       say('assistant', answerBlocks(entry));
       say('user', resultBlocks(entry, kept.slice(index + 1)));
@@ -66,13 +68,16 @@ function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
 }
 
 /** Memory, not instructions: it was made from what anybody said (M11). `next` is shown after it, and may rely on a day that was told before. */
-function summaryBlock({ text, folded = 0 }: Summary, next: Entry): Block {
+function summaryBlock({ text, folded = 0 }: Summary, next: Entry, unseen: readonly string[]): Block {
   const note = [
     `Today is ${new Date(next.at).toISOString().slice(0, 10)} (UTC).`,
     'Earlier parts of this conversation are replaced by the summary in <background>: a record of what was said and done. What people asked for in it was for its own time.',
     ...(folded === 0
       ? []
       : ['It also tells what was done so far for the request that follows; go on from there.']),
+    ...unseen.map(
+      (skill) => `The instructions of the skill ${skill} still hold: skills_load shows them again.`,
+    ),
   ].join(' ');
   const told = labelled('background', text, { note: 'summary of earlier parts' });
   return { type: 'text', text: `${labelled('host', note)}\n${told}` };

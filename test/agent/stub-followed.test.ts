@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { promptSize } from '../../src/agent/prompt-size.ts';
+import { followedInTurn, stubFollowed } from '../../src/agent/stub-followed.ts';
+import { toMessages } from '../../src/agent/to-messages.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { noTokens } from '../../src/core/model.ts';
+
+const body = 'words of the body '.repeat(2_000);
+const said = (content: string): Entry => ({ kind: 'user', sender: 'telegram:42', content, at: 1 });
+const loaded: Entry = {
+  kind: 'tool_result',
+  toolUseId: 'c1',
+  content: body,
+  isError: false,
+  follows: { skill: 'a', allowedTools: ['bash'] },
+  at: 1,
+};
+const asked: Entry = {
+  kind: 'assistant',
+  content: [
+    { type: 'tool_use', id: 'c1', name: 'skills_load', input: { skill: 'a' }, caller: { type: 'direct' } },
+  ],
+  stopReason: 'tool_use',
+  tokens: noTokens,
+  model: 'm',
+  at: 1,
+};
+const answered = (input: number): Entry => ({
+  kind: 'assistant',
+  content: [{ type: 'text', text: 'Done.', citations: null }],
+  stopReason: 'end_turn',
+  tokens: { ...noTokens, input },
+  model: 'm',
+  at: 1,
+});
+
+test('T6 a turn goes from what a person said to what the next one says: nothing the host adds ends it', () => {
+  const added: Entry = { kind: 'user', item: 'x#skill', content: 'from the host', at: 1 };
+  const turn = [said('one'), asked, loaded, added];
+  assert.deepEqual(followedInTurn(turn), [{ skill: 'a', allowedTools: ['bash'] }]);
+  assert.deepEqual(stubFollowed(turn), turn);
+  const later = [...turn, said('two')];
+  assert.deepEqual(followedInTurn(later), []);
+  const stub = stubFollowed(later)[2];
+  assert.equal(stub?.kind === 'tool_result' && stub.content, '[Skill a was followed here]');
+  assert.equal(later[2], loaded, 'the entry itself stays');
+  assert.deepEqual(followedInTurn([]), []);
+});
+
+test('T6 M9 what is no longer sent is not counted towards a compaction', () => {
+  const turn = [said('one'), asked, loaded, answered(10_000)];
+  const size = (entries: readonly Entry[]): number =>
+    promptSize({ system: [], messages: toMessages(entries), tools: [] }, entries);
+  assert.ok(size(turn) >= 10_000);
+  assert.ok(size([...turn, said('two')]) < 2_000, String(size([...turn, said('two')])));
+});

@@ -1,0 +1,207 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import type { TestContext } from 'node:test';
+import { z } from 'zod';
+import { createTurn, invocationId, type Invocation } from '../../src/agent/turn.ts';
+import { createUseSkill } from '../../src/agent/use-skill.ts';
+import { createFollowInTurn } from '../../src/app/follow-in-turn.ts';
+import type { Live } from '../../src/app/live.ts';
+import { skillRules } from '../../src/config/access-from-config.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { decideSkill, type SkillUse } from '../../src/core/decide-skill.ts';
+import { succeed } from '../../src/core/envelope.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { noTokens } from '../../src/core/model.ts';
+import type { Skill } from '../../src/core/skill.ts';
+import { defineTool, readOnly, type Tool, type Traits } from '../../src/core/tool.ts';
+import { createSkillLibrary } from '../../src/skills/skill-library.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import { createCallTool } from '../../src/tools/call-tool.ts';
+import { makeMessage } from './make-message.ts';
+import { createManualClock } from './manual-clock.ts';
+import { quietLog } from './quiet-log.ts';
+import { scriptedModel, type ModelStep } from './scripted-model.ts';
+
+/** Tools beside those for skills; each call is kept in `did`. */
+const extraTools: Readonly<Record<string, Traits>> = {
+  bash: { ...readOnly, sideEffects: true, idempotent: false },
+  send_file: { ...readOnly, sideEffects: true, idempotent: false },
+  web_fetch: readOnly,
+  write_file: { ...readOnly, sideEffects: true },
+};
+
+type Script = Parameters<typeof scriptedModel>[0];
+
+/**
+ * The main agent's turns over a real store and real skill files, put together as the bot does it, with tools that only
+ * keep what they were called with. A step of the script that is an error ends the process there: `ask` rejects, and
+ * the next one goes on from the store as a new process would.
+ */
+export async function openTurnStage(
+  t: TestContext,
+  options: Readonly<{
+    /** Front matter and body, by name; or other files by path. */
+    skills: Readonly<Record<string, string>>;
+    script: Script;
+    /** Of `[skills]`. */
+    toml?: string;
+    contextWindow?: number;
+    maxTurns?: number;
+  }>,
+) {
+  const root = await mkdtemp(path.join(tmpdir(), 'skillet-turn-'));
+  const put = async (name: string, text: string): Promise<void> => {
+    const file = path.join(root, 'skills', name.includes('/') ? name : `${name}/SKILL.md`);
+    await mkdir(path.dirname(file), { recursive: true });
+    await writeFile(file, text);
+  };
+  for (const [name, text] of Object.entries(options.skills)) await put(name, text);
+  const log = quietLog();
+  const library = await createSkillLibrary({
+    roots: [{ origin: 'user', path: path.join(root, 'skills') }],
+    cacheDir: path.join(root, 'cache'),
+    log,
+  });
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  t.after(async () => {
+    await library.close();
+    await store.close();
+    await rm(root, { recursive: true, force: true });
+  });
+  const settings = { toml: options.toml ?? '' };
+  const live = (): Live => {
+    const parsed = parseConfig(settings.toml, { env: {}, cwd: root, home: root });
+    assert.ok(parsed.ok, JSON.stringify(parsed));
+    const { config } = parsed;
+    return { config, rules: skillRules(config) } as Live;
+  };
+  const model = scriptedModel(options.script, { contextWindow: options.contextWindow ?? 200_000 });
+  const did: string[] = [];
+  const forked: string[] = [];
+  const extra = Object.entries(extraTools).map(([name, traits]) =>
+    defineTool({
+      name,
+      description: `Does ${name}.`,
+      input: z.object({ of: z.string().optional(), command: z.string().optional() }),
+      traits,
+      async run({ of, command }) {
+        // Lets calls side by side overtake each other.
+        await new Promise((resolve) => setImmediate(resolve));
+        did.push(command ?? (of === undefined ? name : `${name} ${of}`));
+        return succeed('done');
+      },
+    }),
+  );
+  const followInTurn = createFollowInTurn({
+    live,
+    library,
+    sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` },
+    log,
+  });
+  const turn = createTurn({ store, background: () => ({ messages: 0, maxAgeMs: 0 }), clock, log });
+  const byPerson: SkillUse = {
+    chatType: 'private',
+    chatIds: ['telegram:42'],
+    external: false,
+    sender: 'telegram:42',
+    by: 'person',
+  };
+
+  /** Says something as Ada, or goes on with what she said under this id. */
+  const ask = async (text: string, more: { id?: string; invocation?: Invocation } = {}): Promise<string> => {
+    const message = makeMessage({ id: more.id ?? 'telegram:42:1', text });
+    const visible = (): readonly Skill[] =>
+      library
+        .current()
+        .skills.filter((skill) => decideSkill(skill, live().rules, { ...byPerson, by: 'model' }).allowed);
+    const following = followInTurn({ visible, byPerson, names: () => tools.map(({ name }) => name) });
+    const { contraction } = following;
+    const useSkill = createUseSkill({
+      visible,
+      find: async (name) => library.current().get(name),
+      rules: () => live().rules,
+      use: (id) => (id === invocationId(message.id) ? byPerson : { ...byPerson, by: 'model' }),
+      readiness: () => undefined,
+      run: async (skill) => {
+        forked.push(skill.name);
+        const result = { status: 'ok', text: `${skill.name} ran`, iterations: 1, durationMs: 1 } as const;
+        return { ...result, tokens: noTokens, truncated: false };
+      },
+      inline: following.inline,
+      log,
+    });
+    const tools: readonly Tool[] = [useSkill, ...following.tools, ...extra];
+    const callTool = createCallTool({
+      tools,
+      ceiling: contraction,
+      decide: async () => ({ allowed: true }),
+      requester: { ...byPerson, conversation: message.conversation },
+      redact: (words) => words,
+      log,
+      onProgress: () => undefined,
+      audit: () => undefined,
+    });
+    const grant = {
+      model,
+      system: [{ type: 'text', text: 'be brief' }],
+      tools,
+      shown: () => tools.filter(({ name }) => contraction.names.includes(name)),
+      callTool,
+      follow: contraction.follow,
+      maxTurns: options.maxTurns ?? 25,
+    } as const;
+    const { invocation } = more;
+    const { signal } = new AbortController();
+    return turn({ key: message.id, message, transcript: 'telegram:42', invocation, signal }, grant);
+  };
+
+  return {
+    ask,
+    /** Writes a skill file that nobody has read yet. */
+    write: put,
+    /** Writes a skill file and has it read. */
+    edit: async (name: string, text: string) => {
+      await put(name, text);
+      await library.rescan();
+    },
+    remove: async (name: string) => {
+      await rm(path.join(root, 'skills', name), { recursive: true });
+      await library.rescan();
+    },
+    settings,
+    did,
+    forked,
+    log,
+    requests: model.requests,
+    /** Names of the tools that the model was shown in each request. */
+    shown: () => model.requests.map(({ tools }) => tools.map(({ name }) => name).toSorted()),
+    entries: async (): Promise<readonly Entry[]> =>
+      (await store.transcripts.read('telegram:42')).entries.map(({ entry }) => entry),
+    results: async (): Promise<readonly string[]> =>
+      (await store.transcripts.read('telegram:42')).entries.flatMap(({ entry }) =>
+        entry.kind === 'tool_result' ? [entry.content] : [],
+      ),
+  };
+}
+
+/** One answer that makes these calls: `['web_fetch', 'skills_load a']` with the skill or argument after the name. */
+export function calls(...made: readonly string[]): ModelStep {
+  return {
+    calls: made.map((written) => {
+      const [name = '', ...rest] = written.split(' ');
+      const argument = rest.join(' ');
+      if (name === 'use_skill') return { name, input: { skill: argument, message: 'go' } };
+      if (name === 'bash') return { name, input: { command: argument } };
+      return { name, input: name.startsWith('skills_') ? { skill: argument } : { of: argument } };
+    }),
+  };
+}
+
+/** A SKILL.md that allows these tools. */
+export function allowing(list: string | undefined, more = '', body = 'Do as I say.'): string {
+  const allowed = list === undefined ? '' : `allowed_tools: ${list}\n`;
+  return `---\ndescription: A skill.\n${allowed}${more}---\n\n${body}\n`;
+}
