@@ -19,6 +19,9 @@ export const operations = [
   'outbox retry',
   'backup',
   'forget',
+  'skill written',
+  'skill enable',
+  'skill discard',
 ] as const;
 export type Operation = (typeof operations)[number];
 

@@ -17,6 +17,7 @@ import type { Store } from '../stores/store.ts';
 import { createAdmit } from './admit.ts';
 import { createAttendTask } from './attend-task.ts';
 import { createCommands } from './commands.ts';
+import { configNotice } from './config-notice.ts';
 import { createDelivery } from './deliver.ts';
 import { costOf } from './cost-of.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
@@ -38,6 +39,7 @@ import { createPresses } from './presses.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
 import { createShowWork } from './show-work.ts';
 import type { StoreHealth } from './store-health.ts';
+import { createSkillAuthoring } from './skill-authoring.ts';
 import { createStrangers } from './strangers.ts';
 import { createTasks } from './tasks.ts';
 import { createUseOf } from './use-of.ts';
@@ -110,6 +112,7 @@ export function createBot(parts: BotParts): Bot {
   const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
   const welcome = createWelcome(store);
+  const authoring = createSkillAuthoring({ store, live: current, library, people, voice, clock, log });
   const delivery = createDelivery({
     outbox: store.outbox,
     channels,
@@ -133,7 +136,10 @@ export function createBot(parts: BotParts): Bot {
   const runSkill = measureRuns(
     createRunSkill({
       store,
-      grant: measureRunCalls(createGrantRun({ live: current, library, sandbox, useOf, log }), meter),
+      grant: measureRunCalls(
+        createGrantRun({ live: current, library, sandbox, useOf, authoring, log }),
+        meter,
+      ),
       costOf: (model, tokens) => costOf(live.config, model.alias, tokens),
       clock,
       log,
@@ -194,7 +200,7 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
-  const presses = createPresses({ people, pairing, welcome, channels, now: clock.now, log });
+  const presses = createPresses({ people, pairing, welcome, authoring, store, voice, now: clock.now, log });
   const strangers = createStrangers({ pairing, voice });
   const admit: OnEvent = createAdmit({
     store,
@@ -226,7 +232,7 @@ export function createBot(parts: BotParts): Bot {
     people,
     pairing,
     redact: (text) => live.redact(text),
-    operate: createOperate({ store, people, pairing, welcome, forget }),
+    operate: createOperate({ store, people, pairing, welcome, forget, approvals: authoring.approvals }),
     async start() {
       health.start((outage) => {
         const { key, markdown } = outageNotice(outage);
@@ -267,19 +273,12 @@ export function createBot(parts: BotParts): Bot {
     },
     reconfigure(outcome) {
       if (!outcome.ok) {
-        const problems = outcome.problems.map(
-          ({ message, line }) => `- ${line === undefined ? '' : `line ${line}: `}${message}`,
-        );
         log.error(
           { problems: outcome.problems },
           'the saved config is not valid; the one before stays in force',
         );
-        voice
-          .tellOwners(
-            `config:${clock.now()}`,
-            `The saved \`config.toml\` is not valid, so nothing changed:\n\n${problems.join('\n')}`,
-          )
-          .catch(notTold);
+        const { key, markdown } = configNotice(outcome.problems, clock.now());
+        voice.tellOwners(key, markdown).catch(notTold);
         return;
       }
       const changed = changedKeys(live.config, outcome.config);

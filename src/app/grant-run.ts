@@ -19,6 +19,7 @@ import { makeCeiling } from '../tools/ceiling.ts';
 import type { Live } from './live.ts';
 import { runFolders } from './run-folders.ts';
 import { runTools } from './run-tools.ts';
+import type { SkillAuthoring } from './skill-authoring.ts';
 import type { UseOf } from './use-of.ts';
 
 export type GrantRun = (
@@ -34,13 +35,17 @@ export function createGrantRun(options: {
   library: SkillLibrary;
   sandbox: Sandbox;
   useOf: UseOf;
+  authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
   log: Log;
 }): GrantRun {
-  const { live, library, sandbox, useOf, log } = options;
+  const { live, library, sandbox, useOf, authoring, log } = options;
+  const { writing, asItStands } = authoring;
 
   return async (skill, request, context, runId) => {
     const { config, models, redact } = live();
     const settings = config.skills.byName[skill.name];
+    if (!(await asItStands(skill)).access.approved)
+      return refused('SKILL_DISABLED', `${skill.name} was changed and waits for approval`);
     const environment = skillEnvironment(skill, settings?.env ?? {});
     if (!environment.ok)
       return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
@@ -57,6 +62,7 @@ export function createGrantRun(options: {
       folders,
       sandbox: lockedSandbox(sandbox, skill),
       env: environment.env,
+      writing,
     });
     for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 });
     const ceiling = makeCeiling(
@@ -75,7 +81,7 @@ export function createGrantRun(options: {
       decide: async () => {
         // What an edit tightened applies at the next tool call (D7).
         const use = await useOf({ ...context.requester, sender: { id: context.requester.sender } });
-        return mayGoOn(skill, live().rules, use);
+        return mayGoOn(await asItStands(skill), live().rules, use);
       },
       requester: context.requester,
       redact,

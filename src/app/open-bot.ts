@@ -7,6 +7,7 @@ import type { Channel } from '../core/channel.ts';
 import { systemClock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
+import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
 import { controlPath, serveControl, type Control } from './control.ts';
@@ -55,7 +56,7 @@ export async function openBot(options: {
     home.release();
     throw error;
   });
-  const library = await openLibrary(config, log);
+  const library = await openLibrary(config, createWrittenSkills(health.store), log);
   const channels = await options.channels({
     hasAnswered: (conversation) => store.transcripts.answered(conversationKey(conversation)),
     skillNames: () => library.current().names,

@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import { lockedSkillStore } from '../skills/locked-skill-store.ts';
 import type { SkillRoot } from '../skills/read-roots.ts';
 import { createSkillLibrary, type SkillLibrary } from '../skills/skill-library.ts';
+import { readApprovals, type WrittenSkills } from '../skills/written-skills.ts';
 
 /** Where this config's skills are, by origin (D1). The user's folder is the operator's own hand. */
 export function skillRoots({ skills, bot }: Config): readonly SkillRoot[] {
@@ -12,16 +13,22 @@ export function skillRoots({ skills, bot }: Config): readonly SkillRoot[] {
     ...(skills.bundled ? [{ origin: 'bundled', path: bundled } as const] : []),
     { origin: 'installed', store: lockedSkillStore(bot.dataDir) },
     { origin: 'user', path: skills.userDir },
-    { origin: 'workspace', path: path.join(bot.workspace, 'skills') },
+    { origin: 'workspace', path: writtenRoot({ bot }) },
   ];
 }
 
+/** The folder that the bot may write skills into (D9), the operator's own beside them. */
+export function writtenRoot({ bot }: Pick<Config, 'bot'>): string {
+  return path.join(bot.workspace, 'skills');
+}
+
 /** Reads the skills of a config. */
-export function openLibrary(config: Config, log: Log): Promise<SkillLibrary> {
+export function openLibrary(config: Config, written: WrittenSkills, log: Log): Promise<SkillLibrary> {
   return createSkillLibrary({
     roots: skillRoots(config),
     cacheDir: path.join(config.bot.dataDir, 'cache'),
     strict: config.skills.strict,
+    approvals: () => readApprovals(written, writtenRoot(config)),
     log,
   });
 }

@@ -2,10 +2,13 @@ import { accessSettings } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
+import { createSkillApprovals } from './approve-skill.ts';
 import type { Operate } from './control.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createMovedChats } from './moved-chats.ts';
+import { writtenRoot } from './open-library.ts';
 import { createOperate } from './operate.ts';
 import { createPairing } from './pairing.ts';
 import { createPeople } from './people.ts';
@@ -36,5 +39,14 @@ export async function openOperate(
     clock: systemClock,
     log,
   });
-  return { operate: createOperate({ store, people, pairing, welcome, forget }), close: store.close };
+  const approvals = createSkillApprovals({
+    root: writtenRoot(config),
+    written: createWrittenSkills(store),
+    onChange: async () => undefined,
+    log,
+  });
+  return {
+    operate: createOperate({ store, people, pairing, welcome, forget, approvals }),
+    close: store.close,
+  };
 }

@@ -1,5 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
 import type { Store } from '../stores/store.ts';
+import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
 import type { Operate } from './control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
@@ -13,8 +14,9 @@ export function createOperate(options: {
   pairing: Pairing;
   welcome(request: PairingRequest): Promise<void>;
   forget: ForgetSomebody;
+  approvals: SkillApprovals;
 }): Operate {
-  const { store, people, pairing, welcome, forget } = options;
+  const { store, people, pairing, welcome, forget, approvals } = options;
   const { inbox } = store;
 
   async function drop(key: string): Promise<boolean> {
@@ -65,8 +67,25 @@ export function createOperate(options: {
         return { backup: argument };
       case 'forget':
         return forget(argument);
+      case 'skill written':
+        return approvals.records();
+      case 'skill enable':
+        return decided(await approvals.enable(argument));
+      case 'skill discard':
+        return decided(await approvals.discard(argument));
     }
   };
+}
+
+function decided(outcome: ApprovalOutcome): ApprovalOutcome {
+  const { name } = outcome;
+  if (outcome.outcome === 'unknown')
+    throw new OperatorError(
+      `${name} is no skill that the bot wrote: those are switched by [skills.${name}] enabled in the config`,
+    );
+  if (outcome.outcome === 'changed')
+    throw new OperatorError(`${name} was changed by hand since the bot wrote it: delete its folder yourself`);
+  return outcome;
 }
 
 function found(request: PairingRequest | undefined, code: string): PairingRequest {

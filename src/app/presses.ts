@@ -1,9 +1,14 @@
-import type { Channel, Press } from '../core/channel.ts';
+import type { Press } from '../core/channel.ts';
 import { parseCommand } from '../core/parse-command.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
+import type { Store } from '../stores/store.ts';
+import type { ApprovalOutcome } from './approve-skill.ts';
+import { inlineCode } from './inline-code.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
+import type { SkillAuthoring } from './skill-authoring.ts';
+import { partKey, type Voice } from './voice.ts';
 
 export type Presses = Readonly<{
   /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. */
@@ -16,11 +21,13 @@ export function createPresses(options: {
   pairing: Pairing;
   /** Tells the person who was let in. */
   welcome(request: PairingRequest): Promise<void>;
-  channels: ReadonlyMap<string, Channel>;
+  authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
+  store: Pick<Store, 'outbox' | 'commit'>;
+  voice: Pick<Voice, 'rows'>;
   now: () => number;
   log: Log;
 }): Presses {
-  const { people, pairing, welcome, channels, now, log } = options;
+  const { people, pairing, welcome, authoring, store, voice, now, log } = options;
 
   async function decidePairing(press: Press, verdict: string, code: string): Promise<void> {
     if (!(await people.isOwner(press.sender.id))) {
@@ -36,16 +43,36 @@ export function createPresses(options: {
       request === undefined
         ? 'This code is no longer valid.'
         : `${verdict === 'approve' ? 'Let in' : 'Not let in'}: \`${request.sender}\`.`;
-    const channel = channels.get(press.conversation.channel);
-    await channel?.edit(press.conversation, press.receipt, { markdown: outcome }).catch((error: unknown) => {
-      log.warn({ err: error, press: press.id }, 'the message of a press could not be changed to its outcome');
-    });
+    await show(press, outcome);
+  }
+
+  async function decideSkill(press: Press, verdict: string, version: string): Promise<void> {
+    const { approvals, mayApprove } = authoring;
+    if (!(await mayApprove(press.sender.id))) {
+      log.warn(
+        { sender: press.sender.id, action: press.action },
+        'somebody who may not approve skills pressed a button that does',
+      );
+      return;
+    }
+    const name = await approvals.nameOf(version);
+    const act = verdict === 'enable' ? approvals.enable : approvals.discard;
+    const decided = name === undefined ? undefined : await act(name, version);
+    await show(press, skillOutcome(decided));
+  }
+
+  /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
+  async function show({ id, conversation, receipt }: Press, outcome: string): Promise<void> {
+    const key = `outcome:${id}`;
+    await store.outbox.show(partKey(key, 0), receipt);
+    await store.commit({ outbox: voice.rows(conversation, key, outcome) });
   }
 
   return {
     async press(press, say) {
       const [kind, ...rest] = press.action.split(':');
       if (kind === 'pair') return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
+      if (kind === 'skill') return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
       if (kind !== 'run')
         return log.info({ action: press.action }, 'a button that means nothing any more was pressed');
       const text = `/${rest.join(':')}`;
@@ -65,4 +92,22 @@ export function createPresses(options: {
       });
     },
   };
+}
+
+/** What stands where the buttons were. */
+function skillOutcome(decided: ApprovalOutcome | undefined): string {
+  if (decided === undefined) return 'This version of the skill is not there any more.';
+  const name = inlineCode(decided.name);
+  switch (decided.outcome) {
+    case 'enabled':
+      return `Enabled: ${name}.`;
+    case 'discarded':
+      return `Discarded: ${name}.`;
+    case 'restored':
+      return `Discarded: this change of ${name}. What was enabled before is in force again.`;
+    case 'changed':
+      return `${name} has changed since, so nothing was done: look at it, then \`skillet skill enable\`.`;
+    case 'unknown':
+      return 'This version of the skill is not there any more.';
+  }
 }

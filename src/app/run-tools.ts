@@ -2,6 +2,7 @@ import type { Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { ownSkillReadFileTool } from '../tools/built-in/create-skills-read-file.ts';
+import { createSkillWritingTools, type SkillWriting } from '../tools/built-in/skill-write.ts';
 import { skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import type { RunFolders } from './run-folders.ts';
 
@@ -14,10 +15,12 @@ export type RunGround = Readonly<{
   sandbox: Sandbox;
   /** Checked by `skillEnvironment`. */
   env: Readonly<Record<string, string>>;
+  /** Offered to a skill that lists its tools by name, and to no other (D9). */
+  writing: SkillWriting;
 }>;
 
 /** What the host offers one run, before its ceiling is drawn (T2). */
-export function runTools({ skill, scripts, folders, sandbox, env }: RunGround): readonly Tool[] {
+export function runTools({ skill, scripts, folders, sandbox, env, writing }: RunGround): readonly Tool[] {
   const script = skillsRunScriptTool({
     skill,
     sandbox,
@@ -25,5 +28,6 @@ export function runTools({ skill, scripts, folders, sandbox, env }: RunGround): 
     env,
     timeoutMs: skill.timeoutSeconds * 1_000,
   });
-  return [ownSkillReadFileTool(skill), ...(scripts.length === 0 ? [] : [script])];
+  const authoring = createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name));
+  return [ownSkillReadFileTool(skill), ...(scripts.length === 0 ? [] : [script]), ...authoring];
 }

@@ -20,8 +20,12 @@ export type Voice = Readonly<{
   ): NonNullable<Step['outbox']>;
   /** Answers a message and finishes it, in one step. */
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
-  /** Writes to every owner in a direct message; without an owner to reach, to the log. */
-  tellOwners(key: string, markdown: string, more?: VoiceOptions): Promise<void>;
+  /** Writes to every owner, and to these people, in a direct message; without anybody to reach, to the log. */
+  tellOwners(
+    key: string,
+    markdown: string,
+    more?: VoiceOptions & Readonly<{ alsoTo?: readonly string[] }>,
+  ): Promise<void>;
 }>;
 
 export type AnswerOptions = VoiceOptions &
@@ -75,8 +79,9 @@ export function createVoice(options: {
       });
       await store.commit({ outbox, ...(more.done === undefined ? {} : { done: more.done }) });
     },
-    async tellOwners(key, markdown, more = {}) {
-      const reachable = (await owners()).filter((owner) => channels.has(channelOf(owner)));
+    async tellOwners(key, markdown, { alsoTo = [], ...more } = {}) {
+      const people = [...new Set([...(await owners()), ...alsoTo])];
+      const reachable = people.filter((person) => channels.has(channelOf(person)));
       if (reachable.length === 0)
         log.warn({ notice: markdown }, 'there is no owner to tell: set [bot] owner');
       for (const owner of reachable) {

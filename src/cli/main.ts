@@ -113,6 +113,16 @@ function program(): Command {
     async (name: string, options: ReadOptions) =>
       (await import('./skill-sources.ts')).removeInstalled(name, options),
   );
+  for (const [verdict, description] of [
+    ['enable', 'enable a skill that the bot wrote, as its files are now: look at it with `skill show` first'],
+    ['discard', 'remove a skill that the bot wrote'],
+  ] as const) {
+    add(skill, `${verdict} <name>`, description)
+      .option('--json', 'as data')
+      .action(async (name: string, options: ReadOptions) =>
+        (await import('./written-skill.ts')).decideWrittenSkill(verdict, name, options),
+      );
+  }
 
   const sandbox = skillet.command('sandbox').description('where the scripts of skills run').exitOverride();
   add(sandbox, 'build', 'install the Debian packages that skills ask for into the sandbox')

@@ -22,11 +22,12 @@ import { openLog } from './open-log.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
+import { writtenApprovals } from './written-approvals.ts';
 
 /** `skill list`: each skill with its origin and its effective access, then every diagnostic (F5). Exit 1 when a skill did not load. */
 export async function listSkills({ config: flag, json }: ReadOptions): Promise<void> {
   const config = await openConfig(flag);
-  const registry = await read(config);
+  const registry = await read(config, flag);
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
   const diagnostics = [...registry.diagnostics, ...hostDiagnostics(registry.skills, config, models)];
   const { needs } = await skillNeeds(config, registry.skills);
@@ -52,7 +53,7 @@ export async function listSkills({ config: flag, json }: ReadOptions): Promise<v
 /** `skill show NAME`: everything that is known of one skill. */
 export async function showSkill(name: string, { config: flag, json }: ReadOptions): Promise<void> {
   const config = await openConfig(flag);
-  const registry = await read(config);
+  const registry = await read(config, flag);
   const skill = registry.get(name);
   if (skill === undefined) {
     const near = nearest(name, registry.names);
@@ -134,8 +135,12 @@ export async function newSkill(
   print(`${file} is written. Edit it; a running bot takes it in at once.`);
 }
 
-function read(config: Config): Promise<Registry> {
-  return loadSkills(skillRoots(config), { strict: config.skills.strict });
+/** What the bot wrote is judged by the store, which is asked only where there is a workspace skill at all (D9). */
+function read(config: Config, flag: string | undefined): Promise<Registry> {
+  return loadSkills(skillRoots(config), {
+    strict: config.skills.strict,
+    approvals: () => writtenApprovals(config, flag),
+  });
 }
 
 /** What keeps a skill from being used on this system, where something does (R6). */
@@ -153,7 +158,11 @@ function describe(skill: Skill, config: Config) {
     name: skill.name,
     origin: skill.origin,
     path: skill.path,
-    enabled: rules.enabled && (rules.skills.get(skill.name)?.enabled ?? !skill.access.optIn),
+    approved: skill.access.approved,
+    enabled:
+      rules.enabled &&
+      skill.access.approved &&
+      (rules.skills.get(skill.name)?.enabled ?? !skill.access.optIn),
     chatTypes: allowedChatTypes(skill, rules),
     sensitive: skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true,
     why: skill.access.why,

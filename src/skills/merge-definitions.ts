@@ -35,11 +35,13 @@ export function unapproved(own: Definition): Skill {
     capabilities: [],
     network: [],
     packages: [],
-    access: { ...skill.access, approved: false, why: [...skill.access.why, waitsForApproval] },
+    access: { ...skill.access, approved: false, why: [...skill.access.why, waitsForApproval(skill.name)] },
   });
 }
 
-const waitsForApproval = 'off: written by the bot, waits for approval';
+function waitsForApproval(name: string): string {
+  return `off: written by the bot, waits for approval (skillet skill enable ${name})`;
+}
 
 /** Where a definition by itself lets a skill be used (A2). */
 export function allowedChatTypesOf({ access }: Definition): readonly ChatType[] {

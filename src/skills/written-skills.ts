@@ -1,8 +1,8 @@
-import type Keyv from 'keyv';
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Skill } from '../core/skill.ts';
+import type { Store } from '../stores/store.ts';
 import { hashSkill } from './hash-skill.ts';
 
 const shape = z.object({
@@ -42,7 +42,8 @@ export const marker = '.written-by-the-bot';
 export type IsApproved = (skill: Pick<Skill, 'origin' | 'directory'>) => boolean;
 
 /** Keeps them under their names. A record that can't be understood approves nothing. */
-export function createWrittenSkills(stored: Keyv): WrittenSkills {
+export function createWrittenSkills(store: Pick<Store, 'keyed'>): WrittenSkills {
+  const stored = store.keyed('written-skills');
   return {
     async all() {
       const found = new Map<string, WrittenSkill>();

@@ -19,7 +19,7 @@ export type CeilingResult =
   | Readonly<{ ok: false; code: 'SKILL_MISCONFIGURED'; message: string; warnings: Envelope['warnings'] }>;
 
 /** Names a skill may list although this bot does not offer the tool: no reason to call the skill misconfigured. */
-const builtInTools: readonly string[] = [
+export const knownToolNames: readonly string[] = [
   'ask_person',
   'bash',
   'capability_auth',
@@ -28,6 +28,7 @@ const builtInTools: readonly string[] = [
   'list_files',
   'read_file',
   'send_file',
+  'skill_read',
   'skill_write',
   'skills_list',
   'skills_load',
@@ -40,6 +41,9 @@ const builtInTools: readonly string[] = [
   'write_file',
 ];
 
+/** Tools that a skill has only where its list names them in full: other skills (U7), and writing them (D9). */
+const onlyByName: ReadonlySet<string> = new Set(['use_skill', 'skill_read', 'skill_write']);
+
 /** A ceiling that allows all of these tools: for the main agent. */
 export function openCeiling(tools: readonly string[]): Ceiling {
   return ceilingOf(tools, []);
@@ -47,7 +51,7 @@ export function openCeiling(tools: readonly string[]): Ceiling {
 
 /**
  * The ceiling of one run: a skill's `allowed_tools` cut down to what the host grants runs (T5). No list, or an empty
- * one, allows all of that but `use_skill`, which counts only when written out. `skills_read_file`, `ask_person` and the
+ * one, allows all of that but `use_skill`, `skill_write` and `skill_read`, which count only when written out. `skills_read_file`, `ask_person` and the
  * `capability_*` of a skill that declares some are always kept. `invalid` says what becomes of a list that names no tool
  * that exists.
  */
@@ -60,7 +64,7 @@ export function makeCeiling(
   const baseline = granted.filter(
     (name) => name === 'skills_read_file' || name === 'ask_person' || isCapability(name),
   );
-  const everything = granted.filter((name) => name !== 'use_skill');
+  const everything = granted.filter((name) => !onlyByName.has(name));
   if (allowedTools === undefined || allowedTools.length === 0)
     return { ok: true, ...ceilingOf(everything, []) };
 
@@ -76,7 +80,7 @@ export function makeCeiling(
 
 /** Names a list may hold without being called misconfigured: what is built in, and what is offered here. */
 export function knownTools(offered: readonly string[]): readonly string[] {
-  return [...new Set([...builtInTools, ...offered])];
+  return [...new Set([...knownToolNames, ...offered])];
 }
 
 /** The ceiling that a list which is not empty draws over `granted` (T5): the rules that runs and the main agent share. */
@@ -163,13 +167,13 @@ function commandOf(input: unknown): readonly string[] | undefined {
   return typeof input.command === 'string' ? parseSimpleCommand(input.command) : undefined;
 }
 
-/** Which of `names` an entry means. A glob never means `use_skill`. */
+/** Which of `names` an entry means. A glob never means a tool that has to be written out. */
 function namedBy(entry: AllowedEntry, names: readonly string[]): readonly string[] {
   if (entry.kind === 'unenforceable') return [];
   if (entry.kind === 'command') return names.filter((name) => name === 'bash');
   const { pattern } = entry;
   if (!isGlob(pattern)) return names.filter((name) => name === pattern);
-  return names.filter((name) => name !== 'use_skill' && matchesGlob(pattern, name));
+  return names.filter((name) => !onlyByName.has(name) && matchesGlob(pattern, name));
 }
 
 function warningsOf(

@@ -23,7 +23,7 @@ async function setUp(t: TestContext) {
   put(root, `greet/${marker}`, '');
   const store = await openStore('sqlite::memory:', { log: silent });
   t.after(() => store.close());
-  const written = createWrittenSkills(store.keyed('written-skills'));
+  const written = createWrittenSkills(store);
   const directory = join(root, 'greet');
   const hash = (): string => hashSkill(directory)?.hash ?? '';
   const load = (from: Pick<WrittenSkills, 'all'> = written): Promise<Registry> =>
@@ -37,7 +37,9 @@ test('D9 what the bot wrote is off and given nothing until these very files are 
   const { written, hash, load } = await setUp(t);
   const waiting = (await load()).get('greet');
   assert.equal(waiting?.access.approved, false);
-  assert.deepEqual(waiting.access.why, ['off: written by the bot, waits for approval']);
+  assert.deepEqual(waiting.access.why, [
+    'off: written by the bot, waits for approval (skillet skill enable greet)',
+  ]);
   assert.deepEqual([waiting.env, waiting.network, waiting.packages, waiting.capabilities], [[], [], [], []]);
   await written.set({ name: 'greet', hashes: [hash()], by: '', at: 1, approved: hash() });
   const skill = (await load()).get('greet');
