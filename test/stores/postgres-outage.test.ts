@@ -130,6 +130,8 @@ function outages(server: PostgresServer): void {
       context.after(() => serving.stop());
       await store.inbox.accept(said(1), { now: Date.now() });
       await taken.promise;
+      // Brings the claim to the disk: it stands after a crash, too.
+      await store.check();
       await server.stop(how);
       await server.start();
       await works(() => store.check());
