@@ -3,9 +3,10 @@ import type { Entry } from '../src/core/entry.ts';
 import { openStore } from '../src/stores/open-store.ts';
 import type { Store } from '../src/stores/store.ts';
 import { makeMessage } from '../test/support/make-message.ts';
+import type { PostgresServer } from '../test/support/postgres.ts';
 
-/** Stored side by side: no store has to make more of them wait than it has connections for. */
-const batch = 50;
+const batch = 500;
+const firstChat = 900_000_000;
 
 /** Conversations that were answered before: a message, its answer and the part that was sent. */
 export async function fillStore(url: string, conversations: number): Promise<void> {
@@ -13,11 +14,36 @@ export async function fillStore(url: string, conversations: number): Promise<voi
   const store = await openStore(url, { clock: systemClock });
   for (let first = 0; first < conversations; first += batch) {
     const chats = Array.from({ length: Math.min(batch, conversations - first) }, (_, n) =>
-      String(900_000_000 + first + n),
+      String(firstChat + first + n),
     );
     await Promise.all(chats.map((chat) => answerOnce(store, chat)));
   }
   await store.close();
+}
+
+/** The same on PostgreSQL: one conversation by the store, the others as copies of its rows. */
+export async function fillPostgres(
+  server: PostgresServer,
+  url: string,
+  conversations: number,
+): Promise<void> {
+  await fillStore(url, Math.min(1, conversations));
+  if (conversations < 2) return;
+  const of = (column: string) => `replace(${column}, '${firstChat}', (${firstChat} + n)::text)`;
+  const copies = `generate_series(1, ${conversations - 1}) AS n`;
+  await server.run(
+    url,
+    `INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at, was_taken, finished_at)
+       SELECT ${of('key')}, ${of('lane')}, parts, status, due_at, accepted_at, was_taken, finished_at FROM skillet.inbox, ${copies};
+     INSERT INTO skillet.inbox_keys (key, item) SELECT key, seq FROM skillet.inbox ON CONFLICT DO NOTHING;
+     INSERT INTO skillet.outbox (key, lane, conversation, part, status, receipt, finished_at)
+       SELECT ${of('key')}, ${of('lane')}, ${of('conversation')}, part, status, receipt, finished_at FROM skillet.outbox, ${copies};
+     INSERT INTO skillet.entries (transcript, kind, entry)
+       SELECT ${of('transcript')}, kind, ${of('entry')} FROM skillet.entries, ${copies} ORDER BY n, seq;
+     INSERT INTO skillet.transcript_times (transcript, last_at)
+       SELECT ${of('transcript')}, last_at FROM skillet.transcript_times, ${copies}`,
+  );
+  await server.run(url, 'VACUUM ANALYZE');
 }
 
 async function answerOnce(store: Store, chat: string): Promise<void> {

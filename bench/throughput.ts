@@ -11,7 +11,7 @@ import { makeLeanHome } from '../test/support/lean/lean-bot.ts';
 import { startLeanPlatform, type LeanAnswer } from '../test/support/lean/lean-platform.ts';
 import { processorMs } from '../test/support/lean/process-cost.ts';
 import { createDatabaseCost, type DatabaseCost } from '../test/support/scale/database-cost.ts';
-import { fillStore } from './fill-store.ts';
+import { fillPostgres, fillStore } from './fill-store.ts';
 import { quantile } from './statistics.ts';
 
 const setting = (name: string, otherwise: number): number =>
@@ -32,6 +32,7 @@ async function onPostgres(): Promise<void> {
   try {
     for (const size of sizes) {
       const url = await server.database();
+      await fillPostgres(server, url, size);
       const cost = await createDatabaseCost(server, url, { counting: named > 0 });
       await turnsASecond('postgres', size, { url, cost });
     }
@@ -51,8 +52,9 @@ async function turnsASecond(
     name: 'bot',
     concurrency: 64,
     ...(database === undefined ? {} : { store: database.url }),
-    prepare: (folder) =>
-      fillStore(database?.url ?? `sqlite:${path.join(folder, 'data', 'skillet.db')}`, full),
+    async prepare(folder) {
+      if (database === undefined) await fillStore(`sqlite:${path.join(folder, 'data', 'skillet.db')}`, full);
+    },
   });
   const bot = await home.start();
   for (let chat = 1; chat <= people; chat++) platform.says(chat, 'message 0');
