@@ -1,0 +1,118 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ConnectOptions } from './connect-checked.ts';
+import { httpGet } from './http-get.ts';
+
+export type FetchOptions = Readonly<{
+  /** Of the body, unpacked. */
+  maxBytes: number;
+  /** For everything together: names, redirects, the last byte. */
+  timeoutMs: number;
+  /** Whether a body of this content type (lower case, without parameters; empty: not told) is read. */
+  wants(contentType: string): boolean;
+  connect?: Pick<ConnectOptions, 'mayReach' | 'lookup'>;
+  signal: AbortSignal;
+}>;
+
+export type FetchedPage =
+  | Readonly<{
+      ok: true;
+      /** Where the redirects led. */
+      url: URL;
+      status: number;
+      statusText: string;
+      /** As told: lower case, without parameters; empty where it is not. */
+      contentType: string;
+      charset?: string;
+      /** Bytes, as the host tells it; absent where it does not. */
+      length?: number;
+      /** Empty where its type is not wanted. */
+      body: Buffer;
+      cut: boolean;
+    }>
+  /** `url`: this address, or one that it leads to, is nothing to fetch. */
+  | Readonly<{ ok: false; code: 'url' | 'timeout' | 'failed'; message: string }>;
+
+const mostRedirects = 5;
+
+/** Fetches what a URL leads to, each redirect judged, resolved and checked like the first (T3). */
+export async function fetchPage(first: string, options: FetchOptions): Promise<FetchedPage> {
+  const { wants, maxBytes, timeoutMs, connect = {}, signal } = options;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  let written = first;
+  let from: URL | undefined;
+  for (let hop = 0; hop <= mostRedirects; hop += 1) {
+    const url = URL.parse(written, from?.href);
+    const wrong = url === null ? 'is no address' : whyNot(url);
+    if (url === null || wrong !== undefined) {
+      const what = from === undefined ? 'it' : `${from.host} redirects to what`;
+      return { ok: false, code: 'url', message: `${what} ${wrong}` };
+    }
+    const came = await httpGet(url, {
+      headers: askedWith,
+      maxBytes,
+      wants: (status, headers) => redirectOf(status, headers) === undefined && wants(typeOf(headers).type),
+      connect: { ...connect, timeoutMs },
+      signal: AbortSignal.any([signal, timeout]),
+    });
+    if (!came.ok) {
+      signal.throwIfAborted();
+      if (timeout.aborted || came.code === 'timeout') {
+        const message = `${url.host} gave no whole answer within ${timeoutMs / 1_000} s`;
+        return { ok: false, code: 'timeout', message };
+      }
+      return { ok: false, code: came.code === 'refused' ? 'url' : 'failed', message: came.message };
+    }
+    const onward = redirectOf(came.status, came.headers);
+    if (onward === undefined) {
+      const { type, charset } = typeOf(came.headers);
+      const length = Number(came.headers['content-length'] ?? Number.NaN);
+      return {
+        ok: true,
+        url,
+        status: came.status,
+        statusText: came.statusText,
+        contentType: type,
+        ...(charset === undefined ? {} : { charset }),
+        ...(Number.isSafeInteger(length) ? { length } : {}),
+        body: came.body,
+        cut: came.cut,
+      };
+    }
+    written = onward;
+    from = url;
+  }
+  return { ok: false, code: 'failed', message: `it redirects more than ${mostRedirects} times` };
+}
+
+const askedWith = {
+  'user-agent': 'Mozilla/5.0 (compatible; Skillet)',
+  accept: 'text/html,application/xhtml+xml,application/json;q=0.9,text/*;q=0.9,*/*;q=0.5',
+};
+
+/** What is wrong with a URL itself; a clause that follows "it". */
+function whyNot(url: URL): string | undefined {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'is not an http or https address';
+  if (url.username !== '' || url.password !== '')
+    return 'holds a user name or password, and those are not sent';
+  const port = Number(url.port);
+  const isWeb =
+    url.port === '' || port === 80 || port === 443 || (port >= 1_024 && !otherProtocols.has(port));
+  return isWeb ? undefined : `names port ${port}, which is not a port of web servers`;
+}
+
+/** Above 1023: ports that browsers do not talk to either, since other protocols might take a request for their own. */
+const otherProtocols = new Set([
+  1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
+]);
+
+function redirectOf(status: number, { location }: IncomingHttpHeaders): string | undefined {
+  return [301, 302, 303, 307, 308].includes(status) && location !== undefined
+    ? Buffer.from(location, 'latin1').toString()
+    : undefined;
+}
+
+function typeOf(headers: IncomingHttpHeaders): Readonly<{ type: string; charset?: string }> {
+  const [type = '', ...parameters] = (headers['content-type'] ?? '').slice(0, 500).toLowerCase().split(';');
+  const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([\w.:-]+)/.exec(each)?.[1]).find(Boolean);
+  return { type: type.trim(), ...(charset === undefined ? {} : { charset }) };
+}

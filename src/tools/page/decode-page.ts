@@ -1,0 +1,38 @@
+import { TextDecoder } from 'node:util';
+
+/**
+ * The text of a page: by its byte order mark, else as `charset` says, else (of HTML) as its `meta` says, else UTF-8. What
+ * is not valid becomes replacement characters.
+ */
+export function decodePage(bytes: Uint8Array, charset: string | undefined, isHtml: boolean): string {
+  const said = markOf(bytes) ?? charset ?? (isHtml ? metaCharset(bytes) : undefined) ?? 'utf-8';
+  return decoderOf(said).decode(bytes);
+}
+
+/** Whether this is no text in any encoding of one byte or several a character: it holds a zero byte and no mark. */
+export function looksBinary(bytes: Uint8Array): boolean {
+  return markOf(bytes) === undefined && bytes.subarray(0, 4_096).includes(0);
+}
+
+function markOf([one, two, three]: Uint8Array): string | undefined {
+  if (one === 0xef && two === 0xbb && three === 0xbf) return 'utf-8';
+  if (one === 0xff && two === 0xfe) return 'utf-16le';
+  if (one === 0xfe && two === 0xff) return 'utf-16be';
+  return undefined;
+}
+
+function metaCharset(bytes: Uint8Array): string | undefined {
+  const head = Buffer.from(bytes.subarray(0, 2_048)).toString('latin1');
+  const said = /<meta[^>]{0,200}?charset\s*=\s*["']?\s*([\w.:-]{1,40})/i.exec(head)?.[1];
+  // A page that can be read this far is not UTF-16, whatever it says.
+  return said === undefined || /^utf-?16/i.test(said) ? undefined : said;
+}
+
+function decoderOf(label: string): TextDecoder {
+  try {
+    return new TextDecoder(label);
+  } catch (error) {
+    if (error instanceof RangeError) return new TextDecoder();
+    throw error;
+  }
+}

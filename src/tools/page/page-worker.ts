@@ -1,0 +1,7 @@
+/** A thread that converts one page and ends: what a page can make it do costs no turn of the bot's own thread. */
+import { parentPort, workerData } from 'node:worker_threads';
+import { decodePage } from './decode-page.ts';
+import { pageToMarkdown } from './page-to-markdown.ts';
+
+const { bytes, charset, url } = workerData as Readonly<{ bytes: Uint8Array; charset?: string; url: string }>;
+parentPort?.postMessage(pageToMarkdown(decodePage(bytes, charset, true), url));
