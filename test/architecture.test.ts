@@ -29,6 +29,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^@anthropic-ai\//, /^src\/agent\/anthropic-[a-z-]+\.ts$/],
   [/^just-bash$/, /^src\/sandbox\//],
   [/^mdast-util-|^micromark/, /^src\/channels\//],
+  [/^turndown$/, /^src\/tools\/page\//],
   [/^commander$/, /^src\/cli\//],
   [/^pino$|^prom-client$/, /^src\/app\//],
   [/^zod$/, /^src\//],

@@ -32,6 +32,7 @@ import { measureRunCalls, measureRuns, measureTurnCalls, measureTurns } from './
 import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
 import type { Operate } from './control.ts';
+import { needsRestart } from './needs-restart.ts';
 import { outageNotice } from './outage-notice.ts';
 import { createPairing, type Pairing } from './pairing.ts';
 import { createPeople, type People } from './people.ts';
@@ -44,6 +45,7 @@ import { createStrangers } from './strangers.ts';
 import { createTasks } from './tasks.ts';
 import { createUseOf } from './use-of.ts';
 import { createVoice } from './voice.ts';
+import { createWebTools } from './create-web-tools.ts';
 import { createWelcome } from './welcome.ts';
 
 /** Parts that are opened before the bot and closed after it. */
@@ -133,11 +135,12 @@ export function createBot(parts: BotParts): Bot {
     channels,
     voice,
   });
+  const web = createWebTools();
   const runSkill = measureRuns(
     createRunSkill({
       store,
       grant: measureRunCalls(
-        createGrantRun({ live: current, library, sandbox, useOf, authoring, log }),
+        createGrantRun({ live: current, library, sandbox, useOf, authoring, web, log }),
         meter,
       ),
       costOf: (model, tokens) => costOf(live.config, model.alias, tokens),
@@ -176,6 +179,7 @@ export function createBot(parts: BotParts): Bot {
         runSkill,
         tasks,
         attendTask: createAttendTask({ store, clock }),
+        web,
         log,
       }),
       meter,
@@ -292,7 +296,3 @@ export function createBot(parts: BotParts): Bot {
     },
   };
 }
-
-/** Keys that are read once, at start. */
-const needsRestart =
-  /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;

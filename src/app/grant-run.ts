@@ -8,7 +8,7 @@ import type { Decision } from '../core/decision.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
-import type { ToolContext } from '../core/tool.ts';
+import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
 import { lockedSandbox } from '../skills/locked-sandbox.ts';
@@ -36,9 +36,10 @@ export function createGrantRun(options: {
   sandbox: Sandbox;
   useOf: UseOf;
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
+  web: () => readonly Tool[];
   log: Log;
 }): GrantRun {
-  const { live, library, sandbox, useOf, authoring, log } = options;
+  const { live, library, sandbox, useOf, authoring, web, log } = options;
   const { writing, asItStands } = authoring;
 
   return async (skill, request, context, runId) => {
@@ -63,6 +64,7 @@ export function createGrantRun(options: {
       sandbox: lockedSandbox(sandbox, skill),
       env: environment.env,
       writing,
+      web: web(),
     });
     for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 });
     const ceiling = makeCeiling(

@@ -41,6 +41,7 @@ export function createGrantTurn(options: {
   runSkill: RunSkill;
   tasks: Pick<Tasks, 'setUp'>;
   attendTask: AttendTask;
+  web: () => readonly Tool[];
   log: Log;
 }): GrantTurn {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, log } = options;
@@ -89,12 +90,14 @@ export function createGrantTurn(options: {
     const wanted = new Set(config.agent.tools);
     const offered = [useSkill, ...following.tools].filter(({ name }) => wanted.has(name));
     // Where the model may use no skill, what is left is for one that the person starts.
-    const tools = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
+    const ofSkills = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
+    const web = options.web().filter(({ name }) => wanted.has(name));
+    const tools = [...ofSkills, ...web];
     const names = tools.map(({ name }) => name);
     const shown = (): readonly Tool[] => {
-      if (visible.length === 0 && contraction.followed().length === 0) return [];
+      const skillsAtHand = visible.length > 0 || contraction.followed().length > 0;
       const allowed = new Set(contraction.names);
-      return tools.filter(({ name }) => allowed.has(name));
+      return (skillsAtHand ? tools : web).filter(({ name }) => allowed.has(name));
     };
     const door = (own: readonly Tool[], ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>): CallTool =>
       createCallTool({

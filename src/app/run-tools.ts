@@ -17,10 +17,20 @@ export type RunGround = Readonly<{
   env: Readonly<Record<string, string>>;
   /** Offered to a skill that lists its tools by name, and to no other (D9). */
   writing: SkillWriting;
+  /** The way to the internet (T3). */
+  web: readonly Tool[];
 }>;
 
 /** What the host offers one run, before its ceiling is drawn (T2). */
-export function runTools({ skill, scripts, folders, sandbox, env, writing }: RunGround): readonly Tool[] {
+export function runTools({
+  skill,
+  scripts,
+  folders,
+  sandbox,
+  env,
+  writing,
+  web,
+}: RunGround): readonly Tool[] {
   const script = skillsRunScriptTool({
     skill,
     sandbox,
@@ -29,5 +39,5 @@ export function runTools({ skill, scripts, folders, sandbox, env, writing }: Run
     timeoutMs: skill.timeoutSeconds * 1_000,
   });
   const authoring = createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name));
-  return [ownSkillReadFileTool(skill), ...(scripts.length === 0 ? [] : [script]), ...authoring];
+  return [ownSkillReadFileTool(skill), ...(scripts.length === 0 ? [] : [script]), ...authoring, ...web];
 }
