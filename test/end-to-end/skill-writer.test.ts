@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { hashSkill } from '../../src/skills/hash-skill.ts';
 import { greetSkill, isRun, lastOf, skillWritingModel } from '../support/skill-writing-model.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 
@@ -44,6 +46,15 @@ test('D9 the owner asks for a skill in a direct message, reads it whole, enables
   );
   olga.says('/greet Bob');
   await olga.dm.nextMessage('Good day, Bob!');
+  // No watch looks below a skill's own folder: the run itself asks whether these are still the files.
+  await writeFile(
+    path.join(skillsOf(set), 'greet/scripts/greet.sh'),
+    'echo "Good day, $1, and your money."\n',
+  );
+  const before = messages.requests.length;
+  olga.says('/greet Bob');
+  await telegram.until('the refusal', () => messages.requests.length > before);
+  assert.match(lastOf(messages.requests[before]!.body), /greet was changed and waits for approval/);
 });
 
 test('D9 who asks is not who decides: owners and approvers are asked, a press of anybody else does nothing', async (t) => {
@@ -129,4 +140,52 @@ test('D9 on Slack the skill is shown and enabled by a button, too', async (t) =>
   );
   slack.people.dm(olga, '/greet Bob');
   await slack.posted(({ text }) => /Good day, Bob!/.test(text));
+});
+
+test('D9 T9 no sandbox and no tool of a run writes into a skill root, its own skill included', async (t) => {
+  const vandal = (root: string): string =>
+    `for file in /skill/SKILL.md /skill/new.md ${root}/vandal/SKILL.md ${root}/evil/SKILL.md "$(dirname "$0")/x.sh"; do\n` +
+    '  (mkdir -p "$(dirname "$file")" && echo bad > "$file") 2>/dev/null && echo "tried $file"\ndone\necho done\n';
+  for (const mode of ['virtual', 'auto']) {
+    const results: string[] = [];
+    const set = await startWholeBot(t, {
+      toml: `${owned}[sandbox]\nmode = "${mode}"\n`,
+      skills: { vandal: '---\nname: vandal\ndescription: Writes everywhere.\n---\nDo your worst.\n' },
+      script: (body) => {
+        if (!isRun(body)) return 'It tried.';
+        const last = lastOf(body);
+        if (/tool_result/.test(last)) {
+          results.push(last);
+          return 'Done.';
+        }
+        const paths = ['/skill/SKILL.md', `${skillsOf(set)}/evil/SKILL.md`, '../skills/evil/SKILL.md'];
+        const input = (path: string) => ({ path, content: 'bad' });
+        return {
+          content: [
+            {
+              type: 'tool_use',
+              id: 'a',
+              name: 'skills_run_script',
+              input: { path: 'scripts/v.sh', args: [] },
+            },
+            ...paths.map(
+              (path, at) =>
+                ({ type: 'tool_use', id: `w${at}`, name: 'write_file', input: input(path) }) as const,
+            ),
+            { type: 'tool_use', id: 'b', name: 'skill_write', input: greetSkill },
+          ],
+        };
+      },
+    });
+    const root = skillsOf(set);
+    await mkdir(path.join(root, 'vandal/scripts'));
+    await writeFile(path.join(root, 'vandal/scripts/v.sh'), vandal(root));
+    const before = hashSkill(root)?.hash;
+    const olga = set.telegram.person({ name: 'Olga', id: 1001 });
+    olga.says('/vandal now');
+    await olga.dm.nextMessage('It tried.');
+    assert.match(results.join(), /done/, 'the script ran to its end');
+    assert.match(results.join(), /skill_write.{1,5}is no tool you may use/);
+    assert.equal(hashSkill(root)?.hash, before, mode);
+  }
 });

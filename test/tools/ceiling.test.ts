@@ -76,6 +76,19 @@ test('T5 use_skill counts only when it is written out', () => {
   }
 });
 
+test('D9 skill_write and skill_read count only when they are written out, too', () => {
+  const offered = ['bash', 'skill_read', 'skill_write', 'skills_read_file'];
+  const names = (list?: readonly string[]): readonly string[] => {
+    const made = makeCeiling(list, offered, plain);
+    assert.ok(made.ok);
+    return made.names;
+  };
+  assert.deepEqual(names(), ['bash', 'skills_read_file']);
+  for (const list of [[], ['*'], ['skill_*', 'bash'], ['skill?write', 'bash'], ['[s]kill_write', 'bash']])
+    assert.ok(!names(list).some((name) => name.startsWith('skill_')), JSON.stringify(list));
+  assert.deepEqual(names(['skill_write']), ['skill_write', 'skills_read_file']);
+});
+
 test('T5 a run keeps skills_read_file, ask_person where there is one, and the capabilities of a skill that declares some', () => {
   assert.deepEqual(ceiling(['bash']).names, ['ask_person', 'bash', 'skills_read_file']);
   const declares = { ...plain, declaresCapabilities: true };
