@@ -4,6 +4,7 @@ import { compareSkill, isChanged } from '../skills/install-compare.ts';
 import { installLimits, type InstallLimits } from '../skills/install-limits.ts';
 import { openSource } from '../skills/install-open.ts';
 import { readOffers } from '../skills/install-offers.ts';
+import { contentHash } from '../skills/lock-file.ts';
 import { quarantineFolder } from '../skills/install-skills.ts';
 import { skillSources, type SkillSource } from './skill-sources.ts';
 
@@ -14,7 +15,12 @@ export type SourceFinding = Readonly<{ source: string; agreed: boolean }> &
         ok: true;
         commit?: string;
         /** Installed skills that are other bytes there now, with what they ask for more. */
-        changed: readonly Readonly<{ name: string; asksMore: readonly string[] }>[];
+        changed: readonly Readonly<{
+          name: string;
+          /** Stands for these bytes. */
+          content: string;
+          asksMore: readonly string[];
+        }>[];
         /** Installed skills that are not there any more, or can't be installed as they are there. */
         gone: readonly string[];
         /** Skills that are there and not installed. */
@@ -65,7 +71,13 @@ async function checkSource(
     const changed = installed.flatMap((skill) => {
       const offer = offers.find(({ name }) => name === skill.name);
       if (offer === undefined || !isChanged(skill, offer)) return [];
-      return [{ name: skill.name, asksMore: compareSkill(dataDir, skill, offer).asksMore }];
+      return [
+        {
+          name: skill.name,
+          content: contentHash(offer),
+          asksMore: compareSkill(dataDir, skill, offer).asksMore,
+        },
+      ];
     });
     const gone = installed
       .map(({ name }) => name)

@@ -46,6 +46,7 @@ import { createTasks } from './tasks.ts';
 import { createUseOf } from './use-of.ts';
 import { createVoice } from './voice.ts';
 import { createWebTools } from './create-web-tools.ts';
+import { watchSources } from './watch-sources.ts';
 import { createWelcome } from './welcome.ts';
 
 /** Parts that are opened before the bot and closed after it. */
@@ -69,6 +70,8 @@ export type BotParts = Readonly<{
   /** The health of `store`: what is begun in an outage waits there (Q11). */
   health: Pick<StoreHealth, 'start' | 'stop'>;
   meter: Meter;
+  /** The process's own: what git needs of it is taken (D6). */
+  env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
 }>;
@@ -228,6 +231,8 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const stopping = new AbortController();
+  const chore = { store, clock, log, signal: stopping.signal };
+  let sourcesWatched: Promise<void> | undefined;
 
   const skills = createFollowSkills({ library, live: current, channels, signals: store.signals, log });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
@@ -246,13 +251,8 @@ export function createBot(parts: BotParts): Bot {
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
       library.watch(skills.changed);
-      void keepTidy({
-        store,
-        days: () => live.config.bot.retentionDays,
-        clock,
-        log,
-        signal: stopping.signal,
-      });
+      void keepTidy({ ...chore, days: () => live.config.bot.retentionDays });
+      sourcesWatched = watchSources({ ...chore, config: () => live.config, voice, env: parts.env });
       await skills.show();
     },
     async stop() {
@@ -262,7 +262,7 @@ export function createBot(parts: BotParts): Bot {
       const ended = lanes.stop(live.config.bot.shutdownSeconds * 1_000);
       health.stop();
       await ended;
-      await delivery.stop(deliveryGraceMs);
+      await Promise.all([sourcesWatched, delivery.stop(deliveryGraceMs)]);
     },
     async cancel(lane) {
       for (const item of await store.inbox.waitingIn(lane)) {

@@ -6,6 +6,7 @@ import type { Signals } from '../stores/store.ts';
 import { hostDiagnostics } from './host-diagnostics.ts';
 import type { Live } from './live.ts';
 import { makeMenus } from './make-menus.ts';
+import { sourceDiagnostics } from './skill-sources.ts';
 
 /** What follows when skills or config change. */
 export type FollowSkills = Readonly<{
@@ -38,7 +39,10 @@ export function createFollowSkills(options: {
   async function show(): Promise<void> {
     const { skills } = library.current();
     const { config, models, rules } = live();
-    for (const { code, message, path } of hostDiagnostics(skills, config, models)) {
+    for (const { code, message, path } of [
+      ...sourceDiagnostics(config),
+      ...hostDiagnostics(skills, config, models),
+    ]) {
       log.warn({ code, path }, message);
     }
     const menus = makeMenus(skills, rules);

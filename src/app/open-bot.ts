@@ -88,6 +88,7 @@ export async function openBot(options: {
     onSetAside: terminals.givenUp,
     health: health.ofStore,
     meter: health.meter,
+    env,
     clock,
     log,
   });

@@ -7,6 +7,7 @@ import {
   readGitUrl,
   type SourceAddress,
 } from '../config/source-address.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
 import { OperatorError } from '../core/errors.ts';
 import { lockBroken } from '../skills/locked-skill-store.ts';
 import { readLock, type LockedSource } from '../skills/lock-file.ts';
@@ -46,6 +47,20 @@ export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly S
     });
   }
   return [...bySource.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
+}
+
+/** Sources of config that nobody agreed to: nothing of them is loaded, and the operator is told how to look at them (D6). */
+export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): readonly Diagnostic[] {
+  // A lock that can't be read is reported by what would load its skills.
+  if (config.skills.sources.length === 0 || !readLock(config.bot.dataDir).ok) return [];
+  return skillSources(config)
+    .filter(({ locked }) => locked === undefined)
+    .map(({ source }) => ({
+      level: 'warning',
+      code: 'SOURCE_NOT_AGREED',
+      message: `nobody agreed to any skill of ${source}, so none is used: look at them with "skillet skill add ${source}"`,
+      field: 'skills.sources',
+    }));
 }
 
 /** A source as an operator names it: by what `skill add` takes. Throws OperatorError with what to write. */

@@ -48,7 +48,7 @@ export function changeLines(name: string, { files, asksMore }: SkillChange): rea
       `${marks[kind]} ${name}/${printable(path)} (${kind})`,
       ...(typeof shown === 'string'
         ? [`  ${shown}`]
-        : shown.map(({ mark, text }) => `  ${mark} ${printable(text)}`)),
+        : shown.map(({ mark, text }) => `  ${mark} ${printable(text)}`.trimEnd())),
     ]),
     '',
     `${name}: ${files.map(({ path, kind }) => `${kind} ${printable(path)}`).join(', ')}`,

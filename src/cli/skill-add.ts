@@ -4,7 +4,7 @@ import { writeAuditLine } from '../app/audit-line.ts';
 import { addressText, refProblem } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
-import { isChanged } from '../skills/install-compare.ts';
+import { compareSkill, isChanged } from '../skills/install-compare.ts';
 import { installLimits } from '../skills/install-limits.ts';
 import { readOffers, type Offer } from '../skills/install-offers.ts';
 import { installSkills } from '../skills/install-skills.ts';
@@ -14,7 +14,7 @@ import { agree, type Agreed } from './agree.ts';
 import { openConfig } from './open-config.ts';
 import type { AddOptions } from './options.ts';
 import { print } from './print.ts';
-import { offerLines, refusedLines } from './show-offer.ts';
+import { changeLines, offerLines, refusedLines } from './show-offer.ts';
 import { withSource } from './with-source.ts';
 
 /** `skill add SOURCE`: fetches, shows what each skill asks for, and installs those very bytes after a yes (D6). Exit 1 where nothing was installed, 2 where nobody could be asked. */
@@ -46,7 +46,16 @@ export async function addSkills(text: string, options: AddOptions): Promise<void
     for (const name of names ?? []) complainOfAbsent(name, [...found.offers, ...found.refused], found.others);
     if (found.offers.length + found.refused.length + found.others.length === 0)
       throw new OperatorError(`There is no skill in ${source}: nothing has a SKILL.md within four folders.`);
+    const { commit } = snapshot;
+    const from = {
+      source,
+      ...(ref === undefined ? {} : { ref }),
+      ...(commit === undefined ? {} : { commit }),
+    };
     if (offers.length === 0) {
+      // Not a byte changes, but from now on it is looked for there.
+      if (locked.length > 0 && known?.locked?.ref !== ref)
+        installSkills(dataDir, { ...from, offers, at: Date.now() });
       if (found.refused.length > 0) process.exitCode = 1;
       return print(
         found.offers.length > 0 ? 'All of it is installed as it is there now.' : 'Nothing can be installed.',
@@ -56,19 +65,17 @@ export async function addSkills(text: string, options: AddOptions): Promise<void
     print(
       `source ${source}${snapshot.commit === undefined ? '' : `\ncommit ${snapshot.commit}`}${ref === undefined ? '' : ` (${ref})`}`,
     );
-    for (const offer of offers) print(`\n${offerLines(offer, config, registry.get(offer.name)).join('\n')}`);
+    for (const offer of offers) {
+      const agreed = locked.find(({ name }) => name === offer.name);
+      if (agreed !== undefined)
+        print(changeLines(offer.name, compareSkill(dataDir, agreed, offer)).join('\n'));
+      print(`\n${offerLines(offer, config, registry.get(offer.name)).join('\n')}`);
+    }
     print('');
     const answer = await agree(`Install ${namesOf(offers)}?`, options.yes === true);
     if (!isYes(answer)) return;
-    const { commit } = snapshot;
     const at = Date.now();
-    installSkills(dataDir, {
-      source,
-      ...(ref === undefined ? {} : { ref }),
-      ...(commit === undefined ? {} : { commit }),
-      offers,
-      at,
-    });
+    installSkills(dataDir, { ...from, offers, at });
     await auditInstall(
       dataDir,
       at,

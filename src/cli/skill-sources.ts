@@ -78,12 +78,14 @@ export async function removeInstalled(what: string, { config: flag }: ReadOption
   const { dataDir } = config.bot;
   const sources = skillSources(config).flatMap(({ locked }) => (locked === undefined ? [] : [locked]));
   const bySource = sources.some(({ source }) => source === what || isSameSource(source, what));
-  const names = removeSkills(dataDir, ({ source }, { name }) =>
+  const gone = removeSkills(dataDir, ({ source }, { name }) =>
     bySource ? source === what || isSameSource(source, what) : name === what,
   );
-  if (names.length === 0)
+  if (gone.length === 0)
     throw new OperatorError(`Nothing is installed under "${what}". "skillet skill sources" shows what is.`);
-  await auditInstall(dataDir, Date.now(), 'skills removed', what, undefined, names);
+  const names = gone.map(({ skill }) => skill.name);
+  const from = gone[0]?.source ?? what;
+  await auditInstall(dataDir, Date.now(), 'skills removed', from, undefined, names);
   print(`Removed: ${names.join(', ')}. A running bot stops offering it at once.`);
 }
 

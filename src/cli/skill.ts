@@ -4,6 +4,7 @@ import { createModels } from '../agent/create-models.ts';
 import { hostDiagnostics } from '../app/host-diagnostics.ts';
 import { skillRoots } from '../app/open-library.ts';
 import { skillNeeds, type SkillNeed } from '../app/skill-needs.ts';
+import { sourceDiagnostics } from '../app/skill-sources.ts';
 import { skillRules } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../core/clock.ts';
@@ -29,8 +30,9 @@ export async function listSkills({ config: flag, json }: ReadOptions): Promise<v
   const config = await openConfig(flag);
   const registry = await read(config, flag);
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
-  const diagnostics = [...registry.diagnostics, ...hostDiagnostics(registry.skills, config, models)];
   const { needs } = await skillNeeds(config, registry.skills);
+  const ofHost = [...sourceDiagnostics(config), ...hostDiagnostics(registry.skills, config, models)];
+  const diagnostics = [...registry.diagnostics, ...ofHost];
   const rows = registry.skills.map((skill) => ({
     ...describe(skill, config),
     description: skill.description,
@@ -83,6 +85,9 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
   for (const [what, list] of Object.entries(asks)) if (list.length > 0) print(`${what}: ${list.join(', ')}`);
   if (lacks.missing !== undefined)
     print(`unavailable: lacks ${lacks.missing.join(', ')}; run: ${lacks.command}`);
+  const { pin } = skill;
+  if (pin !== undefined)
+    print(`installed from: ${pin.source}${pin.commit === undefined ? '' : ` at ${pin.commit}`}`);
   for (const { origin: from, path: other } of skill.shadows) print(`shadows: ${other} (${from})`);
   if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
   print(`\n${text ?? (body.ok ? '' : body.message)}`);

@@ -92,23 +92,24 @@ export function installSkills(dataDir: string, agreement: Agreement): void {
   sweep(dataDir, at);
 }
 
-/** Takes skills out of the lock and away; a source without any goes with its last. Gives the names of what was removed. */
+/** Takes skills out of the lock and away; a source without any goes with its last. Gives what was removed. */
 export function removeSkills(
   dataDir: string,
   isGone: (source: LockedSource, skill: LockedSkill) => boolean,
-): readonly string[] {
-  const gone: LockedSkill[] = [];
+): readonly Readonly<{ source: string; skill: LockedSkill }>[] {
+  const gone: { source: string; skill: LockedSkill }[] = [];
   changeLock(dataDir, (lock) => {
     const sources = lock.sources.map((source) => {
       const skills = source.skills.filter((skill) => !isGone(source, skill));
-      gone.push(...source.skills.filter((skill) => !skills.includes(skill)));
+      for (const skill of source.skills)
+        if (!skills.includes(skill)) gone.push({ source: source.source, skill });
       return { ...source, skills };
     });
     return { sources: sources.filter(({ skills }) => skills.length > 0) };
   });
-  for (const skill of gone)
+  for (const { skill } of gone)
     rmSync(dirname(installedFolder(dataDir, skill)), { recursive: true, force: true });
-  return gone.map(({ name }) => name);
+  return gone;
 }
 
 function changeLock(dataDir: string, change: (lock: Lock) => Lock): void {

@@ -256,8 +256,9 @@ test('D6 installing again what is there mends what was changed; removing leaves 
   appendFileSync(path.join(directory, 'scripts/greet.sh'), 'x');
   await home.install();
   assert.ok(await home.load());
+  const gone = removeSkills(home.dataDir, (_source, { name }) => name === 'greet');
   assert.deepEqual(
-    removeSkills(home.dataDir, (_source, { name }) => name === 'greet'),
+    gone.map(({ skill }) => skill.name),
     ['greet'],
   );
   assert.equal(await home.load(), undefined);
