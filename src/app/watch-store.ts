@@ -70,6 +70,7 @@ export function watchStore(store: Store, health: Health, meter: Meter): Store {
       },
       show: (key, receipt) => patient(() => outbox.show(key, receipt), repeatable),
       shown: (key) => patient(() => outbox.shown(key), repeatable),
+      receipt: (key) => patient(() => outbox.receipt(key), repeatable),
     },
     transcripts: {
       ...transcripts,

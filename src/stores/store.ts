@@ -158,6 +158,8 @@ export type Outbox = Readonly<{
   /** Remembers what the platform shows in place of a row that is still to be written (a status line, a preview), so that a restart finds it (Q6); without a receipt forgets it. */
   show(key: string, receipt: Receipt | undefined): Promise<void>;
   shown(key: string): Promise<Receipt | undefined>;
+  /** What the platform calls a part that was sent; nothing for any other. */
+  receipt(key: string): Promise<Receipt | undefined>;
 }>;
 
 export type StoredEntry = Readonly<{ seq: number; entry: Entry }>;

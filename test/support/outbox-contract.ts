@@ -131,6 +131,7 @@ export function outboxContract(storeTest: StoreTest): void {
     'Q6 what is shown in the place of a part is found by it, before and after it is written',
     async (store) => {
       assert.equal(await store.outbox.shown('a#0'), undefined);
+      assert.equal(await store.outbox.receipt('a#0'), undefined);
       await store.outbox.show('a#0', { id: '7' });
       await store.outbox.show('a#0', { id: '8' });
       assert.deepEqual(await store.outbox.shown('a#0'), { id: '8' });

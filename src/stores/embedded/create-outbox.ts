@@ -57,6 +57,9 @@ export function createOutbox(
      ON CONFLICT (key) DO UPDATE SET receipt = excluded.receipt, shown_at = excluded.shown_at`,
   );
   const hide = connection.prepare('DELETE FROM shown WHERE key = ?');
+  const receipt = connection.prepare<Readonly<{ receipt: string | null }>>(
+    'SELECT receipt FROM outbox WHERE key = ?',
+  );
   const shown = connection.prepare<Readonly<{ receipt: string }>>('SELECT receipt FROM shown WHERE key = ?');
 
   function giveUp(key: string, error: string): void {
@@ -119,5 +122,6 @@ export function createOutbox(
       );
     },
     shown: async (key) => readReceipt(shown.get(key)?.receipt),
+    receipt: async (key) => readReceipt(receipt.get(key)?.receipt ?? undefined),
   };
 }

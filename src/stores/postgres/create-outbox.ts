@@ -134,6 +134,13 @@ export function createOutbox(
       );
       return readReceipt(rows[0]?.receipt);
     },
+    async receipt(key) {
+      const { rows } = await database.query<Readonly<{ receipt: string | null }>>(
+        'SELECT receipt FROM skillet.outbox WHERE key = $1',
+        [key],
+      );
+      return readReceipt(rows[0]?.receipt ?? undefined);
+    },
   };
 }
 

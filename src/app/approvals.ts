@@ -1,0 +1,205 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../core/clock.ts';
+import { chatIdOf, conversationKey, type Conversation } from '../core/conversation.ts';
+import { listsId } from '../core/chat-id.ts';
+import type { Log } from '../core/log.ts';
+import type { Requester } from '../core/tool.ts';
+import type { Ask } from '../stores/asks.ts';
+import type { Store } from '../stores/store.ts';
+import { describeCall } from './describe-call.ts';
+import { partKey, type Voice } from './voice.ts';
+
+/** A call that a person is to agree to. */
+export type AskedCall = Readonly<{
+  tool: string;
+  input: unknown;
+  /** The skill whose run calls; absent for the main agent. */
+  skill?: string;
+  /** Hash of that skill's files, as far as they count for what the call does. */
+  files?: string;
+  requester: Requester;
+  /** Transcript and call that wait. */
+  transcript: string;
+  toolUseId: string;
+  /** The run that waits, by its id. */
+  run?: string;
+}>;
+
+export type Approval =
+  | Readonly<{ kind: 'approved'; by: string }>
+  | Readonly<{ kind: 'denied' | 'expired' | 'stopped' }>
+  /** Nobody has answered yet: only where `patienceMs` was given. */
+  | Readonly<{ kind: 'unanswered' }>
+  /** There is nobody who could be asked (T8). */
+  | Readonly<{ kind: 'nobody' }>;
+
+export type Answered = Readonly<
+  { kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }
+>;
+
+export type Approvals = Readonly<{
+  /** Asks in the conversation of a call, once for the same call however often it is made, and waits. */
+  request(call: AskedCall, signal: AbortSignal, patienceMs?: number): Promise<Approval>;
+  /** Somebody's answer, by press or text. Counts once, and only from the requester or an approver. */
+  answer(
+    id: string,
+    from: Readonly<{ sender: string; conversation: Conversation }>,
+    value: 'approve' | 'deny',
+  ): Promise<Answered>;
+  /** Ends what is asked in a conversation, of one requester where one is named. */
+  cancel(conversation: Conversation, requester?: string): Promise<number>;
+}>;
+
+/** Unanswered for so long is denied (T8). */
+const answerWithinMs = 5 * 60_000;
+/** Signals are hints: without one the answer is looked for so often. */
+const lookEveryMs = 5_000;
+
+/** Asks people before risky calls (T8). What is asked stands in the store: it survives a restart, and any process takes the answer. */
+export function createApprovals(options: {
+  store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'commit'>;
+  voice: Pick<Voice, 'rows'>;
+  approvers(): readonly string[];
+  /** Whether somebody there could answer. */
+  canAsk(conversation: Conversation): boolean;
+  clock: Clock;
+  log: Log;
+}): Approvals {
+  const { store, voice, approvers, canAsk, clock, log } = options;
+
+  async function request(call: AskedCall, signal: AbortSignal, patienceMs?: number): Promise<Approval> {
+    const { conversation, sender } = call.requester;
+    if (!canAsk(conversation)) return { kind: 'nobody' };
+    const id = idOf(call);
+    const now = clock.now();
+    const outbox = rowsOf(id, call);
+    // The last piece has the buttons, which are to go when it is settled.
+    const message = outbox.at(-1)?.key ?? '';
+    await store.asks.add({
+      id,
+      kind: 'approval',
+      conversation,
+      requester: sender,
+      transcript: call.transcript,
+      toolUseId: call.toolUseId,
+      payload: { tool: call.tool, message, ...(call.skill === undefined ? {} : { skill: call.skill }) },
+      askedAt: now,
+      expiresAt: now + answerWithinMs,
+    });
+    const first = await store.asks.find(id);
+    if (first?.state === 'open') await store.commit({ outbox });
+    if (call.run !== undefined) await store.signals.send('asking', call.run);
+    return wait(id, signal, patienceMs === undefined ? undefined : now + patienceMs);
+  }
+
+  function rowsOf(id: string, call: AskedCall): ReturnType<Voice['rows']> {
+    const text = `${describeCall(call.tool, call.input, call.skill)}\n\nApprove it within 5 minutes? Buttons, or \`yes ${id}\` / \`no ${id}\`.`;
+    const buttons = [
+      { label: 'Approve', action: `ask:${id}:approve` },
+      { label: 'Deny', action: `ask:${id}:deny` },
+    ];
+    return voice.rows(call.requester.conversation, `ask:${id}`, text, { buttons });
+  }
+
+  async function wait(id: string, signal: AbortSignal, until: number | undefined): Promise<Approval> {
+    let poked = Promise.withResolvers<void>();
+    const poke = (): void => poked.resolve();
+    const silence = store.signals.on('answer', (settled) => {
+      if (settled === id) poke();
+    });
+    signal.addEventListener('abort', poke);
+    try {
+      for (;;) {
+        poked = Promise.withResolvers();
+        const ask = await look(id);
+        if (ask === undefined) return { kind: 'denied' };
+        if (ask.state !== 'open') return outcomeOf(ask);
+        signal.throwIfAborted();
+        const now = clock.now();
+        if (until !== undefined && now >= until) return { kind: 'unanswered' };
+        const left = Math.min(ask.expiresAt, until ?? Infinity) - now;
+        await within(poked.promise, Math.max(1, Math.min(left, lookEveryMs)));
+      }
+    } finally {
+      signal.removeEventListener('abort', poke);
+      silence();
+    }
+  }
+
+  /** The ask as it stands, ended where its time is over. */
+  async function look(id: string): Promise<Ask | undefined> {
+    const ask = await store.asks.find(id);
+    if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
+    for (const expired of await store.asks.expire(clock.now())) await settled(expired);
+    return store.asks.find(id);
+  }
+
+  async function within(work: Promise<void>, ms: number): Promise<void> {
+    const over = new AbortController();
+    // Its end by `abort` is told to nobody.
+    const time = clock.sleep(ms, over.signal).catch(() => undefined);
+    await Promise.race([work, time]);
+    over.abort();
+  }
+
+  /** Changes the message to what became of it, without buttons, and tells who waits. */
+  async function settled(id: string): Promise<void> {
+    const ask = await store.asks.find(id);
+    await store.signals.send('answer', id);
+    if (ask === undefined) return;
+    const key = `ask:${id}!outcome`;
+    const receipt = await store.outbox.receipt(String(ask.payload['message']));
+    if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
+    await store.commit({ outbox: voice.rows(ask.conversation, key, outcomeText(ask)) });
+  }
+
+  return {
+    request,
+    async answer(id, { sender, conversation }, value) {
+      const ask = await store.asks.find(id);
+      if (ask?.kind !== 'approval' || conversationKey(ask.conversation) !== conversationKey(conversation))
+        return { kind: 'unknown' };
+      if (sender !== ask.requester && !listsId(approvers(), sender)) {
+        log.warn({ ask: id, sender }, 'somebody answered who may not');
+        return { kind: 'not_yours', text: 'Only who asked for this, or an approver, can answer that.' };
+      }
+      const taken = await store.asks.answer(id, { by: sender, value, at: clock.now() });
+      if (taken === 'answered') {
+        log.info({ ask: id, sender, value, tool: ask.payload['tool'] }, 'an approval was answered');
+        await settled(id);
+        return { kind: 'taken', text: outcomeText({ ...ask, state: 'answered' }) };
+      }
+      await look(id);
+      const now = await store.asks.find(id);
+      return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: outcomeText(now) };
+    },
+    async cancel(conversation, requester) {
+      const ids = await store.asks.cancel(conversation, requester);
+      for (const id of ids) await settled(id);
+      return ids.length;
+    },
+  };
+}
+
+function outcomeOf(ask: Ask): Approval {
+  if (ask.state === 'answered')
+    return ask.answer?.value === 'approve' ? { kind: 'approved', by: ask.answer.by } : { kind: 'denied' };
+  return { kind: ask.state === 'expired' ? 'expired' : 'stopped' };
+}
+
+function outcomeText({ payload, state, answer }: Ask): string {
+  const what = `\`${String(payload['tool'])}\`${payload['skill'] === undefined ? '' : ` of ${String(payload['skill'])}`}`;
+  if (state === 'expired') return `Not approved in time, so denied: ${what}.`;
+  if (state === 'cancelled') return `Stopped: ${what}.`;
+  return `${answer?.value === 'approve' ? 'Approved' : 'Denied'} by \`${answer?.by ?? ''}\`: ${what}.`;
+}
+
+/** The same for the same call: letters and digits that are not mistaken for one another. */
+function idOf({ tool, input, files, requester, transcript, toolUseId }: AskedCall): string {
+  const place = chatIdOf(requester.conversation);
+  const bound = JSON.stringify([tool, input, files ?? '', place, requester.sender, transcript, toolUseId]);
+  const bytes = createHash('sha256').update(bound).digest();
+  return [...bytes.subarray(0, 8)].map((byte) => alphabet[byte % alphabet.length]).join('');
+}
+
+const alphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';
