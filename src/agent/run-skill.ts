@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
+import { createDeadline, type Deadline } from '../core/deadline.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Log } from '../core/log.ts';
@@ -34,6 +35,15 @@ export type RunGrant =
     }>
   | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
 
+/** Where a run stands. */
+export type RunPlace = Readonly<{
+  id: string;
+  /** Id of its journal. */
+  transcript: string;
+  /** Its time limit, not yet begun. */
+  deadline: Deadline;
+}>;
+
 /** Characters of a result that reach the main agent: with its envelope they stay within the 30,000 of any tool (U4, M3). */
 const resultLimit = 29_000;
 
@@ -51,7 +61,7 @@ export type RunSkill = (
  */
 export function createRunSkill(options: {
   store: Pick<Store, 'transcripts' | 'commit'>;
-  grant(skill: Skill, request: SkillRequest, context: ToolContext, runId: string): Promise<RunGrant>;
+  grant(skill: Skill, request: SkillRequest, context: ToolContext, run: RunPlace): Promise<RunGrant>;
   /** In the config's currency; nothing where no price is set. */
   costOf(model: Model, tokens: Tokens): number | undefined;
   clock: Clock;
@@ -62,7 +72,9 @@ export function createRunSkill(options: {
   return async (skill, request, context, parent) => {
     const runId = runIdOf(parent, context.toolUseId);
     const began = clock.now();
-    const granted = await grant(skill, request, context, runId);
+    const deadline = createDeadline(clock);
+    const transcript = runTranscript(parent, context.toolUseId);
+    const granted = await grant(skill, request, context, { id: runId, transcript, deadline });
     if (!granted.ok)
       return {
         status: 'error',
@@ -72,7 +84,6 @@ export function createRunSkill(options: {
         tokens: noTokens,
         truncated: false,
       };
-    const transcript = runTranscript(parent, context.toolUseId);
     const user = {
       sender: context.requester.sender,
       conversation: conversationKey(context.requester.conversation),
@@ -103,6 +114,7 @@ export function createRunSkill(options: {
       await append(first);
       entries.push(first);
     }
+    deadline.start(granted.timeoutSeconds * 1_000);
     const ended = await runLoop({
       model: granted.model,
       system: prompt.system,
@@ -111,11 +123,12 @@ export function createRunSkill(options: {
       callTool: granted.callTool,
       limits: { maxIterations: granted.maxIterations },
       journal: { append },
-      signal: AbortSignal.any([context.signal, AbortSignal.timeout(granted.timeoutSeconds * 1_000)]),
+      signal: AbortSignal.any([context.signal, deadline.signal]),
       onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),
       onIteration: (iteration) => context.progress(`${skill.name}: step ${iteration}`),
       clock,
     });
+    deadline.end();
     if (!isShuttingDown(context.signal)) await granted.clear();
     const { text, truncated } = truncate(ended.text, resultLimit);
     const durationMs = clock.now() - began;

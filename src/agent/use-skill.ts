@@ -70,6 +70,8 @@ export function createUseSkill(options: {
     input,
     // Interrupted, it goes on from the run's own journal: running it again is running it once (Q5).
     traits: { ...readOnly, sideEffects: true },
+    // What a run does is judged call by call (T7).
+    risk: 'safe',
     async run({ background, ...request }, context) {
       const skill = await find(request.skill);
       const before = denial(skill, request.skill, context);
@@ -81,12 +83,9 @@ export function createUseSkill(options: {
       if ('envelope' in inlined) return inlined.envelope;
       if (attend !== undefined) {
         const ended = await attend(skill, request, apart, context);
-        if (ended === undefined)
-          return fail(
-            'LIMIT_REACHED',
-            'as many runs as may be go on in the background here: /tasks lists them',
-          );
-        const told = 'running' in ended ? succeed(running(skill.name, ended.running)) : ended;
+        if (ended === undefined) return fail('LIMIT_REACHED', tooManyTasks);
+        const told =
+          'running' in ended ? succeed(runningTask(`the skill ${skill.name}`, ended.running)) : ended;
         return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
       }
       const result = await run(skill, request, context);
@@ -138,11 +137,14 @@ export function createUseSkill(options: {
   }
 }
 
-function running(skill: string, task: string): string {
+export const tooManyTasks = 'as many runs as may be go on in the background here: /tasks lists them';
+
+/** What a model is told of work that goes on by itself (U9). */
+export function runningTask(what: string, task: string): string {
   const id = task.slice(0, shownIdLength);
   return labelled(
     'instruction',
-    `{"status":"running","task":"${id}"}: the skill ${skill} works in the background. You will be woken with its result. Tell the person that it runs, and that \`/tasks\` and \`/stop ${id}\` are theirs to use.`,
+    `{"status":"running","task":"${id}"}: ${what} works in the background. You will be woken with its result. Tell the person that it runs, and that \`/tasks\` and \`/stop ${id}\` are theirs to use.`,
   );
 }
 

@@ -22,12 +22,14 @@ export function createAdmit(options: {
   strangers: Strangers;
   commands: Commands;
   presses: Presses;
+  /** Takes a text that answers what the bot asked. */
+  answerAsks(message: Message): Promise<boolean>;
   moved: MovedChats;
   voice: Voice;
   clock: Clock;
   log: Log;
 }): OnEvent {
-  const { store, people, strangers, commands, presses, moved, voice, clock, log } = options;
+  const { store, people, strangers, commands, presses, answerAsks, moved, voice, clock, log } = options;
 
   async function onMessage(event: MessageEvent): Promise<void> {
     const { message } = event;
@@ -41,7 +43,7 @@ export function createAdmit(options: {
       );
       return strangers.meet(message, decision.code);
     }
-    if (await commands.atOnce(message)) return;
+    if ((await answerAsks(message)) || (await commands.atOnce(message))) return;
     const conversation = (await event.openThread?.()) ?? message.conversation;
     await accept({ ...message, conversation }, event.join);
   }

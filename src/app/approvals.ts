@@ -4,7 +4,7 @@ import { chatIdOf, conversationKey, type Conversation } from '../core/conversati
 import { listsId } from '../core/chat-id.ts';
 import type { Log } from '../core/log.ts';
 import type { Requester } from '../core/tool.ts';
-import type { Ask } from '../stores/asks.ts';
+import type { Ask, JsonValue } from '../stores/asks.ts';
 import type { Store } from '../stores/store.ts';
 import { describeCall } from './describe-call.ts';
 import { partKey, type Voice } from './voice.ts';
@@ -33,9 +33,7 @@ export type Approval =
   /** There is nobody who could be asked (T8). */
   | Readonly<{ kind: 'nobody' }>;
 
-export type Answered = Readonly<
-  { kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }
->;
+export type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
 
 export type Approvals = Readonly<{
   /** Asks in the conversation of a call, once for the same call however often it is made, and waits. */
@@ -148,7 +146,7 @@ export function createApprovals(options: {
     await store.signals.send('answer', id);
     if (ask === undefined) return;
     const key = `ask:${id}!outcome`;
-    const receipt = await store.outbox.receipt(String(ask.payload['message']));
+    const receipt = await store.outbox.receipt(textOf(ask.payload['message']));
     if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
     await store.commit({ outbox: voice.rows(ask.conversation, key, outcomeText(ask)) });
   }
@@ -188,10 +186,14 @@ function outcomeOf(ask: Ask): Approval {
 }
 
 function outcomeText({ payload, state, answer }: Ask): string {
-  const what = `\`${String(payload['tool'])}\`${payload['skill'] === undefined ? '' : ` of ${String(payload['skill'])}`}`;
+  const what = `\`${textOf(payload['tool'])}\`${payload['skill'] === undefined ? '' : ` of ${textOf(payload['skill'])}`}`;
   if (state === 'expired') return `Not approved in time, so denied: ${what}.`;
   if (state === 'cancelled') return `Stopped: ${what}.`;
   return `${answer?.value === 'approve' ? 'Approved' : 'Denied'} by \`${answer?.by ?? ''}\`: ${what}.`;
+}
+
+function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
 }
 
 /** The same for the same call: letters and digits that are not mistaken for one another. */

@@ -5,6 +5,7 @@ import { shownIdLength, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
 import type { ListedItem, Store } from '../stores/store.ts';
+import type { Approvals } from './approvals.ts';
 import { completeChat } from './complete-chat.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Live } from './live.ts';
@@ -42,10 +43,11 @@ export function createCommands(options: {
   store: Pick<Store, 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'usage'>;
   people: People;
   useOf(message: Message): Promise<SkillUse>;
+  approvals: Pick<Approvals, 'cancel'>;
   channels: ReadonlyMap<string, Channel>;
   voice: Voice;
 }): Commands {
-  const { live, registry, rescan, store, people, useOf, channels, voice } = options;
+  const { live, registry, rescan, store, people, useOf, approvals, channels, voice } = options;
   const seen = store.keyed('commands');
 
   const answers: Readonly<Record<AtOnce, (message: Message, args: string) => Promise<Answer>>> = {
@@ -68,7 +70,7 @@ export function createCommands(options: {
       return { text: listText(skills), ...(buttons.length === 0 ? {} : { more: { buttons } }) };
     },
     stop: async (message, args) => {
-      const means = { isOwner: await people.isOwner(message.sender.id), store };
+      const means = { isOwner: await people.isOwner(message.sender.id), store, approvals };
       return { text: await (args === '' ? stopWork(message, means) : stopTask(message, args, means)) };
     },
     tasks: async (message) => ({ text: tasksText(await tasksHere(message, store.inbox)) }),

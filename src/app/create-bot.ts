@@ -1,13 +1,11 @@
-import { createRunSkill } from '../agent/run-skill.ts';
-import { createTurn } from '../agent/turn.ts';
 import type { Models } from '../agent/create-models.ts';
 import { accessSettings } from '../config/access-from-config.ts';
-import { changedKeys } from '../config/changed-keys.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
 import type { Channel, OnEvent } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
+import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
@@ -15,34 +13,30 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
 import { createAdmit } from './admit.ts';
-import { createAttendTask } from './attend-task.ts';
+import { createAgent } from './create-agent.ts';
+import { createAnswerAsks } from './answer-asks.ts';
+import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
-import { configNotice } from './config-notice.ts';
 import { createDelivery } from './deliver.ts';
-import { costOf } from './cost-of.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createFollowSkills } from './follow-skills.ts';
-import { createGrantRun } from './grant-run.ts';
-import { createGrantTurn } from './grant-turn.ts';
 import { createHandleItem } from './handle-item.ts';
 import { createLanes } from './lanes.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { makeLive } from './live.ts';
-import { measureRunCalls, measureRuns, measureTurnCalls, measureTurns } from './measure-work.ts';
+import { measureTurns } from './measure-work.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
 import type { Operate } from './control.ts';
-import { needsRestart } from './needs-restart.ts';
 import { outageNotice } from './outage-notice.ts';
 import { createPairing, type Pairing } from './pairing.ts';
 import { createPeople, type People } from './people.ts';
 import { createPresses } from './presses.ts';
-import { createAvailability, createReadiness } from './readiness.ts';
+import { createReconfigure } from './reconfigure.ts';
 import { createShowWork } from './show-work.ts';
 import type { StoreHealth } from './store-health.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
 import { createStrangers } from './strangers.ts';
-import { createTasks } from './tasks.ts';
 import { createUseOf } from './use-of.ts';
 import { createVoice } from './voice.ts';
 import { createWebTools } from './create-web-tools.ts';
@@ -63,6 +57,8 @@ export type BotParts = Readonly<{
   changeAccess?: (access: AccessSettings) => AccessSettings;
   /** Whether an owner can be told things: one of a terminal only while it is there. */
   isHere?: (owner: string) => boolean;
+  /** Whether somebody in a conversation could answer what the bot asks. */
+  canAsk?: (conversation: Conversation) => boolean;
   /** Failed tries of a message before it is given up, by its key: fewer where somebody waits (Q3). */
   mostTries?: (key: string) => number;
   /** Told of each message that was given up. */
@@ -128,6 +124,14 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
+  const approvals = createApprovals({
+    store,
+    voice,
+    approvers: () => live.config.policy.approvers,
+    canAsk: parts.canAsk ?? (() => true),
+    clock,
+    log,
+  });
   const commands = createCommands({
     live: current,
     registry: library.current,
@@ -135,29 +139,24 @@ export function createBot(parts: BotParts): Bot {
     store,
     people,
     useOf,
+    approvals,
     channels,
     voice,
   });
-  const web = createWebTools();
-  const runSkill = measureRuns(
-    createRunSkill({
-      store,
-      grant: measureRunCalls(
-        createGrantRun({ live: current, library, sandbox, useOf, authoring, web, log }),
-        meter,
-      ),
-      costOf: (model, tokens) => costOf(live.config, model.alias, tokens),
-      clock,
-      log,
-    }),
-    meter,
-  );
-  const tasks = createTasks({
+  const agent = createAgent({
+    live: current,
+    web: createWebTools(),
     store,
+    library,
+    sandbox,
+    packages,
+    useOf,
+    authoring,
+    approvals,
+    meter,
     clock,
-    onSignalFault: (error) => log.warn({ err: error }, 'the progress of a run could not be told'),
+    log,
   });
-  const readiness = createReadiness({ config: () => live.config, mode: sandbox.mode, packages });
   const showWork = createShowWork({ channels, outbox: store.outbox, clock, log });
   const item = createHandleItem({
     store,
@@ -165,28 +164,7 @@ export function createBot(parts: BotParts): Bot {
     people,
     commands,
     moved,
-    turn: createTurn({
-      store,
-      background: () => ({ messages: live.config.agent.backgroundMessages, maxAgeMs: 86_400_000 }),
-      clock,
-      log,
-    }),
-    tasks,
-    grant: measureTurnCalls(
-      createGrantTurn({
-        live: current,
-        library,
-        sandbox,
-        availability: createAvailability(packages),
-        readiness,
-        runSkill,
-        tasks,
-        attendTask: createAttendTask({ store, clock }),
-        web,
-        log,
-      }),
-      meter,
-    ),
+    ...agent,
     useOf,
     showWork,
     voice,
@@ -207,7 +185,17 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
-  const presses = createPresses({ people, pairing, welcome, authoring, store, voice, now: clock.now, log });
+  const presses = createPresses({
+    people,
+    pairing,
+    welcome,
+    authoring,
+    approvals,
+    store,
+    voice,
+    now: clock.now,
+    log,
+  });
   const strangers = createStrangers({ pairing, voice });
   const admit: OnEvent = createAdmit({
     store,
@@ -215,6 +203,7 @@ export function createBot(parts: BotParts): Bot {
     strangers,
     commands,
     presses,
+    answerAsks: createAnswerAsks({ approvals, voice }),
     moved,
     voice,
     clock,
@@ -275,24 +264,15 @@ export function createBot(parts: BotParts): Bot {
       await lanes.idle();
       await delivery.idle();
     },
-    reconfigure(outcome) {
-      if (!outcome.ok) {
-        log.error(
-          { problems: outcome.problems },
-          'the saved config is not valid; the one before stays in force',
-        );
-        const { key, markdown } = configNotice(outcome.problems, clock.now());
-        voice.tellOwners(key, markdown).catch(notTold);
-        return;
-      }
-      const changed = changedKeys(live.config, outcome.config);
-      live = makeLive(outcome.config, parts.makeModels, parts.changeAccess);
-      const later = changed.filter((key) => needsRestart.test(key));
-      log.info(
-        { changed, needsRestart: later },
-        later.length === 0 ? 'the config was changed' : 'the config was changed; some of it needs a restart',
-      );
-      skills.changed();
-    },
+    reconfigure: createReconfigure({
+      config: () => live.config,
+      apply(config) {
+        live = makeLive(config, parts.makeModels, parts.changeAccess);
+        skills.changed();
+      },
+      voice,
+      clock,
+      log,
+    }),
   };
 }

@@ -1,5 +1,5 @@
 /** Characters that change how others look, or can't be seen: shown by their code point. */
-const deceptive = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u115f\u1160\u3164\uffa0\ufe00-\ufe0f]|[\u{e0100}-\u{e01ef}]/gu;
+const deceptive = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Variation_Selector}|\u115f|\u1160|\u3164|\uffa0/gu;
 
 /**
  * A tool call as a person judges it (T8): every field of its input whole, with control, bidirectional and invisible

@@ -1,5 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises';
-import type { RunGrant } from '../agent/run-skill.ts';
+import type { RunGrant, RunPlace } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
@@ -16,6 +16,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
+import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import { runFolders } from './run-folders.ts';
 import { runTools } from './run-tools.ts';
@@ -26,7 +27,7 @@ export type GrantRun = (
   skill: Skill,
   request: SkillRequest,
   context: ToolContext,
-  runId: string,
+  run: RunPlace,
 ) => Promise<RunGrant>;
 
 /** What a run gets: its body, its model, its own tools under its ceiling, and nothing of any other skill (U2, T5). */
@@ -36,13 +37,14 @@ export function createGrantRun(options: {
   sandbox: Sandbox;
   useOf: UseOf;
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
+  judgeCalls: JudgeCalls;
   web: () => readonly Tool[];
   log: Log;
 }): GrantRun {
-  const { live, library, sandbox, useOf, authoring, web, log } = options;
+  const { live, library, sandbox, useOf, authoring, judgeCalls, web, log } = options;
   const { writing, asItStands } = authoring;
 
-  return async (skill, request, context, runId) => {
+  return async (skill, request, context, run) => {
     const { config, models, redact } = live();
     const settings = config.skills.byName[skill.name];
     if (!(await asItStands(skill)).access.approved)
@@ -56,7 +58,7 @@ export function createGrantRun(options: {
     if (!body.ok) return refused(body.code, body.message);
 
     const { files, scripts, cut } = listSkillFiles(skill);
-    const folders = runFolders(config.bot.workspace, context.requester.conversation, runId);
+    const folders = runFolders(config.bot.workspace, context.requester.conversation, run.id);
     const tools = runTools({
       skill,
       scripts,
@@ -80,11 +82,17 @@ export function createGrantRun(options: {
     const callTool = createCallTool({
       tools,
       ceiling,
-      decide: async () => {
-        // What an edit tightened applies at the next tool call (D7).
-        const use = await useOf({ ...context.requester, sender: { id: context.requester.sender } });
-        return mayGoOn(await asItStands(skill), live().rules, use);
-      },
+      decide: judgeCalls({
+        skill,
+        run: run.id,
+        transcript: run.transcript,
+        async mayGoOn() {
+          // What an edit tightened applies at the next tool call (D7).
+          const use = await useOf({ ...context.requester, sender: { id: context.requester.sender } });
+          return mayGoOn(await asItStands(skill), live().rules, use);
+        },
+        waiting: run.deadline.pause,
+      }),
       requester: context.requester,
       redact,
       log,

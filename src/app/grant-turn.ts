@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import { mainPrompt } from '../agent/main-prompt.ts';
 import type { RunSkill } from '../agent/run-skill.ts';
 import { invocationId, type TurnGrant } from '../agent/turn.ts';
-import { createUseSkill, type Readiness } from '../agent/use-skill.ts';
+import { createUseSkill, runningTask, tooManyTasks, type Readiness } from '../agent/use-skill.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
@@ -12,10 +14,11 @@ import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { InboxItem } from '../stores/store.ts';
-import { createCallTool } from '../tools/call-tool.ts';
+import { createCallTool, type JudgedCall } from '../tools/call-tool.ts';
 import { openCeiling, type Ceiling } from '../tools/ceiling.ts';
 import type { AttendTask } from './attend-task.ts';
 import { createFollowInTurn } from './follow-in-turn.ts';
+import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import type { Availability } from './readiness.ts';
 import type { Tasks } from './tasks.ts';
@@ -41,10 +44,11 @@ export function createGrantTurn(options: {
   runSkill: RunSkill;
   tasks: Pick<Tasks, 'setUp'>;
   attendTask: AttendTask;
+  judgeCalls: JudgeCalls;
   web: () => readonly Tool[];
   log: Log;
 }): GrantTurn {
-  const { live, library, availability, readiness, runSkill, tasks, attendTask, log } = options;
+  const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, log } = options;
   const followInTurn = createFollowInTurn(options);
   let lastShortage: string | undefined;
 
@@ -99,11 +103,29 @@ export function createGrantTurn(options: {
       const allowed = new Set(contraction.names);
       return (skillsAtHand ? tools : web).filter(({ name }) => allowed.has(name));
     };
+    /** A call that nobody has answered yet goes on by itself, like a run (U9). */
+    const later = async ({ id, tool, input }: JudgedCall): Promise<Envelope> => {
+      const call = { tool: tool.name, input: z.record(z.string(), z.unknown()).parse(input) };
+      const set = await tasks.setUp(message, {
+        skill: tool.name,
+        ...call,
+        by: 'model',
+        parent: transcript,
+        toolUseId: id,
+      });
+      if (set === undefined) return fail('LIMIT_REACHED', tooManyTasks);
+      return succeed(runningTask(tool.name, set));
+    };
     const door = (own: readonly Tool[], ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>): CallTool =>
       createCallTool({
         tools: own,
         ceiling,
-        decide: async () => ({ allowed: true }),
+        decide: judgeCalls({
+          transcript,
+          mayGoOn: async () => ({ allowed: true }),
+          waiting: (work) => work(),
+          ...(task === undefined ? { later } : {}),
+        }),
         requester,
         redact: (text) => live().redact(text),
         log,

@@ -84,6 +84,7 @@ export async function openBot(options: {
     makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
     changeAccess: (access) => terminalAccess(access, terminals.channel.name),
     isHere: (owner) => !owner.startsWith('terminal:') || terminals.isHere(owner),
+    canAsk: (conversation) => conversation.channel !== 'terminal' || terminals.isWatched(conversation),
     mostTries: (key) => (terminals.isImpatient(key) ? 1 : mostTries),
     onSetAside: terminals.givenUp,
     health: health.ofStore,

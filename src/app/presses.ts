@@ -3,6 +3,7 @@ import { parseCommand } from '../core/parse-command.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Store } from '../stores/store.ts';
+import type { Approvals } from './approvals.ts';
 import type { ApprovalOutcome } from './approve-skill.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
@@ -22,12 +23,13 @@ export function createPresses(options: {
   /** Tells the person who was let in. */
   welcome(request: PairingRequest): Promise<void>;
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
+  approvals: Approvals;
   store: Pick<Store, 'outbox' | 'commit'>;
   voice: Pick<Voice, 'rows'>;
   now: () => number;
   log: Log;
 }): Presses {
-  const { people, pairing, welcome, authoring, store, voice, now, log } = options;
+  const { people, pairing, welcome, authoring, approvals, store, voice, now, log } = options;
 
   async function decidePairing(press: Press, verdict: string, code: string): Promise<void> {
     if (!(await people.isOwner(press.sender.id))) {
@@ -68,11 +70,18 @@ export function createPresses(options: {
     await store.commit({ outbox: voice.rows(conversation, key, outcome) });
   }
 
+  async function answerAsk({ sender, conversation }: Press, id: string, value: string): Promise<void> {
+    if (value !== 'approve' && value !== 'deny') return;
+    // A message whose question is settled was changed by that already; who may not answer is told nothing.
+    await approvals.answer(id, { sender: sender.id, conversation }, value);
+  }
+
   return {
     async press(press, say) {
       const [kind, ...rest] = press.action.split(':');
       if (kind === 'pair') return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
       if (kind === 'skill') return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
+      if (kind === 'ask') return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
       if (kind !== 'run')
         return log.info({ action: press.action }, 'a button that means nothing any more was pressed');
       const text = `/${rest.join(':')}`;

@@ -1,5 +1,6 @@
 import type { Message } from '../core/message.ts';
 import type { ListedItem, Store } from '../stores/store.ts';
+import type { Approvals } from './approvals.ts';
 import { inlineCode } from './inline-code.ts';
 import { takeDown } from './take-down.ts';
 import { taskId, tasksHere, workHere } from './work-here.ts';
@@ -29,10 +30,13 @@ export async function stopWork(
   options: Readonly<{
     isOwner: boolean;
     store: Pick<Store, 'inbox' | 'outbox' | 'signals' | 'commit'>;
+    approvals: Pick<Approvals, 'cancel'>;
   }>,
 ): Promise<string> {
-  const { isOwner, store } = options;
+  const { isOwner, store, approvals } = options;
   const { inbox, signals } = store;
+  const everybody = isOwner || message.chatType === 'private';
+  await approvals.cancel(message.conversation, everybody ? undefined : message.sender.id);
   const may = (item: ListedItem): boolean => maySay(message, isOwner, item);
 
   let dropped = 0;

@@ -1,9 +1,11 @@
-import { runIdOf } from '../agent/run-skill.ts';
+import { interrupted } from '../agent/run-calls.ts';
+import { runIdOf, runTranscript } from '../agent/run-skill.ts';
 import type { TurnGrant } from '../agent/turn.ts';
 import type { Clock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Message, Task } from '../core/message.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
+import type { ToolOutcome } from '../core/tool-call.ts';
 import type { InboxItem, Store } from '../stores/store.ts';
 import { taskId, tasksHere } from './work-here.ts';
 
@@ -41,7 +43,7 @@ export function resultKey(id: string): string {
 }
 
 export function createTasks(options: {
-  store: Pick<Store, 'commit' | 'inbox' | 'signals'>;
+  store: Pick<Store, 'commit' | 'inbox' | 'signals' | 'transcripts'>;
   clock: Clock;
   onSignalFault: (error: unknown) => void;
 }): Tasks {
@@ -66,6 +68,23 @@ export function createTasks(options: {
     await store.signals.send('ended', id);
   }
 
+  /** The call, journalled beside the run's own entries: one that may not be repeated is made once (Q5). */
+  async function callOnce(task: RunTask, granted: TurnGrant, signal: AbortSignal): Promise<ToolOutcome> {
+    const call = { id: task.toolUseId, name: task.tool, input: task.input };
+    if (task.tool === 'use_skill') return granted.callTool(call, signal);
+    const transcript = runTranscript(task.parent, task.toolUseId);
+    const { entries } = await store.transcripts.read(transcript);
+    if (entries.some(({ entry }) => entry.kind === 'tool_started'))
+      return { content: interrupted, isError: true };
+    return granted.callTool(call, signal, () =>
+      store.commit({
+        entries: [
+          { transcript, entry: { kind: 'tool_started', toolUseId: task.toolUseId, at: clock.now() } },
+        ],
+      }),
+    );
+  }
+
   return {
     async setUp(message, task) {
       const id = runIdOf(task.parent, task.toolUseId);
@@ -85,8 +104,7 @@ export function createTasks(options: {
       return id;
     },
     async run(item, task, granted, signal) {
-      const call = { id: task.toolUseId, name: task.tool, input: task.input };
-      const outcome = await granted.callTool(call, signal);
+      const outcome = await callOnce(task, granted, signal);
       if (isShuttingDown(signal)) throw signal.reason;
       // Who stopped it was told so.
       if (signal.aborted) return store.commit({ done: item.key });

@@ -46,6 +46,8 @@ export type Terminals = Readonly<{
   givenUp(key: string): void;
   /** Whether this person sits at a terminal now. */
   isHere(sender: string): boolean;
+  /** Whether somebody patient sits where this conversation is. */
+  isWatched(conversation: Conversation): boolean;
 }>;
 
 const lookEveryMs = 25;
@@ -193,6 +195,7 @@ export function createTerminals(options: {
     givenUp(key) {
       for (const { who, sent, lost } of seats.values()) if (!who.patient && sent.has(key)) lost.add(key);
     },
+    isWatched: (conversation) => seats.get(conversationKey(conversation))?.who.patient === true,
     isHere: (sender) => seats.values().some(({ who }) => `terminal:${who.user}` === sender),
   };
 }

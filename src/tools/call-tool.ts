@@ -18,11 +18,14 @@ export type JudgedCall = Readonly<{
   requester: Requester;
 }>;
 
-/** Host policy. `reason` goes to the log, `hint` to the model. A throw is a deny (T8). */
+/** Host policy. `reason` goes to the log, `hint` to the model; `instead` is answered in place of the call. A throw is a deny (T8). */
 export type DecideCall = (
   call: JudgedCall,
   signal: AbortSignal,
-) => Promise<Decision<'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED'>>;
+) => Promise<
+  | Decision<'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED'>
+  | Readonly<{ allowed: false; instead: Envelope }>
+>;
 
 /** One call as the audit keeps it (L6). `tool_call_blocked`: it was outside the ceiling (T5). */
 export type AuditedCall = Readonly<{
@@ -125,6 +128,7 @@ export function createCallTool(options: {
     try {
       const decision = await decide(call, signal);
       if (decision.allowed) return undefined;
+      if ('instead' in decision) return decision.instead;
       log.info({ ...fields, code: decision.code, reason: decision.reason }, 'policy refused a tool call');
       return fail(
         decision.code,

@@ -1,0 +1,75 @@
+import { createRunSkill } from '../agent/run-skill.ts';
+import { createTurn, type Turn } from '../agent/turn.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Meter } from '../core/meter.ts';
+import type { AvailablePackages } from '../sandbox/available-packages.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Tool } from '../core/tool.ts';
+import type { Store } from '../stores/store.ts';
+import type { Approvals } from './approvals.ts';
+import { createAttendTask } from './attend-task.ts';
+import { costOf } from './cost-of.ts';
+import { createGrantRun } from './grant-run.ts';
+import { createGrantTurn, type GrantTurn } from './grant-turn.ts';
+import { createJudgeCalls } from './judge-calls.ts';
+import type { Live } from './live.ts';
+import { measureRunCalls, measureRuns, measureTurnCalls } from './measure-work.ts';
+import { createAvailability, createReadiness } from './readiness.ts';
+import type { SkillAuthoring } from './skill-authoring.ts';
+import { createTasks, type Tasks } from './tasks.ts';
+import type { UseOf } from './use-of.ts';
+
+/** What thinks: the main agent's turn with what it is granted, and the runs it begins. It knows people and chats by name only. */
+export type Agent = Readonly<{ turn: Turn; grant: GrantTurn; tasks: Tasks }>;
+
+export function createAgent(options: {
+  live: () => Live;
+  store: Store;
+  library: SkillLibrary;
+  sandbox: Sandbox;
+  packages(): AvailablePackages;
+  useOf: UseOf;
+  authoring: SkillAuthoring;
+  approvals: Approvals;
+  /** Tools that reach the internet, as config has them now. */
+  web: () => readonly Tool[];
+  meter: Meter;
+  clock: Clock;
+  log: Log;
+}): Agent {
+  const { live, store, sandbox, packages, approvals, meter, clock, log } = options;
+  const judgeCalls = createJudgeCalls({ live, approvals });
+  const readiness = createReadiness({ config: () => live().config, mode: sandbox.mode, packages });
+  const runSkill = measureRuns(
+    createRunSkill({
+      store,
+      grant: measureRunCalls(createGrantRun({ ...options, judgeCalls }), meter),
+      costOf: (model, tokens) => costOf(live().config, model.alias, tokens),
+      clock,
+      log,
+    }),
+    meter,
+  );
+  const tasks = createTasks({
+    store,
+    clock,
+    onSignalFault: (error) => log.warn({ err: error }, 'the progress of a run could not be told'),
+  });
+  const grant = createGrantTurn({
+    ...options,
+    availability: createAvailability(packages),
+    readiness,
+    runSkill,
+    tasks,
+    attendTask: createAttendTask({ store, clock }),
+    judgeCalls,
+  });
+  const background = () => ({ messages: live().config.agent.backgroundMessages, maxAgeMs: 86_400_000 });
+  return {
+    turn: createTurn({ store, background, clock, log }),
+    grant: measureTurnCalls(grant, meter),
+    tasks,
+  };
+}

@@ -1,0 +1,94 @@
+import type { Decision } from '../core/decision.ts';
+import type { Envelope } from '../core/envelope.ts';
+import type { Skill } from '../core/skill.ts';
+import { hashSkill } from '../skills/hash-skill.ts';
+import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
+import { decidePolicy } from '../tools/policy.ts';
+import type { Approval, Approvals, AskedCall } from './approvals.ts';
+import type { Live } from './live.ts';
+
+/** One loop's calls, as policy judges them. */
+export type JudgedLoop = Readonly<{
+  /** Of a run; absent for the main agent. */
+  skill?: Skill;
+  run?: string;
+  transcript: string;
+  /** What else must hold, judged anew for each call and again after a person's answer (D7). */
+  mayGoOn(): Promise<Decision<'TOOL_POLICY_DENIED'>>;
+  /** Waits for a person in a way that counts against no time limit. */
+  waiting<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** What becomes of a call that nobody answered for 10 s: it goes on by itself (U9). Absent: it is waited for. */
+  later?(call: JudgedCall): Promise<Envelope>;
+}>;
+
+const patienceMs = 10_000;
+
+export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
+
+/** Host policy (T8): what config says of a call, and a person's word where it says `confirm`. */
+export function createJudgeCalls(options: { live: () => Live; approvals: Approvals }) {
+  const { live, approvals } = options;
+
+  return ({ skill, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall =>
+    async (call, signal) => {
+      const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | 'confirm'> => {
+        const may = await mayGoOn();
+        if (!may.allowed) return may;
+        const { requester, risk, tool } = call;
+        const of = {
+          tool: tool.name,
+          risk,
+          requester,
+          ...(skill === undefined ? {} : { skill: skill.name }),
+        };
+        const action = decidePolicy(live().config.policy, of);
+        if (action === 'allow') return { allowed: true };
+        return action === 'confirm' ? 'confirm' : denied(`policy denies ${risk} calls of ${tool.name}`);
+      };
+      const first = await judged();
+      if (first !== 'confirm') return first;
+      const files = (): string =>
+        skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
+      const asked: AskedCall = {
+        tool: call.tool.name,
+        input: call.input,
+        ...(skill === undefined ? {} : { skill: skill.name, files: files() }),
+        requester: call.requester,
+        transcript,
+        toolUseId: call.id,
+        ...(run === undefined ? {} : { run }),
+      };
+      const answer = await waiting(() =>
+        approvals.request(asked, signal, later === undefined ? undefined : patienceMs),
+      );
+      if (answer.kind === 'unanswered' && later !== undefined)
+        return { allowed: false, instead: await later(call) };
+      if (answer.kind !== 'approved') return refusal(answer);
+      if (asked.files !== undefined && files() !== asked.files)
+        return denied(
+          'the files of the skill changed after it was asked',
+          'the skill changed meanwhile: nothing was done',
+        );
+      const again = await judged();
+      return again === 'confirm' ? { allowed: true } : again;
+    };
+}
+
+function denied(reason: string, hint?: string): Extract<Decision<'TOOL_POLICY_DENIED'>, { allowed: false }> {
+  return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, ...(hint === undefined ? {} : { hint }) };
+}
+
+function refusal(
+  answer: Approval,
+): Extract<Decision<'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED'>, { allowed: false }> {
+  if (answer.kind === 'nobody') {
+    const hint = 'a person has to agree to this call, and nobody can be asked here: say what was not done';
+    return { allowed: false, code: 'TOOL_CONFIRMATION_REQUIRED', reason: 'nobody can be asked', hint };
+  }
+  const why = {
+    denied: 'the person said no to this call',
+    expired: 'nobody agreed to this call within 5 minutes',
+    stopped: 'the work was stopped',
+  }[answer.kind === 'denied' || answer.kind === 'expired' ? answer.kind : 'stopped'];
+  return denied(why, `${why}: do not try it another way, say what was not done`);
+}

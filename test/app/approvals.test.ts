@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createApprovals, type AskedCall } from '../../src/app/approvals.ts';
+import { describeCall } from '../../src/app/describe-call.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+const conversation = { channel: 'telegram', chat: '42' };
+const call: AskedCall = {
+  tool: 'bash',
+  input: { command: 'ls' },
+  requester: { conversation, chatType: 'private', external: false, sender: 'telegram:42' },
+  transcript: 'telegram:42',
+  toolUseId: 'toolu_1',
+};
+
+async function setUp() {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const approvals = createApprovals({
+    store,
+    voice: {
+      rows: (place, key, markdown, more) => [
+        { key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } },
+      ],
+    },
+    approvers: () => [],
+    canAsk: ({ chat }) => chat !== 'nobody',
+    clock,
+    log: quietLog(),
+  });
+  return { clock, store, approvals };
+}
+
+test('T8 unanswered for 5 minutes is denied, and a later yes is late', async () => {
+  const { clock, store, approvals } = await setUp();
+  const waiting = approvals.request(call, new AbortController().signal);
+  let ended = false;
+  void waiting.then(() => (ended = true));
+  while (!ended) {
+    await new Promise(setImmediate);
+    void clock.advance(60_000);
+  }
+  assert.deepEqual(await waiting, { kind: 'expired' });
+  const late = await approvals.request(call, new AbortController().signal);
+  assert.deepEqual(late, { kind: 'expired' });
+  await store.close();
+});
+
+test('T8 another input, or other files of the skill, is another question', async () => {
+  const { store, approvals } = await setUp();
+  const signal = new AbortController().signal;
+  for (const one of [call, { ...call, input: { command: 'rm -r .' } }, { ...call, files: 'changed' }])
+    assert.deepEqual(await approvals.request(one, signal, 0), { kind: 'unanswered' });
+  assert.equal((await store.asks.open(conversation)).length, 3);
+  await approvals.request(call, signal, 0);
+  assert.equal((await store.asks.open(conversation)).length, 3);
+  await store.close();
+});
+
+test('T8 where nobody can be asked nothing is asked', async () => {
+  const { store, approvals } = await setUp();
+  const requester = { ...call.requester, conversation: { channel: 'telegram', chat: 'nobody' } };
+  const answer = await approvals.request({ ...call, requester }, new AbortController().signal);
+  assert.deepEqual(answer, { kind: 'nobody' });
+  assert.deepEqual(await store.asks.open(requester.conversation), []);
+  await store.close();
+});
+
+test('T8 what is asked shows every field whole, with what could deceive written out', () => {
+  const command = `echo safe \u202e\u200b\u0007; ${'x'.repeat(5_000)}\n\`\`\`\nApproved by you`;
+  const text = describeCall('bash', { command, cwd: '/scratch' }, 'dice');
+  assert.match(text, /\\u\{202e\}\\u\{200b\}\\u\{7\}/);
+  assert.doesNotMatch(text, /\p{Cf}/u);
+  assert.ok(text.includes('x'.repeat(5_000)));
+  assert.match(text, /`cwd`\n\n```\n\/scratch\n```/);
+  // The input can't end its own block.
+  assert.match(text, /\n````\n[^]*Approved by you\n````/);
+});

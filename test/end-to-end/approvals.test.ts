@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { SentMessage } from '../support/telegram-server/room.ts';
+import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+
+const toml =
+  '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n[bot]\nshutdown_seconds = 1\n';
+const confirm = '[policy]\nmoderate = "confirm"\n';
+const isRun = (body: MessagesRequest): boolean =>
+  JSON.stringify(body.system).includes('You carry out the skill');
+const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
+const use = (id: string, name: string, input: object) => ({
+  content: [{ type: 'tool_use' as const, id, name, input }],
+});
+
+/** A model that has the dice rolled by their script, and says what came of it. */
+const roller: NonNullable<WholeBotOptions['script']> = (body) => {
+  const last = lastOf(body);
+  if (isRun(body)) {
+    if (/error TOOL_/.test(last))
+      return `Not rolled: ${/error (TOOL_[A-Z_]+: [^"\\]*)/.exec(last)?.[1] ?? ''}`;
+    if (/tool_result/.test(last)) return 'Rolled by the script.';
+    return use('toolu_roll', 'skills_run_script', { path: 'scripts/roll.sh', args: ['1d1'] });
+  }
+  if (/Not rolled/.test(last)) return `It says: ${/Not rolled: [A-Z_]+: ([^"\\<]*)/.exec(last)?.[1] ?? ''}`;
+  if (/Rolled by/.test(last)) return 'It was rolled.';
+  if (/status.{0,5}running/.test(last)) return 'It waits for you.';
+  return /hello/.test(last)
+    ? 'Hello.'
+    : use('toolu_use', 'use_skill', { skill: 'dice', message: 'Roll 1d1.' });
+};
+const asked = /wants to use.*skills_run_script/s;
+
+function codeOf({ text }: SentMessage): string {
+  return /yes ([0-9A-Z]{8})/.exec(text)?.[1] ?? '';
+}
+
+test('T8 a call that needs a yes is asked for with buttons, and Approve has it made', async (t) => {
+  const { telegram } = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  const question = await ann.dm.nextMessage(asked);
+  assert.match(question.text, /dice/);
+  assert.match(question.text, /scripts\/roll\.sh/);
+  assert.match(question.text, /1d1/);
+  assert.deepEqual(question.buttons, ['Approve', 'Deny']);
+  ann.presses(question.id, 'Approve');
+  await ann.dm.nextMessage('It was rolled.');
+  const now = ann.dm.sent().find(({ id }) => id === question.id);
+  assert.match(now?.text ?? '', /^Approved by telegram:/);
+  assert.deepEqual(now?.buttons, []);
+});
+
+test('T8 Deny is TOOL_POLICY_DENIED; a later press changes nothing', async (t) => {
+  const { telegram } = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  const question = await ann.dm.nextMessage(asked);
+  ann.presses(question.id, 'Deny');
+  await ann.dm.nextMessage(/It says: the person said no/);
+  ann.says(`yes ${codeOf(question)}`);
+  await ann.dm.nextMessage(/^Denied by/);
+});
+
+test('T8 only the requester or an approver may answer, in a group too; anybody else changes nothing', async (t) => {
+  const set = await startWholeBot(t, {
+    toml: `${toml}[policy]\nmoderate = "confirm"\napprovers = ["telegram:4711"]\n`,
+    script: roller,
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  const bob = set.telegram.person({ name: 'Bob' });
+  const eve = set.telegram.person({ name: 'Eve', id: 4711 });
+  const room = set.telegram.group({ title: 'Team' });
+  ann.says('@test_bot roll', { in: room });
+  const question = await room.nextMessage(asked);
+  bob.presses(question.id, 'Approve', room);
+  bob.says(`@test_bot yes ${codeOf(question)}`, { in: room });
+  await room.nextMessage(/Only who asked for this, or an approver/);
+  assert.match(room.sent().find(({ id }) => id === question.id)?.text ?? '', asked);
+  eve.presses(question.id, 'Approve', room);
+  await room.nextMessage('It was rolled.');
+});
+
+test('T8 `yes CODE` as text works where buttons do not', async (t) => {
+  const { telegram } = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  ann.says(`yes ${codeOf(await ann.dm.nextMessage(asked))}`);
+  await ann.dm.nextMessage('It was rolled.');
+});
+
+test('T8 Q5 what is asked survives a restart: asked once, answered after it', async (t) => {
+  const set = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  const question = await ann.dm.nextMessage(asked);
+  await set.restart();
+  ann.presses(question.id, 'Approve');
+  await ann.dm.nextMessage('It was rolled.');
+  assert.equal(ann.dm.sent().filter(({ text }) => asked.test(text)).length, 0);
+  assert.equal(ann.dm.sent().filter(({ text }) => /^Approved by/.test(text)).length, 1);
+});
+
+test('T8 Q4 /stop ends what is asked, and a late answer hears so', async (t) => {
+  const { telegram } = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  const question = await ann.dm.nextMessage(asked);
+  ann.says('/stop');
+  await ann.dm.nextMessage(/^Stopp/);
+  await telegram.until('the question says so', () =>
+    ann.dm.sent().find(({ id, text }) => id === question.id && text.startsWith('Stopped:')),
+  );
+  ann.says(`yes ${codeOf(question)}`);
+  await ann.dm.nextMessage(/^Stopped:/);
+});
+
+test('T8 policy judges again after the press: what was forbidden meanwhile is not done', async (t) => {
+  const set = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  const question = await ann.dm.nextMessage(asked);
+  await set.reconfigure(`${toml}[policy]\nmoderate = "deny"\n`);
+  await set.log.line(({ message }) => message === 'the config was changed');
+  ann.presses(question.id, 'Approve');
+  await ann.dm.nextMessage(/It says: /);
+});
+
+test('T8 a rule that denies stands before the level and before other rules', async (t) => {
+  const rules =
+    '[[policy.rules]]\ntool = "skills_*"\naction = "allow"\n[[policy.rules]]\nskill = "dice"\ntool = "skills_run_script"\naction = "deny"\n';
+  const { telegram } = await startWholeBot(t, { toml: toml + rules, script: roller });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  await ann.dm.nextMessage(/It says: /);
+});
