@@ -1,11 +1,14 @@
 import { closeSync } from 'node:fs';
 import { release } from 'node:os';
 import { hasProgram, packageOf } from './has-program.ts';
+import { inheritedDescriptors } from './inherited-descriptors.ts';
+import { killNamespace } from './kill-processes.ts';
 import { limitsCommand } from './limits-command.ts';
-import { createNamelessFile } from './nameless-file.ts';
+import { createNamelessFile, type NamelessFile } from './nameless-file.ts';
 import { createPipes } from './pipes.ts';
 import { runLimited, type Ran } from './run-limited.ts';
 import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
+import { systemCallFilter } from './system-calls.ts';
 import { systemMounts, type SystemMounts } from './system-mounts.ts';
 
 export type BubblewrapOptions = Readonly<{
@@ -31,10 +34,8 @@ const user = 1000;
 export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: BubblewrapOptions): Sandbox {
   const systemNow = followSystem(rootfs);
   const pipes = createPipes();
-  const users = createNamelessFile(
-    `skillet:x:${user}:${user}::/scratch:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n`,
-  );
-  const groups = createNamelessFile(`skillet:x:${user}:\nnogroup:x:65534:\n`);
+  const covered = inheritedDescriptors();
+  const all = handedFiles();
   const ending = new AbortController();
   const running = new Set<Promise<unknown>>();
 
@@ -47,15 +48,17 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
       const system = systemNow();
       if (program !== 'node' && !hasProgram(system.root, searched, program)) return missing(program, system);
       const signal = AbortSignal.any([request.signal, ending.signal]);
-      const files = [users.open(), groups.open()];
+      const handed = all.filter(({ ofUsers }) => !ofUsers || system.hasUsers);
+      const files = handed.map(({ file }) => file.open());
+      let started = false;
       const ran = runLimited(
-        { argv: [bwrap, ...argumentsOf(request, system)], env: environmentOf(request.env), files },
+        { argv: [bwrap, ...argumentsOf(request, system, handed)], env: environmentOf(request.env), files },
         { ...request, signal },
-        { limits, pipes },
+        { limits, pipes, covered, kill: killNamespace, onStart: () => (started = true) },
       );
       running.add(ran);
       try {
-        return judged(await ran);
+        return judged(await ran, started);
       } finally {
         running.delete(ran);
         for (const file of files) closeSync(file);
@@ -65,14 +68,15 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
       ending.abort();
       await Promise.allSettled(running);
       pipes.close();
-      users.close();
-      groups.close();
+      covered.close();
+      for (const { file } of all) file.close();
     },
   };
 
   function argumentsOf(
     { argv, skillDirectory, scratch, chat }: SandboxRequest,
     system: SystemMounts,
+    handed: readonly HandedFile[],
   ): readonly string[] {
     const temporary = String(Math.min(256, limits.memoryMb / 4) * 1024 * 1024);
     return [
@@ -81,16 +85,17 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
       ...['--uid', String(user), '--gid', String(user), '--cap-drop', 'ALL', '--hostname', 'sandbox'],
       ...system.args,
       ...system.cover(hidden),
-      ...['--perms', '0644', '--ro-bind-data', '3', '/etc/passwd'],
-      ...['--perms', '0644', '--ro-bind-data', '4', '/etc/group'],
+      ...handed.flatMap(({ args }, index) => args(String(index + 4))),
       ...['--proc', '/proc', '--dev', '/dev', '--size', temporary, '--perms', '1777', '--tmpfs', '/dev/shm'],
       ...['--size', temporary, '--perms', '1777', '--tmpfs', '/tmp', '--remount-ro', '/dev'],
+      // Where the bot is root, so is the sandbox's user to the system: it would own what is in /proc/sys.
+      ...['--remount-ro', '/proc'],
       ...['--ro-bind', process.execPath, `${ownPrograms}/node`],
       ...(skillDirectory === undefined ? [] : ['--ro-bind', skillDirectory, '/skill']),
       ...['--bind', scratch, '/scratch'],
       ...(chat === undefined ? [] : ['--bind', chat, '/chat']),
       ...['--remount-ro', '/', '--chdir', '/scratch', '--'],
-      ...limitsCommand(limits, { ownUsers: countsByNamespace() }),
+      ...limitsCommand(limits, { ownUsers: countsByNamespace(), awaits: true }),
       ...argv,
     ];
   }
@@ -117,15 +122,36 @@ function environmentOf(declared: Readonly<Record<string, string>>): Readonly<Rec
   };
 }
 
-/** What the exit code of bwrap stands for. */
-function judged(ran: Ran): SandboxOutcome {
-  if (ran.status !== 'exited') return ran;
-  if (ran.exitCode === 1 && ran.stdout === '' && /^bwrap: (?!execvp)/.test(ran.stderr))
-    throw new Error(ran.stderr.trim());
-  // Signals of the limits of a single process: SIGXCPU, SIGXFSZ.
-  const { stdout, stderr, truncated } = ran;
-  if (ran.exitCode === 152) return { status: 'stopped', reason: 'cpu', stdout, stderr, truncated };
-  if (ran.exitCode === 153) return { status: 'stopped', reason: 'disk', stdout, stderr, truncated };
+/** A file that bwrap reads from a descriptor, and its arguments for that. */
+type HandedFile = Readonly<{
+  file: NamelessFile;
+  /** Lies in `/etc`, which not every system has. */
+  ofUsers: boolean;
+  args(fd: string): readonly string[];
+}>;
+
+function handedFiles(): readonly HandedFile[] {
+  const filter = systemCallFilter();
+  const users = [
+    ['/etc/passwd', `skillet:x:${user}:${user}::/scratch:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n`],
+    ['/etc/group', `skillet:x:${user}:\nnogroup:x:65534:\n`],
+  ] as const;
+  return [
+    ...users.map(([place, text]) => ({
+      file: createNamelessFile(text),
+      ofUsers: true,
+      args: (fd: string) => ['--perms', '0644', '--ro-bind-data', fd, place],
+    })),
+    ...(filter === undefined
+      ? []
+      : [{ file: createNamelessFile(filter), ofUsers: false, args: (fd: string) => ['--seccomp', fd] }]),
+  ];
+}
+
+/** What the end of bwrap stands for: it is a fault of the host where the command never began. */
+function judged(ran: Ran, started: boolean): SandboxOutcome {
+  if (ran.status === 'exited' && !started)
+    throw new Error(`bubblewrap ended with exit code ${ran.exitCode}: ${ran.stderr.trim()}`);
   return ran;
 }
 

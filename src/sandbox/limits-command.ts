@@ -1,9 +1,18 @@
 import type { SandboxLimits } from './sandbox.ts';
 
-/** How a program is started under the limits of a single process; it follows, then its arguments. */
+/**
+ * How a program is started under the limits of a single process; it follows, then its arguments. With `awaits` it says a
+ * line on descriptor 3 and starts the program when it hears one: never, where the other end is gone.
+ */
 export function limitsCommand(
   limits: SandboxLimits,
-  { ownUsers }: Readonly<{ /** Processes are counted for this command alone. */ ownUsers: boolean }>,
+  {
+    ownUsers = false,
+    awaits = false,
+  }: Readonly<{
+    /** Processes are counted for this command alone. */ ownUsers?: boolean;
+    awaits?: boolean;
+  }> = {},
 ): readonly [string, ...string[]] {
   const { memoryMb, cpuSeconds, processes, diskMb } = limits;
   // Wider than what is watched for all together, which names the limit that was met: these hold where nobody looks.
@@ -18,5 +27,6 @@ export function limitsCommand(
     // One letter in dash, another in bash.
     ...(ownUsers ? [`{ ulimit -p ${processes + 64} || ulimit -u ${processes + 64}; } 2>/dev/null`] : []),
   ];
-  return ['/bin/sh', '-c', `${set.join('; ')}; exec "$@"`, 'sh'];
+  const start = awaits ? 'echo >&3; read line <&3 || exit 1; exec "$@" 3>&-' : 'exec "$@"';
+  return ['/bin/sh', '-c', `${set.join('; ')}; ${start}`, 'sh'];
 }

@@ -42,6 +42,13 @@ export function measureOwnMemory(ids: readonly number[]): number {
   return bytes;
 }
 
+/** Ids of the processes that a process started, those of its other threads included. */
+export function childrenOf(id: number): readonly number[] {
+  return (listProc(`${id}/task`) ?? []).flatMap((thread) =>
+    (readProc(`${id}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
+  );
+}
+
 function read(
   id: number,
 ): Readonly<{ tasks: number; memory: number; cpu: number; children: readonly number[] }> | undefined {
@@ -58,10 +65,7 @@ function read(
   for (const [, kilobytes] of status.matchAll(/^(?:RssAnon|RssShmem):\s+(\d+)/gm))
     memory += Number(kilobytes) * 1024;
   const cpu = fields.slice(11, 15).reduce((sum, each) => sum + each, 0) / ticks;
-  const threads = tasks === 1 ? [String(id)] : (listProc(`${id}/task`) ?? []);
-  const children = threads.flatMap((thread) =>
-    (readProc(`${id}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
-  );
+  const children = childrenOf(id);
   return { tasks, memory, cpu, children };
 }
 

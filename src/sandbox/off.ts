@@ -1,5 +1,7 @@
 import path from 'node:path';
 import { hasProgram, packageOf } from './has-program.ts';
+import { inheritedDescriptors } from './inherited-descriptors.ts';
+import { killTree } from './kill-processes.ts';
 import { limitsCommand } from './limits-command.ts';
 import { createPipes } from './pipes.ts';
 import { runLimited } from './run-limited.ts';
@@ -15,6 +17,7 @@ const searched = ['/usr/local/bin', '/usr/bin', '/bin'];
 export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox {
   const folders = [...searched, path.dirname(process.execPath)];
   const pipes = createPipes();
+  const covered = inheritedDescriptors();
   const ending = new AbortController();
   const running = new Set<Promise<unknown>>();
 
@@ -32,12 +35,12 @@ export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox
       const own = { PATH: folders.join(':'), HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };
       const ran = runLimited(
         {
-          argv: [...limitsCommand(limits, { ownUsers: false }), ...argv],
+          argv: [...limitsCommand(limits), ...argv],
           env: { ...env, ...own },
           cwd: scratch,
         },
         { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-        { limits, pipes },
+        { limits, pipes, covered, kill: killTree },
       );
       running.add(ran);
       try {
@@ -50,6 +53,7 @@ export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox
       ending.abort();
       await Promise.allSettled(running);
       pipes.close();
+      covered.close();
     },
   };
 }

@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
-import { constants } from 'node:os';
+import { Socket } from 'node:net';
+import { constants, setPriority } from 'node:os';
 import { collectOutput } from './cap-output.ts';
-import { measureProcesses } from './measure-processes.ts';
+import type { CoveredDescriptors } from './inherited-descriptors.ts';
+import { killOne } from './kill-processes.ts';
 import type { Pipe, Pipes } from './pipes.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxRequest, StopReason } from './sandbox.ts';
 import { watchLimits } from './watch-limits.ts';
 
-/** A program of the host and how it is started; `files` are open ones that it gets from descriptor 3 on. */
+/** A program of the host and how it is started; `files` are open ones that it gets from descriptor 4 on. */
 export type HostCommand = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;
@@ -18,6 +20,22 @@ export type HostCommand = Readonly<{
 
 export type Ran = Exclude<SandboxOutcome, { status: 'unavailable' }>;
 
+export type HostRun = Readonly<{
+  limits: SandboxLimits;
+  pipes: Pipes;
+  /** Descriptors that it must not have, and what it gets in their place. */
+  covered: CoveredDescriptors;
+  /** The program says a line on descriptor 3 when all is set up, and waits for one: told then. */
+  onStart?: () => void;
+  /** Ends the program, whose id is given, and all its processes. */
+  kill(pid: number): void;
+}>;
+
+/** Exit codes of what met the limits of a single process, as a shell tells them on: SIGXCPU and SIGXFSZ. */
+const bySignal: ReadonlyMap<number, StopReason> = new Map([
+  [152, 'cpu'],
+  [153, 'disk'],
+]);
 /** Bytes that a command may print. */
 const mostOutput = 32 * 1024 * 1024;
 /** Milliseconds that output is waited for after the command is gone: only who left its process group could still write. */
@@ -26,12 +44,12 @@ const lastWords = 200;
 /**
  * Runs a program of the host with the limits of a request (R5, T9): it and all its processes end when its time is up,
  * when the call is cancelled, when together they use more than `limits`, and when the program itself ends.
- * `onKill` is told before they are killed. Throws where the program can't be started.
+ * Throws where the program can't be started.
  */
 export async function runLimited(
   command: HostCommand,
   request: SandboxRequest,
-  { limits, pipes, onKill }: { limits: SandboxLimits; pipes: Pipes; onKill?: () => void },
+  { limits, pipes, covered, kill, onStart }: HostRun,
 ): Promise<Ran> {
   const { signal, timeoutMs, outputCap, scratch, chat } = request;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
@@ -43,7 +61,10 @@ export async function runLimited(
         ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
         // A process group of its own, which is killed as one.
         detached: true,
-        stdio: ['ignore', ...streams.map(({ write }) => write), ...(command.files ?? [])],
+        stdio: descriptors(
+          [null, ...streams.map(({ write }) => write), onStart ? 'pipe' : null, ...(command.files ?? [])],
+          covered,
+        ),
       });
   for (const { write } of streams) closeSync(write);
   const collected = streams.map(() => collectOutput(outputCap));
@@ -52,8 +73,7 @@ export async function runLimited(
   const stop = (why: StopReason): void => {
     if (reason !== undefined) return;
     reason = why;
-    onKill?.();
-    if (child?.pid !== undefined) killAll(child.pid);
+    if (child?.pid !== undefined) kill(child.pid);
   };
   const heard = streams.map(({ read }, index) => {
     read.on('data', (bytes: Buffer) => {
@@ -76,6 +96,17 @@ export async function runLimited(
     await finish(streams, heard);
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
+  // The bot is to answer whatever commands do to the processor.
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  const starter = child.stdio[3];
+  if (starter instanceof Socket && onStart !== undefined) {
+    // Both ends may be gone at any time.
+    starter.on('error', () => starter.destroy());
+    starter.once('data', () => {
+      onStart();
+      starter.end('\n');
+    });
+  }
   const timer = setTimeout(stop, timeoutMs, 'timeout');
   const onAbort = (): void => stop('cancelled');
   signal.addEventListener('abort', onAbort);
@@ -86,18 +117,28 @@ export async function runLimited(
   try {
     const [code, died] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // What it left behind in its group ends with it.
-    if (child.pid !== undefined) killGroup(child.pid);
+    if (child.pid !== undefined) killOne(-child.pid);
     const exitCode = code ?? 128 + (died === null ? 0 : constants.signals[died]);
     await finish(streams, heard);
-    return reason === undefined
+    const met = reason ?? bySignal.get(exitCode);
+    return met === undefined
       ? { status: 'exited', exitCode, ...output() }
-      : { status: 'stopped', reason, ...output() };
+      : { status: 'stopped', reason: met, ...output() };
   } finally {
     watch?.stop();
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     for (const { read } of streams) read.destroy();
   }
+}
+
+/** What a program gets as its descriptors, by number. */
+function descriptors(
+  given: readonly (number | 'pipe' | null)[],
+  { numbers, file }: CoveredDescriptors,
+): (number | 'pipe' | 'ignore')[] {
+  const all = Array.from({ length: Math.max(given.length, ...numbers.map((fd) => fd + 1)) }, () => 'ignore');
+  return all.map((_, fd) => given[fd] ?? (numbers.includes(fd) ? file : 'ignore'));
 }
 
 /** Waits until nobody can write any more; a pipe that somebody holds on to is not used again. */
@@ -108,25 +149,4 @@ async function finish(streams: readonly Pipe[], heard: readonly Promise<unknown>
   await Promise.all(heard);
   clearTimeout(late);
   for (const { read, giveBack } of streams) if (read.readableEnded) giveBack();
-}
-
-/** Kills the group of a process, and all that descend from it and left the group. */
-function killAll(pid: number): void {
-  const { ids } = measureProcesses(pid, 10_000);
-  killGroup(pid);
-  for (const id of ids) kill(id);
-}
-
-function killGroup(pid: number): void {
-  kill(-pid);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    // It is gone, or changed its user: whoever may do that is not ours to end.
-    if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
-      throw error;
-  }
 }

@@ -5,6 +5,8 @@ import path from 'node:path';
 export type SystemMounts = Readonly<{
   /** Folder of the host that holds the system. */
   root: string;
+  /** `/etc/passwd` and `/etc/group` can be mounted in it. */
+  hasUsers: boolean;
   /** Arguments of bwrap. */
   args: readonly string[];
   /** Arguments of bwrap that cover files and folders which lie within the system. */
@@ -31,6 +33,8 @@ export function systemMounts(rootfs: string | undefined): SystemMounts {
   const seen = (source: string): string => path.join('/', path.relative(root, source));
   return {
     root,
+    hasUsers:
+      rootfs === undefined || ['passwd', 'group'].every((name) => existsSync(path.join(root, 'etc', name))),
     args: [
       ...tops.flatMap((top) =>
         isLink(top) ? ['--symlink', readlinkSync(top), seen(top)] : ['--ro-bind', top, seen(top)],

@@ -3,7 +3,7 @@ import { measureOwnMemory, measureProcesses } from './measure-processes.ts';
 import type { SandboxLimits, StopReason } from './sandbox.ts';
 
 /** Milliseconds between two looks at processes, and at least between two at the disk. */
-const everyProcesses = 100;
+const everyProcesses = 25;
 const everyDisk = 250;
 /** Of the time that a look at the disk takes, how much passes before the next. */
 const restAfterDisk = 4;

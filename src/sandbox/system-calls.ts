@@ -1,0 +1,85 @@
+/** Numbers of system calls, by the name that Node gives a processor. */
+type Numbers = Readonly<{ x64: number; arm64: number }>;
+
+/** What the kernel offers without privileges although it belongs to no namespace, or is seldom free of faults. */
+const refused: readonly Numbers[] = [
+  { x64: 248, arm64: 217 }, // add_key: keys are the whole system's
+  { x64: 249, arm64: 218 }, // request_key
+  { x64: 250, arm64: 219 }, // keyctl
+  { x64: 298, arm64: 241 }, // perf_event_open
+  { x64: 303, arm64: 264 }, // name_to_handle_at
+  { x64: 321, arm64: 280 }, // bpf
+  { x64: 323, arm64: 282 }, // userfaultfd
+  { x64: 272, arm64: 97 }, // unshare
+  { x64: 308, arm64: 268 }, // setns
+];
+
+/** Programs that know them do without where the system has none. */
+const absent: readonly Numbers[] = [
+  { x64: 435, arm64: 435 }, // clone3: its flags can't be looked at
+  { x64: 425, arm64: 425 }, // io_uring_setup
+  { x64: 426, arm64: 426 }, // io_uring_enter
+  { x64: 427, arm64: 427 }, // io_uring_register
+  { x64: 29, arm64: 194 }, // shmget: memory that belongs to no process, so that nobody counts it
+];
+
+const architectures = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
+const clone: Numbers = { x64: 56, arm64: 220 };
+const socket: Numbers = { x64: 41, arm64: 198 };
+const newNamespaces = 0x7e020000;
+/** Unix, IPv4, IPv6 and netlink; others, such as the sockets to a virtual machine's host, know no namespace. */
+const families = [1, 2, 10, 16];
+
+const refuse = 0x00050001;
+const noSuchCall = 0x00050026;
+const noSuchFamily = 0x00050061;
+const allow = 0x7fff0000;
+
+/**
+ * A seccomp filter as bwrap takes it, which leaves commands the system calls that they need (T9). Nothing for a
+ * processor that it doesn't know.
+ */
+export function systemCallFilter(processor: string = process.arch): Uint8Array | undefined {
+  if (processor !== 'x64' && processor !== 'arm64') return undefined;
+  const program = [
+    load(4),
+    ...unlessEqual([architectures[processor]], noSuchCall),
+    load(0),
+    // Calls of the x32 kind, which have numbers of their own.
+    ...(processor === 'x64' ? [step(0x35, 0x40000000, 0, 1), answer(noSuchCall)] : []),
+    ...refused.flatMap((call) => ifEqual(call[processor], [answer(refuse)])),
+    ...absent.flatMap((call) => ifEqual(call[processor], [answer(noSuchCall)])),
+    ...ifEqual(clone[processor], [load(16), step(0x45, newNamespaces, 0, 1), answer(refuse), answer(allow)]),
+    ...ifEqual(socket[processor], [load(16), ...unlessEqual(families, noSuchFamily), answer(allow)]),
+    answer(allow),
+  ];
+  return Buffer.concat(program);
+}
+
+/** Loads 32 bits of what is known of the call: 0 its number, 4 the architecture, 16 its first argument. */
+function load(offset: number): Buffer {
+  return step(0x20, offset, 0, 0);
+}
+
+function answer(action: number): Buffer {
+  return step(0x06, action, 0, 0);
+}
+
+function ifEqual(value: number, steps: readonly Buffer[]): readonly Buffer[] {
+  return [step(0x15, value, 0, steps.length), ...steps];
+}
+
+function unlessEqual(values: readonly number[], action: number): readonly Buffer[] {
+  const tests = values.map((value, index) => step(0x15, value, values.length - index, 0));
+  return [...tests, answer(action)];
+}
+
+/** One instruction: what it does, its operand, and how many to leave out where it is true and where it isn't. */
+function step(code: number, operand: number, ifTrue: number, ifFalse: number): Buffer {
+  const bytes = Buffer.alloc(8);
+  bytes.writeUInt16LE(code, 0);
+  bytes.writeUInt8(ifTrue, 2);
+  bytes.writeUInt8(ifFalse, 3);
+  bytes.writeUInt32LE(operand >>> 0, 4);
+  return bytes;
+}

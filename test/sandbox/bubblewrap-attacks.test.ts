@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { copyFile, mkdir, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
+import type { SandboxRequest } from '../../src/sandbox/sandbox.ts';
+import { bubblewrapHere } from '../support/bubblewrap-here.ts';
+import { exited, makeGround, requestOf, type Ground } from '../support/sandbox-contract.ts';
+import { isRunning } from '../support/sandbox-limits-contract.ts';
+
+const { bwrap, skip } = bubblewrapHere;
+const limits = { memoryMb: 300, cpuSeconds: 20, processes: 64, diskMb: 24 };
+const roots: string[] = [];
+const made: { ground?: Ground } = {};
+const sandbox = skip === false ? createBubblewrapSandbox({ bwrap, limits }) : undefined;
+
+before(async () => {
+  if (skip === false) made.ground = await makeGround(roots);
+});
+after(async () => {
+  await sandbox?.close();
+  await Promise.all(roots.map((root) => rm(root, { recursive: true, force: true })));
+});
+
+async function sh(script: string, more: Partial<SandboxRequest> = {}): Promise<string> {
+  assert.ok(made.ground && sandbox);
+  const outcome = await sandbox.run(requestOf(sandbox, made.ground, { argv: ['sh', '-c', script], ...more }));
+  return exited(outcome).stdout;
+}
+
+test(
+  'S1 T9 bubblewrap: nothing of the system can be written, its settings in /proc/sys neither',
+  { skip },
+  async () => {
+    const pattern = '/proc/sys/kernel/core_pattern';
+    const before = await readFile(pattern, 'utf8');
+    const places = [
+      '/x',
+      '/dev/x',
+      '/etc/x',
+      '/etc/passwd',
+      '/run/x',
+      '/usr/x',
+      '/bin/sh',
+      '/skill/x',
+      pattern,
+    ];
+    // What is there already is written back: a sandbox that let it would change nothing.
+    const lines = [...places, '/proc/sysrq-trigger', '/proc/self/oom_score_adj'].map((place) =>
+      place === pattern
+        ? `(cat ${pattern} > /tmp/was; cat /tmp/was > ${pattern}) 2>/dev/null && echo ${place}`
+        : `(: >> ${place}) 2>/dev/null && echo ${place}`,
+    );
+    assert.equal(await sh(`${lines.join('\n')}\ntrue`), '');
+    assert.equal(await readFile(pattern, 'utf8'), before);
+  },
+);
+
+test(
+  'T9 bubblewrap: a command has an own user without privileges, own processes, no terminal, little of /dev',
+  { skip },
+  async () => {
+    const status = await sh('cat /proc/self/status');
+    assert.match(status, /^NoNewPrivs:\t1$/m);
+    for (const set of ['Inh', 'Prm', 'Eff', 'Bnd', 'Amb'])
+      assert.match(status, new RegExp(`^Cap${set}:\t0+$`, 'm'));
+    assert.equal(
+      await sh('id -u; whoami; hostname; echo $HOME; pwd'),
+      '1000\nskillet\nsandbox\n/scratch\n/scratch\n',
+    );
+    const processes = (await sh('echo /proc/[0-9]*')).trim().split(' ');
+    assert.ok(processes.length <= 4, processes.join(' '));
+    assert.equal(await sh('(: > /dev/tty) 2>/dev/null || echo none'), 'none\n');
+    assert.match(await sh('echo /dev/*; kill -9 -1; echo alive'), /^\/dev\/console|\/dev\/core/);
+    assert.doesNotMatch(await sh('ls /dev'), /sda|vda|mem|kmsg|kvm|fuse|loop/);
+    assert.equal(await sh('(unshare -U true || unshare -r true) 2>/dev/null || echo none'), 'none\n');
+  },
+);
+
+test('S2 U3 bubblewrap: what a skill declares shows in no command line of the host', { skip }, async () => {
+  const running = sh('echo > /scratch/begun; sleep 62.7351; true', { env: { TEST_API_KEY: 'canary-77c1' } });
+  while (!(await isRunning('62.7351'))) await setImmediate();
+  assert.equal(await isRunning('canary-77c1'), false);
+  for (const id of await idsOf('62.7351')) process.kill(id, 'SIGKILL');
+  await running;
+});
+
+test('T9 bubblewrap: a fork bomb ends, and the next command runs', { skip }, async () => {
+  assert.ok(made.ground && sandbox);
+  // A thousand at most, where nothing stops it.
+  const bomb = [
+    'sh',
+    '-c',
+    'b() { [ $1 -gt 9 ] && sleep 60; b $(($1+1)) & b $(($1+1)) & wait; }; b 1',
+  ] as const;
+  const outcome = await sandbox.run(requestOf(sandbox, made.ground, { argv: bomb }));
+  assert.equal(outcome.status === 'stopped' ? outcome.reason : outcome, 'processes');
+  assert.equal(await sh('echo fine'), 'fine\n');
+});
+
+test('T9 bubblewrap: the kernel is asked for nothing that knows no namespace', { skip }, async (t) => {
+  if ((await sh('command -v perl || true')) === '' || process.arch !== 'x64')
+    return t.skip('needs perl on an x64 system');
+  const script = [
+    'socket(S, $_, 1, 0) ? print qq($_ ok\\n) : print qq($_ refused\\n) for 1, 2, 40;',
+    'print syscall($_, 0, -3, 0) < 0 ? qq($_ refused\\n) : qq($_ ok\\n) for 250, 272, 321, 425, 29;',
+  ].join(' ');
+  const said = await sh(`perl -e '${script}'`);
+  assert.equal(
+    said,
+    '1 ok\n2 ok\n40 refused\n250 refused\n272 refused\n321 refused\n425 refused\n29 refused\n',
+  );
+});
+
+test(
+  'S1 T9 bubblewrap: folders of the bot are covered where they lie within the system that commands see',
+  { skip },
+  async () => {
+    assert.ok(made.ground);
+    const rootfs = path.join(path.dirname(made.ground.skill), 'system');
+    await copySystem(rootfs, ['sh', 'cat', 'ls']);
+    const data = path.join(rootfs, 'usr', 'data');
+    await mkdir(data);
+    await writeFile(path.join(data, 'secret.txt'), 'canary-91');
+    await writeFile(path.join(rootfs, 'usr', 'config.toml'), 'canary-92');
+    const hidden = [data, path.join(rootfs, 'usr', 'config.toml')];
+    const script = 'ls /usr/data; cat /usr/data/secret.txt /usr/config.toml /usr/open.txt';
+    await writeFile(path.join(rootfs, 'usr', 'open.txt'), 'open\n');
+    for (const covered of [hidden, []]) {
+      const own = createBubblewrapSandbox({ bwrap, limits, rootfs: () => rootfs, hidden: covered });
+      const outcome = exited(await own.run(requestOf(own, made.ground, { argv: ['sh', '-c', script] })));
+      await own.close();
+      assert.match(outcome.stdout, /open\n$/);
+      assert.equal(outcome.stdout.includes('canary-'), covered.length === 0, outcome.stdout);
+    }
+  },
+);
+
+test(
+  'R6 bubblewrap: in a system of its own, what is missing is told as a package to declare',
+  { skip },
+  async () => {
+    assert.ok(made.ground);
+    const rootfs = path.join(path.dirname(made.ground.skill), 'other');
+    await copySystem(rootfs, ['sh']);
+    const own = createBubblewrapSandbox({ bwrap, limits, rootfs: () => rootfs });
+    const outcome = await own.run(requestOf(own, made.ground, { argv: ['pdftotext', 'x'] }));
+    await own.close();
+    assert.equal(outcome.status, 'unavailable');
+    assert.match(
+      outcome.status === 'unavailable' ? outcome.message : '',
+      /poppler-utils.*skillet sandbox build/,
+    );
+  },
+);
+
+test(
+  'T9 bubblewrap: a command gets no descriptor of the bot, and ends when the bot is killed',
+  { skip },
+  async () => {
+    assert.ok(made.ground);
+    const { scratch, beside } = made.ground;
+    const program = `
+    import { createBubblewrapSandbox } from ${JSON.stringify(pathToFileURL(path.resolve('src/sandbox/bubblewrap.ts')).href)};
+    const sandbox = createBubblewrapSandbox({ bwrap: ${JSON.stringify(bwrap)}, limits: ${JSON.stringify(limits)} });
+    const request = { scratch: ${JSON.stringify(scratch)}, network: [], env: {}, timeoutMs: 600_000, outputCap: 10_000, signal: new AbortController().signal };
+    const open = await sandbox.run({ ...request, argv: ['sh', '-c', 'for fd in /proc/self/fd/*; do readlink $fd; done; cat <&7'] });
+    console.log(JSON.stringify(open));
+    await sandbox.run({ ...request, argv: ['sleep', '63.' + '1193'] });`;
+    const inherited = openSync(path.join(beside, 'secret.txt'), 'r');
+    const bot = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
+      stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'ignore', 'ignore', 'ignore', inherited],
+      cwd: path.join(import.meta.dirname, '..', '..'),
+    });
+    closeSync(inherited);
+    const [line] = (await once(bot.stdout ?? bot, 'data')) as [Buffer];
+    const { stdout } = JSON.parse(line.toString()) as { stdout: string };
+    for (const target of stdout.trim().split('\n')) {
+      assert.match(target, /^$|^\/dev\/null$|^\/tmp\/skillet-pipe-\w+\/pipe \(deleted\)$/);
+    }
+    while (!(await isRunning('63.1193'))) await setImmediate();
+    bot.kill('SIGKILL');
+    while (await isRunning('63.1193')) await setImmediate();
+  },
+);
+
+/** Processes of this system with the text in their command line. */
+async function idsOf(text: string): Promise<readonly number[]> {
+  const ids = (await readdir('/proc')).filter((id) => /^\d+$/.test(id)).map(Number);
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
+  return ids.filter((_, index) => lines[index]?.includes(text) === true);
+}
+
+/** A system of its own, with a few programs of this one and the libraries that they load. */
+async function copySystem(folder: string, programs: readonly string[]): Promise<void> {
+  for (const each of ['usr/bin', 'etc']) await mkdir(path.join(folder, each), { recursive: true });
+  const libraries = new Set<string>();
+  for (const program of programs) {
+    await copyFile(`/usr/bin/${program}`, path.join(folder, 'usr/bin', program));
+    const ldd = spawn('ldd', [`/usr/bin/${program}`], { stdio: ['ignore', 'pipe', 'ignore'] });
+    for await (const text of ldd.stdout.setEncoding('utf8') as AsyncIterable<string>) {
+      for (const [library] of text.matchAll(/\/\S+\.so\S*/g)) libraries.add(library);
+    }
+  }
+  for (const library of libraries) {
+    await mkdir(path.join(folder, path.dirname(library)), { recursive: true });
+    await copyFile(library, path.join(folder, library));
+  }
+  await mkdir(path.join(folder, 'bin'), { recursive: true });
+  await copyFile('/usr/bin/sh', path.join(folder, 'bin/sh'));
+}

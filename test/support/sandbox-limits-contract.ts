@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import type { StopReason } from '../../src/sandbox/sandbox.ts';
+import { exited, makeGround, requestOf, type Ground, type SandboxUnderTest } from './sandbox-contract.ts';
+
+const limits = { memoryMb: 300, cpuSeconds: 2, processes: 64, diskMb: 1 };
+
+/** What ends commands in sandboxes that run programs of the system: each limit, by its name. */
+export function testSandboxLimits(
+  name: string,
+  { open, skip = false }: Omit<SandboxUnderTest, 'contains'>,
+): void {
+  const made: { ground?: Ground } = {};
+  const roots: string[] = [];
+  const sandbox = skip === false ? open(limits) : undefined;
+  before(async () => {
+    if (skip === false) made.ground = await makeGround(roots);
+  });
+  after(async () => {
+    await sandbox?.close();
+    await Promise.all(roots.map((root) => rm(root, { recursive: true, force: true })));
+  });
+  const run = async (script: string): Promise<Readonly<{ ended: unknown; ground: Ground }>> => {
+    assert.ok(made.ground && sandbox);
+    const { scratch, chat } = made.ground;
+    for (const folder of [scratch, chat]) {
+      for (const each of await readdir(folder)) await rm(path.join(folder, each), { recursive: true });
+    }
+    const argv = ['sh', '-c', `chat="$1"; ${script}`, 'sh', sandbox.seen('chat', chat)] as const;
+    const outcome = await sandbox.run(requestOf(sandbox, made.ground, { argv }));
+    return { ended: outcome.status === 'stopped' ? outcome.reason : outcome, ground: made.ground };
+  };
+
+  const cases: readonly (readonly [string, StopReason, string])[] = [
+    ['too many processes', 'processes', 'i=0; while [ $i -lt 100 ]; do sleep 60 & i=$((i+1)); done; wait'],
+    [
+      'memory spread over processes',
+      'memory',
+      `for i in 1 2 3 4; do node -e 'globalThis.x = Buffer.alloc(9e7, 1); setTimeout(() => 0, 60000)' & done; wait`,
+    ],
+    [
+      'processor time of several processes',
+      'cpu',
+      '(while :; do :; done) & (while :; do :; done) & while :; do :; done',
+    ],
+    ['one large file', 'disk', 'head -c 20000000 /dev/zero > big'],
+    [
+      'many files in the conversation folder',
+      'disk',
+      'for i in 1 2 3; do head -c 800000 /dev/zero > "$chat/$i"; done; sleep 60',
+    ],
+    ['endless empty files', 'disk', 'i=0; while [ $i -lt 2500 ]; do : > $i; i=$((i+1)); done; sleep 60'],
+    [
+      'files that are kept open without a name',
+      'disk',
+      'for i in 1 2 3; do (exec 3> f; rm f; head -c 800000 /dev/zero >&3; sleep 60) & sleep 0.05; done; wait',
+    ],
+    ['a gigabyte of output', 'output', 'head -c 1000000000 /dev/zero'],
+  ];
+  for (const [what, reason, script] of cases) {
+    test(`T9 ${name}: ${what} ends a command, and the reason is said`, { skip }, async () => {
+      assert.equal((await run(script)).ended, reason);
+    });
+  }
+
+  test(
+    `T9 ${name}: a conversation folder that is full already stops nobody who leaves it so`,
+    { skip },
+    async () => {
+      assert.ok(made.ground && sandbox);
+      await writeFile(path.join(made.ground.chat, 'full'), Buffer.alloc(6_000_000, 1));
+      const request = requestOf(sandbox, made.ground, { argv: ['sh', '-c', 'sleep 0.4; echo fine'] });
+      assert.equal(exited(await sandbox.run(request)).stdout, 'fine\n');
+    },
+  );
+
+  test(
+    `R5 T9 ${name}: what a command left running ends with it, also where it holds the output open`,
+    { skip },
+    async () => {
+      const { ended } = await run('sleep 61.5173 & echo done');
+      assert.equal(exited(ended as Parameters<typeof exited>[0]).stdout, 'done\n');
+      while (await isRunning('61.5173')) await setImmediate();
+    },
+  );
+}
+
+/** Whether some process of this system has the text in its command line. */
+export async function isRunning(text: string): Promise<boolean> {
+  const ids = (await readdir('/proc')).filter((id) => /^\d+$/.test(id));
+  const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
+  return lines.some((line) => line.includes(text));
+}
