@@ -3,6 +3,7 @@
  * Figures are printed, never judged: a busy machine makes every one of them worse.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
 import { openStage, type Stage, type StageOptions } from './stage.ts';
 import { describe, quantile } from './statistics.ts';
 
@@ -16,6 +17,12 @@ await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
 await bench('B3 start: from starting the process to its first poll', startTime);
 await bench('B4 idle memory: resident, five seconds after a first turn', idleMemory);
 await bench('M6 fixed prompt: system and tools with 20 skills', promptSize);
+await bench('R2 skills_search over 5,000 skills, side by side with looking for the words alone', () =>
+  lookUp(searchTimes(5_000)),
+);
+await bench('R3 file index of a skill with 1,000 files, side by side with a bare listing', () =>
+  lookUp(indexTimes(1_000)),
+);
 
 async function bench(title: string, measure: () => Promise<void>): Promise<void> {
   process.stdout.write(`\n${title}\n`);
@@ -120,6 +127,12 @@ async function promptSize(): Promise<void> {
     `${all} characters, about ${Math.round(all / 4)} tokens; without the skills' own text about ${Math.round((all - catalogue) / 4)}`,
   );
   await stage.close();
+}
+
+async function lookUp(measured: Promise<LookUpTimes>): Promise<void> {
+  const { floor, skillet } = await measured;
+  print('floor', describe(floor));
+  print('skillet', describe(skillet));
 }
 
 async function openBoth(options: Omit<StageOptions, 'bot'>): Promise<Record<Which, Stage>> {

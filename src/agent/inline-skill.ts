@@ -43,13 +43,14 @@ export function createInlineSkill(options: {
   };
 }
 
-function whyForked(skill: Skill, tools: readonly string[], hasModel: boolean): string | undefined {
+/** Why an inline skill is a run after all where the main agent has these tools; nothing where it can be followed (U8). */
+export function whyForked(skill: Skill, tools: readonly string[], hasModel: boolean): string | undefined {
   if (skill.env.length > 0) return 'it has an environment of its own';
   if (skill.capabilities.length > 0) return 'it has capabilities of its own';
   if (skill.packages.length > 0) return 'it needs packages';
   if (hasModel || skill.model !== undefined) return 'it has a model of its own';
   const lacking = namedElsewhere(skill.allowedTools ?? [], tools);
-  return lacking.length === 0 ? undefined : `you lack tools that it needs: ${lacking.join(', ')}`;
+  return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;
 }
 
 function argumentsOf({ args, message }: SkillRequest): string {

@@ -1,10 +1,11 @@
+import { whyForked } from '../agent/inline-skill.ts';
 import type { Models } from '../agent/create-models.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Skill } from '../core/skill.ts';
 import { builtIns } from './resolve-command.ts';
 
-/** What only the bot can say of its skills: names that commands win (I3), models nobody knows (U2), what it does not do yet. */
+/** What only the bot can say of its skills: names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8). */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
@@ -14,6 +15,8 @@ export function hostDiagnostics(
     const at = { level: 'warning', path: skill.path } as const;
     const model = config.skills.byName[skill.name]?.model ?? skill.model;
     const unknown = model === undefined ? undefined : models.check(model);
+    const hasModel = config.skills.byName[skill.name]?.model !== undefined;
+    const forked = skill.context === 'inline' ? whyForked(skill, config.agent.tools, hasModel) : undefined;
     const command = builtIns.some((name) => name === skill.name);
     return [
       ...(unknown === undefined ? [] : [{ ...unknown, ...at }]),
@@ -26,16 +29,16 @@ export function hostDiagnostics(
             },
           ]
         : []),
-      ...(skill.context === 'inline'
-        ? [
+      ...(forked === undefined
+        ? []
+        : [
             {
               ...at,
               code: 'INLINE_FORKED',
-              message: `${skill.name} asks for context: inline; this version runs it as a subagent instead`,
+              message: `${skill.name} asks for context: inline and is a run of its own: ${forked}`,
               field: 'context',
             },
-          ]
-        : []),
+          ]),
     ];
   });
 }

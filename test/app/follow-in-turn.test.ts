@@ -344,7 +344,7 @@ test('U8 an inline skill with an env, capabilities, packages, a model or tools t
     /environment/,
     /capabilities/,
     /model/,
-    /lack tools.*: Read$/m,
+    /main agent lacks: Read$/m,
     /model/,
     /background/,
     /packages/,

@@ -36,8 +36,13 @@ test('U2 a model nobody knows is pointed out, whoever named it', () => {
   ]);
 });
 
-test('U8 an inline skill says that it is run as a subagent for now', () => {
-  assert.deepEqual(codes(['helper', { context: 'inline' }]), ['INLINE_FORKED']);
+test('U8 an inline skill that is a run after all is pointed out', () => {
+  const inline = { context: 'inline' } as const;
+  assert.deepEqual(codes(['helper', inline], ['asker', { ...inline, allowedTools: ['use_skill'] }]), []);
+  assert.deepEqual(codes(['scripted', { ...inline, allowedTools: ['skills_run_script'] }]), [
+    'INLINE_FORKED',
+  ]);
+  assert.deepEqual(codes(['keyed', { ...inline, env: ['A_KEY'] }]), ['INLINE_FORKED']);
 });
 
 test('I1 A8 a menu shows what anybody may use in such a chat, and nothing that lists of chats or people narrow', () => {

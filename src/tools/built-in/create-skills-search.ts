@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { succeed } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { prepareTool, readOnly, type Tool } from '../../core/tool.ts';
-import { searchSkills } from '../../skills/search-skills.ts';
+import { searchSkills, type SearchMemory } from '../../skills/search-skills.ts';
 import { describeSkill } from './describe-skill.ts';
 
 /** `skills_search {query}`: visible skills that fit, best first (R1, R2). Made for each turn. */
 export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool {
+  const memory: SearchMemory = new WeakMap();
   const make = prepareTool({
     name: 'skills_search',
     description: 'Finds skills by words in their name, description and tags.',
@@ -15,7 +16,7 @@ export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool 
   });
   return (visible) =>
     make(async ({ query }) => {
-      const found = searchSkills(visible(), query);
+      const found = searchSkills(visible(), query, memory);
       return succeed(found.length === 0 ? 'No skill available here fits.' : found.map(describeSkill));
     });
 }
