@@ -42,7 +42,9 @@ export async function searchTimes(count: number): Promise<LookUpTimes> {
     },
     toolUseId: 'toolu_1',
     signal: new AbortController().signal,
+    turn: 'item',
     progress: () => undefined,
+    artifact: async () => Promise.reject(new Error('no file was expected')),
     settle: () => undefined,
   } as const;
   const terms = query.split(' ');

@@ -10,6 +10,7 @@ const floors: Readonly<Record<string, number>> = {
   stores: 1,
   net: 1,
   skills: 2,
+  files: 2,
   sandbox: 2,
   capabilities: 3,
   tools: 3,

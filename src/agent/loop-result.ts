@@ -1,4 +1,5 @@
 import type { Tokens } from '../core/model.ts';
+import type { Delivered } from '../core/tool.ts';
 
 /** What a loop did, whatever became of it. */
 export type LoopWork = Readonly<{
@@ -11,6 +12,8 @@ export type LoopWork = Readonly<{
   iterations: number;
   /** Tokens of the turn, every call included. */
   tokens: Tokens;
+  /** Files that its calls handed over. */
+  artifacts: readonly Delivered[];
 }>;
 
 /** How a loop ended. */

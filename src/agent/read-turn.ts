@@ -1,6 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Entry } from '../core/entry.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
+import type { Delivered } from '../core/tool.ts';
 
 export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
@@ -15,6 +16,8 @@ export type TurnState = Readonly<{
   /** Entries after the last answer. */
   after: readonly Entry[];
   tokens: Tokens;
+  /** Files that its calls handed over. */
+  artifacts: readonly Delivered[];
 }>;
 
 /** Reads the entries from `start` on. */
@@ -29,6 +32,7 @@ export function readTurn(entries: readonly Entry[], start: number): TurnState {
     exceeded: all.length - 1 - all.findLastIndex((answer) => !hasExceeded(answer)),
     after,
     tokens: turn.reduce((sum, entry) => ('tokens' in entry ? addTokens(sum, entry.tokens) : sum), noTokens),
+    artifacts: turn.flatMap((entry) => (entry.kind === 'tool_result' ? (entry.artifacts ?? []) : [])),
   };
 }
 

@@ -65,8 +65,8 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     entries.push(entry);
   };
   const end = (how: LoopEnd, text: string): LoopResult => {
-    const { answers, tokens } = readTurn(entries, start);
-    return { ...how, text, iterations: Math.min(answers.length, limits.maxIterations), tokens };
+    const { answers, tokens, artifacts } = readTurn(entries, start);
+    return { ...how, text, iterations: Math.min(answers.length, limits.maxIterations), tokens, artifacts };
   };
   const stop = (unfinished: string): LoopResult => {
     const said = [allText(readTurn(entries, start).answers), unfinished.trim()];

@@ -82,6 +82,7 @@ export function createRunSkill(options: {
         iterations: 0,
         durationMs: 0,
         tokens: noTokens,
+        artifacts: [],
         truncated: false,
       };
     const user = {
@@ -158,6 +159,7 @@ export function createRunSkill(options: {
       iterations,
       durationMs,
       tokens,
+      artifacts: ended.artifacts,
       truncated,
     };
   };

@@ -6,7 +6,7 @@ import type { Meter } from '../core/meter.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import type { Tool } from '../core/tool.ts';
+import type { HandOver, Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import type { Approvals } from './approvals.ts';
 import { createAttendTask } from './attend-task.ts';
@@ -16,6 +16,7 @@ import { createGrantTurn, type GrantTurn } from './grant-turn.ts';
 import { createJudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import { measureRunCalls, measureRuns, measureTurnCalls } from './measure-work.ts';
+import type { MovedChats } from './moved-chats.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import { createTasks, type Tasks } from './tasks.ts';
@@ -35,6 +36,8 @@ export function createAgent(options: {
   approvals: Approvals;
   /** Tools that reach the internet, as config has them now. */
   web: () => readonly Tool[];
+  moved: Pick<MovedChats, 'original'>;
+  handOver: HandOver;
   meter: Meter;
   clock: Clock;
   log: Log;

@@ -20,9 +20,11 @@ import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createFollowSkills } from './follow-skills.ts';
+import { createHandOver } from './hand-over.ts';
 import { createHandleItem } from './handle-item.ts';
-import { createLanes } from './lanes.ts';
 import { keepTidy } from './keep-tidy.ts';
+import { createKeptFiles } from './kept-files.ts';
+import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
 import { measureTurns } from './measure-work.ts';
 import { createMovedChats } from './moved-chats.ts';
@@ -114,6 +116,8 @@ export function createBot(parts: BotParts): Bot {
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
   const welcome = createWelcome(store);
   const authoring = createSkillAuthoring({ store, live: current, library, people, voice, clock, log });
+  const { outgoing, ...files } = createKeptFiles(parts.config.bot.workspace);
+  const handOver = createHandOver({ store, outgoing, channels, voice, redact: () => live.redact });
   const delivery = createDelivery({
     outbox: store.outbox,
     channels,
@@ -121,6 +125,7 @@ export function createBot(parts: BotParts): Bot {
     onMoved: async (from, chat) => {
       await moved.remember(`${from.channel}:${from.chat}`, `${from.channel}:${chat}`);
     },
+    outgoing,
     clock,
     log,
   });
@@ -146,6 +151,8 @@ export function createBot(parts: BotParts): Bot {
   const agent = createAgent({
     live: current,
     web: createWebTools(),
+    moved,
+    handOver,
     store,
     library,
     sandbox,
@@ -213,6 +220,7 @@ export function createBot(parts: BotParts): Bot {
     store,
     people,
     pairing,
+    files,
     access: () => accessSettings(live.config),
     dataDir: parts.config.bot.dataDir,
     waitMs: forgetWaitMs,
@@ -240,7 +248,7 @@ export function createBot(parts: BotParts): Bot {
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
       library.watch(skills.changed);
-      void keepTidy({ ...chore, days: () => live.config.bot.retentionDays });
+      void keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays });
       sourcesWatched = watchSources({ ...chore, config: () => live.config, voice, env: parts.env });
       await skills.show();
     },

@@ -1,9 +1,11 @@
-import type { Channel, Receipt } from '../core/channel.ts';
+import type { Channel, OutgoingPart, Receipt } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Outbox, OutboxRow, Serving } from '../stores/store.ts';
+import { readyPart, whyNotSent, withoutFile } from './file-parts.ts';
+import type { OutgoingFiles } from './outgoing-files.ts';
 
 export type Delivery = Readonly<{
   /** Begins to send. */
@@ -25,7 +27,8 @@ const concurrency = 256;
 /**
  * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A part that something is shown
  * in place of already becomes an edit of that, which may be made again and again. A send whose outcome is unknown is
- * looked up where the platform allows, else repeated and counted.
+ * looked up where the platform allows, else repeated and counted. A file that can't be sent gives way to a sentence that
+ * says so; its bytes are let go when it was sent or given up.
  */
 export function createDelivery(options: {
   outbox: Outbox;
@@ -33,10 +36,11 @@ export function createDelivery(options: {
   /** Where a conversation is now, its chat having moved perhaps (A6). */
   currentPlace(conversation: Conversation): Promise<Conversation>;
   onMoved(from: Conversation, toChat: string): Promise<void>;
+  outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
   clock: Clock;
   log: Log;
 }): Delivery {
-  const { outbox, channels, currentPlace, onMoved, clock, log } = options;
+  const { outbox, channels, currentPlace, onMoved, outgoing, clock, log } = options;
   const stopping = new AbortController();
   let serving: Serving | undefined;
 
@@ -51,10 +55,25 @@ export function createDelivery(options: {
     if (isNothing(row)) return outbox.dead(row.key, 'what was shown is out of reach');
     if (row.status === 'sending') {
       const found = await lookUp(channel, place, row.key, lost);
-      if (found !== undefined) return outbox.sent(row.key, found);
+      if (found !== undefined) return sent(row, found);
       await outbox.repeated(row.key);
       log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
     }
+    const part = await readyPart(row.part, row.tries, outgoing);
+    if (part === 'later') {
+      const wait = 1_000 * 2 ** row.tries;
+      return outbox.retry(row.key, 'the bytes of the file are not here', clock.now() + wait);
+    }
+    await send(channel, row, place, part, lost);
+  }
+
+  async function send(
+    channel: Channel,
+    row: NewRow,
+    place: Conversation,
+    part: OutgoingPart,
+    lost: AbortSignal,
+  ): Promise<void> {
     const refusals: unknown[] = [];
     const begin = async (): Promise<void> => {
       await outbox.sending(row.key).catch((error: unknown) => {
@@ -62,14 +81,22 @@ export function createDelivery(options: {
         throw error;
       });
     };
-    const outcome = await channel.send(place, row.part, row.key, begin).then(
+    const outcome = await channel.send(place, part, row.key, begin).then(
       (receipt) => ({ receipt }),
       (error: unknown) => ({ error }),
     );
     // The lane was lost while the part waited for the pace, or the store is away: nothing was sent.
     if (refusals.length > 0) throw refusals[0];
-    if ('receipt' in outcome) await outbox.sent(row.key, outcome.receipt);
-    else await settle(channel, row, outcome.error, 'send', lost);
+    if ('receipt' in outcome) return sent(row, outcome.receipt);
+    const why = whyNotSent(part, outcome.error, row.tries);
+    if (why === undefined) return settle(channel, row, outcome.error, 'send', lost);
+    log.warn({ err: outcome.error, outbox: row.key }, 'a file could not be sent: the person is told');
+    await send(channel, row, place, withoutFile(part, why), lost);
+  }
+
+  async function sent({ key, part }: NewRow, receipt: Receipt): Promise<void> {
+    await outbox.sent(key, receipt);
+    if (part.file !== undefined) await outgoing.remove(part.file.id);
   }
 
   /** The row takes the place of what is shown; false where that can't be, and then what is shown is forgotten. */
@@ -154,12 +181,14 @@ export function createDelivery(options: {
         { err: error, outbox: row.key, channel: channel.name },
         'a part could not be delivered and was given up',
       );
-      return outbox.dead(row.key, reason);
+      await outbox.dead(row.key, reason);
+      if (row.part.file !== undefined) await outgoing.remove(row.part.file.id);
+      return;
     }
     // An edit is the same however often it is made.
     if (error instanceof SendError && error.outcome === 'unknown' && what === 'send') {
       const found = await lookUp(channel, row.conversation, row.key, lost);
-      if (found !== undefined) return outbox.sent(row.key, found);
+      if (found !== undefined) return sent(row, found);
       await outbox.repeated(row.key);
     }
     const wait =
@@ -183,5 +212,5 @@ export function createDelivery(options: {
 
 /** No answer comes: what is shown is to go. */
 function isNothing({ part }: NewRow): boolean {
-  return part.markdown === '';
+  return part.markdown === '' && part.file === undefined;
 }

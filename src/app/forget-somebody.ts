@@ -6,6 +6,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Forgotten, Store } from '../stores/store.ts';
 import { writeAuditLine } from './audit-line.ts';
+import type { KeptFiles } from './kept-files.ts';
 import type { Pairing } from './pairing.ts';
 import type { People } from './people.ts';
 
@@ -13,8 +14,8 @@ export type ForgottenPerson = Readonly<{
   forgotten: string;
   /** They were paired, an owner by claim, or had asked to be let in. */
   known: boolean;
-  /** Rows removed or rewritten. */
-  removed: Forgotten;
+  /** Rows removed or rewritten; folders of files, and files on their way. */
+  removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number }>;
   /** The config names them: unless that is changed they may go on talking. */
   inConfig: boolean;
 }>;
@@ -29,13 +30,14 @@ export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'forget'>;
   people: Pick<People, 'forget'>;
   pairing: Pick<Pairing, 'forget'>;
+  files: Pick<KeptFiles, 'forget'>;
   access(): AccessSettings;
   dataDir: string;
   waitMs: number;
   clock: Clock;
   log: Log;
 }): ForgetSomebody {
-  const { store, people, pairing, access, dataDir, waitMs, clock, log } = options;
+  const { store, people, pairing, files, access, dataDir, waitMs, clock, log } = options;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -63,7 +65,8 @@ export function createForgetSomebody(options: {
     const paired = await people.forget(sender);
     const asked = await pairing.forget(sender);
     await stopWork(sender);
-    const removed = await store.forget(sender);
+    const { places, files: onTheWay, ...rows } = await store.forget(sender);
+    const removed = { ...rows, files: await files.forget({ places, files: onTheWay }) };
     const subject = createHash('sha256').update(sender).digest('hex');
     await writeAuditLine(dataDir, clock.now(), { event: 'forgotten', subject, counts: removed });
     log.info({ subject, ...removed }, 'a person was forgotten');

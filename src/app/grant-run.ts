@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import type { RunGrant, RunPlace } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
 import type { SkillRules } from '../core/access-settings.ts';
@@ -8,7 +8,7 @@ import type { Decision } from '../core/decision.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
-import type { Tool, ToolContext } from '../core/tool.ts';
+import type { HandOver, Tool, ToolContext } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
 import { lockedSandbox } from '../skills/locked-sandbox.ts';
@@ -18,7 +18,8 @@ import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
-import { runFolders } from './run-folders.ts';
+import type { MovedChats } from './moved-chats.ts';
+import { makeRunFolders, runFolders } from './run-folders.ts';
 import { runTools } from './run-tools.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { UseOf } from './use-of.ts';
@@ -39,9 +40,11 @@ export function createGrantRun(options: {
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
   judgeCalls: JudgeCalls;
   web: () => readonly Tool[];
+  moved: Pick<MovedChats, 'original'>;
+  handOver: HandOver;
   log: Log;
 }): GrantRun {
-  const { live, library, sandbox, useOf, authoring, judgeCalls, web, log } = options;
+  const { live, library, sandbox, useOf, authoring, judgeCalls, web, moved, handOver, log } = options;
   const { writing, asItStands } = authoring;
 
   return async (skill, request, context, run) => {
@@ -58,7 +61,8 @@ export function createGrantRun(options: {
     if (!body.ok) return refused(body.code, body.message);
 
     const { files, scripts, cut } = listSkillFiles(skill);
-    const folders = runFolders(config.bot.workspace, context.requester.conversation, run.id);
+    const place = await moved.original(context.requester.conversation);
+    const folders = runFolders(config.bot.workspace, place, run.id);
     const tools = runTools({
       skill,
       scripts,
@@ -68,7 +72,7 @@ export function createGrantRun(options: {
       writing,
       web: web(),
     });
-    for (const folder of Object.values(folders)) await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeRunFolders(folders);
     const ceiling = makeCeiling(
       skill.allowedTools,
       tools.map(({ name }) => name),
@@ -97,6 +101,8 @@ export function createGrantRun(options: {
       redact,
       log,
       onProgress: (text) => context.progress(`${skill.name}: ${oneLine(text, 80)}`),
+      turn: `${context.turn}!${run.id}`,
+      handOver,
       audit: () => undefined,
     });
     const wanted = settings?.model ?? skill.model ?? config.agent.model;

@@ -9,7 +9,7 @@ import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import type { CallTool } from '../core/tool-call.ts';
-import type { Tool } from '../core/tool.ts';
+import type { HandOver, Tool } from '../core/tool.ts';
 import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
@@ -46,9 +46,11 @@ export function createGrantTurn(options: {
   attendTask: AttendTask;
   judgeCalls: JudgeCalls;
   web: () => readonly Tool[];
+  handOver: HandOver;
   log: Log;
 }): GrantTurn {
-  const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, log } = options;
+  const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
+    options;
   const followInTurn = createFollowInTurn(options);
   let lastShortage: string | undefined;
 
@@ -130,6 +132,8 @@ export function createGrantTurn(options: {
         redact: (text) => live().redact(text),
         log,
         onProgress: progress,
+        turn: item.key,
+        handOver,
         audit: () => undefined,
       });
     // A person may start a skill that the model is offered nothing of: that one call has a door of its own.

@@ -18,6 +18,8 @@ import { openLibrary } from './open-library.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
 import { ownDataDir } from './own-data-dir.ts';
 import { builtIns } from './resolve-command.ts';
+import { chatFolder } from './run-folders.ts';
+import { saveForTerminal } from './save-for-terminal.ts';
 import { createTakeTerminal } from './take-terminal.ts';
 import { terminalAccess } from './terminal-access.ts';
 import { createTerminals, type Terminals } from './terminals.ts';
@@ -72,6 +74,7 @@ export async function openBot(options: {
     name: terminalName(config),
     store: health.store,
     cancel: async (lane) => built.bot?.cancel(lane),
+    saveFile: (conversation, file) => saveForTerminal(chatFolder(config.bot.workspace, conversation), file),
     clock,
   });
   const bot = createBot({

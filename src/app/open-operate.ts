@@ -7,6 +7,7 @@ import { openStore } from '../stores/open-store.ts';
 import { createSkillApprovals } from './approve-skill.ts';
 import type { Operate } from './control.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
+import { createKeptFiles } from './kept-files.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { writtenRoot } from './open-library.ts';
 import { createOperate } from './operate.ts';
@@ -32,6 +33,7 @@ export async function openOperate(
     store,
     people,
     pairing,
+    files: createKeptFiles(config.bot.workspace),
     access: () => accessSettings(config),
     dataDir: config.bot.dataDir,
     // With one owner nothing is being answered now; on PostgreSQL another process may be at it.

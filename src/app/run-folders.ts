@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { mkdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 
@@ -10,8 +11,33 @@ export type RunFolders = Readonly<{
   chat: string;
 }>;
 
-/** Where a run's folders are; the conversation folder's name tells nothing of the chat. */
+/** Where the folders of all conversations, and of all runs, are. */
+export const chatFolders = (workspace: string): string => path.join(workspace, 'chats');
+export const scratchFolders = (workspace: string): string => path.join(workspace, 'runs');
+
+/** Where a run's folders are. `conversation` is the one under its chat's first id (A6). */
 export function runFolders(workspace: string, conversation: Conversation, runId: string): RunFolders {
-  const chat = createHash('sha256').update(conversationKey(conversation)).digest('hex').slice(0, 32);
-  return { scratch: path.join(workspace, 'runs', runId), chat: path.join(workspace, 'chats', chat) };
+  return { scratch: path.join(scratchFolders(workspace), runId), chat: chatFolder(workspace, conversation) };
+}
+
+/** The folder of a conversation (T10); its name tells nothing of the chat. */
+export function chatFolder(workspace: string, conversation: Conversation): string {
+  return path.join(chatFolders(workspace), chatFolderName(conversationKey(conversation)));
+}
+
+/** By the conversation's key. Those of a chat's threads begin with that of the chat and a dash. */
+export function chatFolderName(key: string): string {
+  const [room = '', thread] = key.split('/');
+  const name = digest(room);
+  return thread === undefined ? name : `${name}-${digest(thread).slice(0, 16)}`;
+}
+
+/** Makes the folders (0700) where they are not there, and notes that the conversation's is in use. */
+export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<void> {
+  for (const folder of [scratch, chat]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  await utimes(chat, new Date(), new Date());
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }

@@ -1,4 +1,4 @@
-import type { Channel, ChannelEvent, OnEvent, Press, Status } from '../core/channel.ts';
+import type { Channel, ChannelEvent, OnEvent, OutgoingPart, Press, Status } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import { conversationKey, type ChatType, type Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
@@ -61,9 +61,11 @@ export function createTerminals(options: {
   name: string;
   store: Pick<Store, 'inbox' | 'outbox'>;
   cancel(lane: string): Promise<void>;
+  /** Puts a file where the person at the terminal can have it, and gives its path. */
+  saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
   clock: Clock;
 }): Terminals {
-  const { name, store, cancel, clock } = options;
+  const { name, store, cancel, saveFile, clock } = options;
   const seats = new Map<string, Taken>();
   const stopped = Promise.withResolvers<never>();
   stopped.promise.catch(() => undefined);
@@ -87,7 +89,9 @@ export function createTerminals(options: {
     }
   }
 
-  const send: Channel['send'] = async (conversation, part, key, begin) => {
+  const send: Channel['send'] = async (conversation, { file, ...text }, key, begin) => {
+    const saved = file && { ...file, path: await saveFile(conversation, file) };
+    const part = saved === undefined ? text : { ...text, file: saved };
     for (;;) {
       const seat = await present(conversation);
       await begin?.();
@@ -149,11 +153,13 @@ export function createTerminals(options: {
         stopped.reject(new SendError('retry', 'the bot stops', { retryAfterMs: afterStopMs }));
       },
       split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
+      files: { largest: Infinity, fitsCaption: () => true },
       send,
       find: async () => undefined,
       async edit(conversation, receipt, part) {
         const shown = shownBy(conversation, receipt.id);
-        if (shown === undefined) await send(conversation, part, receipt.id);
+        const { file: _, ...text } = part;
+        if (shown === undefined) await send(conversation, text, receipt.id);
         else await shown.seat.view.edit(conversation, { id: shown.id }, part);
       },
       async remove(conversation, receipt) {

@@ -21,11 +21,11 @@ export async function forget(sender: string, { config, json, yes }: ForgetOption
   const nothing = !known && Object.values(removed).every((count) => count === 0);
   if (nothing) process.exitCode = 1;
   if (json === true) return printJson(gone);
-  const { messages, entries, outbox, usage, asks } = removed;
+  const { messages, entries, outbox, usage, asks, files } = removed;
   print(
     nothing
       ? `Nothing was stored of ${sender}.`
-      : `${sender} is forgotten: ${entries} entries of conversations, ${messages} messages, ${outbox} answers, ${asks} questions, ${usage} sums of usage.`,
+      : `${sender} is forgotten: ${entries} entries of conversations, ${messages} messages, ${outbox} answers, ${asks} questions, ${files} folders or files, ${usage} sums of usage.`,
   );
   if (inConfig) print(`The config names ${sender}: take the id out of it, or they can go on talking.`);
 }
@@ -34,7 +34,7 @@ async function agreed(sender: string): Promise<boolean> {
   const ask = createInterface({ input: process.stdin, output: process.stdout });
   try {
     print(
-      `This removes for good: the direct messages of ${sender} with their answers, in groups their messages and what was answered to them, what others quoted of them, what waits for them, their pairing and their usage. Work on a message of theirs is stopped. Backups are not touched.`,
+      `This removes for good: the direct messages of ${sender} with their answers and files, in groups their messages and what was answered to them, what others quoted of them, what waits for them, their pairing and their usage. Work on a message of theirs is stopped. Backups are not touched.`,
     );
     return /^y(es)?$/i.test((await ask.question(`Forget ${sender}? [y/N] `)).trim());
   } finally {

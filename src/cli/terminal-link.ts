@@ -20,7 +20,8 @@ export type TerminalLink = Readonly<{
 }>;
 
 const shown = z.object({ receipt: storedReceipt, part: storedPart });
-const sent = z.object({ part: storedPart, key: z.string() });
+const withPath = z.object({ file: z.object({ path: z.string() }).optional() });
+const sent = z.object({ part: z.intersection(storedPart, withPath), key: z.string() });
 const receiptOnly = z.object({ receipt: storedReceipt });
 const status = z.object({
   status: z

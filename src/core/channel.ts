@@ -5,13 +5,35 @@ import type { Message, Sender } from './message.ts';
 /** `action` comes back in a press (≤ 64 bytes, Telegram's limit); a `url` opens by itself. */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
 
+/** A file on its way: its bytes are kept by the host under `id` until it was sent. */
+export type PartFile = Readonly<{
+  id: string;
+  /** What the person sees it called: no path. */
+  name: string;
+  mime: string;
+  /** Bytes, at least one. */
+  size: number;
+}>;
+
 /** One platform message: GitHub-flavoured Markdown that `split` has cut to size. */
 export type Part = Readonly<{
-  /** Empty: no answer comes, and what is shown in its place goes away (Q6). */
+  /** Of a file: its caption, which may be empty. Else empty: no answer comes, and what is shown in its place goes away (Q6). */
   markdown: string;
   buttons?: readonly Button[];
   /** `platformId` of the message it answers. */
   replyTo?: string;
+  file?: PartFile;
+}>;
+
+/** A part as a channel sends it: the bytes of its file can be read at `path`. */
+export type OutgoingPart = Omit<Part, 'file'> & Readonly<{ file?: PartFile & Readonly<{ path: string }> }>;
+
+/** What a platform takes of files. */
+export type FileLimits = Readonly<{
+  /** Bytes of one file. */
+  largest: number;
+  /** Whether a text fits below a file; one that does not is a message of its own. */
+  fitsCaption(markdown: string): boolean;
 }>;
 
 /** The platform's id of what was sent. */
@@ -76,11 +98,18 @@ export type Channel = Readonly<{
   stop(): Promise<void>;
   /** Markdown cut into pieces that each fit one message. At least one for text that is not blank. */
   split(markdown: string): readonly string[];
+  /** What it takes of files. */
+  files: FileLimits;
   /**
    * Waits for the platform's pace, then sends. `key` is the outbox row's id. `begin` is called when all waiting is over, right
    * before the platform is: where it rejects nothing is sent, and so does this. Throws SendError otherwise.
    */
-  send(conversation: Conversation, part: Part, key: string, begin?: () => Promise<void>): Promise<Receipt>;
+  send(
+    conversation: Conversation,
+    part: OutgoingPart,
+    key: string,
+    begin?: () => Promise<void>,
+  ): Promise<Receipt>;
   /** Looks for a part whose sending was cut off. Nothing where the platform has no way to look. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
   /** Waits for the platform's pace, then changes a message of the bot's own; one that reads so already is left as it is. The same edit may be made twice. Throws SendError. */

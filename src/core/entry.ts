@@ -1,6 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Followed } from './followed.ts';
 import type { Tokens } from './model.ts';
+import type { Delivered } from './tool.ts';
 
 /** One line of a transcript. It is stored before its effect is acted on: the transcript is the journal (M7). */
 export type Entry =
@@ -32,6 +33,8 @@ export type Entry =
       isError: boolean;
       /** The content is the instructions of a skill (U8). */
       follows?: Followed;
+      /** Files that the call handed over (T12). */
+      artifacts?: readonly Delivered[];
       at: number;
     }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>

@@ -6,16 +6,19 @@ export class SendError extends Error {
   readonly retryAfterMs: number | undefined;
   /** The chat's new id, where the platform says that it moved (A6). Not qualified. */
   readonly movedTo: string | undefined;
+  /** Why a file was refused, in words for the person it was meant for. */
+  readonly sentence: string | undefined;
 
   constructor(
     outcome: SendError['outcome'],
     message: string,
-    more: { cause?: unknown; retryAfterMs?: number; movedTo?: string } = {},
+    more: { cause?: unknown; retryAfterMs?: number; movedTo?: string; sentence?: string } = {},
   ) {
     super(message, { cause: more.cause });
     this.outcome = outcome;
     this.retryAfterMs = more.retryAfterMs;
     this.movedTo = more.movedTo;
+    this.sentence = more.sentence;
   }
 }
 

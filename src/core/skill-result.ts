@@ -1,5 +1,6 @@
 import type { ErrorCode } from './codes.ts';
 import type { Tokens } from './model.ts';
+import type { Delivered } from './tool.ts';
 
 export type SkillStatus = 'ok' | 'partial' | 'error' | 'running' | 'needs_input';
 
@@ -12,6 +13,8 @@ export type SkillResult = Readonly<{
   iterations: number;
   durationMs: number;
   tokens: Tokens;
+  /** Files that went to the conversation already (T12). */
+  artifacts: readonly Delivered[];
   /** The text was cut at 30,000 characters. */
   truncated: boolean;
 }>;

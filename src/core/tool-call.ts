@@ -1,4 +1,5 @@
 import type { Followed } from './followed.ts';
+import type { Delivered } from './tool.ts';
 
 /** What a model asked for, as it asked for it: neither the name nor the input has been checked. */
 export type ToolCall = Readonly<{
@@ -16,6 +17,8 @@ export type ToolOutcome = Readonly<{
   follows?: Followed;
   /** Inbox item that is done once this outcome is stored: what it would have told stands here. */
   settles?: string;
+  /** Files that it handed over (T12). */
+  artifacts?: readonly Delivered[];
 }>;
 
 /**

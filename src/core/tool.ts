@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
 
@@ -31,16 +32,46 @@ export type Requester = Readonly<{
   sender: string;
 }>;
 
+/** A file that a tool hands over for the person (T12). */
+export type Artifact = Readonly<{
+  /** What the person sees it called; a path is cut to its last name. */
+  name: string;
+  /** Absent: told by its first bytes and its name. */
+  mime?: string;
+  /** Text is written as UTF-8. */
+  data: string | Uint8Array | AsyncIterable<Uint8Array>;
+  /** Markdown that stands with it. */
+  caption?: string;
+}>;
+
+/** A file that is on its way to the conversation. `size` in bytes. */
+export type Delivered = Readonly<{ name: string; mime: string; size: number }>;
+
+/** `problem` says for the model why it can't be sent. */
+export type HandedOver = Readonly<
+  ({ ok: true } & Delivered) | { ok: false; code: ErrorCode; problem: string }
+>;
+
+/** Puts a file on its way, once for a call and index however often it is made. */
+export type HandOver = (
+  artifact: Artifact,
+  of: Readonly<{ requester: Requester; turn: string; call: string; index: number }>,
+) => Promise<HandedOver>;
+
 /** What a tool is handed. Nothing global. */
 export type ToolContext = Readonly<{
   requester: Requester;
   /** The model's id of this call: unique within its transcript. */
   toolUseId: string;
+  /** The inbox item that it is done for, and behind `!` the runs in it: what is sent of it begins with this. */
+  turn: string;
   signal: AbortSignal;
   /** Says in a few words what is going on; a person may see it (U13). */
   progress(text: string): void;
   /** Says that this call's outcome is what an inbox item would have told: that item is done when the outcome is stored. */
   settle(item: string): void;
+  /** Delivers a file to this conversation, or a picture as a photo, and notes it in the result (T12). The bytes are safe when it resolves. */
+  artifact(artifact: Artifact): Promise<HandedOver>;
 }>;
 
 /** A function a model may call. */

@@ -1,56 +1,49 @@
-import { closeSync, constants, fstatSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { closeSync, realpathSync } from 'node:fs';
+import path from 'node:path';
 import type { Skill } from '../core/skill.ts';
-import { decodeText } from './decode-text.ts';
+import { unlessRefused } from '../files/enter-folder.ts';
+import { openInside } from '../files/open-inside.ts';
+import { asText, readBytes, textLimit } from '../files/read-text.ts';
 import { pinBroken, pinProblem } from './lock-check.ts';
 import { isInside } from './scan-root.ts';
 
-/** A file of a skill is at most this many bytes (R4). */
-export const fileLimit = 200_000;
+/** Why a file of a skill can't be had. */
+type Failure = Readonly<{
+  ok: false;
+  code: 'INVALID_PATH' | 'FILE_NOT_FOUND' | 'FILE_TOO_LARGE' | 'BINARY_FILE';
+  message: string;
+}>;
 
-export type ReadFileResult =
-  | Readonly<{ ok: true; text: string; /** Bytes. */ size: number }>
-  | Readonly<{
-      ok: false;
-      code: 'INVALID_PATH' | 'FILE_NOT_FOUND' | 'FILE_TOO_LARGE' | 'BINARY_FILE';
-      message: string;
-    }>;
+export type ReadFileResult = Readonly<{ ok: true; text: string; /** Bytes. */ size: number }> | Failure;
 
-type Failure = Extract<ReadFileResult, { ok: false }>;
+/** Reads a text file of a skill by its path inside the skill's folder, at most 200,000 bytes (R4). */
+export function readSkillFile(skill: Pick<Skill, 'directory' | 'pin'>, path: string): ReadFileResult {
+  const read = readSkillBytes(skill, path, textLimit);
+  return read.ok ? asText(read.bytes, path) : read;
+}
 
 /**
- * Reads a text file of a skill by its path inside the skill's folder (R4). A malformed path is told apart before the
- * disk is touched; absent, outside, a folder or a link all get the same answer. The checks are made on the open file. What
- * is given of an installed skill are bytes that were agreed to (D6).
+ * Reads a file of a skill by its path inside the skill's folder (R4). A malformed path is told apart before the disk is
+ * touched; absent, outside, a folder or a link all get the same answer. Folders on the way may be links that stay inside.
+ * What is given of an installed skill are bytes that were agreed to (D6).
  */
-export function readSkillFile(skill: Pick<Skill, 'directory' | 'pin'>, path: string): ReadFileResult {
-  const malformed = malformedPath(path);
+export function readSkillBytes(
+  { directory, pin }: Pick<Skill, 'directory' | 'pin'>,
+  file: string,
+  limit: number,
+): Readonly<{ ok: true; bytes: Buffer }> | Failure {
+  const malformed = malformedPath(file);
   if (malformed !== undefined) return failure('INVALID_PATH', malformed);
-  if (skill.directory === undefined) return notFound(path);
-  const file = openInside(skill.directory, path);
-  if (file === undefined) return notFound(path);
+  const descriptor = directory === undefined ? undefined : openBelow(directory, file);
+  if (descriptor === undefined)
+    return failure('FILE_NOT_FOUND', `the skill has no file ${JSON.stringify(file)}`);
   try {
-    const stats = fstatSync(file.descriptor);
-    const now = statSync(file.realPath, { throwIfNoEntry: false });
-    // Between looking and opening, something else may have been put there.
-    if (!stats.isFile() || now?.ino !== stats.ino || now.dev !== stats.dev) return notFound(path);
-    if (stats.size > fileLimit) return tooLarge(stats.size);
-    const bytes = Buffer.alloc(fileLimit + 1);
-    let size = 0;
-    for (let read = -1; read !== 0 && size < bytes.length; size += read) {
-      read = readSync(file.descriptor, bytes, size, bytes.length - size, null);
-    }
-    if (size > fileLimit) return tooLarge(size);
-    const changed =
-      skill.pin === undefined ? undefined : pinProblem(skill.pin, path, bytes.subarray(0, size));
-    if (changed !== undefined && skill.pin !== undefined)
-      return failure('FILE_NOT_FOUND', pinBroken(skill.pin, changed));
-    const text = decodeText(bytes.subarray(0, size), false);
-    if (text === undefined || text.includes('\0'))
-      return failure('BINARY_FILE', `${path} is no text: ${typeOf(path, bytes)}, ${size} bytes`);
-    return { ok: true, text, size };
+    const read = readBytes(descriptor, limit);
+    if (!read.ok || pin === undefined) return read;
+    const changed = pinProblem(pin, file, read.bytes);
+    return changed === undefined ? read : failure('FILE_NOT_FOUND', pinBroken(pin, changed));
   } finally {
-    closeSync(file.descriptor);
+    closeSync(descriptor);
   }
 }
 
@@ -65,51 +58,16 @@ export function malformedPath(path: string): string | undefined {
   return undefined;
 }
 
-function openInside(
-  directory: string,
-  path: string,
-): Readonly<{ descriptor: number; realPath: string }> | undefined {
-  try {
+/** The links on the way are read first; from then on none is followed. A file of a package may have other names elsewhere. */
+function openBelow(directory: string, file: string): number | undefined {
+  return unlessRefused(() => {
     const root = realpathSync(directory);
-    const folder = realpathSync(join(root, dirname(path)));
+    const folder = realpathSync(path.join(root, path.dirname(file)));
     if (!isInside(root, folder)) return undefined;
-    const realPath = join(folder, basename(path));
-    // Non-blocking, so that a pipe with no writer cannot hold up the bot.
-    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-    const descriptor = openSync(realPath, flags);
-    if (realpathSync(realPath) === realPath) return { descriptor, realPath };
-    closeSync(descriptor);
-    return undefined;
-  } catch (error) {
-    // Whatever the file system says, it is one answer: no oracle (R4).
-    if (error instanceof Error && 'syscall' in error) return undefined;
-    throw error;
-  }
-}
-
-const magics: readonly (readonly [string, string])[] = [
-  ['89504e47', 'PNG image'],
-  ['ffd8ff', 'JPEG image'],
-  ['47494638', 'GIF image'],
-  ['25504446', 'PDF document'],
-  ['504b0304', 'ZIP archive'],
-  ['1f8b', 'gzip data'],
-  ['7f454c46', 'ELF program'],
-  ['0061736d', 'WebAssembly'],
-];
-
-function typeOf(path: string, bytes: Buffer): string {
-  const start = bytes.subarray(0, 4).toString('hex');
-  const known = magics.find(([magic]) => start.startsWith(magic))?.[1];
-  return known ?? (extname(path) === '' ? 'binary data' : `binary data (${extname(path)})`);
-}
-
-function notFound(path: string): Failure {
-  return failure('FILE_NOT_FOUND', `the skill has no file ${JSON.stringify(path)}`);
-}
-
-function tooLarge(size: number): Failure {
-  return failure('FILE_TOO_LARGE', `${size} bytes; at most ${fileLimit} can be read`);
+    const way = path.relative(root, folder);
+    const names = [...(way === '' ? [] : way.split(path.sep)), path.basename(file)];
+    return openInside({ root, names }, { alone: false });
+  });
 }
 
 function failure(code: Failure['code'], message: string): Failure {

@@ -4,6 +4,8 @@ import { answeredBy, judgeItem, judgeOverheard, names } from './forget-messages.
 import { idOnLabel } from './forget-quotes.ts';
 import type { ForgetRows, PersonKeys, PersonRow, PersonTable, RowChange } from './forget-rows.ts';
 import type { Forgotten } from './store.ts';
+import { readStored } from './stored-json.ts';
+import { storedPart } from './stored-message.ts';
 
 /** Rows read and changed in one step: a few milliseconds. */
 const batch = 500;
@@ -41,12 +43,18 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
     for (const transcript of await rows.transcriptsOf(room)) await removeWhole(transcript);
     await rows.dropConversation(room);
   }
-  const outbox = await forgetRows('outbox', judgeOutbox);
+  const files: string[] = [];
+  const outbox = await forgetRows('outbox', (row) => {
+    const rest = judgeOutbox(row);
+    if (rest === undefined) files.push(...fileIn(row.text));
+    return rest;
+  });
   const asks = await forgetRows('asks', ({ place, requester, ended, text }) =>
     requester === sender || isDirect(place) || (ended && answeredBy(text, sender)) ? undefined : text,
   );
   for (const of of personKeys) await forgetKeys(of);
-  return { messages, entries, outbox, asks, usage: await rows.removeUsage(sender) };
+  const usage = await rows.removeUsage(sender);
+  return { messages, entries, outbox, asks, usage, places: [...direct], files };
 
   async function judgeTranscript(
     transcript: string,
@@ -131,6 +139,12 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
       after = page.at(-1) ?? after;
     }
   }
+}
+
+/** The id of the file that an outbox row was to send. */
+function fileIn(part: string): readonly string[] {
+  const read = readStored(storedPart, part);
+  return read.ok && read.value.file !== undefined ? [read.value.file.id] : [];
 }
 
 /** The conversation that a transcript or a run's journal belongs to: its key holds neither "@" nor "#". */

@@ -233,6 +233,10 @@ export type Forgotten = Readonly<{
   outbox: number;
   usage: number;
   asks: number;
+  /** Keys of conversations that went whole. */
+  places: readonly string[];
+  /** Ids of files that were to be sent to them. */
+  files: readonly string[];
 }>;
 
 /** `count` uses at once, then one every `ms`, counted under `key`. */

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { Entry } from '../core/entry.ts';
 import type { Followed } from '../core/followed.ts';
 import type { Tokens } from '../core/model.ts';
+import type { Delivered } from '../core/tool.ts';
 import type { FieldsOf } from './stored-json.ts';
 
 type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
@@ -49,6 +50,9 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     content: text,
     isError: z.boolean(),
     follows,
+    artifacts: z
+      .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<Delivered>))
+      .optional(),
     at,
   } satisfies FieldsOf<EntryOf<'tool_result'>>),
   z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Part, Receipt } from '../core/channel.ts';
+import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, Command, Message, Quote, Sender, Task } from '../core/message.ts';
 import type { ItemPart } from './join-messages.ts';
@@ -92,4 +92,12 @@ export const storedPart: z.ZodType<Part> = z.object({
     )
     .optional(),
   replyTo: z.string().optional(),
+  file: z
+    .object({
+      id: z.string(),
+      name: z.string(),
+      mime: z.string(),
+      size: z.number(),
+    } satisfies FieldsOf<PartFile>)
+    .optional(),
 } satisfies FieldsOf<Part>);

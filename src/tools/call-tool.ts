@@ -1,9 +1,10 @@
 import type { Decision } from '../core/decision.ts';
 import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
+import { describeDelivered } from '../core/describe-delivered.ts';
 import { defuse } from '../core/label.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine, truncate } from '../core/text.ts';
-import type { Requester, Risk, Tool } from '../core/tool.ts';
+import type { Artifact, Delivered, HandedOver, HandOver, Requester, Risk, Tool } from '../core/tool.ts';
 import type { CallTool, ToolCall } from '../core/tool-call.ts';
 import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../stores/store-fault.ts';
@@ -63,14 +64,17 @@ export function createCallTool(options: {
   log: Log;
   /** Gets one redacted line of what a tool is doing (T12, U13). */
   onProgress: (text: string) => void;
+  /** What the calls are made for: see `ToolContext.turn`. */
+  turn: string;
+  handOver: HandOver;
   audit: (call: AuditedCall) => Promise<void> | void;
 }): CallTool {
-  const { ceiling, decide, requester, redact, log, onProgress, audit } = options;
+  const { ceiling, decide, requester, redact, log, onProgress, turn, handOver, audit } = options;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
 
   return async (call, signal, begin = async () => undefined) => {
     const began = performance.now();
-    const made: Made = { begin };
+    const made: Made = { begin, artifacts: [] };
     const tool = tools.get(call.name);
     const blocked = tool === undefined || !ceiling.allows(call.name, call.input);
     const { envelope, text } = blocked
@@ -78,13 +82,15 @@ export function createCallTool(options: {
       : await attempt(call, tool, signal, made);
     await record(call, tool, { envelope, blocked, durationMs: Math.round(performance.now() - began) });
     return {
-      content: truncate(
+      content: withDelivered(
         redact(tool?.labelsOutput === true ? text : defuse(text)),
+        made.artifacts,
         tool?.outputLimit ?? outputLimit,
-      ).text,
+      ),
       isError: !envelope.ok && !isCancelled(envelope),
       ...(made.settles === undefined ? {} : { settles: made.settles }),
       ...(envelope.follows === undefined ? {} : { follows: envelope.follows }),
+      ...(made.artifacts.length === 0 ? {} : { artifacts: made.artifacts }),
     };
   };
 
@@ -114,12 +120,21 @@ export function createCallTool(options: {
     made.unjournalled = true;
     await made.begin();
     made.unjournalled = false;
+    let handed = 0;
+    const artifact = async (file: Artifact): Promise<HandedOver> => {
+      const of = { requester, turn, call: call.id, index: handed++ };
+      const outcome = await handOver(file, of);
+      if (outcome.ok) made.artifacts.push({ name: outcome.name, mime: outcome.mime, size: outcome.size });
+      return outcome;
+    };
     return tool.run(call.input, {
       requester,
       toolUseId: call.id,
+      turn,
       signal,
       progress: (line) => onProgress(redact(oneLine(line, 200))),
       settle: (item) => (made.settles = item),
+      artifact,
     });
   }
 
@@ -200,7 +215,15 @@ type Made = {
   /** Its start is being stored: what goes wrong then is no fault of the tool. */
   unjournalled?: boolean;
   settles?: string;
+  readonly artifacts: Delivered[];
 };
+
+/** Cut to size, and behind that what was delivered. */
+function withDelivered(text: string, artifacts: readonly Delivered[], limit: number): string {
+  const note = defuse(describeDelivered(artifacts));
+  if (note === '') return truncate(text, limit).text;
+  return `${truncate(text, Math.max(0, limit - note.length - 1)).text}\n${note}`;
+}
 
 /** Rendered inside the guard, so that an answer that is no envelope counts as the tool's fault. */
 type Rendered = Readonly<{ envelope: Envelope; text: string }>;

@@ -17,6 +17,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
 import { refusalOf } from './strict-request.ts';
+import { noHandOver } from '../support/no-files.ts';
 
 const transcript = 'telegram:42';
 const filler = (tokens: number): string => 'word '.repeat(Math.ceil((tokens * 4) / 5));
@@ -67,6 +68,8 @@ async function setUp(options: {
       redact: (text) => text,
       log,
       onProgress: () => undefined,
+      turn: 'item',
+      handOver: noHandOver,
       audit: () => undefined,
     }),
     maxTurns: 25,

@@ -88,6 +88,7 @@ const ok = (text: string) =>
     iterations: 1,
     durationMs: 5,
     tokens: noTokens,
+    artifacts: [],
     truncated: false,
   });
 

@@ -15,6 +15,7 @@ const result: SkillResult = {
   iterations: 10,
   durationMs: 2_340,
   tokens: noTokens,
+  artifacts: [],
   truncated: true,
 };
 

@@ -95,6 +95,7 @@ test('M2 the loop asks, carries out the calls and gives back the final text with
   ]);
   assert.deepEqual(result, {
     status: 'ok',
+    artifacts: [],
     text: 'It is a test.',
     iterations: 2,
     tokens: { input: 30, output: 5, cacheRead: 10, cacheWrite: 0 },

@@ -17,6 +17,7 @@ import { makeSkill } from '../support/make-skill.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
+import { noArtifact, noHandOver } from '../support/no-files.ts';
 
 const requester = {
   conversation: { channel: 'telegram', chat: '42' },
@@ -33,6 +34,8 @@ function door(tools: readonly Tool[]): CallTool {
     redact: (text) => text,
     log: quietLog(),
     onProgress: () => undefined,
+    turn: 'item',
+    handOver: noHandOver,
     audit: () => undefined,
   });
 }
@@ -233,7 +236,9 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
     requester,
     toolUseId: 'call_1',
     signal: new AbortController().signal,
+    turn: 'item',
     progress: () => undefined,
+    artifact: noArtifact,
     settle: () => undefined,
   };
   const run = () =>

@@ -10,6 +10,7 @@ import type { SkillResult } from '../../src/core/skill-result.ts';
 import type { ToolContext } from '../../src/core/tool.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { noArtifact } from '../support/no-files.ts';
 
 const context: ToolContext = {
   requester: {
@@ -20,7 +21,9 @@ const context: ToolContext = {
   },
   toolUseId: 'call_1',
   signal: new AbortController().signal,
+  turn: 'item',
   progress: () => undefined,
+  artifact: noArtifact,
   settle: () => undefined,
 };
 const done: SkillResult = {
@@ -29,6 +32,7 @@ const done: SkillResult = {
   iterations: 2,
   durationMs: 5,
   tokens: noTokens,
+  artifacts: [],
   truncated: false,
 };
 const inGroup: SkillUse = {

@@ -7,6 +7,7 @@ import { SendError } from '../../src/core/errors.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { anyFile, noFiles } from '../support/no-files.ts';
 
 type Send = (conversation: Conversation, text: string, key: string) => Promise<void>;
 
@@ -29,6 +30,7 @@ async function setUp(send: Send, found?: (key: string) => boolean, change?: Chan
       moves.push(to);
       place = (conversation) => ({ ...conversation, chat: to });
     },
+    outgoing: noFiles,
     clock,
     log,
   });
@@ -110,6 +112,7 @@ test('Q9 a part is marked as being sent when it is its turn, not before; where i
     ]),
     currentPlace: async (conversation) => conversation,
     onMoved: async () => undefined,
+    outgoing: noFiles,
     clock,
     log,
   });
@@ -147,6 +150,7 @@ test('Q6 a row that a dead process left in sending is looked up before it is sen
     ]),
     currentPlace: async (conversation) => conversation,
     onMoved: async () => undefined,
+    outgoing: noFiles,
     clock,
     log: quietLog(),
   });
@@ -180,6 +184,7 @@ test('Q6 a look that fails is made again after the pause the platform asks for, 
     ]),
     currentPlace: async (conversation) => conversation,
     onMoved: async () => undefined,
+    outgoing: noFiles,
     clock,
     log: quietLog(),
   });
@@ -314,6 +319,7 @@ function recordingChannel(
     start: async () => undefined,
     stop: async () => undefined,
     split: (markdown) => [markdown],
+    files: anyFile,
     async send(conversation, part, key, begin) {
       await begin?.();
       await send(conversation, part.markdown, key);

@@ -21,6 +21,7 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
     store,
     people: { forget: async () => false },
     pairing: { forget: async () => false },
+    files: { forget: async () => 0 },
     access: () => ({
       owners: [],
       general: {},

@@ -13,6 +13,7 @@ import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { noFiles } from '../support/no-files.ts';
 
 const conversation = { channel: 'telegram', chat: '1' };
 
@@ -49,6 +50,7 @@ async function delivering(t: TestContext, onSend: (text: string) => void) {
     channels: new Map([['telegram', channel as Channel]]),
     currentPlace: async (place) => place,
     onMoved: async () => undefined,
+    outgoing: noFiles,
     clock,
     log,
   });

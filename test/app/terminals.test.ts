@@ -27,6 +27,7 @@ async function setUp() {
     name: 'terminal',
     store,
     cancel: async () => undefined,
+    saveFile: async (_, { path }) => path,
     clock: systemClock,
   });
   const events: ChannelEvent[] = [];

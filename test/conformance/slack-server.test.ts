@@ -120,14 +120,15 @@ test('H9 Slack’s own client works with the server: posts, reads, changes, dele
   await stream.stop({ markdown_text: 'end' });
   assert.match(room.messages.at(-1)?.text ?? '', /^x{300}end$/);
   await client.filesUploadV2({ channel_id: channel, filename: 'a.txt', content: 'hello' });
-  await slack.shown.until(({ kind }) => kind === 'files');
+  const { files = [] } = await slack.posted((message) => message.files !== undefined);
+  assert.equal(slack.bytesOf(String(files[0]?.['id']))?.toString(), 'hello');
   const opened = await client.conversations.open({ users: anna.id });
   assert.match(opened.channel?.id ?? '', /^D/);
   await client.assistant.threads.setStatus({ channel_id: channel, thread_ts: ts, status: 'thinks' });
   await client.reactions.add({ channel, timestamp: ts, name: 'eyes' });
   assert.equal((await client.users.info({ user: anna.id })).user?.name, 'anna');
   await client.chat.delete({ channel, ts });
-  assert.equal(slack.transcript(room).length, 2);
+  assert.equal(slack.transcript(room).length, 3);
 });
 
 test('H9 the server refuses what Slack refuses, by the same words, with HTTP 200', async (t) => {

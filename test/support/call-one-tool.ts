@@ -3,6 +3,7 @@ import type { ToolOutcome } from '../../src/core/tool-call.ts';
 import { createCallTool } from '../../src/tools/call-tool.ts';
 import { openCeiling } from '../../src/tools/ceiling.ts';
 import { quietLog } from './quiet-log.ts';
+import { noHandOver } from './no-files.ts';
 
 /** Calls a tool through the one door, as a loop does: what comes back is what a model would read. */
 export function callOneTool(
@@ -23,6 +24,8 @@ export function callOneTool(
     redact: (text) => text,
     log: quietLog(),
     onProgress: () => undefined,
+    turn: 'item',
+    handOver: noHandOver,
     audit: () => undefined,
   });
   return callTool({ id: 'toolu_1', name: tool.name, input }, signal);

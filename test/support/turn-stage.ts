@@ -21,6 +21,7 @@ import { openStore } from '../../src/stores/open-store.ts';
 import { createCallTool } from '../../src/tools/call-tool.ts';
 import { makeMessage } from './make-message.ts';
 import { createManualClock } from './manual-clock.ts';
+import { noHandOver } from './no-files.ts';
 import { quietLog } from './quiet-log.ts';
 import { scriptedModel, type ModelStep } from './scripted-model.ts';
 
@@ -128,7 +129,7 @@ export async function openTurnStage(
       run: async (skill) => {
         forked.push(skill.name);
         const result = { status: 'ok', text: `${skill.name} ran`, iterations: 1, durationMs: 1 } as const;
-        return { ...result, tokens: noTokens, truncated: false };
+        return { ...result, tokens: noTokens, artifacts: [], truncated: false };
       },
       inline: following.inline,
       log,
@@ -142,6 +143,8 @@ export async function openTurnStage(
       redact: (words) => words,
       log,
       onProgress: () => undefined,
+      turn: message.id,
+      handOver: noHandOver,
       audit: () => undefined,
     });
     const grant = {

@@ -13,6 +13,7 @@ import {
 } from '../../src/tools/call-tool.ts';
 import { makeCeiling, openCeiling, type Ceiling } from '../../src/tools/ceiling.ts';
 import { quietLog, type QuietLog } from '../support/quiet-log.ts';
+import { noHandOver } from '../support/no-files.ts';
 
 const requester: Requester = {
   conversation: { channel: 'telegram', chat: '42' },
@@ -44,6 +45,8 @@ function door(
     redact: createRedactor([{ name: 'API_KEY', value: secret }]),
     log,
     onProgress: (text) => progress.push(text),
+    turn: 'item',
+    handOver: noHandOver,
     audit: more.audit ?? ((call) => void audited.push(call)),
   });
   const call = (

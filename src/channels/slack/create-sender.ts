@@ -1,4 +1,4 @@
-import type { Part, Receipt } from '../../core/channel.ts';
+import type { OutgoingPart, Part, Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Pace } from '../pace.ts';
@@ -6,6 +6,7 @@ import { toButtonBlocks, type Block } from './buttons.ts';
 import { textOf, type CallSlack } from './call-slack.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toSlackMessage } from './from-markdown.ts';
+import { shareFile, uploadFile } from './send-file.ts';
 import { formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
 
 /** What all changes of messages are counted under. */
@@ -14,7 +15,12 @@ export const updatePace = 'chat.update';
 /** Sends, finds, changes and deletes the bot's own messages. */
 export type Sender = Readonly<{
   /** Waits for the channel's pace, lets `begin` have its say, then posts once. Throws SendError. */
-  send(conversation: Conversation, part: Part, key: string, begin?: () => Promise<void>): Promise<Receipt>;
+  send(
+    conversation: Conversation,
+    part: OutgoingPart,
+    key: string,
+    begin?: () => Promise<void>,
+  ): Promise<Receipt>;
   /** The message that an earlier `send` with this key left behind. Throws SendError where nobody can tell right now. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
   /** Throws SendError; never `unknown`, as the same edit may be made twice. */
@@ -30,8 +36,19 @@ export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender 
   return {
     async send(conversation, part, key, begin) {
       const { chat, thread } = conversation;
+      const { file, markdown } = part;
+      // Seen by nobody until it is shared: only that is the sending.
+      const uploaded = file === undefined ? '' : await uploadFile(call, file);
       await posts.wait(chat);
       await begin?.();
+      if (file !== undefined) {
+        try {
+          await shareFile(call, conversation, { markdown, file }, uploaded, key);
+          return { id: uploaded };
+        } catch (error) {
+          throw paused(posts, chat, toSendError(error, 'a file'));
+        }
+      }
       const fixed = {
         channel: chat,
         ...(thread === undefined ? {} : { thread_ts: thread }),

@@ -4,6 +4,7 @@ import { splitMarkdown } from '../markdown/split-markdown.ts';
 import { createPace, type Pace } from '../pace.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { slackFits } from './from-markdown.ts';
+import { captionFits, largestFile } from './send-file.ts';
 import type { SlackOptions } from './slack-options.ts';
 
 /** Slack over Bolt, by Socket Mode or HTTP (H4). */
@@ -34,6 +35,7 @@ export function createSlack(options: SlackOptions): Channel {
       await state.connection?.stop();
     },
     split: (markdown) => splitMarkdown(markdown, slackFits),
+    files: { largest: largestFile, fitsCaption: captionFits },
     send: async (...given) => (await connected).sender.send(...given),
     find: async (conversation, key) => (await connected).sender.find(conversation, key),
     edit: async (conversation, receipt, part) => (await connected).sender.edit(conversation, receipt, part),

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Conversation } from '../../core/conversation.ts';
 import type { CallSlack } from './call-slack.ts';
@@ -6,6 +7,11 @@ import { slackErrorCode } from './slack-error.ts';
 /** Marks a message as the outbox row `key`, so that a send whose outcome is unknown can be looked up (Q6). */
 export function keyMetadata(key: string): Readonly<Record<string, unknown>> {
   return { event_type: eventType, event_payload: { key } };
+}
+
+/** The same mark for a file, whose message takes no metadata: the id of its block. */
+export function keyBlockId(key: string): string {
+  return `${eventType}_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
 /** The `ts` of the bot's message with this key; nothing where there is none, or where the app may not read. */
@@ -22,7 +28,9 @@ export async function findKey(
     const found = await readPage(call, method, cursor === undefined ? search : { ...search, cursor });
     if (found === undefined) return undefined;
     const message = found.messages.find(
-      ({ metadata }) => metadata?.event_type === eventType && metadata.event_payload?.key === key,
+      ({ metadata, blocks }) =>
+        (metadata?.event_type === eventType && metadata.event_payload?.key === key) ||
+        blocks?.some(({ block_id }) => block_id === keyBlockId(key)) === true,
     );
     if (message !== undefined) return message.ts;
     cursor = found.response_metadata?.next_cursor || undefined;
@@ -44,6 +52,10 @@ const page = z.object({
       ts: z.string(),
       metadata: z
         .object({ event_type: z.string(), event_payload: z.object({ key: z.unknown() }).nullish() })
+        .nullish()
+        .catch(null),
+      blocks: z
+        .array(z.object({ block_id: z.string().nullish() }))
         .nullish()
         .catch(null),
     }),

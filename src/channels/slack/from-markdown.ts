@@ -48,6 +48,11 @@ export function toSlackText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), mrkdwnStyle);
 }
 
+/** The words alone, for where Slack reads no markup. */
+export function toSlackPlain(markdown: string): string {
+  return plainText(asDocument(markdown)).trim();
+}
+
 /** Whether one Slack message takes all of it as text, 4,000 characters, which is what is left when its block is refused. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
   return toSlackText(markdown).length <= longestText;

@@ -48,7 +48,9 @@ export function toSendError(error: unknown, doing: string): SendError {
   const code = slackErrorCode(error);
   if (code !== undefined && !uncertain.includes(code)) {
     const sentence = refusals[code] ?? `Slack refused ${doing} (${code})`;
-    return new SendError('refused', `${sentence}${scopeOf(error)}`, { cause: error });
+    const told = fileRefusals[code];
+    const more = { cause: error, ...(told === undefined ? {} : { sentence: told }) };
+    return new SendError('refused', `${sentence}${scopeOf(error)}`, more);
   }
   const why = code ?? (error instanceof Error ? error.message : 'no answer');
   return new SendError('unknown', `it is not known whether ${doing} reached Slack: ${why}`, { cause: error });
@@ -73,7 +75,19 @@ const uncertain: readonly string[] = [
   'fatal_error',
   'service_unavailable',
   'request_timeout',
+  'file_update_failed',
 ];
+
+/** What the person is told whom a file was meant for. */
+const fileRefusals: Readonly<Record<string, string>> = {
+  file_upload_size_restricted: 'This Slack workspace takes no file of that size.',
+  file_uploads_disabled: 'This Slack workspace takes no files.',
+  file_uploads_except_images_disabled: 'This Slack workspace takes no files but pictures.',
+  file_type_not_allowed: 'This Slack workspace takes no files of that type.',
+  storage_limit_reached: 'The storage of this Slack workspace is full.',
+  posting_to_channel_denied: 'The bot may not post files in this channel.',
+  missing_scope: 'The Slack app lacks the permission to send files (files:write).',
+};
 
 /** Milliseconds; a limit without `Retry-After` is given half a minute. */
 function retryAfterOf(error: unknown): number | undefined {

@@ -7,14 +7,15 @@ import type { Message } from '../../core/message.ts';
 import { splitMarkdown } from '../markdown/split-markdown.ts';
 import { createPace, type PaceRule, type Reserve } from '../pace.ts';
 import { connect, untilReached } from './connect.ts';
-import { telegramFits } from './from-markdown.ts';
+import { captionFits, telegramFits } from './from-markdown.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
+import { largestFile } from './send-file.ts';
 import { createSendPart } from './send-part.ts';
 import { createSetMenus, namesOf } from './set-menus.ts';
 import { createShowStatus } from './show-status.ts';
 import { createTakeUpdates } from './take-updates.ts';
-import { createTelegramApi } from './telegram-api.ts';
+import { createTelegramApi, longestUploadSeconds } from './telegram-api.ts';
 import { saidBy, TelegramFault } from './telegram-fault.ts';
 import { wantedUpdates } from './to-event.ts';
 import { chatTypeOf } from './to-message.ts';
@@ -44,7 +45,8 @@ export function createTelegram(options: TelegramOptions): Channel {
   const api = createTelegramApi(options);
   const shared = options.reserve && { name: 'telegram', reserve: options.reserve };
   const pace = createPace(paced ? telegramPace : [], clock, shared);
-  const parts = createSendPart({ api, pace });
+  const uploads = createTelegramApi({ ...options, timeoutSeconds: longestUploadSeconds });
+  const parts = createSendPart({ api, uploads, pace });
   const statuses = createShowStatus({ api, parts, pace, clock, log });
   const setMenus = createSetMenus(api);
   const stopping = new AbortController();
@@ -113,6 +115,7 @@ export function createTelegram(options: TelegramOptions): Channel {
       await statuses.stop();
     },
     split: (markdown) => splitMarkdown(markdown, telegramFits),
+    files: { largest: largestFile, fitsCaption: captionFits },
     send: parts.send,
     // The Bot API has no way to look for what it sent.
     find: async () => undefined,

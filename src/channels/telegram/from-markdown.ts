@@ -5,6 +5,7 @@ import { renderText, type TextStyle } from '../markdown/render-text.ts';
 import { showDeadLinks } from './show-dead-links.ts';
 
 const longestText = 4096;
+const longestCaption = 1024;
 /** Telegram refuses a longer one before it looks at the marks. Bytes. */
 const longestSource = 32_768;
 /** Telegram silently drops the marks of a message beyond these. */
@@ -45,8 +46,17 @@ export function toTelegramText(markdown: string | MarkdownDocument): string {
 
 /** Whether one Telegram message takes it: 4,096 UTF-16 units of text after the marks, 32,768 bytes with them, 100 marks. */
 export function telegramFits(markdown: string | MarkdownDocument): boolean {
+  return fits(markdown, longestText);
+}
+
+/** Whether it fits below a file: 1,024 UTF-16 units, else as in a message (H2). */
+export function captionFits(markdown: string | MarkdownDocument): boolean {
+  return fits(markdown, longestCaption);
+}
+
+function fits(markdown: string | MarkdownDocument, longest: number): boolean {
   const document = asDocument(markdown);
-  if (renderText(document, textStyle).length > longestText) return false;
+  if (renderText(document, textStyle).length > longest) return false;
   const html = renderText(document, htmlStyle);
   return Buffer.byteLength(html) <= longestSource && (html.match(/<\//g)?.length ?? 0) <= mostEntities;
 }

@@ -1,23 +1,35 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
-import type { Button, Part, Receipt } from '../../core/channel.ts';
+import type { Button, OutgoingPart, Part, Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { SendError } from '../../core/errors.ts';
 import type { Pace } from '../pace.ts';
 import { toTelegramHtml, toTelegramText } from './from-markdown.ts';
+import { sendFile } from './send-file.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { saidBy, TelegramFault } from './telegram-fault.ts';
 import { toSendError } from './to-send-error.ts';
 
 /** Sends, edits and deletes; all answer every failure with SendError and retry nothing but bad formatting. Sends and edits wait for the pace. */
 export type SendPart = Readonly<{
-  send(conversation: Conversation, part: Part, key?: string, begin?: () => Promise<void>): Promise<Receipt>;
+  send(
+    conversation: Conversation,
+    part: OutgoingPart,
+    key?: string,
+    begin?: () => Promise<void>,
+  ): Promise<Receipt>;
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
   /** A failed call in this chat as a SendError; what Telegram limits pauses the chat. */
   failed(chat: string, error: unknown): SendError;
 }>;
 
-export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }): SendPart {
+export function createSendPart(options: {
+  api: TelegramApi;
+  /** The same, with time for large files. */
+  uploads: TelegramApi;
+  pace: Pace;
+}): SendPart {
+  const { api, uploads, pace } = options;
   /** H2: when Telegram can't parse the formatting, the same words go without it. */
   const deliver = async <Result>(
     { chat }: Conversation,
@@ -47,18 +59,16 @@ export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }):
   return {
     async send(conversation, part, _key, begin) {
       const { chat } = conversation;
+      const { file } = part;
+      const fixed = { ...addressOf(conversation), ...replyTo(part), ...keyboard(part.buttons) };
       try {
         const sent = await deliver(
           conversation,
           part,
           (text) =>
-            api.sendMessage({
-              ...addressOf(conversation),
-              ...text,
-              ...noPreview,
-              ...replyTo(part),
-              ...keyboard(part.buttons),
-            }),
+            file === undefined
+              ? api.sendMessage({ ...fixed, ...text, ...noPreview })
+              : sendFile(uploads, file, { ...fixed, ...(part.markdown === '' ? {} : asCaption(text)) }),
           begin,
         );
         return { id: String(sent.message_id) };
@@ -92,6 +102,10 @@ export function createSendPart({ api, pace }: { api: TelegramApi; pace: Pace }):
     },
     failed,
   };
+}
+
+function asCaption({ text, ...rest }: Readonly<{ text: string; parse_mode?: 'HTML' }>) {
+  return { caption: text, ...rest };
 }
 
 /** What a model writes must not make Telegram fetch anything (H2). */

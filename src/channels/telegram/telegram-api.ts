@@ -6,14 +6,24 @@ export type TelegramApi = RawApi;
 
 /** Longer than a long poll lasts. */
 const longestCallSeconds = 60;
+/** For 50 MB on a slow line. */
+export const longestUploadSeconds = 600;
 
 /** Errors of request errors that tell for sure that no byte of the request left. */
 const notSentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
 /** Makes the calls to `apiRoot` (Telegram's own by default). No error it throws contains the token (S3). */
-export function createTelegramApi({ token, apiRoot }: { token: string; apiRoot?: string }): TelegramApi {
+export function createTelegramApi({
+  token,
+  apiRoot,
+  timeoutSeconds = longestCallSeconds,
+}: {
+  token: string;
+  apiRoot?: string;
+  timeoutSeconds?: number;
+}): TelegramApi {
   const api = new Api(token, {
-    timeoutSeconds: longestCallSeconds,
+    timeoutSeconds,
     ...(apiRoot === undefined ? {} : { apiRoot: apiRoot.replace(/\/+$/, '') }),
   });
   api.config.use(async (call, method, payload, signal) => {

@@ -3,6 +3,7 @@ import { TelegramFault } from './telegram-fault.ts';
 
 /** What the outbox may do about a failed send or edit (Q6, H8): Telegram's answers told apart. */
 export function toSendError(error: unknown): SendError {
+  if (error instanceof SendError) return error;
   if (!(error instanceof TelegramFault)) {
     return new SendError('unknown', 'the send failed in an unforeseen way', { cause: error });
   }

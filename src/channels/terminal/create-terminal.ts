@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import type { Button, Channel, ChannelEvent, OnEvent, Part, Status } from '../../core/channel.ts';
+import type {
+  Button,
+  Channel,
+  ChannelEvent,
+  OnEvent,
+  OutgoingPart,
+  Part,
+  Status,
+} from '../../core/channel.ts';
+import { byteSize } from '../../core/byte-size.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { ChatType, Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
@@ -158,9 +167,10 @@ export function createTerminal(options: TerminalOptions): Terminal {
       output.off('error', leave);
     },
     split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
+    files: { largest: Infinity, fitsCaption: () => true },
     async send(_, part, _key, begin) {
       await begin?.();
-      return { id: String(await show(part, (text) => screen.print(text))) };
+      return { id: String(await show(withPath(part), (text) => screen.print(text))) };
     },
     find: async () => undefined,
     async edit(_, receipt, part) {
@@ -180,4 +190,11 @@ export function createTerminal(options: TerminalOptions): Terminal {
     lookUpChat: async () => ({ chatType: as, external: false }),
     directLink: () => undefined,
   };
+}
+
+/** A terminal shows no file, but where it is. */
+function withPath({ file, markdown, ...part }: OutgoingPart): Part {
+  if (file === undefined) return { ...part, markdown };
+  const line = `\`${file.name}\` (${byteSize(file.size)}): \`${file.path}\``;
+  return { ...part, markdown: markdown === '' ? line : `${markdown}\n\n${line}` };
 }

@@ -135,7 +135,7 @@ function metadataOf(args: Json): StoredMessage['metadata'] {
   return { event_type, event_payload: event_payload as Json };
 }
 
-function threadOf(args: Json, room: SlackRoom, { workspace }: MethodContext): string | undefined {
+export function threadOf(args: Json, room: SlackRoom, { workspace }: MethodContext): string | undefined {
   const thread = text(args, 'thread_ts');
   if (thread === '') return undefined;
   const root = workspace.message(room.id, thread);
@@ -151,10 +151,11 @@ function ownMessage(args: Json, room: SlackRoom, { workspace }: MethodContext, e
   return message.user === workspace.bot.user ? message : refuse(error);
 }
 
-function store(
+/** Puts a message of the bot into a room, and tells of it. */
+export function store(
   room: SlackRoom,
   context: MethodContext,
-  said: Pick<StoredMessage, 'text' | 'blocks' | 'threadTs' | 'metadata' | 'sentWith'>,
+  said: Pick<StoredMessage, 'text' | 'blocks' | 'threadTs' | 'metadata' | 'files' | 'sentWith'>,
 ): StoredMessage {
   const { workspace } = context;
   const { user, botId } = workspace.bot;

@@ -16,6 +16,9 @@ export function refuse(error: string, messages?: readonly string[]): never {
   throw new SlackRefusal(error, messages === undefined ? {} : { response_metadata: { messages } });
 }
 
+/** A file from when its address was asked for; `bytes` once they came, `shared` once it is shown somewhere. */
+export type UploadedFile = { name: string; length: number; bytes?: Buffer; shared?: boolean };
+
 /** What the methods work on. */
 export type MethodContext = Readonly<{
   workspace: Workspace;
@@ -27,7 +30,7 @@ export type MethodContext = Readonly<{
   shown: (shown: Json) => void;
   socketUrl: () => string;
   uploadUrl: (id: string) => string;
-  files: Map<string, { name: string; bytes?: Buffer }>;
+  files: Map<string, UploadedFile>;
   now: () => number;
 }>;
 

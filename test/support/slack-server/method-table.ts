@@ -93,6 +93,11 @@ export const slackMethods: Readonly<Record<string, SlackMethod>> = {
   'reactions.remove': row('name', 'channel timestamp', 't2', 'reactions:write'),
   'views.open': row('view', 'trigger_id interactivity_pointer', 't4', ''),
   'files.getUploadURLExternal': row('filename length', 'alt_txt snippet_type', 't4', 'files:write'),
-  'files.completeUploadExternal': row('files', 'channel_id thread_ts initial_comment', 't4', 'files:write'),
+  'files.completeUploadExternal': row(
+    'files',
+    'channel_id thread_ts initial_comment blocks',
+    't4',
+    'files:write',
+  ),
   'files.info': row('file', '', 't4', 'files:read'),
 };

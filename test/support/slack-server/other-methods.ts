@@ -11,7 +11,7 @@ import {
 } from './method-context.ts';
 import type { SlackRoom, SlackUser, StoredMessage } from './workspace.ts';
 
-/** Everything that is not chat.*: who is who, rooms and their histories, status, reactions, files. */
+/** Everything that is not chat.*: who is who, rooms and their histories, status, reactions. */
 export const otherMethods: Readonly<Record<string, Handler>> = {
   'auth.test': (_args, { workspace }) => ({
     url: 'https://skillet-test.slack.com/',
@@ -107,30 +107,6 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
     const view = structured(args, 'view', 'invalid_arguments');
     if (text(args, 'trigger_id') === '') return refuse('invalid_trigger_id');
     return { view };
-  },
-
-  'files.getUploadURLExternal': (args, { files, uploadUrl, workspace }) => {
-    if (!/^\d+$/.test(text(args, 'length'))) return refuse('invalid_arguments');
-    const id = workspace.nextId('F');
-    files.set(id, { name: text(args, 'filename') });
-    return { upload_url: uploadUrl(id), file_id: id };
-  },
-  'files.completeUploadExternal': (args, context) => {
-    const given = structured(args, 'files', 'invalid_arguments');
-    if (!Array.isArray(given) || given.length === 0) return refuse('invalid_arguments');
-    const files = (given as Json[]).map((file) => {
-      const known = context.files.get(text(file, 'id'));
-      return known?.bytes === undefined
-        ? refuse('file_not_found')
-        : { id: text(file, 'id'), title: file['title'] };
-    });
-    if (text(args, 'channel_id') !== '') memberRoom(args, context, 'channel_id');
-    context.shown({ kind: 'files', channel: args['channel_id'], files });
-    return { files };
-  },
-  'files.info': (args, { files }) => {
-    const file = files.get(text(args, 'file'));
-    return file === undefined ? refuse('file_not_found') : { file: { id: args['file'], name: file.name } };
   },
 };
 

@@ -76,6 +76,8 @@ export type SlackServer = Readonly<{
   release(reorder?: Parameters<ReturnType<typeof createDelivery>['release']>[0]): void;
   /** Resolves when no event is under way. */
   idle(): Promise<void>;
+  /** The bytes of a file that the bot uploaded. */
+  bytesOf(file: string): Buffer | undefined;
   /** A fresh address at which a call may be answered: five times within 30 minutes. */
   responseUrl(channel: string): string;
   /** What a room looks like now: `user: text` of each message that is not deleted. */
@@ -140,7 +142,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     if (path.startsWith('/response/')) return responseUrls.serve(request, response);
     const file = files.get(path.replace('/upload/', ''));
     if (file === undefined) return void response.writeHead(404).end();
-    file.bytes = await readBody(request);
+    file.bytes = await fileOf(request, await readBody(request));
     response.writeHead(200).end(`OK - ${file.bytes.length}`);
   };
 
@@ -171,6 +173,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     delivered: delivery.delivered,
     release: (reorder) => delivery.release(reorder),
     idle: () => delivery.idle(),
+    bytesOf: (file) => files.get(file)?.bytes,
     responseUrl: (channel) => responseUrls.create(channel),
     transcript: (room) =>
       room.messages
@@ -182,6 +185,17 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** The bytes may come as they are or as the one file of a form. */
+async function fileOf(request: Parameters<typeof serveApi>[0], body: Buffer): Promise<Buffer> {
+  const type = request.headers['content-type'] ?? '';
+  if (!type.startsWith('multipart/form-data')) return body;
+  const form = await new Response(new Uint8Array(body), { headers: { 'content-type': type } }).formData();
+  const [file] = [...form.values()];
+  return file === undefined || typeof file === 'string'
+    ? Buffer.from(file ?? '')
+    : Buffer.from(await file.arrayBuffer());
 }
 
 const allScopes: readonly string[] = [

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { chatMethods } from './chat-methods.ts';
 import type { Json } from './event-payloads.ts';
 import type { Fault, Faults } from './faults.ts';
+import { fileMethods } from './file-methods.ts';
 import { SlackRefusal, refuse, type MethodContext } from './method-context.ts';
 import { slackMethods, type SlackMethod } from './method-table.ts';
 import { otherMethods } from './other-methods.ts';
@@ -82,7 +83,7 @@ function answerTo(
 ): Json {
   try {
     const known = slackMethods[method];
-    const handler = chatMethods[method] ?? otherMethods[method];
+    const handler = chatMethods[method] ?? fileMethods[method] ?? otherMethods[method];
     if (known === undefined || handler === undefined) return refuse('unknown_method');
     checkToken(method, token, tokens);
     checkScopes(known, scopes);

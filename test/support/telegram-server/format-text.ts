@@ -8,16 +8,30 @@ const longestText = 4096;
 /** Bytes as sent. */
 const longestRawText = 32_768;
 
+/** UTF-16 units after entities parsing. */
+const longestCaption = 1024;
+
 /** What becomes of the text of a message: parsed, trimmed, entities found. Throws BotApiError as the platform would. */
 export function formatText(raw: string, parseMode: string | undefined): Formatted {
+  const formatted = format(raw, parseMode);
+  if (formatted.text === '') throw badRequest('message text is empty');
+  if (formatted.text.length > longestText) throw badRequest('message is too long');
+  return formatted;
+}
+
+/** The same for what stands below a file, which may be nothing. */
+export function formatCaption(raw: string, parseMode: string | undefined): Formatted {
+  const formatted = format(raw, parseMode);
+  if (formatted.text.length > longestCaption) throw badRequest('message caption is too long');
+  return formatted;
+}
+
+function format(raw: string, parseMode: string | undefined): Formatted {
   if (Buffer.byteLength(raw) > longestRawText) throw badRequest('text is too long');
   const clean = raw
     .replaceAll('\r', '')
     .replace(/\p{Cc}/gu, (one) => (one === '\n' || one === '\t' ? one : ' '));
-  const formatted = trimmed(parse(clean, parseMode));
-  if (formatted.text === '') throw badRequest('message text is empty');
-  if (formatted.text.length > longestText) throw badRequest('message is too long');
-  return formatted;
+  return trimmed(parse(clean, parseMode));
 }
 
 /** What a person types: no parse mode, entities found by the platform. */

@@ -131,7 +131,7 @@ const noGifts = {
   gifts_from_channels: false,
 };
 
-function publicMe({ me }: World): Message['from'] {
+export function publicMe({ me }: World): Message['from'] {
   return { id: me.id, is_bot: true, first_name: me.first_name, username: me.username };
 }
 
@@ -143,7 +143,7 @@ function readableRoom(world: World, args: Arguments): Room {
 }
 
 /** The chat, where the bot may write in it. */
-function writableRoom(world: World, args: Arguments): Room {
+export function writableRoom(world: World, args: Arguments): Room {
   const room = readableRoom(world, args);
   if (room.movedTo !== undefined) {
     const parameters = { migrate_to_chat_id: room.movedTo };
@@ -169,7 +169,7 @@ function writableRoom(world: World, args: Arguments): Room {
 }
 
 /** The General topic has no id that could be sent to. */
-function threadOf(room: Room, thread: number | undefined): number | undefined {
+export function threadOf(room: Room, thread: number | undefined): number | undefined {
   if (thread === undefined || thread === 0) return undefined;
   const topic = room.topics.get(thread);
   if (!room.isForum || topic === undefined) throw badRequest('message thread not found');
@@ -177,7 +177,7 @@ function threadOf(room: Room, thread: number | undefined): number | undefined {
   return thread;
 }
 
-function repliedTo(room: Room, parameters: unknown): Message | undefined {
+export function repliedTo(room: Room, parameters: unknown): Message | undefined {
   if (parameters === undefined) return undefined;
   const id = integer(parameters as Arguments, 'message_id');
   const target = id === undefined ? undefined : room.messages.get(id);

@@ -22,6 +22,8 @@ export type SentMessage = Readonly<{
   texts: readonly string[];
   parseMode?: string;
   deleted: boolean;
+  /** What was uploaded; `text` is its caption then. */
+  file?: Readonly<{ kind: 'document' | 'photo'; name: string; bytes: Buffer }>;
 }>;
 
 /** A chat, seen by a test. */
@@ -34,6 +36,8 @@ export type Chat = Readonly<{
   everSent(): readonly SentMessage[];
   /** The first message of the bot that was not given out by this call before, matches, and is not deleted: waits for it. */
   nextMessage(match?: string | RegExp): Promise<SentMessage>;
+  /** The same for messages with a file, by its name. */
+  nextFile(name?: string): Promise<SentMessage & Readonly<{ file: NonNullable<SentMessage['file']> }>>;
   /** Chat actions (typing) so far. */
   actions(): readonly Readonly<{ action: string; thread: number | undefined; at: number }>[];
   /** Emoji that the bot put on a message. */
@@ -95,6 +99,18 @@ export function createChat(
         );
         if (found !== undefined) givenOut.add(found.message.message_id);
         return found && toSent(found);
+      });
+    },
+    nextFile(name) {
+      return tools.until(`a file ${name ?? ''} in ${room.id}`, () => {
+        for (const stored of ofBot()) {
+          const sent = toSent(stored);
+          if (sent.file === undefined || sent.deleted || givenOut.has(sent.id)) continue;
+          if (name !== undefined && sent.file.name !== name) continue;
+          givenOut.add(sent.id);
+          return { ...sent, file: sent.file };
+        }
+        return undefined;
       });
     },
     actions: () => room.actions,
@@ -169,18 +185,21 @@ function memberOf({ me }: World, standing: BotStanding): object {
   return { status: standing === 'member' || standing === 'administrator' ? standing : 'left', user };
 }
 
-function toSent({ message, texts, parseMode, deleted }: Stored): SentMessage {
+function toSent({ message, texts, parseMode, deleted, file }: Stored): SentMessage {
   const rows = message.reply_markup?.inline_keyboard ?? [];
   const { message_thread_id: thread, reply_to_message: reply } = message;
   return {
     id: message.message_id,
-    text: message.text ?? '',
-    entities: message.entities ?? [],
+    text: message.text ?? message.caption ?? '',
+    entities: message.entities ?? message.caption_entities ?? [],
     buttons: rows.flat().map(({ text }) => text),
     ...(thread === undefined ? {} : { thread }),
     ...(reply === undefined ? {} : { replyTo: reply.message_id }),
     texts: [...texts],
     ...(parseMode === undefined ? {} : { parseMode }),
     deleted,
+    ...(file === undefined
+      ? {}
+      : { file: { kind: message.photo === undefined ? 'document' : 'photo', ...file } as const }),
   };
 }

@@ -29,10 +29,11 @@ import { createWebhookDelivery } from './deliver-webhook.ts';
 import { createFaults, meet, type Faults } from './faults.ts';
 import { createFlood } from './flood.ts';
 import { botMethods } from './methods-bot.ts';
+import { fileMethods } from './methods-files.ts';
 import { messageMethods } from './methods-messages.ts';
 import { createUpdateMethods } from './methods-updates.ts';
 import { createPerson, type Person } from './person.ts';
-import { readCall, type Arguments } from './read-call.ts';
+import { readCall, type Arguments, type Files } from './read-call.ts';
 import { createChat, type Chat } from './room.ts';
 import { createUpdateQueue, type UpdateQueue } from './update-queue.ts';
 import { createWaiting } from './waiting.ts';
@@ -98,13 +99,14 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
     queue,
     clock,
     retryMs: options.webhookRetryMs ?? 1000,
-    call: ({ method, ...args }) => carryOut(String(method), args, new AbortController().signal),
+    call: ({ method, ...args }) => carryOut(String(method), args, new AbortController().signal, new Map()),
   });
   const updates = createUpdateMethods({ queue, webhook, clock });
   const count = options.flood === false ? () => undefined : createFlood(clock);
-  const methods: Readonly<Record<string, (args: Arguments, gone: AbortSignal) => unknown>> = {
+  const methods: Readonly<Record<string, (args: Arguments, gone: AbortSignal, files: Files) => unknown>> = {
     ...updates.methods,
     ...messageMethods(world, count),
+    ...fileMethods(world, count),
     ...botMethods(world),
   };
 
@@ -114,10 +116,15 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
     waiting.check();
   }
 
-  async function carryOut(method: string, args: Arguments, gone: AbortSignal): Promise<unknown> {
+  async function carryOut(
+    method: string,
+    args: Arguments,
+    gone: AbortSignal,
+    files: Files,
+  ): Promise<unknown> {
     const name = method.toLowerCase();
     checkArguments(name, args);
-    return await methods[name]?.(args, gone);
+    return await methods[name]?.(args, gone, files);
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -141,7 +148,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
         return void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>');
       }
       if (fault !== undefined) await meet(fault, clock);
-      const result = await carryOut(call.method, call.args, gone.signal);
+      const result = await carryOut(call.method, call.args, gone.signal, call.files);
       record.answer = { ok: true, result: structuredClone(result) };
       waiting.check();
       if (fault?.lateMs !== undefined) await clock.sleep(fault.lateMs);

@@ -15,6 +15,8 @@ export type Stored = {
   texts: string[];
   /** `parse_mode` of the last call. */
   parseMode: string | undefined;
+  /** The bytes of what was uploaded with it. */
+  file?: Readonly<{ name: string; bytes: Buffer }>;
 };
 
 export type Room = {

@@ -14,6 +14,7 @@ import {
 } from '../../../src/tools/built-in/create-skills-read-file.ts';
 import { createSkillsSearch } from '../../../src/tools/built-in/create-skills-search.ts';
 import { makeSkill } from '../../support/make-skill.ts';
+import { noArtifact } from '../../support/no-files.ts';
 
 const weather = makeSkill('weather', {
   description: 'Tells rain from sun.',
@@ -51,7 +52,9 @@ function call(tool: Tool, input: unknown): Promise<Envelope> {
     },
     toolUseId: 'toolu_1',
     signal: new AbortController().signal,
+    turn: 'item',
     progress: () => undefined,
+    artifact: noArtifact,
     settle: () => undefined,
   });
 }

@@ -13,6 +13,7 @@ import { openCeiling } from '../../../src/tools/ceiling.ts';
 import { riskOf } from '../../../src/tools/risk.ts';
 import { makeSkill } from '../../support/make-skill.ts';
 import { quietLog } from '../../support/quiet-log.ts';
+import { noHandOver } from '../../support/no-files.ts';
 
 const sandbox = createVirtualSandbox();
 const root = await mkdtemp(path.join(tmpdir(), 'skillet-script-'));
@@ -58,6 +59,8 @@ async function runScript(
     redact: createRedactor(Object.entries(change.env ?? {}).map(([name, value]) => ({ name, value }))),
     log: quietLog(),
     onProgress: () => undefined,
+    turn: 'item',
+    handOver: noHandOver,
     audit: () => undefined,
   });
   const input = { path: file, ...(args === undefined ? {} : { args }) };

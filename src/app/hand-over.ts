@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { byteSize } from '../core/byte-size.ts';
+import type { Channel } from '../core/channel.ts';
+import { oneLine } from '../core/text.ts';
+import type { HandOver } from '../core/tool.ts';
+import type { Store } from '../stores/store.ts';
+import type { OutgoingFiles } from './outgoing-files.ts';
+import { partKey, type Voice } from './voice.ts';
+
+/** Bytes of one file, whatever a platform would take. */
+const largestOutgoing = 100_000_000;
+
+/**
+ * Puts a tool's file on its way (T12): the bytes are kept first, then the outbox row is written. Row and bytes are named by
+ * the tool call, so that a call made again after a crash sends nothing twice (Q6). It goes to the conversation of the
+ * work and to no other (A12).
+ */
+export function createHandOver(options: {
+  store: Pick<Store, 'commit'>;
+  outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
+  channels: ReadonlyMap<string, Channel>;
+  voice: Pick<Voice, 'rows'>;
+  redact(): (text: string) => string;
+}): HandOver {
+  const { store, outgoing, channels, voice, redact } = options;
+
+  return async (artifact, { requester: { conversation }, turn, call, index }) => {
+    const channel = channels.get(conversation.channel);
+    if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
+    const key = `${turn}!file-${digest(`${call}\n${index}`).slice(0, 16)}`;
+    const id = digest(key).slice(0, 32);
+    const name = redact()(fileName(artifact.name));
+    const largest = Math.min(channel.files.largest, largestOutgoing);
+    const kept = await outgoing.keep(id, artifact.data, name, largest);
+    if (kept === 'too large') {
+      const problem = `${name} is too large: at most ${byteSize(largest)} can be sent here`;
+      return { ok: false, code: 'FILE_TOO_LARGE', problem };
+    }
+    if (kept.size === 0) {
+      await outgoing.remove(id);
+      return {
+        ok: false,
+        code: 'ARGUMENTS_INVALID',
+        problem: `${name} is empty, and empty files can not be sent`,
+      };
+    }
+    const { size } = kept;
+    const mime = artifact.mime ?? kept.mime;
+    const caption = redact()(artifact.caption ?? '').trim();
+    const below = channel.files.fitsCaption(caption);
+    const part = { markdown: below ? caption : '', file: { id, name, mime, size } };
+    await store.commit({
+      outbox: [
+        { key: partKey(key, 0), conversation, part },
+        ...(below ? [] : voice.rows(conversation, `${key}-caption`, caption)),
+      ],
+    });
+    return { ok: true, name, mime, size };
+  };
+}
+
+/** A name that every platform and every disk takes: no path, no control or formatting characters. */
+export function fileName(name: string): string {
+  const flat = oneLine(path.posix.basename(name.replaceAll('\\', '/')), 150);
+  const safe = flat.replace(/[\p{Cc}\p{Cf}"';:*?<>|/]/gu, '_').replace(/^\.+/, '');
+  return safe.trim() === '' ? 'file' : safe.trim();
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

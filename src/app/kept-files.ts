@@ -1,0 +1,79 @@
+import { readdir, rm, stat } from 'node:fs/promises';
+import path from 'node:path';
+import type { ListedItem } from '../stores/store.ts';
+import { createOutgoingFiles, type OutgoingFiles } from './outgoing-files.ts';
+import { chatFolderName, chatFolders, scratchFolders } from './run-folders.ts';
+
+/** What lies in the workspace beside skills: folders of conversations and runs, and files on their way. */
+export type KeptFiles = Readonly<{
+  outgoing: OutgoingFiles;
+  /** Removes the folders of these conversations (keys) and of their threads, and these files on their way (ids). Gives how many were there (Q12). */
+  forget(gone: Readonly<{ places: readonly string[]; files: readonly string[] }>): Promise<number>;
+  /**
+   * Removes conversation folders and files on their way that were not touched since `now - retentionMs`, and the folders of
+   * runs that are no longer under way (T10, Q12). `waiting` is all that waits in the inbox.
+   */
+  tidy(now: number, retentionMs: number, waiting: readonly ListedItem[]): Promise<void>;
+}>;
+
+/** A run that ended may be gone on with after a person's answer: within half an hour. */
+const restMs = 3_600_000;
+/** Runs that another run began have no item of their own: while any runs are under way they are given a day. */
+const nestedMs = 86_400_000;
+
+export function createKeptFiles(workspace: string): KeptFiles {
+  const outgoing = createOutgoingFiles(workspace);
+  const chats = chatFolders(workspace);
+  const scratch = scratchFolders(workspace);
+
+  return {
+    outgoing,
+    async forget({ places, files }) {
+      const names = places.map(chatFolderName);
+      const folders = (await namesIn(chats)).filter((folder) =>
+        names.some((name) => folder === name || folder.startsWith(`${name}-`)),
+      );
+      for (const folder of folders) await removeFolder(path.join(chats, folder));
+      let removed = folders.length;
+      for (const id of files) {
+        if ((await outgoing.find(id)) === undefined) continue;
+        await outgoing.remove(id);
+        removed += 1;
+      }
+      return removed;
+    },
+    async tidy(now, retentionMs, waiting) {
+      await removeUntouched(chats, now - retentionMs, () => true);
+      await outgoing.tidy(now - retentionMs);
+      const runs = waiting.flatMap(({ message }) => (message?.task?.kind === 'run' ? [message.task.id] : []));
+      const before = now - (runs.length === 0 ? restMs : nestedMs);
+      await removeUntouched(scratch, before, (name) => !runs.includes(name));
+    },
+  };
+}
+
+async function removeUntouched(
+  folder: string,
+  before: number,
+  mayGo: (name: string) => boolean,
+): Promise<void> {
+  for (const name of (await namesIn(folder)).filter(mayGo)) {
+    const entry = path.join(folder, name);
+    const { mtimeMs = before } = (await stat(entry).catch(ifAbsent)) ?? {};
+    if (mtimeMs < before) await removeFolder(entry);
+  }
+}
+
+/** Links in it are removed, not followed. */
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 2 });
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder).catch(ifAbsent)) ?? [];
+}
+
+function ifAbsent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}

@@ -1,0 +1,65 @@
+import { openAsBlob } from 'node:fs';
+import type { OutgoingPart } from '../../core/channel.ts';
+import type { Conversation } from '../../core/conversation.ts';
+import { SendError } from '../../core/errors.ts';
+import { textOf, type CallSlack } from './call-slack.ts';
+import { keyBlockId } from './find-key.ts';
+import { toSlackPlain } from './from-markdown.ts';
+import { toSendError } from './slack-error.ts';
+
+type File = NonNullable<OutgoingPart['file']>;
+
+/** Bytes of a file that Slack takes. */
+export const largestFile = 1_000_000_000;
+const longestCaption = 3000;
+const uploadMs = 600_000;
+
+/** Whether a text can stand with a file: 3,000 characters, and no link, which would be dead there. */
+export function captionFits(markdown: string): boolean {
+  const text = toSlackPlain(markdown);
+  return text.length <= longestCaption && !/:\/\/|mailto:/.test(text);
+}
+
+/** Uploads the bytes; nobody sees them yet. Gives the file's id. Throws SendError, never `unknown`: it may be done again. */
+export async function uploadFile(call: CallSlack, { name, size, path }: File): Promise<string> {
+  try {
+    const place = await call('files.getUploadURLExternal', { filename: name, length: size });
+    const answer = await fetch(textOf(place, 'upload_url'), {
+      method: 'POST',
+      body: await openAsBlob(path),
+      redirect: 'error',
+      signal: AbortSignal.timeout(uploadMs),
+    });
+    if (!answer.ok) throw new SendError('retry', `Slack answered ${answer.status} to an upload`);
+    return textOf(place, 'file_id');
+  } catch (error) {
+    const failed = fileError(error);
+    throw failed.outcome === 'unknown' ? new SendError('retry', failed.message, { cause: error }) : failed;
+  }
+}
+
+/** Shows an uploaded file in the conversation, marked with the outbox row's key. Throws SendError. */
+export async function shareFile(
+  call: CallSlack,
+  { chat, thread }: Conversation,
+  { markdown, file: { name } }: Readonly<{ markdown: string; file: File }>,
+  id: string,
+  key: string,
+): Promise<void> {
+  // Plain text: Slack makes no mention or link of it. Without a caption the name carries the mark.
+  const caption = { type: 'plain_text', text: toSlackPlain(markdown) || name, emoji: false };
+  try {
+    await call('files.completeUploadExternal', {
+      files: [{ id, title: name }],
+      channel_id: chat,
+      ...(thread === undefined ? {} : { thread_ts: thread }),
+      blocks: [{ type: 'section', block_id: keyBlockId(key), text: caption }],
+    });
+  } catch (error) {
+    throw fileError(error);
+  }
+}
+
+function fileError(error: unknown): SendError {
+  return toSendError(error, 'a file');
+}

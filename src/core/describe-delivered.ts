@@ -1,0 +1,9 @@
+import { byteSize } from './byte-size.ts';
+import type { Delivered } from './tool.ts';
+
+/** Delivered files as a model reads of them: names, types and sizes on one line; empty where there are none (T12). */
+export function describeDelivered(files: readonly Delivered[]): string {
+  if (files.length === 0) return '';
+  const each = files.map(({ name, mime, size }) => `${name} (${mime}, ${byteSize(size)})`);
+  return `[delivered to the conversation: ${each.join(', ')}]`;
+}

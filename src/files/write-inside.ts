@@ -1,0 +1,57 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, constants, lstatSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import { enterFolder, unlessRefused, type Way } from './enter-folder.ts';
+import type { FilePlace } from './open-inside.ts';
+
+/**
+ * Writes a file (0600) whole or not at all, folders on the way being made. False where a name on the way is a link or no
+ * folder, or where something that is no regular file bears the name (T13). What a link or a second name leads to stays
+ * as it is. Throws where the disk is full.
+ */
+export function writeInside({ root, names }: FilePlace, bytes: Uint8Array, way?: Way): boolean {
+  const name = names.at(-1);
+  if (name === undefined) return false;
+  const folder = enterFolder(root, names.slice(0, -1), { make: true, ...(way === undefined ? {} : { way }) });
+  if (folder === undefined) return false;
+  const entry = folder.at(name);
+  const draft = folder.at(`.${randomBytes(6).toString('hex')}.part`);
+  try {
+    const before = unlessRefused(() => lstatSync(entry));
+    if (before !== undefined && !before.isFile()) return false;
+    writeNew(draft, bytes);
+    renameSync(draft, entry);
+    return true;
+  } catch (error) {
+    unlessRefused(() => unlinkSync(draft));
+    if (!isRefusal(error)) throw error;
+    return false;
+  } finally {
+    folder.leave();
+  }
+}
+
+function writeNew(file: string, bytes: Uint8Array): void {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const descriptor = openSync(file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/** A name that can't be had here; anything else is a fault of the disk. */
+function isRefusal(error: unknown): boolean {
+  const codes = [
+    'EISDIR',
+    'ENOTDIR',
+    'EEXIST',
+    'ENOTEMPTY',
+    'ENAMETOOLONG',
+    'ENOENT',
+    'EACCES',
+    'EPERM',
+    'ELOOP',
+  ];
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

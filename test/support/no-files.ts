@@ -1,0 +1,16 @@
+import type { OutgoingFiles } from '../../src/app/outgoing-files.ts';
+import type { FileLimits } from '../../src/core/channel.ts';
+import type { HandOver, ToolContext } from '../../src/core/tool.ts';
+
+/** For tests in which no file is handed over: whoever does it anyway fails. */
+export const noHandOver: HandOver = async () => Promise.reject(new Error('no file was expected'));
+
+export const noArtifact: ToolContext['artifact'] = async () =>
+  Promise.reject(new Error('no file was expected'));
+
+export const noFiles: Pick<OutgoingFiles, 'find' | 'remove'> = {
+  find: async () => undefined,
+  remove: async () => undefined,
+};
+
+export const anyFile: FileLimits = { largest: Infinity, fitsCaption: () => true };

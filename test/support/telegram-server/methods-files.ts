@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { Message } from 'grammy/types';
+import { badRequest, BotApiError } from './bot-api-error.ts';
+import { integer, string } from './check-arguments.ts';
+import { checkKeyboard } from './check-keyboard.ts';
+import { formatCaption } from './format-text.ts';
+import { publicMe, repliedTo, threadOf, writableRoom } from './methods-messages.ts';
+import type { Arguments, Files, SentFile } from './read-call.ts';
+import { chatOf, type World } from './world.ts';
+
+type Method = (args: Arguments, gone: AbortSignal, files: Files) => unknown;
+
+const largestUpload = 50 * 1024 * 1024;
+const largestPhoto = 10 * 1024 * 1024;
+
+/** Methods that upload a file into a chat, with the platform's limits. */
+export function fileMethods(world: World, count: (chat: number) => void): Readonly<Record<string, Method>> {
+  const send = (
+    args: Arguments,
+    kind: 'document' | 'photo',
+    describe: (file: SentFile, id: string) => object,
+    files: Files,
+  ): Message => {
+    const caption = formatCaption(string(args, 'caption'), string(args, 'parse_mode'));
+    const keyboard = checkKeyboard(args['reply_markup']);
+    const file = uploaded(args, kind, files);
+    const room = writableRoom(world, args);
+    const thread = threadOf(room, integer(args, 'message_thread_id'));
+    const reply = repliedTo(room, args['reply_parameters']);
+    const described = describe(file, createHash('sha1').update(file.bytes).digest('hex'));
+    count(room.id);
+    const message = {
+      message_id: world.nextMessageId(room),
+      from: publicMe(world),
+      chat: chatOf(room),
+      date: world.date(),
+      ...(thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true }),
+      ...(reply === undefined ? {} : { reply_to_message: reply }),
+      ...described,
+      ...(caption.text === '' ? {} : { caption: caption.text }),
+      ...(caption.entities.length === 0 ? {} : { caption_entities: caption.entities }),
+      ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
+    } as Message;
+    const stored = world.keep(room, message, true);
+    stored.parseMode = string(args, 'parse_mode') || undefined;
+    stored.file = file;
+    world.changed();
+    return message;
+  };
+
+  return {
+    senddocument: (args, _gone, files) =>
+      send(
+        args,
+        'document',
+        ({ name, bytes }, id) => ({
+          document: { file_id: `D${id}`, file_unique_id: id, file_name: name, file_size: bytes.length },
+        }),
+        files,
+      ),
+    sendphoto: (args, _gone, files) =>
+      send(
+        args,
+        'photo',
+        ({ bytes }, id) => {
+          if (bytes.length > largestPhoto) throw badRequest('PHOTO_SAVE_FILE_INVALID');
+          const { width, height } = pngSize(bytes);
+          const ratio = Math.max(width, height) / Math.min(width, height);
+          if (width + height > 10_000 || ratio > 20) throw badRequest('PHOTO_INVALID_DIMENSIONS');
+          const size = { file_id: `P${id}`, file_unique_id: id, width, height, file_size: bytes.length };
+          return { photo: [size] };
+        },
+        files,
+      ),
+  };
+}
+
+/** Uploaded with the call: ids and addresses of files elsewhere are no use to this bot. */
+function uploaded(args: Arguments, kind: string, files: Files): SentFile {
+  const reference = /^attach:\/\/(.+)$/.exec(string(args, kind))?.[1] ?? '';
+  const file = files.get(reference);
+  if (file === undefined) throw badRequest(`there is no ${kind} in the request`);
+  if (file.bytes.length > largestUpload) throw new BotApiError(413, 'Request Entity Too Large');
+  if (file.bytes.length === 0) throw badRequest('file must be non-empty');
+  return file;
+}
+
+/** Pictures of tests are PNG. */
+function pngSize(bytes: Buffer): Readonly<{ width: number; height: number }> {
+  if (bytes.subarray(1, 4).toString() !== 'PNG' || bytes.length < 24)
+    throw badRequest('IMAGE_PROCESS_FAILED');
+  return { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) };
+}
