@@ -1,8 +1,7 @@
-import { conversationKey } from '../../core/conversation.ts';
 import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
 import type { Accepted, Inbox, InboxItem } from '../store.ts';
-import { acceptMessages, type Arrival, type Arrived } from './accept-messages.ts';
 import type { Backing } from './backing.ts';
+import { createArrivals } from './create-arrivals.ts';
 import { createBatch } from './create-batch.ts';
 import { fenceValues, lost, type Fence } from './lease.ts';
 import { lockOf } from './lock-of.ts';
@@ -12,7 +11,7 @@ import type { Serve } from './create-serve.ts';
 type Taking = Readonly<{ lane: string; now: number; fence: Fence }>;
 type TakenRow = InboxRow & Readonly<{ place: number; held: boolean; before: number | null }>;
 
-/** Messages stored, or items taken, in one transaction. */
+/** Items taken in one transaction. */
 const batchSize = 200;
 /** The row of the item that a message is in, by the place of its key among the values. */
 const itemOf = (place: string) => `(SELECT item FROM skillet.inbox_keys WHERE key = ${place})`;
@@ -22,27 +21,7 @@ const ending = `UPDATE skillet.inbox SET status = 'done', parts = '', join_key =
 export function createInbox(backing: Backing, serve: Serve): Inbox {
   const { database, jobs, leases, announce, clock, log } = backing;
 
-  const arrive = createBatch<Arrival, Arrived>(async (arrivals) => {
-    const lanes = arrivals.map(({ message }) => conversationKey(message.conversation));
-    await jobs.prepare('inbox', lanes);
-    const locks = lanes.map((lane) => lockOf('inbox', lane));
-    const held = (place: number) => {
-      const arrival = arrivals[place];
-      return arrival?.type === 'accept' ? (arrival.options.join?.holdMs ?? 0) : 0;
-    };
-    const arrived = await database.transaction({ outlives: 'disk', locks }, async (query) => {
-      const results = await acceptMessages(query, arrivals);
-      const offers = lanes.flatMap((lane, place) =>
-        results[place] === 'stored' ? [{ lane, inMs: held(place) }] : [],
-      );
-      await jobs.offer(query, 'inbox', offers);
-      return results;
-    });
-    arrived.forEach((result, place) => {
-      if (result === 'stored') announce('inbox', held(place));
-    });
-    return arrived;
-  }, batchSize);
+  const arrive = createArrivals(backing);
 
   /** An item's state changed by hand: its lane's job, which may have been put off for it, is due. */
   async function byHand(key: string, outlives: 'disk' | 'memory', work: (query: Query) => Promise<boolean>) {

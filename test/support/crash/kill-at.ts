@@ -17,7 +17,7 @@ const {
   when: 'before' | 'after' | 'committed';
   nth?: number;
 };
-const pattern = new RegExp(at);
+const pattern = new RegExp(at, 'g');
 const state = { left: nth };
 /** Connections in a transaction; true where its COMMIT is the moment. */
 const open = new WeakMap<object, boolean>();
@@ -28,11 +28,11 @@ function die(): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
 }
 
-/** Whether this statement is the one, counted. */
+/** Whether this statement is the one, counted; what one statement writes for several may match several times. */
 function isIt(sql: string, values: readonly unknown[]): boolean {
-  if (!pattern.test(`${sql.replace(/\s+/g, ' ')} ${JSON.stringify(values)}`)) return false;
-  state.left -= 1;
-  return state.left === 0;
+  const before = state.left;
+  state.left -= [...`${sql.replace(/\s+/g, ' ')} ${JSON.stringify(values)}`.matchAll(pattern)].length;
+  return before > 0 && state.left <= 0;
 }
 
 const nothing = (): void => undefined;

@@ -12,8 +12,9 @@ export type Moment = Readonly<{
 
 type When = KillAt['when'];
 
-/** What writes entries, and parts to send, on either store. */
+/** What writes entries, messages that arrive, and parts to send, on either store. */
 const step = '(INSERT INTO entries|skillet\\.write_steps)\\b';
+const arriving = '(INSERT INTO (skillet\\.)?inbox|skillet\\.accept_new)\\b';
 const parts = '(INSERT INTO outbox|skillet\\.write_steps)\\b';
 
 /** An entry of this kind whose text holds the token. */
@@ -23,7 +24,11 @@ function entry(kind: string, when: When): Moment['kill'] {
 
 /** The `nth` start or end of a tool call; ids hold the token. */
 function call(kind: 'tool_started' | 'tool_result', when: When, nth = 1): Moment['kill'] {
-  return ({ token }) => ({ at: `${step}.*${kind}.*_${token}_`, when, nth });
+  return ({ token }) => ({
+    at: `${kind}\\\\",\\\\"toolUseId\\\\":\\\\"[^"]*_${token}_`,
+    when,
+    nth,
+  });
 }
 
 function inChat(statement: string, when: When): Moment['kill'] {
@@ -35,17 +40,17 @@ export const accepting: readonly Moment[] = [
   {
     name: 'before a message is stored',
     say: 'say $',
-    kill: inChat('INSERT INTO (skillet\\.)?inbox\\b', 'before'),
+    kill: inChat(arriving, 'before'),
   },
   {
     name: 'within the transaction that stores it',
     say: 'say $',
-    kill: inChat('INSERT INTO (skillet\\.)?inbox\\b', 'after'),
+    kill: inChat(arriving, 'after'),
   },
   {
     name: 'stored, the platform not told',
     say: 'say $',
-    kill: inChat('INSERT INTO (skillet\\.)?inbox\\b', 'committed'),
+    kill: inChat(arriving, 'committed'),
     often: true,
   },
 ];

@@ -1,0 +1,78 @@
+import { conversationKey } from '../../core/conversation.ts';
+import { bounds } from '../bounds.ts';
+import { writeItem } from '../grow-item.ts';
+import { acceptMessages, type Arrival, type Arrived } from './accept-messages.ts';
+import type { Backing } from './backing.ts';
+import { createBatch } from './create-batch.ts';
+import { lockOf } from './lock-of.ts';
+import { queueOf } from './queue-of.ts';
+
+type Accepting = Extract<Arrival, { type: 'accept' }>;
+
+/** Messages stored in one transaction. */
+const batchSize = 200;
+
+/** Takes in what arrives: on the disk when it resolves (Q1). What arrives together shares a transaction. */
+export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<Arrived> {
+  const { database, jobs, announce } = backing;
+
+  /** Messages that nothing can be joined to, nearly always new: then it is one statement. */
+  async function takeNew(arrivals: readonly Accepting[]): Promise<readonly Arrived[]> {
+    const lanes = arrivals.map(laneOf);
+    const locks = [...new Set(lanes)].map((lane) => lockOf('inbox', lane));
+    const times = arrivals.map(({ options }) => options.now);
+    const { rows } = await database.query<Readonly<{ outcomes: readonly (Arrived | 'known')[] }>>(
+      'SELECT skillet.accept_new($1, $2, $3, $4, $5, $6, $7) AS outcomes',
+      [
+        locks.sort((a, b) => (a < b ? -1 : 1)).map(String),
+        arrivals.map(({ message }) => message.id),
+        lanes,
+        lanes.map((lane) => queueOf('inbox', lane)),
+        arrivals.map(({ message }) => writeItem(message)),
+        times,
+        bounds.laneItems,
+      ],
+    );
+    const outcomes = rows[0]?.outcomes ?? [];
+    if (outcomes.includes('stored')) announce('inbox');
+    const twins = await takeAny(arrivals.filter((_, n) => outcomes[n] === 'known'));
+    const twin = twins.values();
+    return outcomes.map((outcome) => (outcome === 'known' ? (twin.next().value ?? 'duplicate') : outcome));
+  }
+
+  /** Edits, twins, and what may continue another message. */
+  async function takeAny(arrivals: readonly Arrival[]): Promise<readonly Arrived[]> {
+    if (arrivals.length === 0) return [];
+    const lanes = arrivals.map(laneOf);
+    const locks = lanes.map((lane) => lockOf('inbox', lane));
+    const taken = await database.transaction({ outlives: 'disk', locks }, async (query) => {
+      const results = await acceptMessages(query, arrivals);
+      const offers = lanes.flatMap((lane, n) =>
+        results[n] === 'stored' ? [{ lane, inMs: holdMs(arrivals[n]) }] : [],
+      );
+      await jobs.offer(query, 'inbox', offers);
+      return results;
+    });
+    taken.forEach((result, n) => {
+      if (result === 'stored') announce('inbox', holdMs(arrivals[n]));
+    });
+    return taken;
+  }
+
+  return createBatch<Arrival, Arrived>(async (arrivals) => {
+    await jobs.prepare('inbox', arrivals.map(laneOf));
+    return arrivals.every(isPlain) ? takeNew(arrivals) : takeAny(arrivals);
+  }, batchSize);
+}
+
+function isPlain(arrival: Arrival): arrival is Accepting {
+  return arrival.type === 'accept' && arrival.options.join === undefined;
+}
+
+function holdMs(arrival: Arrival | undefined): number {
+  return arrival?.type === 'accept' ? (arrival.options.join?.holdMs ?? 0) : 0;
+}
+
+function laneOf({ message }: Arrival): string {
+  return conversationKey(message.conversation);
+}
