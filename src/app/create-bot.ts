@@ -150,7 +150,7 @@ export function createBot(parts: BotParts): Bot {
   });
   const agent = createAgent({
     live: current,
-    web: createWebTools(),
+    web: createWebTools({ config: () => live.config, clock, log }),
     moved,
     handOver,
     store,

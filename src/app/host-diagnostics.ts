@@ -5,7 +5,7 @@ import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Skill } from '../core/skill.ts';
 import { builtIns } from './resolve-command.ts';
 
-/** What only the bot can say of its skills: names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8). */
+/** What only the bot can say of its skills: names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8), a search without a provider (T2). */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
@@ -18,6 +18,8 @@ export function hostDiagnostics(
     const hasModel = config.skills.byName[skill.name]?.model !== undefined;
     const forked = skill.context === 'inline' ? whyForked(skill, config.agent.tools, hasModel) : undefined;
     const command = builtIns.some((name) => name === skill.name);
+    const searches =
+      skill.allowedTools?.some((tool) => tool === 'web_search' || tool === 'WebSearch') === true;
     return [
       ...(unknown === undefined ? [] : [{ ...unknown, ...at }]),
       ...(command
@@ -26,6 +28,16 @@ export function hostDiagnostics(
               ...at,
               code: 'NAME_TAKEN',
               message: `/${skill.name} is a built-in command and wins: people can't start this skill by name until it is renamed`,
+            },
+          ]
+        : []),
+      ...(searches && config.tools.web_search === undefined
+        ? [
+            {
+              ...at,
+              code: 'WEB_SEARCH_MISSING',
+              message: `${skill.name} would search the web, and no provider is set: write [tools.web_search] into config.toml, with provider = "brave" and api_key, or provider = "searxng" and base_url. Until then it does without`,
+              field: 'allowed_tools',
             },
           ]
         : []),

@@ -79,8 +79,25 @@ export const plugin = section(
   },
 );
 
+/** `[tools.web_search]`: the service that is asked (T2). Without it there is no such tool. */
+const webSearch = section(
+  {
+    provider: z.enum(['brave', 'searxng']),
+    api_key: z.string().min(1).optional(),
+    base_url: httpUrl.optional(),
+  },
+  (table, complain) => {
+    if (table['provider'] === 'brave' && table['api_key'] === undefined) {
+      complain(['api_key'], 'Brave needs a key: write "$BRAVE_API_KEY"');
+    }
+    if (table['provider'] === 'searxng' && table['base_url'] === undefined) {
+      complain(['base_url'], 'write the address of your SearXNG, such as "http://127.0.0.1:8080"');
+    }
+  },
+);
+
 /** `[tools.NAME]`: a tool's settings (X3). */
-export const toolsSection = z.record(z.string(), ownTable);
+export const toolsSection = z.object({ web_search: webSearch.optional() }).catchall(ownTable);
 
 const textTable = z.record(z.string(), z.string({ error: 'write text in quotes' }));
 

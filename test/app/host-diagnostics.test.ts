@@ -63,3 +63,26 @@ test('I1 A8 a menu shows what anybody may use in such a chat, and nothing that l
   assert.deepEqual(own(menus.group), ['all']);
   assert.equal(menus.group.find(({ name }) => name === 'all')?.hint, '<x>');
 });
+
+test('T2 a skill that would search the web says what the operator has to set, until it is set', () => {
+  const skills = [
+    makeSkill('finder', { allowedTools: ['web_search', 'web_fetch'] }),
+    makeSkill('claude', { allowedTools: ['WebSearch'] }),
+    makeSkill('reader', { allowedTools: ['web_fetch'] }),
+    makeSkill('any'),
+  ];
+  const found = hostDiagnostics(skills, parsed.config, models);
+  assert.deepEqual(
+    found.map(({ code, message }) => [code, message.split(' ')[0]]),
+    [
+      ['WEB_SEARCH_MISSING', 'finder'],
+      ['WEB_SEARCH_MISSING', 'claude'],
+    ],
+  );
+  assert.match(found[0]?.message ?? '', /\[tools\.web_search\]/);
+  const set = parseConfig('[tools.web_search]\nprovider = "searxng"\nbase_url = "http://127.0.0.1:8080"\n', {
+    env: {},
+  });
+  assert.ok(set.ok);
+  assert.deepEqual(hostDiagnostics(skills, set.config, models), []);
+});

@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { askService, type Search } from './ask-service.ts';
+
+const answered = z.object({
+  results: z.array(z.object({ title: z.string(), url: z.string(), content: z.string().nullish() })),
+  unresponsive_engines: z.array(z.array(z.string())).catch([]),
+});
+
+/** A SearXNG instance that offers JSON. */
+export function searxngSearch({ baseUrl }: Readonly<{ baseUrl: string }>): Search {
+  return async (query, signal) => {
+    const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
+    url.searchParams.set('q', query.trim());
+    url.searchParams.set('format', 'json');
+    const answer = await askService(url, {}, signal);
+    if (typeof answer === 'string') return { ok: false, message: answer };
+    const good = answer.status === 200 ? answered.safeParse(answer.data).data : undefined;
+    if (good === undefined) return { ok: false, message: whyNot(answer.status, url) };
+    if (good.results.length === 0 && good.unresponsive_engines.length > 0) {
+      return { ok: false, message: `none of the engines behind ${url.host} answered` };
+    }
+    const results = good.results.map(({ title, url, content }) => ({ title, url, snippet: content ?? '' }));
+    return { ok: true, results: results.slice(0, 10) };
+  };
+}
+
+function whyNot(status: number, { host }: URL): string {
+  if (status === 403) {
+    return `${host} refuses to answer in JSON: its operator has to add json to search.formats in settings.yml`;
+  }
+  if (status === 429) return `${host} takes no more searches for now: its limiter refused this one`;
+  return `${host} answered with status ${status} and no results: is it SearXNG?`;
+}
