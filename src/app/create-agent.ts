@@ -5,6 +5,7 @@ import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { ScriptPackages } from '../sandbox/script-packages.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { HandOver, Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
@@ -30,7 +31,8 @@ export function createAgent(options: {
   store: Store;
   library: SkillLibrary;
   sandbox: Sandbox;
-  packages(): AvailablePackages;
+  available(): AvailablePackages;
+  packages: ScriptPackages;
   useOf: UseOf;
   authoring: SkillAuthoring;
   approvals: Approvals;
@@ -42,9 +44,9 @@ export function createAgent(options: {
   clock: Clock;
   log: Log;
 }): Agent {
-  const { live, store, sandbox, packages, approvals, meter, clock, log } = options;
+  const { live, store, sandbox, available, approvals, meter, clock, log } = options;
   const judgeCalls = createJudgeCalls({ live, approvals });
-  const readiness = createReadiness({ config: () => live().config, mode: sandbox.mode, packages });
+  const readiness = createReadiness({ config: () => live().config, mode: sandbox.mode, available });
   const runSkill = measureRuns(
     createRunSkill({
       store,
@@ -62,7 +64,7 @@ export function createAgent(options: {
   });
   const grant = createGrantTurn({
     ...options,
-    availability: createAvailability(packages),
+    availability: createAvailability(available),
     readiness,
     runSkill,
     tasks,

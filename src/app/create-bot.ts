@@ -8,8 +8,6 @@ import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
-import type { AvailablePackages } from '../sandbox/available-packages.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
 import { createAdmit } from './admit.ts';
@@ -28,6 +26,7 @@ import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
 import { measureTurns } from './measure-work.ts';
 import { createMovedChats } from './moved-chats.ts';
+import type { SkillSandbox } from './open-skill-sandbox.ts';
 import { createOperate } from './operate.ts';
 import type { Operate } from './control.ts';
 import { outageNotice } from './outage-notice.ts';
@@ -50,9 +49,7 @@ export type BotParts = Readonly<{
   config: Config;
   store: Store;
   library: SkillLibrary;
-  sandbox: Sandbox;
-  /** What commands in the sandbox find installed now (R6). */
-  packages(): AvailablePackages;
+  skillSandbox: SkillSandbox;
   channels: readonly Channel[];
   makeModels(config: Config): Models;
   /** Has the last word on access: for the terminal's own rules. */
@@ -99,7 +96,7 @@ const forgetWaitMs = 15_000;
 
 /** The one place that puts the bot together. */
 export function createBot(parts: BotParts): Bot {
-  const { store, library, sandbox, packages, health, meter, clock, log } = parts;
+  const { store, library, health, meter, clock, log } = parts;
   const channels = new Map(parts.channels.map((channel) => [channel.name, channel]));
   let live = makeLive(parts.config, parts.makeModels, parts.changeAccess);
   const current = () => live;
@@ -155,8 +152,7 @@ export function createBot(parts: BotParts): Bot {
     handOver,
     store,
     library,
-    sandbox,
-    packages,
+    ...parts.skillSandbox,
     useOf,
     authoring,
     approvals,

@@ -10,6 +10,7 @@ import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
 import type { HandOver, Tool, ToolContext } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { ScriptPackages } from '../sandbox/script-packages.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
 import { lockedSandbox } from '../skills/locked-sandbox.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
@@ -36,6 +37,7 @@ export function createGrantRun(options: {
   live: () => Live;
   library: SkillLibrary;
   sandbox: Sandbox;
+  packages: ScriptPackages;
   useOf: UseOf;
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
   judgeCalls: JudgeCalls;
@@ -44,7 +46,8 @@ export function createGrantRun(options: {
   handOver: HandOver;
   log: Log;
 }): GrantRun {
-  const { live, library, sandbox, useOf, authoring, judgeCalls, web, moved, handOver, log } = options;
+  const { live, library, sandbox, packages, useOf, authoring, judgeCalls, web, moved, handOver, log } =
+    options;
   const { writing, asItStands } = authoring;
 
   return async (skill, request, context, run) => {
@@ -68,6 +71,7 @@ export function createGrantRun(options: {
       scripts,
       folders,
       sandbox: lockedSandbox(sandbox, skill),
+      packages,
       env: environment.env,
       writing,
       web: web(),

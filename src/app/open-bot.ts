@@ -53,7 +53,7 @@ export async function openBot(options: {
     throw error;
   });
   const health = await openHealth({ ...(listen === undefined ? {} : { listen }), store, clock, log });
-  const { sandbox, packages } = await openSkillSandbox(config, log).catch(async (error: unknown) => {
+  const skillSandbox = await openSkillSandbox(config, log).catch(async (error: unknown) => {
     await store.close();
     home.release();
     throw error;
@@ -81,8 +81,7 @@ export async function openBot(options: {
     config,
     store: health.store,
     library,
-    sandbox,
-    packages,
+    skillSandbox,
     channels: [...channels.map(health.watchChannel), terminals.channel],
     makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
     changeAccess: (access) => terminalAccess(access, terminals.channel.name),
@@ -113,7 +112,7 @@ export async function openBot(options: {
     await Promise.all([control?.close(), bot.stop()]);
     await server?.close();
     await library.close();
-    await sandbox.close();
+    await skillSandbox.sandbox.close();
     await store.close();
     home.release();
     clearInterval(alive);

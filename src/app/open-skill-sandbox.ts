@@ -1,8 +1,10 @@
+import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
 import type { Log } from '../core/log.ts';
 import { followAvailablePackages, type AvailablePackages } from '../sandbox/available-packages.ts';
 import { openSandbox } from '../sandbox/open-sandbox.ts';
 import { followRootFileSystem, rootFolder, type RootFileSystem } from '../sandbox/root-file-system.ts';
+import { createScriptPackages, type ScriptPackages } from '../sandbox/script-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 
 /** The sandbox that skills run in, and the root file system that it uses where one is built. */
@@ -10,7 +12,9 @@ export type SkillSandbox = Readonly<{
   sandbox: Sandbox;
   rootFileSystem(): RootFileSystem | undefined;
   /** What its commands find installed now. */
-  packages(): AvailablePackages;
+  available(): AvailablePackages;
+  /** Packages that scripts list themselves (R7). */
+  packages: ScriptPackages;
 }>;
 
 /** Opens the sandbox of a config as the bot has it (T9, R6). Throws OperatorError for one that is asked for and isn't there. */
@@ -23,8 +27,15 @@ export async function openSkillSandbox(config: Config, log: Log): Promise<SkillS
     hidden: hiddenPaths(config),
     log,
   });
-  const packages = followAvailablePackages({ mode: sandbox.mode, root: rootFileSystem });
-  return { sandbox, rootFileSystem, packages };
+  return {
+    sandbox,
+    rootFileSystem,
+    available: followAvailablePackages({ mode: sandbox.mode, root: rootFileSystem }),
+    packages: createScriptPackages({
+      folder: path.join(config.bot.dataDir, 'uv'),
+      hosts: () => config.sandbox.packageHosts,
+    }),
+  };
 }
 
 /** What no command may see, wherever it lies (T9). */

@@ -10,11 +10,11 @@ import { installCommand, missingPackages } from './missing-packages.ts';
 /** Tells for many skills, as of now, whether what they need is on this system at all; one that lacks it stays out of the catalogue (P3). */
 export type Availability = () => (skill: Skill) => boolean;
 
-export function createAvailability(packages: () => AvailablePackages): Availability {
+export function createAvailability(available: () => AvailablePackages): Availability {
   return () => {
     let now: AvailablePackages | undefined;
     return (skill) =>
-      skill.packages.length === 0 || missingPackages(skill, (now ??= packages())).length === 0;
+      skill.packages.length === 0 || missingPackages(skill, (now ??= available())).length === 0;
   };
 }
 
@@ -22,11 +22,11 @@ export function createAvailability(packages: () => AvailablePackages): Availabil
 export function createReadiness(options: {
   config: () => Config;
   mode: SandboxMode;
-  packages: () => AvailablePackages;
+  available: () => AvailablePackages;
 }): Readiness {
-  const { config, mode, packages } = options;
+  const { config, mode, available } = options;
   return (skill) => {
-    const missing = skill.packages.length === 0 ? [] : missingPackages(skill, packages());
+    const missing = skill.packages.length === 0 ? [] : missingPackages(skill, available());
     if (missing.length > 0) {
       const those = missing.length === 1 ? 'the package' : 'the packages';
       return fail(

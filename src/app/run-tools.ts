@@ -1,6 +1,7 @@
 import type { Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { ScriptPackages } from '../sandbox/script-packages.ts';
 import { ownSkillReadFileTool } from '../tools/built-in/create-skills-read-file.ts';
 import { createSkillWritingTools, type SkillWriting } from '../tools/built-in/skill-write.ts';
 import { skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
@@ -13,6 +14,7 @@ export type RunGround = Readonly<{
   scripts: readonly string[];
   folders: RunFolders;
   sandbox: Sandbox;
+  packages: ScriptPackages;
   /** Checked by `skillEnvironment`. */
   env: Readonly<Record<string, string>>;
   /** Offered to a skill that lists its tools by name, and to no other (D9). */
@@ -27,6 +29,7 @@ export function runTools({
   scripts,
   folders,
   sandbox,
+  packages,
   env,
   writing,
   web,
@@ -34,6 +37,7 @@ export function runTools({
   const script = skillsRunScriptTool({
     skill,
     sandbox,
+    packages,
     ...folders,
     env,
     timeoutMs: skill.timeoutSeconds * 1_000,

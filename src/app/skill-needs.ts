@@ -29,7 +29,11 @@ export type SkillNeeds = Readonly<{
 export async function skillNeeds(config: Config, skills: readonly Skill[]): Promise<SkillNeeds> {
   const said: string[] = [];
   const keep = (_: object, message: string): void => void said.push(message);
-  const { sandbox, rootFileSystem, packages } = await openSkillSandbox(config, {
+  const {
+    sandbox,
+    rootFileSystem,
+    available: look,
+  } = await openSkillSandbox(config, {
     debug: () => undefined,
     info: keep,
     warn: keep,
@@ -38,7 +42,7 @@ export async function skillNeeds(config: Config, skills: readonly Skill[]): Prom
   await sandbox.close();
   const { mode } = sandbox;
   const root = rootFileSystem();
-  const available = packages();
+  const available = look();
   const needs = skills
     .filter(({ packages }) => packages.length > 0)
     .map((skill): SkillNeed => {

@@ -1,5 +1,6 @@
-import { closeSync } from 'node:fs';
+import { closeSync, realpathSync } from 'node:fs';
 import { release } from 'node:os';
+import path from 'node:path';
 import { hasProgram, packageOf } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killNamespace } from './kill-processes.ts';
@@ -46,7 +47,9 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
     async run(request) {
       const [program] = request.argv;
       const system = systemNow();
-      if (program !== 'node' && !hasProgram(system.root, searched, program)) return missing(program, system);
+      const lent = ['node', ...(request.programs ?? []).map((file) => path.basename(file))];
+      if (!lent.includes(program) && !hasProgram(system.root, searched, program))
+        return missing(program, system);
       const signal = AbortSignal.any([request.signal, ending.signal]);
       const handed = all.filter(({ ofUsers }) => !ofUsers || system.hasUsers);
       const files = handed.map(({ file }) => file.open());
@@ -74,7 +77,7 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
   };
 
   function argumentsOf(
-    { argv, skillDirectory, scratch, chat }: SandboxRequest,
+    { argv, skillDirectory, scratch, chat, packages, programs = [] }: SandboxRequest,
     system: SystemMounts,
     handed: readonly HandedFile[],
   ): readonly string[] {
@@ -92,6 +95,12 @@ export function createBubblewrapSandbox({ bwrap, limits, rootfs, hidden = [] }: 
       ...['--remount-ro', '/proc'],
       ...['--ro-bind', process.execPath, `${ownPrograms}/node`],
       ...(skillDirectory === undefined ? [] : ['--ro-bind', skillDirectory, '/skill']),
+      ...programs.flatMap((file) => [
+        '--ro-bind',
+        realpathSync(file),
+        `${ownPrograms}/${path.basename(file)}`,
+      ]),
+      ...(packages === undefined ? [] : ['--ro-bind', packages, '/packages']),
       ...['--bind', scratch, '/scratch'],
       ...(chat === undefined ? [] : ['--bind', chat, '/chat']),
       ...['--remount-ro', '/', '--chdir', '/scratch', '--'],

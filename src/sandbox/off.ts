@@ -26,13 +26,14 @@ export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox
     reachesNetwork: true,
     seen: (_, host) => host,
     async run(request) {
-      const { argv, scratch, env } = request;
+      const { argv, scratch, env, programs = [] } = request;
+      const reached = [...folders, ...programs.map((file) => path.dirname(file))];
       const [program] = argv;
-      if (!hasProgram('/', folders, program)) {
+      if (!hasProgram('/', reached, program)) {
         const message = `${program} is not there: install it on the bot's system (apt-get install ${packageOf(program)})`;
         return { status: 'unavailable', message };
       }
-      const own = { PATH: folders.join(':'), HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };
+      const own = { PATH: reached.join(':'), HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };
       const ran = runLimited(
         {
           argv: [...limitsCommand(limits), ...argv],

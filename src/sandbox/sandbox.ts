@@ -2,8 +2,8 @@
 export const sandboxModes = ['bubblewrap', 'virtual', 'docker', 'off'] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
 
-/** The folders that commands have. In every sandbox but `off` they are `/skill`, `/scratch` and `/chat`. */
-export type SandboxFolder = 'skill' | 'scratch' | 'chat';
+/** The folders that commands have. In every sandbox but `off` they are `/skill`, `/scratch`, `/chat` and `/packages`. */
+export type SandboxFolder = 'skill' | 'scratch' | 'chat' | 'packages';
 
 /** One command to run. Paths of folders are the host's. */
 export type SandboxRequest = Readonly<{
@@ -15,6 +15,10 @@ export type SandboxRequest = Readonly<{
   scratch: string;
   /** Folder of the conversation: mounted read-write where it is given (T10). It exists already. */
   chat?: string;
+  /** Folder with packages that were fetched for it: mounted read-only where it is given (R7). */
+  packages?: string;
+  /** Programs of the host that it has besides those of its system, by their own names. A virtual sandbox has none of them. */
+  programs?: readonly string[];
   /** Host patterns that a skill declares; empty: no network at all. A sandbox without `reachesNetwork` gives none. */
   network: readonly string[];
   /** Checked by `skillEnvironment`; the sandbox adds its own PATH and HOME, and nothing of the host's (U3). */

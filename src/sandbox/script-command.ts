@@ -1,7 +1,12 @@
 import path from 'node:path';
 
 /** How a script is started: the program, and what stands between it and the script's path. */
-export type ScriptCommand = Readonly<{ program: string; options: readonly string[] }>;
+export type ScriptCommand = Readonly<{
+  program: string;
+  options: readonly string[];
+  /** Its packages come from an index, and this fetches them first: a command, ended by the script's path where it takes that (R7). */
+  fetch?: Readonly<{ argv: readonly [program: string, ...rest: string[]]; takesScript: boolean }>;
+}>;
 
 /** Without a first line that says it, the ending decides (R5). */
 const byEnding: Readonly<Record<string, string>> = {
@@ -17,18 +22,60 @@ const byEnding: Readonly<Record<string, string>> = {
 
 const sameProgram: Readonly<Record<string, string>> = { python: 'python3', nodejs: 'node' };
 
+/** The line that begins a Python script's own list of what it depends on (PEP 723). */
+const listsPackages = /^# \/\/\/ script[ \t]*$/m;
+
 /**
  * What runs a script, by its first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), else by its ending (R5).
- * Nothing where neither tells. The execute bit plays no part.
+ * Python that lists its dependencies, and what names uv or uvx in its first line, is run by those without a network of
+ * their own (R7). Nothing where neither tells. The execute bit plays no part.
  */
 export function scriptCommand(file: string, text: string): ScriptCommand | undefined {
+  const [program, ...options] = named(file, text);
+  if (program === undefined) return undefined;
+  if (program === 'uvx') return byTool(options);
+  if (program === 'uv' && options[0] === 'tool' && options[1] === 'run') return byTool(options.slice(2));
+  const byUv = program === 'uv' && options[0] === 'run';
+  if ((program === 'python3' || byUv) && listsPackages.test(text)) {
+    const own = byUv ? options.slice(1).filter(isNoScriptFlag) : [];
+    return {
+      program: 'uv',
+      options: ['run', '--offline', '--quiet', ...own, '--script'],
+      fetch: { argv: ['uv', 'sync', '--quiet', '--script'], takesScript: true },
+    };
+  }
+  if (byUv) {
+    const own = options.slice(1).filter(isNoScriptFlag);
+    return {
+      program,
+      options: ['run', '--offline', '--quiet', ...own, '--script'],
+      fetch: { argv: ['uv', 'run', '--quiet', ...own, 'python', '-c', ''], takesScript: false },
+    };
+  }
+  return { program, options };
+}
+
+function named(file: string, text: string): readonly string[] {
   const [, line] = /^#!([^\r\n]*)/.exec(text) ?? [];
   const words = line?.trim().split(/[ \t]+/) ?? [];
   const [program, ...options] =
     path.posix.basename(words[0] ?? '') === 'env' ? afterEnv(words.slice(1)) : words;
-  if (program !== undefined && program !== '') return { program: nameOf(program), options };
+  if (program !== undefined && program !== '') return [nameOf(program), ...options];
   const ending = byEnding[path.posix.extname(file).toLowerCase()];
-  return ending === undefined ? undefined : { program: ending, options: [] };
+  return ending === undefined ? [] : [ending];
+}
+
+/** A tool that is asked for help is fetched, and does nothing. */
+function byTool(options: readonly string[]): ScriptCommand {
+  return {
+    program: 'uvx',
+    options: ['--offline', '--quiet', ...options],
+    fetch: { argv: ['uvx', '--quiet', ...options, '--help'], takesScript: false },
+  };
+}
+
+function isNoScriptFlag(option: string): boolean {
+  return option !== '--script' && option !== '-s';
 }
 
 function afterEnv(words: readonly string[]): readonly string[] {

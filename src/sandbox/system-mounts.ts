@@ -21,7 +21,7 @@ const settings = [
 ].flatMap((line) => line.split(' '));
 /** Made anew for each command, or of no use to one. */
 const notOfRoot: ReadonlySet<string> = new Set(
-  'boot chat dev home media mnt proc root run scratch skill sys tmp'.split(' '),
+  'boot chat dev home media mnt packages proc root run scratch skill sys tmp'.split(' '),
 );
 
 /** The system as commands see it, read-only: the host's own, or the one in `rootfs` (T9, R6). */

@@ -25,3 +25,31 @@ test('R5 without such a line the ending says it, and where neither does there is
     assert.equal(scriptCommand('scripts/run', text), undefined, JSON.stringify(text));
   }
 });
+
+test('R7 what names its packages is run by uv, offline, after a command that fetches them', () => {
+  const header = '# /// script\n# dependencies = ["rich"]\n# ///\n';
+  const sync = { argv: ['uv', 'sync', '--quiet', '--script'], takesScript: true };
+  const run = ['run', '--offline', '--quiet', '--script'];
+  for (const [file, first] of [
+    ['a.py', ''],
+    ['a.py', '#!/usr/bin/env python3\n'],
+    ['a', '#!/usr/bin/env -S uv run --script\n'],
+    ['a', '#!/usr/bin/env -S uv run -s\n'],
+  ] as const) {
+    assert.deepEqual(scriptCommand(file, first + header), { program: 'uv', options: run, fetch: sync });
+  }
+  assert.deepEqual(scriptCommand('a', '#!/usr/bin/env -S uv run --with rich --script\nprint(1)\n'), {
+    program: 'uv',
+    options: ['run', '--offline', '--quiet', '--with', 'rich', '--script'],
+    fetch: { argv: ['uv', 'run', '--quiet', '--with', 'rich', 'python', '-c', ''], takesScript: false },
+  });
+  for (const first of ['uvx --from x y', 'uv tool run --from x y']) {
+    assert.deepEqual(scriptCommand('a', `#!/usr/bin/env -S ${first}\n`), {
+      program: 'uvx',
+      options: ['--offline', '--quiet', '--from', 'x', 'y'],
+      fetch: { argv: ['uvx', '--quiet', '--from', 'x', 'y', '--help'], takesScript: false },
+    });
+  }
+  assert.deepEqual(scriptCommand('a.py', 'print("# /// script")\n'), { program: 'python3', options: [] });
+  assert.deepEqual(scriptCommand('a.sh', header), { program: 'sh', options: [] });
+});

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
-import { defineTool, type Tool } from '../../core/tool.ts';
+import { defineTool, type Tool, type ToolContext } from '../../core/tool.ts';
 import { capOutput, wholeEnd } from '../../sandbox/cap-output.ts';
 import type { Sandbox, SandboxOutcome, SandboxOutput } from '../../sandbox/sandbox.ts';
-import { scriptCommand } from '../../sandbox/script-command.ts';
+import { scriptCommand, type ScriptCommand } from '../../sandbox/script-command.ts';
+import type { PackagedOutcome, ScriptPackages } from '../../sandbox/script-packages.ts';
+import { hashSkill } from '../../skills/hash-skill.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
 import { riskInSandbox } from '../risk.ts';
 
@@ -23,8 +25,9 @@ export function skillsRunScriptTool(options: {
   chat?: string;
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
+  packages: ScriptPackages;
 }): Tool {
-  const { skill, sandbox, scratch, chat, env, timeoutMs } = options;
+  const { skill, sandbox, scratch, chat, env, timeoutMs, packages } = options;
   return defineTool({
     name: 'skills_run_script',
     description: 'Runs a script of this skill and returns its output.',
@@ -50,19 +53,25 @@ export function skillsRunScriptTool(options: {
       }
       if (args.some((each) => each.includes('\0')))
         return fail('ARGUMENTS_INVALID', 'an argument holds a NUL');
+      const place = `${sandbox.seen('skill', skill.directory)}/${path}`;
+      const packaged = await packagesOf(command, {
+        path,
+        place,
+        directory: skill.directory,
+        signal,
+        progress,
+      });
+      if (packaged !== undefined && !packaged.ok) return unpackaged(path, packaged);
       progress(`running ${path}`);
+      const argv = [command.program, ...command.options, place, ...args] as const;
       const outcome = await sandbox.run({
-        argv: [
-          command.program,
-          ...command.options,
-          `${sandbox.seen('skill', skill.directory)}/${path}`,
-          ...args,
-        ],
+        argv: packaged?.wrap(argv) ?? argv,
+        ...packaged?.request,
         skillDirectory: skill.directory,
         scratch,
         ...(chat === undefined ? {} : { chat }),
         network: skill.network,
-        env,
+        env: { ...env, ...packaged?.env },
         timeoutMs,
         outputCap: outputLimit,
         signal,
@@ -70,6 +79,40 @@ export function skillsRunScriptTool(options: {
       return answer(path, outcome, timeoutMs);
     },
   });
+
+  /** What a script that lists its packages needs to have them (R7); nothing for any other. */
+  async function packagesOf(
+    { fetch }: ScriptCommand,
+    at: Readonly<{ path: string; place: string; directory: string; signal: AbortSignal }> &
+      Pick<ToolContext, 'progress'>,
+  ): Promise<PackagedOutcome | undefined> {
+    if (fetch === undefined) return undefined;
+    const hashed = hashSkill(at.directory);
+    if (hashed === undefined)
+      return { ok: false, status: 'absent', message: 'the skill is too large for that' };
+    return packages({
+      sandbox,
+      content: `${skill.name} ${hashed.hash}`,
+      skillDirectory: at.directory,
+      scratch,
+      fetch: fetch.takesScript ? [...fetch.argv, at.place] : fetch.argv,
+      signal: at.signal,
+      onFetch: () => at.progress(`fetching the packages of ${at.path}`),
+    });
+  }
+}
+
+function unpackaged(path: string, packaged: Exclude<PackagedOutcome, { ok: true }>): Envelope {
+  if (packaged.status === 'absent') return fail('SKILL_UNAVAILABLE', `${path}: ${packaged.message}`);
+  const { outcome } = packaged;
+  if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${path}: ${outcome.message}`);
+  if (outcome.status === 'stopped' && outcome.reason === 'cancelled')
+    return fail('CANCELLED', `${path} was stopped`);
+  return fail(
+    'SCRIPT_FAILED',
+    `the packages of ${path} could not be fetched; they may come from [sandbox] package_hosts only`,
+    tailsOf(outcome),
+  );
 }
 
 function answer(path: string, outcome: SandboxOutcome, timeoutMs: number): Envelope {

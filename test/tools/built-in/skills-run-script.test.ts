@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { createRedactor } from '../../../src/core/redact.ts';
 import type { Skill } from '../../../src/core/skill.ts';
 import type { ToolOutcome } from '../../../src/core/tool-call.ts';
+import { createScriptPackages } from '../../../src/sandbox/script-packages.ts';
 import { createVirtualSandbox } from '../../../src/sandbox/virtual.ts';
 import { skillsRunScriptTool } from '../../../src/tools/built-in/skills-run-script.ts';
 import { createCallTool } from '../../../src/tools/call-tool.ts';
@@ -18,6 +19,7 @@ import { noHandOver } from '../../support/no-files.ts';
 const sandbox = createVirtualSandbox();
 const root = await mkdtemp(path.join(tmpdir(), 'skillet-script-'));
 const scratch = path.join(root, 'scratch');
+const packages = createScriptPackages({ folder: path.join(root, 'uv'), hosts: () => [], searchPath: root });
 const skill = makeSkill('worker', { directory: path.join(root, 'worker') });
 await mkdir(path.join(root, 'worker', 'scripts'), { recursive: true });
 await mkdir(scratch);
@@ -44,6 +46,7 @@ async function runScript(
     sandbox,
     scratch,
     env: change.env ?? {},
+    packages,
     timeoutMs: change.timeoutMs ?? 20_000,
   });
   const callTool = createCallTool({
@@ -179,6 +182,7 @@ test('T7 running a script is moderate: the sandbox reaches no network', () => {
     sandbox,
     scratch,
     env: {},
+    packages,
     timeoutMs: 1_000,
   });
   assert.equal(riskOf(tool), 'moderate');
