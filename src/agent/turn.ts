@@ -133,7 +133,16 @@ export function createTurn(options: {
     const today = isoDate(clock.now());
     const known = lastAt !== undefined && isoDate(lastAt) === today;
     const content = userContent(message, { background: heard, ...(known ? {} : { today }) });
-    return { kind: 'user', item: key, sender: message.sender.id, content, at: clock.now() };
+    // Instructions that were waited for arrive in a turn of their own.
+    const follows = message.task?.kind === 'result' ? message.task.follows : undefined;
+    return {
+      kind: 'user',
+      item: key,
+      sender: message.sender.id,
+      content,
+      ...(follows === undefined ? {} : { follows }),
+      at: clock.now(),
+    };
   }
 
   /** The skill a person began without asking a model first: its result, or its instructions, stand in the conversation (I6). */

@@ -136,9 +136,10 @@ export function createGrantTurn(options: {
         handOver,
         audit: () => undefined,
       });
-    // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
     const ofModel = door(tools, contraction);
-    const ofPerson = door([useSkill], openCeiling([useSkill.name]));
+    // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
+    const isModels = task !== undefined && task.tool !== useSkill.name;
+    const ofPerson = isModels ? ofModel : door([useSkill], openCeiling([useSkill.name]));
     const callTool: CallTool = (call, signal, begin) =>
       (call.id === ownCall ? ofPerson : ofModel)(call, signal, begin);
     const catalogue = renderCatalogue(tools.includes(useSkill) ? visible : [], {

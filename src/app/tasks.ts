@@ -53,13 +53,20 @@ export function createTasks(options: {
   async function tell(
     { message }: InboxItem,
     { id, skill }: RunTask,
-    { content, isError }: Readonly<{ content: string; isError: boolean }>,
+    { content, isError, follows }: ToolOutcome,
     done?: string,
   ): Promise<void> {
     const told: Message = {
       ...message,
       id: resultKey(id),
-      task: { kind: 'result', id, skill, result: content, ...(isError ? { failed: true } : {}) },
+      task: {
+        kind: 'result',
+        id,
+        skill,
+        result: content,
+        ...(isError ? { failed: true } : {}),
+        ...(follows === undefined ? {} : { follows }),
+      },
     };
     await store.commit({
       work: [{ lane: conversationKey(message.conversation), message: told }],

@@ -1,4 +1,5 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
+import type { Followed } from './followed.ts';
 
 /** Who said it. Decisions use `id` only; `name` is shown and never matched. */
 export type Sender = Readonly<{
@@ -59,6 +60,8 @@ export type Task = Readonly<
       result: string;
       /** The run came to nothing: `result` says why. */
       failed?: true;
+      /** `result` is the instructions of this skill: the turn that is told them is bound by it (T6). */
+      follows?: Followed;
     }
 >;
 

@@ -17,7 +17,8 @@ const tokens = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
 } satisfies FieldsOf<Tokens>);
-const follows = z
+/** A followed skill as stores write it. */
+export const storedFollowed: z.ZodType<Followed | undefined> = z
   .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<Followed>)
   .optional();
 
@@ -28,7 +29,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     item: text.optional(),
     sender: text.optional(),
     content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
-    follows,
+    follows: storedFollowed,
     at,
   } satisfies FieldsOf<EntryOf<'user'>>),
   z.object({
@@ -49,7 +50,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     toolUseId: text,
     content: text,
     isError: z.boolean(),
-    follows,
+    follows: storedFollowed,
     artifacts: z
       .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<Delivered>))
       .optional(),

@@ -478,3 +478,21 @@ test('T6 M5 what a turn followed is one line in later turns, pairs whole, the sa
     'the store keeps all of it',
   );
 });
+
+test('T6 U9 instructions that come later, in a turn of their own, bind that turn', async (t) => {
+  const stage = await openTurnStage(t, {
+    skills: { narrow: allowing('web_fetch') },
+    script: [calls('write_file a', 'web_fetch b'), 'Done.'],
+  });
+  const follows = { skill: 'narrow', allowedTools: ['web_fetch'] };
+  const task = {
+    kind: 'result',
+    id: 'abcdef',
+    skill: 'skills_load',
+    result: 'Do as I say.',
+    follows,
+  } as const;
+  await stage.ask('', { task });
+  assert.deepEqual(stage.did, ['web_fetch b']);
+  assert.deepEqual(stage.shown()[0], [...baseline, 'web_fetch']);
+});

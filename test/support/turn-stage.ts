@@ -13,6 +13,7 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import { decideSkill, type SkillUse } from '../../src/core/decide-skill.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { Entry } from '../../src/core/entry.ts';
+import type { Task } from '../../src/core/message.ts';
 import { noTokens } from '../../src/core/model.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import { defineTool, readOnly, type Tool, type Traits } from '../../src/core/tool.ts';
@@ -112,8 +113,15 @@ export async function openTurnStage(
   };
 
   /** Says something as Ada, or goes on with what she said under this id. */
-  const ask = async (text: string, more: { id?: string; invocation?: Invocation } = {}): Promise<string> => {
-    const message = makeMessage({ id: more.id ?? 'telegram:42:1', text });
+  const ask = async (
+    text: string,
+    more: { id?: string; invocation?: Invocation; task?: Task } = {},
+  ): Promise<string> => {
+    const message = makeMessage({
+      id: more.id ?? 'telegram:42:1',
+      text,
+      ...(more.task === undefined ? {} : { task: more.task }),
+    });
     const visible = (): readonly Skill[] =>
       library
         .current()
