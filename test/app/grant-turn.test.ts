@@ -22,8 +22,14 @@ const registry = createRegistry([
 ]);
 const model = scriptedModel([]);
 
+type Needs = Parameters<typeof createGrantTurn>[0];
+
+/** What these calls do not touch. */
+const untouched = {} as Needs;
+
 function grantFor(message: Message) {
   const grant = createGrantTurn({
+    ...untouched,
     live: () =>
       ({
         config,
