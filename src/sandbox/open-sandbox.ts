@@ -20,7 +20,7 @@ export async function openSandbox(options: {
   log: Log;
 }): Promise<Sandbox> {
   const { mode, limits, rootfs, hidden, log } = options;
-  const made = { limits, hidden, ...(rootfs === undefined ? {} : { rootfs }) };
+  const made = { limits, hidden, wayOut: { log }, ...(rootfs === undefined ? {} : { rootfs }) };
   switch (mode) {
     case 'virtual':
       log.info({ sandbox: mode }, 'scripts run in a shell in memory: no programs of the system, no network');

@@ -10,7 +10,10 @@ import type { Pipe, Pipes } from './pipes.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxRequest, StopReason } from './sandbox.ts';
 import { watchLimits } from './watch-limits.ts';
 
-/** A program of the host and how it is started; `files` are open ones that it gets from descriptor 4 on. */
+/** The descriptor that the first of a command's files gets. */
+export const firstFile = 4;
+
+/** A program of the host and how it is started; `files` are open ones that it gets from `firstFile` on. */
 export type HostCommand = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;

@@ -1,0 +1,75 @@
+import { realpathSync } from 'node:fs';
+import { release } from 'node:os';
+import path from 'node:path';
+import { limitsCommand } from './limits-command.ts';
+import type { SandboxLimits, SandboxRequest } from './sandbox.ts';
+
+/** Where programs are looked for in the sandbox. */
+export const searchedFolders = ['/usr/local/bin', '/usr/bin', '/bin'];
+/** User and group in the sandbox. */
+export const sandboxUser = 1000;
+
+const ownPrograms = '/run/skillet/bin';
+/** Node, which the bot itself runs on: in every sandbox, before any other. */
+export const nodeSeen = `${ownPrograms}/node`;
+
+/** Megabytes of the temporary folders at most. */
+const mostTemporary = 256;
+
+/**
+ * Arguments of bwrap for one command (T9). `system` mounts what programs need, `more` what only this command has; both
+ * are arguments themselves, and so is what stands `before` the command.
+ */
+export function bubblewrapArguments(
+  { argv, skillDirectory, scratch, chat, packages, programs = [] }: SandboxRequest,
+  limits: SandboxLimits,
+  {
+    system,
+    more,
+    before,
+  }: Readonly<{ system: readonly string[]; more: readonly string[]; before: readonly string[] }>,
+): readonly string[] {
+  const user = String(sandboxUser);
+  const temporary = String(Math.min(mostTemporary, limits.memoryMb / 4) * 1024 * 1024);
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
+    ...['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
+    ...['--uid', user, '--gid', user, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
+    ...system,
+    ...['--proc', '/proc', '--dev', '/dev', '--size', temporary, '--perms', '1777', '--tmpfs', '/dev/shm'],
+    ...['--size', temporary, '--perms', '1777', '--tmpfs', '/tmp', '--remount-ro', '/dev'],
+    // Where the bot is root, so is the sandbox's user to the system: it would own what is in /proc/sys.
+    ...['--remount-ro', '/proc'],
+    ...['--ro-bind', process.execPath, nodeSeen],
+    ...(skillDirectory === undefined ? [] : ['--ro-bind', skillDirectory, '/skill']),
+    ...programs.flatMap((file) => ['--ro-bind', realpathSync(file), `${ownPrograms}/${path.basename(file)}`]),
+    ...(packages === undefined ? [] : ['--ro-bind', packages, '/packages']),
+    ...['--bind', scratch, '/scratch'],
+    ...(chat === undefined ? [] : ['--bind', chat, '/chat']),
+    ...more,
+    ...['--remount-ro', '/', '--chdir', '/scratch', '--'],
+    ...limitsCommand(limits, { ownUsers: countsByNamespace(), awaits: true }),
+    ...before,
+    ...argv,
+  ];
+}
+
+/** The environment of a command: what is declared, and the sandbox's own over it. */
+export function sandboxEnvironment(
+  declared: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  return {
+    ...declared,
+    PATH: [ownPrograms, ...searchedFolders].join(':'),
+    HOME: '/scratch',
+    TMPDIR: '/tmp',
+    USER: 'skillet',
+    LANG: 'C.UTF-8',
+  };
+}
+
+/** Since Linux 5.14 processes are counted for each user namespace; before, for the user on the whole system. */
+function countsByNamespace(): boolean {
+  const [major = 0, minor = 0] = release().split('.').map(Number);
+  return major > 5 || (major === 5 && minor >= 14);
+}

@@ -1,0 +1,61 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createAllowProxy, type AllowProxyOptions } from '../net/create-allow-proxy.ts';
+
+/** How a command in a namespace without a network reaches the hosts that its skill declares. */
+export type WayOut = Readonly<{
+  /** Arguments of bwrap. */
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** Stands before the command. */
+  argv: readonly string[];
+  /** What the sandbox has mounted needs no name on the host any more. */
+  started(): void;
+  close(): Promise<void>;
+}>;
+
+export type WayOutOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | 'log'>;
+
+const folder = '/run/skillet';
+const port = 3128;
+
+/**
+ * Opens a proxy on a Unix socket that leads to `hosts` only, and says how to put it into a sandbox: a forwarder on the
+ * loopback address in there leads to the socket, and the usual variables lead programs to the forwarder (T9).
+ * `node` is the path of Node in the sandbox.
+ */
+export async function openWayOut(
+  hosts: readonly string[],
+  node: string,
+  options: WayOutOptions = {},
+): Promise<WayOut> {
+  const outside = mkdtempSync(path.join(tmpdir(), 'skillet-proxy-'));
+  const remove = (): void => rmSync(outside, { recursive: true, force: true });
+  const proxy = await createAllowProxy({
+    ...options,
+    hosts,
+    socketPath: path.join(outside, 'proxy.sock'),
+  }).catch((error: unknown) => {
+    remove();
+    throw error;
+  });
+  const typed = import.meta.filename.endsWith('.ts');
+  const forward = path.join(import.meta.dirname, typed ? 'forward-process.ts' : 'forward-process.js');
+  const forwardSeen = `${folder}/forward.${typed ? 'mts' : 'mjs'}`;
+  const url = `http://127.0.0.1:${port}`;
+  const local = 'localhost,127.0.0.1';
+  return {
+    args: ['--ro-bind', proxy.socketPath, `${folder}/proxy.sock`, '--ro-bind', forward, forwardSeen],
+    env: {
+      ...{ HTTP_PROXY: url, HTTPS_PROXY: url, http_proxy: url, https_proxy: url },
+      ...{ NO_PROXY: local, no_proxy: local, NODE_USE_ENV_PROXY: '1' },
+    },
+    argv: [node, '--no-warnings', forwardSeen, String(port), `${folder}/proxy.sock`],
+    started: remove,
+    async close() {
+      await proxy.close();
+      remove();
+    },
+  };
+}
