@@ -24,6 +24,8 @@ export type RunGrant =
       model: Model;
       maxIterations: number;
       timeoutSeconds: number;
+      /** What its profile adds to the system prompt (U11). */
+      profile?: string;
       /** The body with its arguments filled in; `filled` when text of a person or model is in it. */
       body: Readonly<{ text: string; filled: boolean }>;
       files: readonly string[];
@@ -42,6 +44,8 @@ export type RunPlace = Readonly<{
   transcript: string;
   /** Its time limit, not yet begun. */
   deadline: Deadline;
+  /** Skills whose runs this one is inside of, the outermost first (U7). */
+  chain: readonly string[];
 }>;
 
 /** Characters of a result that reach the main agent: with its envelope they stay within the 30,000 of any tool (U4, M3). */
@@ -53,6 +57,8 @@ export type RunSkill = (
   context: ToolContext,
   /** Id of the transcript that asked, so that the run's own journal is found again after a crash. */
   parent: string,
+  /** Skills whose runs it is inside of, the outermost first (U7). */
+  chain?: readonly string[],
 ) => Promise<SkillResult>;
 
 /**
@@ -69,12 +75,12 @@ export function createRunSkill(options: {
 }): RunSkill {
   const { store, grant, costOf, clock, log } = options;
 
-  return async (skill, request, context, parent) => {
+  return async (skill, request, context, parent, chain = []) => {
     const runId = runIdOf(parent, context.toolUseId);
     const began = clock.now();
     const deadline = createDeadline(clock);
     const transcript = runTranscript(parent, context.toolUseId);
-    const granted = await grant(skill, request, context, { id: runId, transcript, deadline });
+    const granted = await grant(skill, request, context, { id: runId, transcript, deadline, chain });
     if (!granted.ok)
       return {
         status: 'error',
@@ -95,6 +101,7 @@ export function createRunSkill(options: {
       store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
     const prompt = runPrompt({
       skill,
+      profile: granted.profile,
       body: granted.body.text,
       filled: granted.body.filled,
       files: granted.files,

@@ -1,4 +1,4 @@
-import { createRunSkill } from '../agent/run-skill.ts';
+import { createRunSkill, type RunSkill } from '../agent/run-skill.ts';
 import { createTurn, type Turn } from '../agent/turn.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
@@ -10,6 +10,7 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { HandOver, Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import type { Approvals } from './approvals.ts';
+import { createChainedSkills } from './chained-skills.ts';
 import { createAttendTask } from './attend-task.ts';
 import { costOf } from './cost-of.ts';
 import { createGrantRun } from './grant-run.ts';
@@ -47,10 +48,17 @@ export function createAgent(options: {
   const { live, store, sandbox, available, approvals, meter, clock, log } = options;
   const judgeCalls = createJudgeCalls({ live, approvals });
   const readiness = createReadiness({ config: () => live().config, mode: sandbox.mode, available });
-  const runSkill = measureRuns(
+  const availability = createAvailability(available);
+  const chained = createChainedSkills({
+    ...options,
+    availability,
+    readiness,
+    runSkill: (...of) => runSkill(...of),
+  });
+  const runSkill: RunSkill = measureRuns(
     createRunSkill({
       store,
-      grant: measureRunCalls(createGrantRun({ ...options, judgeCalls }), meter),
+      grant: measureRunCalls(createGrantRun({ ...options, judgeCalls, chained }), meter),
       costOf: (model, tokens) => costOf(live().config, model.alias, tokens),
       clock,
       log,
@@ -64,7 +72,7 @@ export function createAgent(options: {
   });
   const grant = createGrantTurn({
     ...options,
-    availability: createAvailability(available),
+    availability,
     readiness,
     runSkill,
     tasks,

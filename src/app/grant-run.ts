@@ -17,6 +17,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
+import type { ChainedSkills } from './chained-skills.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
@@ -44,10 +45,23 @@ export function createGrantRun(options: {
   web: () => readonly Tool[];
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  chained: ChainedSkills;
   log: Log;
 }): GrantRun {
-  const { live, library, sandbox, packages, useOf, authoring, judgeCalls, web, moved, handOver, log } =
-    options;
+  const {
+    live,
+    library,
+    sandbox,
+    packages,
+    useOf,
+    authoring,
+    judgeCalls,
+    web,
+    moved,
+    handOver,
+    chained,
+    log,
+  } = options;
   const { writing, asItStands } = authoring;
 
   return async (skill, request, context, run) => {
@@ -66,7 +80,16 @@ export function createGrantRun(options: {
     const { files, scripts, cut } = listSkillFiles(skill);
     const place = await moved.original(context.requester.conversation);
     const folders = runFolders(config.bot.workspace, place, run.id);
-    const tools = runTools({
+    const profile = config.agents[skill.agent];
+    if (profile === undefined && skill.agent !== 'general')
+      log.warn(
+        { skill: skill.name, agent: skill.agent },
+        'no [agents] profile has this name: general is used',
+      );
+    const allowed = skill.allowedTools?.length ? skill.allowedTools : profile?.tools;
+    // Only where it is written out (T5): a run that may not chain is not even offered it.
+    const chains = allowed?.includes('use_skill') === true;
+    const own = runTools({
       skill,
       scripts,
       folders,
@@ -76,9 +99,10 @@ export function createGrantRun(options: {
       writing,
       web: web(),
     });
+    const tools = chains ? [...own, await chained(skill, run, context.requester)] : own;
     await makeRunFolders(folders);
     const ceiling = makeCeiling(
-      skill.allowedTools,
+      allowed,
       tools.map(({ name }) => name),
       {
         declaresCapabilities: skill.capabilities.length > 0,
@@ -109,7 +133,7 @@ export function createGrantRun(options: {
       handOver,
       audit: () => undefined,
     });
-    const wanted = settings?.model ?? skill.model ?? config.agent.model;
+    const wanted = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
     const unknown = models.check(wanted);
     if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
     return {
@@ -117,6 +141,7 @@ export function createGrantRun(options: {
       model: models.get(wanted),
       maxIterations: settings?.maxIterations ?? skill.maxIterations,
       timeoutSeconds: skill.timeoutSeconds,
+      ...(profile?.prompt === undefined ? {} : { profile: profile.prompt }),
       body: { text: redact(body.text), filled: body.substituted },
       files: files.map((file) => redact(file)),
       filesCut: cut,

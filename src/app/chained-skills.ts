@@ -1,0 +1,69 @@
+import type { RunPlace, RunSkill } from '../agent/run-skill.ts';
+import { createUseSkill, type Readiness } from '../agent/use-skill.ts';
+import { decideSkill } from '../core/decide-skill.ts';
+import type { Log } from '../core/log.ts';
+import { noTokens } from '../core/model.ts';
+import type { Skill } from '../core/skill.ts';
+import type { Requester, Tool } from '../core/tool.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Live } from './live.ts';
+import type { Availability } from './readiness.ts';
+import type { UseOf } from './use-of.ts';
+
+/** Skills that may be under way inside one another, the outermost included (U7). */
+const depthLimit = 3;
+
+export type ChainedSkills = (skill: Skill, run: RunPlace, requester: Requester) => Promise<Tool>;
+
+/**
+ * `use_skill` for a run (U7): access is decided again for the original sender and chat, as for any model; the inner run has
+ * its own env and journal. No skill inside itself, and no more than three deep: RECURSION_LIMIT.
+ */
+export function createChainedSkills(options: {
+  live: () => Live;
+  library: SkillLibrary;
+  availability: Availability;
+  readiness: Readiness;
+  useOf: UseOf;
+  runSkill: RunSkill;
+  log: Log;
+}): ChainedSkills {
+  const { live, library, availability, readiness, useOf, runSkill, log } = options;
+
+  return async (skill, run, requester) => {
+    const chain = [...run.chain, skill.name];
+    const use = {
+      ...(await useOf({ ...requester, sender: { id: requester.sender } })),
+      by: 'model',
+    } as const;
+    const visible = (): readonly Skill[] => {
+      const isAvailable = availability();
+      return library
+        .current()
+        .skills.filter(
+          (other) =>
+            !chain.includes(other.name) &&
+            isAvailable(other) &&
+            decideSkill(other, live().rules, use).allowed,
+        );
+    };
+    return createUseSkill({
+      visible,
+      find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
+      rules: () => live().rules,
+      use: () => use,
+      readiness,
+      async run(inner, request, context) {
+        const stopped = chain.includes(inner.name)
+          ? `${inner.name} is under way already: ${[...chain, inner.name].join(' → ')}`
+          : chain.length >= depthLimit
+            ? `no more than ${depthLimit} skills may be inside one another: ${chain.join(' → ')}`
+            : undefined;
+        if (stopped === undefined) return runSkill(inner, request, context, run.transcript, chain);
+        const nothing = { iterations: 0, durationMs: 0, tokens: noTokens, truncated: false, artifacts: [] };
+        return { status: 'error', code: 'RECURSION_LIMIT', text: stopped, ...nothing };
+      },
+      log,
+    });
+  };
+}
