@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Pin } from '../core/skill.ts';
 import { createGiveWay } from './give-way.ts';
@@ -35,7 +35,7 @@ export function lockedSkillStore(dataDir: string): SkillStore {
           folders = [...folders, ...foldersOf(directory, pin)];
         }
       }
-      return { skills: skills.sort((a, b) => (a.path < b.path ? -1 : 1)), diagnostics: [] };
+      return { skills: skills.sort(byFolderName), diagnostics: [] };
     },
     async load(skill: StoredSkill, limit: number): Promise<StoredBytes> {
       const { path, pin } = skill;
@@ -43,7 +43,7 @@ export function lockedSkillStore(dataDir: string): SkillStore {
       const directory = dirname(path);
       const problem = checkPinned(directory, pin, memory);
       if (problem !== undefined) return broken(path, pinBroken(pin, problem));
-      const file = readPinned(directory, pin, skillFileOf(pin));
+      const file = readPinned(directory, pin, basename(path));
       if (!file.ok) return broken(path, pinBroken(pin, file.problem));
       const cut = file.bytes.length > limit;
       return { ok: true, bytes: file.bytes.subarray(0, limit), cut, stamp: stampOf(path, undefined) };
@@ -51,6 +51,11 @@ export function lockedSkillStore(dataDir: string): SkillStore {
     readFile: async (skill: StoredSkill, path: string) => readSkillFile(skill, path),
     folders: () => folders,
   });
+}
+
+/** Above it are hashes, whose order means nothing. */
+function byFolderName(a: StoredSkill, b: StoredSkill): number {
+  return basename(a.directory ?? a.path) < basename(b.directory ?? b.path) ? -1 : 1;
 }
 
 /** Why nothing that is installed can be used. */

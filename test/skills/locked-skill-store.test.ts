@@ -30,6 +30,7 @@ import { listSkillFiles } from '../../src/skills/skill-files.ts';
 import { createSkillLibrary } from '../../src/skills/skill-library.ts';
 import { offerSkills } from '../support/offer-skills.ts';
 import { makeRoot, put, silent, skillText } from './make-root.ts';
+import { testSkillStore } from './skill-store-contract.ts';
 
 const skip = process.platform === 'linux' ? false : 'the sandbox "off" needs Linux';
 
@@ -80,6 +81,18 @@ async function codesOf(dataDir: string): Promise<readonly string[]> {
   const { diagnostics } = await loadSkills([{ origin: 'installed', store: lockedSkillStore(dataDir) }]);
   return diagnostics.map(({ code }) => code);
 }
+
+testSkillStore(
+  'lock',
+  async (t, files) => {
+    const dataDir = makeRoot(t);
+    const source = makeRoot(t, files);
+    const { offers } = await offerSkills(t, source);
+    installSkills(dataDir, { source, offers, at: Date.now() });
+    return lockedSkillStore(dataDir);
+  },
+  { flat: false },
+);
 
 /** What somebody who can write into the data directory may do to a skill. */
 const tampering: Readonly<Record<string, (folder: string) => void>> = {

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync } from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { installSkills, quarantineFolder } from '../../src/skills/install-skills.ts';
+import { loadSkills } from '../../src/skills/load-skills.ts';
+import { lockedSkillStore } from '../../src/skills/locked-skill-store.ts';
+import { readSkillFile } from '../../src/skills/read-skill-file.ts';
+import { offerSkills } from '../support/offer-skills.ts';
+import { makeRoot, skillText } from './make-root.ts';
+
+test('D6 killed while it installs, either version is in place as a whole, and the next install works', async (t) => {
+  const version = (word: string): string =>
+    makeRoot(t, {
+      'a/SKILL.md': skillText(`name: a\ndescription: ${word}`),
+      ...Object.fromEntries(
+        Array.from({ length: 8 }, (_, index) => [`a/files/${index}.txt`, word.repeat(2_000)]),
+      ),
+    });
+  const [first, second] = [version('first'), version('second')];
+  const dataDir = makeRoot(t);
+  const { offers } = await offerSkills(t, first);
+  installSkills(dataDir, { source: '/s', offers, at: Date.now() });
+  const seen = new Set<string>();
+  for (let kill = 0; kill < 5; kill += 1) {
+    const child = spawn(
+      process.execPath,
+      [path.join(import.meta.dirname, 'install-again.ts'), dataDir, '/s', second, first],
+      {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      },
+    );
+    const exited = once(child, 'exit');
+    // In the midst of whatever follows that many installs.
+    for (let words = 0; words <= kill;) words += ((await once(child.stdout, 'data')) as [Buffer])[0].length;
+    child.kill('SIGKILL');
+    await exited;
+
+    const { skills, diagnostics } = await loadSkills([
+      { origin: 'installed', store: lockedSkillStore(dataDir) },
+    ]);
+    assert.deepEqual(diagnostics, []);
+    const [skill] = skills;
+    assert.ok(skill);
+    seen.add(skill.description);
+    for (let index = 0; index < 8; index += 1) {
+      const file = readSkillFile(skill, `files/${index}.txt`);
+      assert.ok(file.ok && file.text === skill.description.repeat(2_000));
+    }
+    installSkills(dataDir, { source: '/s', offers, at: Date.now() });
+  }
+  quarantineFolder(dataDir);
+  assert.deepEqual(readdirSync(path.join(dataDir, 'quarantine')), []);
+  t.diagnostic(`found after kills: ${[...seen].join(', ')}`);
+});
