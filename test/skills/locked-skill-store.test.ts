@@ -99,9 +99,10 @@ const tampering: Readonly<Record<string, (folder: string) => void>> = {
   'one byte of SKILL.md': (folder) => appendFileSync(path.join(folder, 'SKILL.md'), 'x'),
   'a byte of a script, size and time kept': (folder) => {
     const file = path.join(folder, 'scripts/greet.sh');
-    const { atime, mtime } = statSync(file);
+    const times = path.join(folder, '../times');
+    execFileSync('touch', ['-r', file, times]);
     writeFileSync(file, 'echo hellO');
-    utimesSync(file, atime, mtime);
+    execFileSync('touch', ['-r', times, file]);
   },
   'a file added': (folder) => writeFileSync(path.join(folder, 'scripts/extra.sh'), 'echo x'),
   'a hidden file added': (folder) => writeFileSync(path.join(folder, '.env'), 'x'),
