@@ -3,7 +3,7 @@ import { openSource } from '../../src/skills/install-open.ts';
 import { readOffers } from '../../src/skills/install-offers.ts';
 import { installSkills, quarantineFolder } from '../../src/skills/install-skills.ts';
 
-/** Installs two versions in turn, as fast as it can, until it is killed; says a word for each. */
+/** Installs versions in turn, a day between them, as fast as it can, until it is killed; says a word for each. */
 const [dataDir = '', source = '', ...versions] = process.argv.slice(2);
 const all = await Promise.all(
   versions.map(async (path) => {

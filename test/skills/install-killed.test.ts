@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
+import { readdirSync, watch } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { installSkills, quarantineFolder } from '../../src/skills/install-skills.ts';
@@ -11,6 +11,25 @@ import { readSkillFile } from '../../src/skills/read-skill-file.ts';
 import { offerSkills } from '../support/offer-skills.ts';
 import { makeRoot, skillText } from './make-root.ts';
 
+/** What an install does, seen from outside: each is followed by a kill. */
+const moments = [
+  ['quarantine', /./],
+  ['installed', /^[0-9a-f]{64}$/],
+  ['', /^skills\.lock\.toml\.new$/],
+  ['', /^skills\.lock\.toml$/],
+  ['installed', /^\.changed$/],
+] as const;
+
+function happens(folder: string, name: RegExp): Promise<void> {
+  return new Promise((resolve) => {
+    const watcher = watch(folder, (_event, entry) => {
+      if (entry === null || !name.test(entry)) return;
+      watcher.close();
+      resolve();
+    });
+  });
+}
+
 test('D6 killed while it installs, either version is in place as a whole, and the next install works', async (t) => {
   const version = (word: string): string =>
     makeRoot(t, {
@@ -19,22 +38,23 @@ test('D6 killed while it installs, either version is in place as a whole, and th
         Array.from({ length: 8 }, (_, index) => [`a/files/${index}.txt`, word.repeat(2_000)]),
       ),
     });
-  const [first, second] = [version('first'), version('second')];
+  // With three, the one before last is swept away, so that each install makes its folder anew.
+  const versions = ['first', 'second', 'third'].map(version);
   const dataDir = makeRoot(t);
-  const { offers } = await offerSkills(t, first);
+  const { offers } = await offerSkills(t, versions[0] ?? '');
   installSkills(dataDir, { source: '/s', offers, at: Date.now() });
   const seen = new Set<string>();
-  for (let kill = 0; kill < 5; kill += 1) {
+  for (const [folder, name] of moments) {
     const child = spawn(
       process.execPath,
-      [path.join(import.meta.dirname, 'install-again.ts'), dataDir, '/s', second, first],
+      [path.join(import.meta.dirname, 'install-again.ts'), dataDir, '/s', ...versions],
       {
         stdio: ['ignore', 'pipe', 'inherit'],
       },
     );
     const exited = once(child, 'exit');
-    // In the midst of whatever follows that many installs.
-    for (let words = 0; words <= kill;) words += ((await once(child.stdout, 'data')) as [Buffer])[0].length;
+    await once(child.stdout, 'data');
+    await happens(path.join(dataDir, folder), name);
     child.kill('SIGKILL');
     await exited;
 
