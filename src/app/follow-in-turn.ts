@@ -13,6 +13,7 @@ import { createSkillsReadFile } from '../tools/built-in/create-skills-read-file.
 import { createSkillsSearch } from '../tools/built-in/create-skills-search.ts';
 import { createContraction, type Contraction } from '../tools/contraction.ts';
 import type { Live } from './live.ts';
+import type { SkillAuthoring } from './skill-authoring.ts';
 
 /** What the main agent can do with skills in one turn besides running them (R1, U8), and what that makes of its tools (T6). */
 export type FollowInTurn = Readonly<{
@@ -26,6 +27,7 @@ export function createFollowInTurn(options: {
   live: () => Live;
   library: SkillLibrary;
   sandbox: Pick<Sandbox, 'seen'>;
+  authoring: Pick<SkillAuthoring, 'asItStands'>;
   log: Log;
 }): (turn: {
   /** Skills that the model may use now. */
@@ -35,21 +37,21 @@ export function createFollowInTurn(options: {
   /** Names of everything the main agent has in this turn. */
   names(): readonly string[];
 }) => FollowInTurn {
-  const { live, library, sandbox, log } = options;
+  const { live, library, sandbox, authoring, log } = options;
   const make = {
     list: createSkillsList(),
     search: createSkillsSearch(),
     load: createSkillsLoad(),
     readFile: createSkillsReadFile(),
   };
-  const body = (skill: Skill, args?: string): Promise<FilledBody> =>
-    library
-      .current()
-      .body(
-        skill.name,
-        args,
-        skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory),
-      );
+  const body = async (skill: Skill, args?: string): Promise<FilledBody> => {
+    const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
+    const read = await library.current().body(skill.name, args, seenAt);
+    // Judged after the reading: what was read is what was agreed to (D9).
+    if ((await authoring.asItStands(skill)).access.approved) return read;
+    const message = `${skill.name} was changed and waits for approval`;
+    return { ok: false, code: 'SKILL_DISABLED', message };
+  };
 
   return ({ visible, byPerson, names }) => {
     const contraction = createContraction({

@@ -21,6 +21,7 @@ import { createFollowInTurn } from './follow-in-turn.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import type { Availability } from './readiness.ts';
+import type { SkillAuthoring } from './skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
 
 type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
@@ -39,6 +40,7 @@ export function createGrantTurn(options: {
   live: () => Live;
   library: SkillLibrary;
   sandbox: Pick<Sandbox, 'seen'>;
+  authoring: Pick<SkillAuthoring, 'asItStands'>;
   availability: Availability;
   readiness: Readiness;
   runSkill: RunSkill;

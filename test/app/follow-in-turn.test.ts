@@ -496,3 +496,15 @@ test('T6 U9 instructions that come later, in a turn of their own, bind that turn
   assert.deepEqual(stage.did, ['web_fetch b']);
   assert.deepEqual(stage.shown()[0], [...baseline, 'web_fetch']);
 });
+
+test('D9 T6 instructions that nobody agreed to are not given, neither loaded nor inline, and bind nothing', async (t) => {
+  const stage = await openTurnStage(t, {
+    skills: { changed: allowing('web_fetch', 'context: inline\n', 'THE BODY') },
+    script: [calls('skills_load changed', 'use_skill changed', 'write_file x'), 'Done.'],
+  });
+  stage.unapproved.add('changed');
+  await stage.ask('go');
+  assert.deepEqual(stage.did, ['write_file x']);
+  for (const result of (await stage.results()).slice(0, 2)) assert.match(result, /^error SKILL_DISABLED/);
+  assert.doesNotMatch(JSON.stringify(await stage.entries()), /THE BODY/);
+});

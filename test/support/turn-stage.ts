@@ -83,6 +83,7 @@ export async function openTurnStage(
   const model = scriptedModel(options.script, { contextWindow: options.contextWindow ?? 200_000 });
   const did: string[] = [];
   const forked: string[] = [];
+  const unapproved = new Set<string>();
   const extra = Object.entries(extraTools).map(([name, traits]) =>
     defineTool({
       name,
@@ -100,6 +101,12 @@ export async function openTurnStage(
   const followInTurn = createFollowInTurn({
     live,
     library,
+    authoring: {
+      asItStands: async (skill) => ({
+        ...skill,
+        access: { ...skill.access, approved: !unapproved.has(skill.name) },
+      }),
+    },
     sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` },
     log,
   });
@@ -183,6 +190,8 @@ export async function openTurnStage(
       await library.rescan();
     },
     settings,
+    /** Names of skills whose approval was undone since they were read. */
+    unapproved,
     did,
     forked,
     log,
