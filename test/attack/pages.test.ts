@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import type { HostAddress } from '../../src/net/connect-checked.ts';
@@ -24,6 +24,14 @@ const connect = {
 
 function html(body: string): RequestListener {
   return (_, answer) => void answer.writeHead(200, { 'content-type': 'text/html' }).end(body);
+}
+
+function sendForever(answer: ServerResponse, piece: Buffer): void {
+  const more = (): void => {
+    while (!answer.destroyed && answer.write(piece));
+  };
+  answer.on('drain', more);
+  more();
 }
 
 async function attack(path: string, page: RequestListener, timeoutMs = 20_000): Promise<string> {
@@ -146,25 +154,21 @@ test('S1 M11 a page cannot forge labels, envelopes or the end of its own', async
 });
 
 test('S1 T3 a gzip bomb is unpacked no further than 2 MB', async () => {
-  const bomb = gzipSync(Buffer.alloc(64_000_000, 'x'), { level: 9 });
-  const before = process.memoryUsage().arrayBuffers;
+  // A kilobyte that unpacks to a megabyte, again and again without end: whoever unpacked all of it would never be done.
+  const piece = gzipSync(Buffer.alloc(1_000_000, 'x'), { level: 9 });
   const said = await attack('/bomb', (_, answer) => {
-    answer.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(bomb);
+    answer.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' });
+    sendForever(answer, piece);
   });
   assert.match(said, /^warning CONTENT_TRUNCATED/);
-  assert.ok(said.length < 30_000);
-  assert.ok(process.memoryUsage().arrayBuffers - before < 20_000_000, 'it was not unpacked whole');
+  assert.match(said, /\[cut: \d+ of 2000000 characters left out\]/);
 });
 
 test('S1 T3 an endless body is left after 2 MB', async () => {
   const closed = Promise.withResolvers<void>();
   const said = await attack('/endless', (_, answer) => {
-    answer.writeHead(200, { 'content-type': 'text/plain' });
-    const more = (): void => {
-      while (!answer.destroyed && answer.write('x'.repeat(65_536)));
-    };
-    answer.on('drain', more).on('close', () => closed.resolve());
-    more();
+    answer.writeHead(200, { 'content-type': 'text/plain' }).on('close', () => closed.resolve());
+    sendForever(answer, Buffer.alloc(65_536, 'x'));
   });
   assert.match(said, /^warning CONTENT_TRUNCATED/);
   await closed.promise;

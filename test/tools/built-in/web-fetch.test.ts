@@ -12,7 +12,11 @@ const pages = new Map<string, Answer | RequestListener>();
 const seen: Record<string, unknown>[] = [];
 const site = await startWebSite((asked, answer) => {
   seen.push({ ...asked.headers });
-  const page = pages.get(asked.url ?? '') ?? { status: 404, body: 'no such page' };
+  const page = pages.get(asked.url ?? '') ?? {
+    status: 404,
+    headers: { 'content-type': 'text/plain' },
+    body: 'no such page',
+  };
   if (typeof page === 'function') return page(asked, answer);
   answer.writeHead(page.status ?? 200, page.headers ?? { 'content-type': 'text/html; charset=utf-8' });
   answer.end(page.body);
@@ -112,8 +116,8 @@ test('T3 a page is read in its encoding: header, mark or meta', async () => {
   assert.match(await fetched('/l1', typed('text/plain; charset="ISO-8859-1"', latin)), /café/);
   const meta = Buffer.concat([Buffer.from('<meta charset=windows-1252><p>'), latin]);
   assert.match(await fetched('/l2', typed('text/html', meta)), /café/);
-  assert.match(await fetched('/l3', typed('text/html', Buffer.from('\ufeff<p>café', 'utf16le'))), /café/);
-  assert.match(await fetched('/l4', typed('text/html; charset=nonsense', 'café')), /café/);
+  assert.match(await fetched('/l3', typed('text/plain', Buffer.from('\ufeffcafé', 'utf16le'))), /café/);
+  assert.match(await fetched('/l4', typed('text/plain; charset=nonsense', 'café')), /café/);
 });
 
 test('T3 packed answers are unpacked', async () => {
@@ -122,7 +126,7 @@ test('T3 packed answers are unpacked', async () => {
     ['deflate', deflateSync('<p>unpacked')],
     ['br', brotliCompressSync('<p>unpacked')],
   ] as const) {
-    const headers = { 'content-type': 'text/html', 'content-encoding': encoding };
+    const headers = { 'content-type': 'text/plain', 'content-encoding': encoding };
     assert.match(await fetched(`/${encoding}`, { headers, body }), /unpacked/, encoding);
   }
   const broken = { 'content-type': 'text/html', 'content-encoding': 'gzip' };
@@ -147,7 +151,7 @@ test('T3 M3 a long page is cut inside its label, and that is said', async () => 
 test('T3 redirects are followed, five at most, and the address of the last one is told', async () => {
   const to = (location: string): Answer => ({ status: 302, headers: { location } });
   for (const hop of [1, 2, 3, 4, 5]) pages.set(`/hop${hop}`, to(hop === 5 ? '/end#part' : `hop${hop + 1}`));
-  pages.set('/end', { body: 'arrived' });
+  pages.set('/end', typed('text/plain', 'arrived'));
   assert.match(await fetched('/hop1'), /\/end#part">\narrived/);
   assert.match(await fetched('/hop0', to('/hop1')), /TOOL_FAILED: .*redirects more than 5 times/);
 });
@@ -157,7 +161,7 @@ test('T3 no cookies, no credentials, no proxy of the environment', async () => {
   try {
     pages.set('/set', { status: 302, headers: { location: '/after', 'set-cookie': 'id=1' } });
     assert.match(await fetched('/set', undefined), /no such page/);
-    assert.match(await fetched('/after', { body: 'here' }), /here/);
+    assert.match(await fetched('/after', typed('text/plain', 'here')), /here/);
   } finally {
     delete process.env['http_proxy'];
     delete process.env['HTTP_PROXY'];
