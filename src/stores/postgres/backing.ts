@@ -9,8 +9,8 @@ export type Backing = Readonly<{
   database: Database;
   jobs: Jobs;
   leases: Leases;
-  /** Tells this process and the others that lanes became due, or (in this process only) will be in `inMs`. */
-  announce(kind: Kind, inMs?: number): void;
+  /** Tells this process and the others that lanes became due (any, where none is named), or (in this process only) will be in `inMs`. */
+  announce(kind: Kind, lanes?: readonly string[], inMs?: number): void;
   clock: Clock;
   log: Log;
 }>;

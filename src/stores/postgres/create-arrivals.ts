@@ -34,7 +34,8 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
       ],
     );
     const outcomes = rows[0]?.outcomes ?? [];
-    if (outcomes.includes('stored')) announce('inbox');
+    const stored = lanes.filter((_, n) => outcomes[n] === 'stored');
+    if (stored.length > 0) announce('inbox', stored);
     const twins = await takeAny(arrivals.filter((_, n) => outcomes[n] === 'known'));
     const twin = twins.values();
     return outcomes.map((outcome) => (outcome === 'known' ? (twin.next().value ?? 'duplicate') : outcome));
@@ -54,7 +55,7 @@ export function createArrivals(backing: Backing): (arrival: Arrival) => Promise<
       return results;
     });
     taken.forEach((result, n) => {
-      if (result === 'stored') announce('inbox', holdMs(arrivals[n]));
+      if (result === 'stored') announce('inbox', lanes.slice(n, n + 1), holdMs(arrivals[n]));
     });
     return taken;
   }

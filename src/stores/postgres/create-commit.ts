@@ -49,7 +49,7 @@ export function createCommit({ database, jobs, leases, announce, clock }: Backin
         if (freed !== undefined) await jobs.hasten(query, 'inbox', freed);
       }),
     );
-    if (inbox.size > 0) announce('inbox');
+    if (inbox.size > 0) announce('inbox', [...inbox]);
   }
 
   return async (step) => {
@@ -63,7 +63,7 @@ export function createCommit({ database, jobs, leases, announce, clock }: Backin
       const outlives = leases.active() && isRetraced(step) ? 'memory' : 'disk';
       await leases.fenced((fence) => write[outlives]({ step, fence, now: clock.now() }));
     }
-    if (parts.length > 0) announce('outbox');
+    if (parts.length > 0) announce('outbox', parts);
   };
 }
 

@@ -36,7 +36,7 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
         return done;
       },
     );
-    if (changed) announce('inbox');
+    if (changed) announce('inbox', [lane]);
     return changed;
   }
 

@@ -107,7 +107,7 @@ export function createOutbox(
         if (changed > 0) await jobs.hasten(query, 'outbox', lane);
         return changed > 0;
       });
-      if (revived) announce('outbox');
+      if (revived) announce('outbox', [lane]);
       return revived;
     },
     async pending(conversation) {

@@ -4,6 +4,7 @@ import { createLookout } from '../lookout.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 import type { Announcer } from './create-announcer.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
+import { createAsking } from './create-asking.ts';
 import { createGiveBack, type Outcome } from './create-give-back.ts';
 import { createLease, type Claim, type Kind, type Lease } from './lease.ts';
 import { bringForward } from './sweep-lanes.ts';
@@ -48,31 +49,38 @@ export function createServe(
     const stopping = new AbortController();
     /** When lanes that were put off here become due. */
     const later = new Set<number>();
-    const state = { crowded: false, first: 0, seenAt: clock.now() };
+    const asking = createAsking(channels);
+    const state = { seenAt: clock.now(), nextAt: 0 };
     const lookout = createLookout({ look, what: `the ${kind}`, clock, log });
-    const { wake } = lookout;
+
+    function wake(): void {
+      asking.want();
+      lookout.wake();
+    }
 
     async function look(): Promise<number> {
       await mindClock();
-      await jobs.prepareChannels(kind, channels);
-      state.crowded = false;
-      // Another channel is asked first each time, so that none takes all the room.
-      state.first = (state.first + 1) % Math.max(1, channels.length);
-      const inTurn = [...channels.slice(state.first), ...channels.slice(0, state.first)];
-      for (const channel of inTurn) await claimFrom(channel);
-      return nextLook();
+      if (clock.now() >= state.nextAt) asking.want();
+      try {
+        await jobs.prepareChannels(kind, channels);
+        for (const channel of asking.next()) asking.asked(channel, await claimFrom(channel));
+      } catch (error) {
+        asking.want();
+        throw error;
+      }
+      state.nextAt = nextLook();
+      return state.nextAt;
     }
 
-    /** As many as there is room for. */
-    async function claimFrom(channel: string): Promise<void> {
+    /** As many as there is room for. True where there may be more. */
+    async function claimFrom(channel: string): Promise<boolean> {
       for (;;) {
         const room = concurrency - active.size;
-        if (room <= 0) state.crowded = true;
-        if (room <= 0 || stopping.signal.aborted) return;
+        if (room <= 0 || stopping.signal.aborted) return true;
         const since = performance.now();
         const { claims, more } = await jobs.claim(kind, channel, room);
         for (const claim of claims) begin(claim, since);
-        if (!more) return;
+        if (!more) return false;
       }
     }
 
@@ -99,7 +107,7 @@ export function createServe(
       const ended = hold(lease, before).finally(() => {
         lease.release();
         if (active.get(claim.lane) === ended) active.delete(claim.lane);
-        wake();
+        if (asking.wantMore()) lookout.wake();
       });
       active.set(claim.lane, ended);
     }
@@ -110,9 +118,9 @@ export function createServe(
       const since = performance.now();
       for (let turns = 1; lease.state() === 'held'; turns++) {
         const refused = stopping.signal.aborted ? false : await refuses(lease);
-        const yields = (state.crowded && turns >= inARow) || performance.now() - since > longestMs;
+        const yields = (asking.crowded() && turns >= inARow) || performance.now() - since > longestMs;
         const outcome = await giveBack(lease, { refused, yields });
-        if (outcome.next === 'later') putOff(outcome.inMs);
+        if (outcome.next === 'later') putOff(outcome.inMs, [lease.claim.lane]);
         if (outcome.next !== 'again') return;
       }
     }
@@ -154,11 +162,13 @@ export function createServe(
       return { next: 'gone' };
     }
 
-    function putOff(inMs: number): void {
-      if (stopping.signal.aborted) return announcer.announce(kind, inMs);
+    /** `lanes`: those that are due then; any, where none is named. */
+    function putOff(inMs: number, lanes?: readonly string[]): void {
+      if (stopping.signal.aborted) return announcer.announce(kind, lanes, inMs);
       // A timer may be early, the server’s clock is not.
       if (inMs > 0) later.add(clock.now() + inMs + timerSlackMs);
-      wake();
+      else asking.want(lanes?.map(servedUnder));
+      lookout.wake();
     }
 
     /** Whether a lane that is served here has a head that is due. */
@@ -168,7 +178,7 @@ export function createServe(
         [channels.map((channel) => encodeURIComponent(channel.replace(/~$/, '')))],
       );
       for (const { lane } of rows) {
-        if (!channels.includes(decodeURIComponent(laneChannel(lane)))) continue;
+        if (!channels.includes(servedUnder(lane))) continue;
         const dueAt = await head(database.query, lane);
         if (dueAt !== undefined && dueAt <= clock.now()) return true;
       }
@@ -182,7 +192,7 @@ export function createServe(
       closed.removeEventListener('abort', giveOutNoMore);
     }
 
-    const unhear = announcer.on(kind, putOff);
+    const unhear = announcer.on(kind, (lanes, inMs) => putOff(inMs, lanes));
     closed.addEventListener('abort', giveOutNoMore);
     wake();
     return {
@@ -204,4 +214,9 @@ export function createServe(
       },
     };
   };
+}
+
+/** The channel that a lane is served under. */
+function servedUnder(lane: string): string {
+  return decodeURIComponent(laneChannel(lane));
 }
