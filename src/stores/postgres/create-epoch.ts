@@ -5,7 +5,7 @@ import type { Database } from './open-database.ts';
  * lost with it: a lane goes on only where all of its steps are still there.
  */
 export type Epoch = Readonly<{
-  /** As it was a second ago at most: a lane that is claimed under the one before is lost with its first write. */
+  /** As it was when a connection was last lost, or a second ago: a lane that is claimed under an older one is lost with its first write. */
   current(): Promise<string>;
   /** It may be another one: something was lost. */
   forget(): void;
@@ -13,7 +13,7 @@ export type Epoch = Readonly<{
 
 const freshMs = 1_000;
 
-export function createEpoch({ query }: Database): Epoch {
+export function createEpoch({ query, onLoss }: Database): Epoch {
   let known: Readonly<{ id: Promise<string>; at: number }> | undefined;
 
   async function read(): Promise<string> {
@@ -22,15 +22,17 @@ export function createEpoch({ query }: Database): Epoch {
     return rows[0].id;
   }
 
+  const forget = (): void => void (known = undefined);
+  onLoss(forget);
   return {
+    forget,
     current() {
       const now = performance.now();
       if (known !== undefined && now - known.at <= freshMs) return known.id;
       const id = read();
       known = { id, at: now };
-      id.catch(() => (known = undefined));
+      id.catch(forget);
       return id;
     },
-    forget: () => (known = undefined),
   };
 }

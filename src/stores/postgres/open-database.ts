@@ -30,6 +30,8 @@ export type Database = Readonly<{
   script(sql: string): Promise<unknown>;
   /** A connection outside the pool: the caller connects it, ends it, and listens to its errors. */
   dedicated(): pg.Client;
+  /** Told when a connection was lost: the server may have stopped. */
+  onLoss(listener: () => void): void;
   /** Resolves when every connection of the pool has ended. */
   close(): Promise<void>;
 }>;
@@ -53,6 +55,7 @@ export function openDatabase(url: string, log: Log): Database {
     pipeline: true,
     types: { getTypeParser: parserOf },
   };
+  const listeners = new Set<() => void>();
   const dedicated = () => new pg.Client(settings);
   // Reads the URL; the pool would only do so later.
   dedicated();
@@ -63,7 +66,10 @@ export function openDatabase(url: string, log: Log): Database {
     onConnect: setUp,
   });
   // An error of a connection that nobody listens to ends the process.
-  const heard = (error: Error) => log.debug({ err: toFault(error) }, 'a connection to the database ended');
+  const heard = (error: Error) => {
+    log.debug({ err: toFault(error) }, 'a connection to the database ended');
+    for (const listener of listeners) listener();
+  };
   pool.on('error', heard);
   pool.on('connect', (client) => client.on('error', heard));
   const names = new Map<string, string>();
@@ -115,6 +121,7 @@ export function openDatabase(url: string, log: Log): Database {
       }),
     script: (sql) => withClient((client) => faulty(client.query(sql))),
     dedicated,
+    onLoss: (listener) => void listeners.add(listener),
     close: () => pool.end(),
   };
 }
