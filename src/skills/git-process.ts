@@ -68,8 +68,9 @@ export async function runGit(request: GitRequest): Promise<GitOutcome> {
   const { args, transport, input = '', outputLimit = 1_000_000, fileLimit, signal, progress, env } = request;
   signal.throwIfAborted();
   const protocol = transport === undefined ? [] : ['-c', `protocol.${transport}.allow=always`];
-  // The file size is counted in blocks of 512 bytes; not every system limits memory.
-  const limits = `ulimit -f ${Math.ceil(fileLimit / 512)}; ulimit -v ${memoryKb} 2>/dev/null; exec git "$@"`;
+  // The file size is counted in blocks of 512 bytes, and git says when it meets it where the signal is off; not every
+  // system limits memory.
+  const limits = `trap '' XFSZ; ulimit -f ${Math.ceil(fileLimit / 512)}; ulimit -v ${memoryKb} 2>/dev/null; exec git "$@"`;
   const child = spawn('/bin/sh', ['-c', limits, 'git', ...inCheck, ...protocol, ...args], {
     env: { ...environment(env), GIT_ALLOW_PROTOCOL: transport ?? '' },
     // A group of its own, so that all that git starts can be ended with it.

@@ -30,7 +30,7 @@ export async function openGitSource(options: OpenSource): Promise<SourceSnapshot
     if (outcome.status === 'done') return outcome.output;
     if (outcome.status === 'too much output')
       throw new OperatorError(`${address.url} holds more than ${limits.entries} files.`);
-    const tooLarge = /File too large|SIGXFSZ|signal 25/.test(outcome.message);
+    const tooLarge = /File too large/.test(outcome.message);
     throw new OperatorError(
       tooLarge
         ? `${address.url} is larger than ${sizeText(limits.packBytes)}.`

@@ -125,10 +125,8 @@ test('D6 stopping ends git and all that it started', async (t) => {
 test('D6 S1 what is larger than its limit is cut off while it arrives', async (t) => {
   const repository = makeRepository(t);
   repository.commit({ 'a/SKILL.md': text('a'), 'a/noise.bin': randomBytes(600_000) });
-  await assert.rejects(
-    offerSkills(t, repository.url, { limits: { packBytes: 200_000 } }),
-    /can't be fetched|is larger than 195\.3 KB/,
-  );
+  for (const url of [repository.url, await serveRepository(t, repository)])
+    await assert.rejects(offerSkills(t, url, { limits: { packBytes: 200_000 } }), /is larger than 195\.3 KB/);
 });
 
 test('D6 what is no repository, and one that wants a login, are told in plain words', async (t) => {
@@ -145,7 +143,41 @@ test('D6 what is no repository, and one that wants a login, are told in plain wo
     socket.on('error', () => socket.destroy());
     socket.end('HTTP/1.1 302 Found\r\nLocation: http://169.254.169.254/x\r\nContent-Length: 0\r\n\r\n');
   });
-  await assert.rejects(openForTest(t, await listen(t, moved)), /has moved|can't be fetched/);
+  await assert.rejects(
+    openForTest(t, await listen(t, moved)),
+    /error: 302\. It has moved: use its new address/,
+  );
+});
+
+test('D6 S2 a login is taken from ~/.netrc, is asked of nobody, and stands in no message', async (t) => {
+  const repository = makeRepository(t);
+  repository.commit({ 'a/SKILL.md': text('a') });
+  const url = await serveRepository(t, repository, { login: 'me:hunter22hunter' });
+  const home = makeRoot(t, { '.netrc': 'machine 127.0.0.1 login me password hunter22hunter\n' });
+  const env = { PATH: process.env['PATH'], HOME: home };
+  assert.equal((await offerSkills(t, url, { env })).offers.length, 1);
+  await assert.rejects(openForTest(t, `${url}-absent`, { env }), (error: Error) => {
+    assert.match(error.message, /can't be fetched/);
+    assert.doesNotMatch(error.message, /hunter/);
+    return true;
+  });
+});
+
+test("D6 ssh is the machine's own, told to ask nothing and to forward nothing", async (t) => {
+  const repository = makeRepository(t);
+  repository.commit({ 'a/SKILL.md': text('a') });
+  // Stands for the other side: notes how it was called, and runs what a server would.
+  const programs = makeRoot(t);
+  const called = path.join(programs, 'called');
+  const ssh = `#!/bin/sh\nprintf '%s\\n' "$@" > '${called}'\nfor last; do :; done\nexec sh -c "$last"\n`;
+  writeFileSync(path.join(programs, 'ssh'), ssh, { mode: 0o755 });
+  const env = { PATH: `${programs}:${process.env['PATH']}`, HOME: programs };
+  const { offers } = await offerSkills(t, `ssh://git@example.com:2222${repository.folder}`, { env });
+  assert.equal(offers.length, 1);
+  const words = readFileSync(called, 'utf8').split('\n');
+  for (const word of ['BatchMode=yes', 'ForwardAgent=no', 'ClearAllForwardings=yes', 'PermitLocalCommand=no'])
+    assert.ok(words.includes(word), word);
+  assert.ok(words.includes('git@example.com'));
 });
 
 test('D6 S1 a source whose git folder points at other files of this machine gives none of them', async (t) => {

@@ -85,9 +85,18 @@ export function makeRepository(t: TestContext): Repository {
 }
 
 /** Serves repositories over http on loopback, by git's own `http-backend`; gives the address of one. */
-export async function serveRepository(t: TestContext, { folder }: Repository): Promise<string> {
+export async function serveRepository(
+  t: TestContext,
+  { folder }: Repository,
+  { login }: Readonly<{ /** `user:password` that it wants. */ login?: string }> = {},
+): Promise<string> {
   const backend = path.join(execFileSync('git', ['--exec-path']).toString().trim(), 'git-http-backend');
+  const wanted = login === undefined ? undefined : `Basic ${Buffer.from(login).toString('base64')}`;
   const server = createServer((request, response) => {
+    if (wanted !== undefined && request.headers.authorization !== wanted) {
+      response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="skills"' }).end();
+      return;
+    }
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
     const child = spawn(backend, {
       env: {
