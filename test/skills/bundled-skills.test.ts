@@ -17,7 +17,8 @@ test('D1 every bundled skill passes validation, and strict where it needs no key
   }
   const { names, diagnostics } = await loadSkills([{ origin: 'bundled', path: root }]);
   assert.deepEqual(diagnostics, []);
-  for (const name of ['research', 'skill-writer', 'skillet-help', 'summarize']) assert.ok(names.includes(name), name);
+  for (const name of ['research', 'skill-writer', 'skillet-help', 'summarize'])
+    assert.ok(names.includes(name), name);
 });
 
 test('F5 a new skill passes validate and strict whatever it is called and however it is described', () => {
