@@ -1,9 +1,10 @@
 /**
- * Speed and size, side by side with a bare bot on the same libraries (SPEC B1, B3, B4, M6): `npm run bench`.
+ * Speed and size, side by side with a bare bot on the same libraries (SPEC B1, B3, B4, B7, M6): `npm run bench`.
  * Figures are printed, never judged: a busy machine makes every one of them worse.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
+import { measureSandbox } from './sandbox.ts';
 import { openStage, type Stage, type StageOptions } from './stage.ts';
 import { describe, quantile } from './statistics.ts';
 
@@ -16,6 +17,7 @@ await bench('B1 own time: from an update arriving to its request reaching the mo
 await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
 await bench('B3 start: from starting the process to its first poll', startTime);
 await bench('B4 idle memory: resident, five seconds after a first turn', idleMemory);
+await bench('B7 a command in the sandbox, and the same started by itself', sandboxed);
 await bench('M6 fixed prompt: system and tools with 20 skills', promptSize);
 await bench('R2 skills_search over 5,000 skills, side by side with looking for the words alone', () =>
   lookUp(searchTimes(5_000)),
@@ -106,6 +108,15 @@ async function idleMemory(): Promise<void> {
     print(name, `${(await memoryMb()).toFixed(0)} MB`);
     await close();
   }
+}
+
+async function sandboxed(): Promise<void> {
+  const measured = await measureSandbox(turns);
+  if (typeof measured === 'string') return print('not measured', measured);
+  const { bare, bubblewrap } = measured;
+  print('started by itself', describe(bare));
+  print('bubblewrap', describe(bubblewrap));
+  print('overhead', `p50 ${(quantile(bubblewrap, 0.5) - quantile(bare, 0.5)).toFixed(2)} ms`);
 }
 
 async function promptSize(): Promise<void> {

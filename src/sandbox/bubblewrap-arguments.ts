@@ -59,6 +59,7 @@ export function sandboxEnvironment(
   declared: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   return {
+    TZ: new Intl.DateTimeFormat().resolvedOptions().timeZone,
     ...declared,
     PATH: [ownPrograms, ...searchedFolders].join(':'),
     HOME: '/scratch',

@@ -78,7 +78,7 @@ export function createBubblewrapSandbox({
   async function runInside(request: SandboxRequest, system: SystemMounts): Promise<SandboxOutcome> {
     const { network, env, signal } = request;
     const wayOut = network.length === 0 ? undefined : await openWayOut(network, nodeSeen, wayOutOptions);
-    const { files, args, close } = handed.open(system.hasUsers);
+    const { files, args, close } = handed.open(system.users);
     let started = false;
     try {
       const ran = await runLimited(

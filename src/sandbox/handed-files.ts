@@ -1,11 +1,14 @@
 import { closeSync } from 'node:fs';
 import { createNamelessFile } from './nameless-file.ts';
 import { systemCallFilter } from './system-calls.ts';
+import type { SystemMounts } from './system-mounts.ts';
 
 /** Files that bwrap reads from descriptors: users and groups of the sandbox, and its system calls. */
 export type HandedFiles = Readonly<{
-  /** Opens them for one command. `hasUsers`: its system has an `/etc/passwd` to put them in place of. */
-  open(hasUsers: boolean): Readonly<{ files: readonly number[]; args: readonly string[]; close(): void }>;
+  /** Opens them for one command. */
+  open(
+    users: SystemMounts['users'],
+  ): Readonly<{ files: readonly number[]; args: readonly string[]; close(): void }>;
   close(): void;
 }>;
 
@@ -20,19 +23,26 @@ export function createHandedFiles(user: number, first: number): HandedFiles {
     ...users.map(([place, text]) => ({
       file: createNamelessFile(text),
       ofUsers: true,
-      args: (fd: string) => ['--perms', '0644', '--ro-bind-data', fd, place],
+      // A file in a folder of the sandbox's own is cheaper than a mount.
+      args: (fd: string, isNew: boolean) => [
+        '--perms',
+        '0644',
+        isNew ? '--file' : '--ro-bind-data',
+        fd,
+        place,
+      ],
     })),
     ...(filter === undefined
       ? []
       : [{ file: createNamelessFile(filter), ofUsers: false, args: (fd: string) => ['--seccomp', fd] }]),
   ];
   return {
-    open(hasUsers) {
-      const handed = all.filter(({ ofUsers }) => !ofUsers || hasUsers);
+    open(users) {
+      const handed = all.filter(({ ofUsers }) => !ofUsers || users !== 'none');
       const files = handed.map(({ file }) => file.open());
       return {
         files,
-        args: handed.flatMap(({ args }, index) => args(String(index + first))),
+        args: handed.flatMap(({ args }, index) => args(String(index + first), users === 'new')),
         close: () => files.forEach((file) => closeSync(file)),
       };
     },

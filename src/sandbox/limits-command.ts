@@ -15,6 +15,7 @@ export function limitsCommand(
   }> = {},
 ): readonly [string, ...string[]] {
   const { memoryMb, cpuSeconds, processes, diskMb } = limits;
+  const most = processes * 4 + 64;
   // Wider than what is watched for all together, which names the limit that was met: these hold where nobody looks.
   const set = [
     `ulimit -t ${cpuSeconds + 5}`,
@@ -25,7 +26,7 @@ export function limitsCommand(
     'ulimit -n 1024',
     'ulimit -c 0',
     // One letter in dash, another in bash.
-    ...(ownUsers ? [`{ ulimit -p ${processes + 64} || ulimit -u ${processes + 64}; } 2>/dev/null`] : []),
+    ...(ownUsers ? [`{ ulimit -p ${most} || ulimit -u ${most}; } 2>/dev/null`] : []),
   ];
   const start = awaits ? 'echo >&3; read line <&3 || exit 1; exec "$@" 3>&-' : 'exec "$@"';
   return ['/bin/sh', '-c', `${set.join('; ')}; ${start}`, 'sh'];

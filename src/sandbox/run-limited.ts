@@ -100,7 +100,7 @@ export async function runLimited(
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
   // The bot is to answer whatever commands do to the processor.
-  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_LOW);
+  if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const starter = child.stdio[3];
   if (starter instanceof Socket && onStart !== undefined) {
     // Both ends may be gone at any time.

@@ -5,8 +5,8 @@ import path from 'node:path';
 export type SystemMounts = Readonly<{
   /** Folder of the host that holds the system. */
   root: string;
-  /** `/etc/passwd` and `/etc/group` can be mounted in it. */
-  hasUsers: boolean;
+  /** Its `/etc/passwd` and `/etc/group`: made new, mounted over those that it has, or left out where it has none. */
+  users: 'new' | 'over' | 'none';
   /** Arguments of bwrap. */
   args: readonly string[];
   /** Arguments of bwrap that cover files and folders which lie within the system. */
@@ -14,10 +14,10 @@ export type SystemMounts = Readonly<{
 }>;
 
 const programs = 'usr bin sbin lib lib32 lib64 libx32'.split(' ');
+/** Few: each mount makes every command slower. What is left out has a default that does. */
 const settings = [
-  'alternatives ld.so.cache ld.so.conf ld.so.conf.d nsswitch.conf crypto-policies ca-certificates.conf ssl/certs',
-  'ssl/openssl.cnf pki/tls pki/ca-trust/extracted localtime timezone fonts magic mime.types protocols services',
-  'terminfo ImageMagick-6 ImageMagick-7',
+  'alternatives ld.so.cache ssl/certs ssl/openssl.cnf pki/tls pki/ca-trust/extracted crypto-policies',
+  'fonts ghostscript ImageMagick-6 ImageMagick-7 java-17-openjdk java-21-openjdk libreoffice R texmf',
 ].flatMap((line) => line.split(' '));
 /** Made anew for each command, or of no use to one. */
 const notOfRoot: ReadonlySet<string> = new Set(
@@ -31,10 +31,10 @@ export function systemMounts(rootfs: string | undefined): SystemMounts {
   const tops = names.map((name) => path.join(root, name)).filter((top) => isLink(top) || existsSync(top));
   const etc = rootfs === undefined ? settings.map((name) => `/etc/${name}`).filter(existsSync) : [];
   const seen = (source: string): string => path.join('/', path.relative(root, source));
+  const hasUsers = ['passwd', 'group'].every((name) => existsSync(path.join(root, 'etc', name)));
   return {
     root,
-    hasUsers:
-      rootfs === undefined || ['passwd', 'group'].every((name) => existsSync(path.join(root, 'etc', name))),
+    users: rootfs === undefined ? 'new' : hasUsers ? 'over' : 'none',
     args: [
       ...tops.flatMap((top) =>
         isLink(top) ? ['--symlink', readlinkSync(top), seen(top)] : ['--ro-bind', top, seen(top)],
