@@ -95,7 +95,7 @@ test('I6 U2 U12 /lookup runs the skill as an isolated subagent and the main agen
   const [run, main] = messages.requests.map(({ body }) => body);
   assert.match(JSON.stringify(run!.system), /Look it up and say what you found/);
   assert.match(textOf(run!), /how big is Paris/);
-  assert.deepEqual(toolsOf(run!), ['skills_read_file'], 'its own files, no other skill');
+  assert.deepEqual(toolsOf(run!), ['skills_read_file', 'web_fetch'], 'its own files, no other skill');
   assert.match(textOf(main!), /the user has NOT seen it/);
   assert.ok(
     log.lines.some(
@@ -236,7 +236,7 @@ test('P6 the catalogue is made anew for every turn', async (t) => {
   ann.says('first');
   await ann.dm.nextMessage();
   await set.skill('lookup', lookup);
-  await set.log.line(({ message, fields }) => message === 'skills are read' && fields['skills'] === 5);
+  await set.log.line(({ message, fields }) => message === 'skills are read' && fields['skills'] === 6);
   ann.says('second');
   await ann.dm.nextMessage();
   const [before, after] = set.messages.requests.map(({ body }) => JSON.stringify(body.system));
