@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { OperatorError } from '../core/errors.ts';
 import type { RootRecipe } from './root-recipe.ts';
@@ -38,16 +39,9 @@ export async function makeTree(options: {
     stdio: ['pipe', 'ignore', 'pipe'],
     signal,
   });
-  const said: string[] = [];
+  const [said, unpackerSaid] = [follow(maker.stderr, onLine), follow(unpacker.stderr, () => undefined)];
   // A tool that ends before it has read this says itself why.
   maker.stdin.on('error', () => undefined).end(`${recipe.sources.join('\n')}\n`);
-  for (const stream of [maker.stderr, unpacker.stderr]) {
-    createInterface({ input: stream }).on('line', (line) => {
-      said.push(line);
-      if (said.length > keptLines) said.shift();
-      onLine(line);
-    });
-  }
   const [made, unpacked] = await Promise.allSettled([
     ended(maker),
     ended(unpacker),
@@ -57,7 +51,19 @@ export async function makeTree(options: {
   if (made.status === 'rejected') throw made.reason;
   if (made.value !== 0) throw new OperatorError(explain(said, recipe, tool));
   if (unpacked.status === 'rejected') throw unpacked.reason;
-  if (unpacked.value !== 0) throw new OperatorError(`the tree could not be unpacked:\n${lastOf(said)}`);
+  if (unpacked.value !== 0)
+    throw new OperatorError(`the tree could not be unpacked:\n${lastOf(unpackerSaid)}`);
+}
+
+/** The last lines of a stream; each is told when it comes. */
+function follow(input: Readable, onLine: (line: string) => void): readonly string[] {
+  const said: string[] = [];
+  createInterface({ input }).on('line', (line) => {
+    said.push(line);
+    if (said.length > keptLines) said.shift();
+    onLine(line);
+  });
+  return said;
 }
 
 /** Rejects where the program could not be started; a number that is not 0 where it failed. */

@@ -21,6 +21,17 @@ export function standInRootTool(before = ''): RootTool {
   };
 }
 
+/** Shell code that puts the host's own shell with its libraries into `$tree`: what a sandbox needs to start anything. */
+export const withShell = `
+ln -s usr/bin "$tree/bin"
+mkdir -p "$tree/usr/bin"
+cp -L /bin/sh "$tree/usr/bin/sh"
+for library in $(ldd /bin/sh | grep -o '/[^ ]*'); do
+  mkdir -p "$tree$(dirname "$library")"
+  cp -L "$library" "$tree$library"
+done
+`;
+
 const script = `
 before=$1 work=$2 suite=$3
 shift 3
