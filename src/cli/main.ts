@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { AddOptions, ChatOptions, ForgetOptions, ReadOptions } from './options.ts';
+import type { TestOptions } from './skill-test.ts';
 
 const help = `
 Examples:
@@ -113,6 +114,13 @@ function program(): Command {
     async (name: string, options: ReadOptions) =>
       (await import('./skill-sources.ts')).removeInstalled(name, options),
   );
+  add(skill, 'test <name>', 'carry out the cases in its tests folder, by the configured model or a recording')
+    .option('--record <file>', 'write what the model said')
+    .option('--replay <file>', 'ask no model: take what it said then')
+    .option('--json', 'as data')
+    .action(async (name: string, options: TestOptions) =>
+      (await import('./skill-test.ts')).runSkillTests(name, options),
+    );
   for (const [verdict, description] of [
     ['enable', 'enable a skill that the bot wrote, as its files are now: look at it with `skill show` first'],
     ['discard', 'remove a skill that the bot wrote'],

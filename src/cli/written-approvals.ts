@@ -7,7 +7,7 @@ import { askBot } from './ask-bot.ts';
 
 /** What was approved of the skills that the bot wrote, asked of the running bot, else of the store. Where neither can tell nothing of theirs counts as approved, and a line on standard error says so (D9). */
 export async function writtenApprovals(config: Config, flag: string | undefined): Promise<IsApproved> {
-  const records = await readRecords(config, flag).catch((error: unknown) => {
+  const records = await readWrittenSkills(config, flag).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     console.error(
       `What was approved of the bot's own skills can't be read, so they are shown as off: ${why}`,
@@ -20,7 +20,11 @@ export async function writtenApprovals(config: Config, flag: string | undefined)
   );
 }
 
-async function readRecords(config: Config, flag: string | undefined): Promise<readonly WrittenSkill[]> {
+/** The records of skills that the bot wrote; makes no store where there is none. */
+export async function readWrittenSkills(
+  config: Config,
+  flag: string | undefined,
+): Promise<readonly WrittenSkill[]> {
   const file = /^sqlite:(.+)$/.exec(config.store.url)?.[1];
   // Looking at skills makes no store.
   if (file !== undefined && !existsSync(file)) {

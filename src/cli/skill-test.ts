@@ -1,0 +1,51 @@
+import { formatConfigProblem } from '../config/config-problem.ts';
+import { createRedactor } from '../core/redact.ts';
+import { secretsOfConfig } from '../config/secrets-of-config.ts';
+import { OperatorError } from '../core/errors.ts';
+import { readTape, writeTape } from '../app/model-tape.ts';
+import { testSkill, type CaseOutcome } from '../app/test-skill.ts';
+import { printable } from '../skills/printable.ts';
+import { openLog } from './open-log.ts';
+import type { ReadOptions } from './options.ts';
+import { openConfig } from './open-config.ts';
+import { print, printJson } from './print.ts';
+import { readWrittenSkills } from './written-approvals.ts';
+
+export type TestOptions = ReadOptions & Readonly<{ record?: string; replay?: string }>;
+
+/** `skill test NAME`: each case of its tests, a line a case (L3). Exit 1 when one fails or can't be read. */
+export async function runSkillTests(name: string, options: TestOptions): Promise<void> {
+  const { config: flag, json, record, replay } = options;
+  if (record !== undefined && replay !== undefined)
+    throw new OperatorError('Say --record or --replay, not both: a recording is made of what a model says.');
+  const config = await openConfig(flag);
+  const log = openLog(config, 'error').log;
+  const tested = await testSkill({
+    config,
+    skill: name,
+    env: process.env,
+    written: await readWrittenSkills(config, flag),
+    ...(replay === undefined ? {} : { tape: await readTape(replay) }),
+    onOutcome: json === true ? () => undefined : printOutcome,
+    log,
+  });
+  if (!tested.ok) {
+    process.exitCode = 1;
+    return json === true
+      ? printJson({ skill: name, passed: 0, failed: 0, problems: tested.problems })
+      : print(tested.problems.map(formatConfigProblem).join('\n'));
+  }
+  const { outcomes, exchanges } = tested;
+  if (record !== undefined) await writeTape(record, exchanges, createRedactor(secretsOfConfig(config)));
+  const failed = outcomes.filter(({ problems }) => problems.length > 0).length;
+  if (failed > 0) process.exitCode = 1;
+  const counts = { passed: outcomes.length - failed, failed };
+  if (json === true) return printJson({ skill: name, ...counts, cases: outcomes });
+  print(`${counts.passed} passed, ${failed} failed${record === undefined ? '' : `; recorded in ${record}`}`);
+}
+
+function printOutcome({ file, name, problems, durationMs }: CaseOutcome): void {
+  const seconds = (durationMs / 1_000).toFixed(1);
+  print(`${problems.length === 0 ? 'ok  ' : 'FAIL'}  ${file}: ${name} (${seconds} s)`);
+  for (const problem of problems) print(`      ${printable(problem)}`);
+}
