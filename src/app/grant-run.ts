@@ -96,6 +96,8 @@ export function createGrantRun(options: {
       sandbox: lockedSandbox(sandbox, skill),
       packages,
       env: environment.env,
+      envInBash: settings?.envInBash,
+      quota: config.sandbox.diskMb * 1_000_000,
       writing,
       web: web(),
     });

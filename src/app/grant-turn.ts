@@ -20,9 +20,12 @@ import type { AttendTask } from './attend-task.ts';
 import { createFollowInTurn } from './follow-in-turn.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
+import type { MovedChats } from './moved-chats.ts';
 import type { Availability } from './readiness.ts';
+import { chatFolder } from './run-folders.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
+import { turnFileTools } from './turn-file-tools.ts';
 
 type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
 
@@ -48,11 +51,13 @@ export function createGrantTurn(options: {
   attendTask: AttendTask;
   judgeCalls: JudgeCalls;
   web: () => readonly Tool[];
+  moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
   log: Log;
 }): GrantTurn {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
     options;
+  const { moved } = options;
   const followInTurn = createFollowInTurn(options);
   let lastShortage: string | undefined;
 
@@ -99,13 +104,15 @@ export function createGrantTurn(options: {
     const offered = [useSkill, ...following.tools].filter(({ name }) => wanted.has(name));
     // Where the model may use no skill, what is left is for one that the person starts.
     const ofSkills = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
-    const web = options.web().filter(({ name }) => wanted.has(name));
-    const tools = [...ofSkills, ...web];
+    const chat = chatFolder(config.bot.workspace, await moved.original(conversation));
+    const files = turnFileTools(chat, config.sandbox.diskMb * 1_000_000);
+    const others = [...files, ...options.web()].filter(({ name }) => wanted.has(name));
+    const tools = [...ofSkills, ...others];
     const names = tools.map(({ name }) => name);
     const shown = (): readonly Tool[] => {
       const skillsAtHand = visible.length > 0 || contraction.followed().length > 0;
       const allowed = new Set(contraction.names);
-      return (skillsAtHand ? tools : web).filter(({ name }) => allowed.has(name));
+      return (skillsAtHand ? tools : others).filter(({ name }) => allowed.has(name));
     };
     /** A call that nobody has answered yet goes on by itself, like a run (U9). */
     const later = async ({ id, tool, input }: JudgedCall): Promise<Envelope> => {

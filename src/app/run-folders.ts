@@ -2,6 +2,9 @@ import { createHash } from 'node:crypto';
 import { mkdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Skill } from '../core/skill.ts';
+import type { Place, Places } from '../files/places.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 
 /** Folders of the host that the tools of one run see. */
 export type RunFolders = Readonly<{
@@ -23,6 +26,30 @@ export function runFolders(workspace: string, conversation: Conversation, runId:
 /** The folder of a conversation (T10); its name tells nothing of the chat. */
 export function chatFolder(workspace: string, conversation: Conversation): string {
   return path.join(chatFolders(workspace), chatFolderName(conversationKey(conversation)));
+}
+
+/** What the file tools of a run see, under the names that its commands know and under the usual ones (T13). */
+export function runPlaces(
+  { scratch, chat }: RunFolders,
+  skill: Skill,
+  sandbox: Pick<Sandbox, 'seen'>,
+): Places {
+  const seen = (folder: 'scratch' | 'chat' | 'skill', host: string): Place['seen'] => {
+    const name = sandbox.seen(folder, host);
+    return name === `/${folder}` ? [name] : [name, `/${folder}`];
+  };
+  return [
+    { kind: 'scratch', seen: seen('scratch', scratch), host: scratch },
+    { kind: 'chat', seen: seen('chat', chat), host: chat },
+    ...(skill.directory === undefined
+      ? []
+      : [{ kind: 'skill' as const, seen: seen('skill', skill.directory), skill }]),
+  ];
+}
+
+/** What those of the main agent see: there is no run, so only the conversation's folder. */
+export function turnPlaces(chat: string): Places {
+  return [{ kind: 'chat', seen: ['/chat'], host: chat }];
 }
 
 /** By the conversation's key. Those of a chat's threads begin with that of the chat and a dash. */

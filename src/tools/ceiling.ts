@@ -121,7 +121,7 @@ export function drawCeiling(
   }
   const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));
   const commands = entries.map(({ entry }) => entry).filter((entry) => entry.kind === 'command');
-  const unlimited = entries.some(({ entry }) => entry.kind === 'name' && namedBy(entry, ['bash']).length > 0);
+  const unlimited = entries.some(({ entry }) => allowsAnyBash(entry));
   return { ok: true, ...ceilingOf([...baseline, ...listed], warnings, unlimited ? [] : commands) };
 }
 
@@ -135,6 +135,23 @@ export function namedElsewhere(
     const entry = readAllowedEntry(written);
     return namedBy(entry, known).length > 0 && namedBy(entry, offered).length === 0;
   });
+}
+
+/**
+ * What a skill's list says of bash (U3, T5). `named`: the skill itself asks for it. `simple`: only single commands, which are
+ * spawned as argument vectors.
+ */
+export function bashInList(
+  allowedTools: readonly string[] = [],
+): Readonly<{ named: boolean; simple: boolean }> {
+  const entries = allowedTools.map(readAllowedEntry);
+  const limited = entries.some(({ kind }) => kind === 'command');
+  const plain = entries.some((entry) => entry.kind === 'name' && entry.pattern === 'bash');
+  return { named: limited || plain, simple: limited && !entries.some(allowsAnyBash) };
+}
+
+function allowsAnyBash(entry: AllowedEntry): boolean {
+  return entry.kind === 'name' && namedBy(entry, ['bash']).length > 0;
 }
 
 type CommandEntry = Extract<AllowedEntry, { kind: 'command' }>;

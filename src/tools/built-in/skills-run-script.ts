@@ -1,18 +1,14 @@
 import { z } from 'zod';
-import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import { fail, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { defineTool, type Tool, type ToolContext } from '../../core/tool.ts';
-import { capOutput, wholeEnd } from '../../sandbox/cap-output.ts';
-import type { Sandbox, SandboxOutcome, SandboxOutput } from '../../sandbox/sandbox.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { scriptCommand, type ScriptCommand } from '../../sandbox/script-command.ts';
 import type { PackagedOutcome, ScriptPackages } from '../../sandbox/script-packages.ts';
 import { hashSkill } from '../../skills/hash-skill.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
 import { riskInSandbox } from '../risk.ts';
-
-/** Characters of a script's output that are shown, and of each stream's end where it failed. */
-const outputLimit = 28_000;
-const tailLimit = 4_000;
+import { answerCommand, commandOutputLimit, tailsOf } from './command-answer.ts';
 
 /**
  * `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5).
@@ -73,10 +69,10 @@ export function skillsRunScriptTool(options: {
         network: skill.network,
         env: { ...env, ...packaged?.env },
         timeoutMs,
-        outputCap: outputLimit,
+        outputCap: commandOutputLimit,
         signal,
       });
-      return answer(path, outcome, timeoutMs);
+      return answerCommand(path, outcome, timeoutMs);
     },
   });
 
@@ -113,48 +109,4 @@ function unpackaged(path: string, packaged: Exclude<PackagedOutcome, { ok: true 
     `the packages of ${path} could not be fetched; they may come from [sandbox] package_hosts only`,
     tailsOf(outcome),
   );
-}
-
-function answer(path: string, outcome: SandboxOutcome, timeoutMs: number): Envelope {
-  if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${path}: ${outcome.message}`);
-  if (outcome.status === 'stopped') {
-    const code = stopCodes[outcome.reason];
-    const why = {
-      timeout: `did not end within ${timeoutMs / 1_000} s and was stopped`,
-      cancelled: 'was stopped',
-      cpu: 'used all the processor time that a command may use and was stopped',
-      memory: 'ran out of memory and was stopped',
-      processes: 'started more processes than a command may have and was stopped',
-      disk: 'wrote more to the disk than a command may write and was stopped',
-      output: 'printed more than a command may print and was stopped',
-      crashed: 'could not be finished: the sandbox ended',
-    }[outcome.reason];
-    return fail(code, `${path} ${why}`, tailsOf(outcome));
-  }
-  if (outcome.exitCode !== 0) {
-    return fail('SCRIPT_FAILED', `${path} ended with exit code ${outcome.exitCode}`, tailsOf(outcome));
-  }
-  const { stdout, stderr } = outcome;
-  if (stderr === '') return succeed(stdout === '' ? 'The script printed nothing.' : stdout);
-  const room = outputLimit - Math.min(stderr.length, tailLimit);
-  return succeed(`${capOutput(stdout, room).text}\n[stderr]\n${capOutput(stderr, tailLimit).text}`);
-}
-
-const stopCodes = {
-  timeout: 'SCRIPT_TIMEOUT',
-  cancelled: 'CANCELLED',
-  cpu: 'SCRIPT_TIMEOUT',
-  memory: 'SCRIPT_FAILED',
-  processes: 'SCRIPT_FAILED',
-  disk: 'SCRIPT_FAILED',
-  output: 'SCRIPT_FAILED',
-  crashed: 'SCRIPT_FAILED',
-} as const;
-
-function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
-  const streams = [
-    ...(stdout === '' ? [] : [`[end of stdout]\n${wholeEnd(stdout, tailLimit)}`]),
-    ...(stderr === '' ? [] : [`[end of stderr]\n${wholeEnd(stderr, tailLimit)}`]),
-  ];
-  return streams.length === 0 ? undefined : streams.join('\n');
 }

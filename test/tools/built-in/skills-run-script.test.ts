@@ -82,7 +82,7 @@ test('R5 a script runs by its first line or ending, without an execute bit, and 
   const strict = await runScript('strict', '#!/bin/bash -e\necho one "$1"\nfalse\necho two', ['arg']);
   assert.match(strict.content, /^error SCRIPT_FAILED: [^]*one arg/);
   assert.doesNotMatch(strict.content, /two/);
-  assert.equal((await runScript('scripts/quiet.sh', ':')).content, 'The script printed nothing.');
+  assert.equal((await runScript('scripts/quiet.sh', ':')).content, 'It printed nothing.');
   const both = await runScript('scripts/both.sh', 'echo out; echo note >&2');
   assert.deepEqual(both, { content: 'out\n\n[stderr]\nnote\n', isError: false });
 });

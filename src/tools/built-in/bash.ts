@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { fail } from '../../core/envelope.ts';
+import type { Skill } from '../../core/skill.ts';
+import { oneLine } from '../../core/text.ts';
+import { defineTool, type Tool } from '../../core/tool.ts';
+import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { riskInSandbox } from '../risk.ts';
+import { parseSimpleCommand } from '../simple-command.ts';
+import { answerCommand, commandOutputLimit } from './command-answer.ts';
+
+/**
+ * `bash {command}` in a run: a command that the model writes, in the sandbox (T4). With `simple` it is one command without a
+ * shell, its words an argument vector (T5). Folders exist already; `env` is what may be known to such a command (U3).
+ */
+export function bashTool(options: {
+  skill: Skill;
+  sandbox: Sandbox;
+  scratch: string;
+  chat: string;
+  env: Readonly<Record<string, string>>;
+  simple: boolean;
+  timeoutMs: number;
+}): Tool {
+  const { skill, sandbox, scratch, chat, env, simple, timeoutMs } = options;
+  const { directory } = skill;
+  const folders = [
+    `${sandbox.seen('scratch', scratch)} (of this run, the working directory)`,
+    `${sandbox.seen('chat', chat)} (kept for this conversation)`,
+    ...(directory === undefined ? [] : [`${sandbox.seen('skill', directory)} (this skill, read-only)`]),
+  ];
+  return defineTool({
+    name: 'bash',
+    description: `Runs ${simple ? 'one simple command' : 'a shell command'} in a sandbox. Folders: ${folders.join(', ')}.`,
+    input: z.object({ command: z.string().min(1) }),
+    traits: { sideEffects: true, idempotent: false, requiresNetwork: false, requiresFilesystem: true },
+    risk: riskInSandbox({
+      mode: sandbox.mode,
+      reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0,
+    }),
+    async run({ command }, { signal, progress }) {
+      if (command.includes('\0')) return fail('ARGUMENTS_INVALID', 'the command holds a NUL');
+      const words = simple ? parseSimpleCommand(command) : ['sh', '-c', command];
+      const [program, ...rest] = words ?? [];
+      if (program === undefined) return fail('ARGUMENTS_INVALID', 'that is no simple command');
+      progress(`running ${oneLine(command, 60)}`);
+      const outcome = await sandbox.run({
+        argv: [program, ...rest],
+        ...(directory === undefined ? {} : { skillDirectory: directory }),
+        scratch,
+        chat,
+        network: skill.network,
+        env,
+        timeoutMs,
+        outputCap: commandOutputLimit,
+        signal,
+      });
+      return answerCommand('the command', outcome, timeoutMs);
+    },
+  });
+}

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { byteSize } from '../../core/byte-size.ts';
+import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
+import { listInside, type ListedFile, type Listing } from '../../files/list-inside.ts';
+import { absent, findPlace, type Place, type Places } from '../../files/places.ts';
+
+/** `list_files {path?}`: files and folders from the places that are seen here; without a path those of run and conversation (T13). */
+export function listFilesTool(places: Places): Tool {
+  const where = places.map(({ seen: [name] }) => name).join(', ');
+  return defineTool({
+    name: 'list_files',
+    description: `Lists files in ${where}.`,
+    input: z.object({ path: z.string().optional() }),
+    traits: { ...readOnly, requiresFilesystem: true },
+    run: async ({ path }) => (path === undefined || path === '/' ? listAll(places) : listOne(places, path)),
+  });
+}
+
+function listAll(places: Places): Envelope {
+  const own = places.filter(({ kind }) => kind !== 'skill');
+  return succeed(own.map((place) => `${place.seen[0]}:\n${describe(list(place, []))}`).join('\n'));
+}
+
+function listOne(places: Places, path: string): Envelope {
+  const found = findPlace(places, path);
+  if (!found.ok) return fail(found.code, found.message);
+  const listing = list(found.place, found.names);
+  if (listing !== undefined) return succeed(describe(listing));
+  if (found.names.length === 0) return succeed(describe(undefined));
+  const { code, message } = absent(places, path);
+  return fail(code, message);
+}
+
+function list(place: Place, names: readonly string[]): Listing | undefined {
+  const root = place.kind === 'skill' ? place.skill.directory : place.host;
+  return root === undefined ? undefined : listInside(root, names);
+}
+
+function describe(listing: Listing | undefined): string {
+  if (listing === undefined || listing.entries.length === 0) return 'empty';
+  return [...listing.entries.map(line), ...(listing.cut ? ['… there is more'] : [])].join('\n');
+}
+
+/** A name that could pass for a line of its own stands in quotes. */
+function line(file: ListedFile): string {
+  const name = /[\p{Cc}\p{Cf}\u2028\u2029"]/u.test(file.path) ? JSON.stringify(file.path) : file.path;
+  return file.kind === 'folder' ? `${name}/` : `${name} (${byteSize(file.size)})`;
+}

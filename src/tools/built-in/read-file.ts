@@ -1,0 +1,45 @@
+import { closeSync } from 'node:fs';
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
+import { absent, findPlace, openIn, readOfSkill, type Places } from '../../files/places.ts';
+import { asText, readBytes, textLimit } from '../../files/read-text.ts';
+
+/** `read_file {path}`: a text file of at most 200,000 bytes from the places that are seen here (T13). */
+export function readFileTool(places: Places): Tool {
+  const where = places.map(({ seen: [name] }) => name).join(', ');
+  return defineTool({
+    name: 'read_file',
+    description: `Reads a text file from ${where}.`,
+    input: z.object({ path: z.string() }),
+    traits: { ...readOnly, requiresFilesystem: true },
+    run: async ({ path }) => read(places, path),
+  });
+}
+
+function read(places: Places, path: string): Envelope {
+  const found = findPlace(places, path);
+  if (!found.ok) return fail(found.code, found.message);
+  const { place, names } = found;
+  if (place.kind === 'skill') {
+    const file = readOfSkill(place, names, textLimit);
+    return file.ok ? textOf(file.bytes, path) : fail(file.code, file.message);
+  }
+  const descriptor = openIn(place, names);
+  if (descriptor === undefined) {
+    const { code, message } = absent(places, path);
+    return fail(code, message);
+  }
+  try {
+    const file = readBytes(descriptor, textLimit);
+    return file.ok ? textOf(file.bytes, path) : fail(file.code, file.message);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function textOf(bytes: Buffer, path: string): Envelope {
+  const read = asText(bytes, path);
+  if (!read.ok) return fail(read.code, read.message);
+  return succeed(read.text === '' ? 'The file is empty.' : read.text);
+}

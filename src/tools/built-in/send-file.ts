@@ -1,0 +1,52 @@
+import { createReadStream, ReadStream } from 'node:fs';
+import { z } from 'zod';
+import { fail, succeed } from '../../core/envelope.ts';
+import { defineTool, type Artifact, type Tool } from '../../core/tool.ts';
+import { absent, findPlace, openIn, readOfSkill, type Places } from '../../files/places.ts';
+
+/** Bytes of a skill's own file. */
+const skillFileLimit = 50_000_000;
+
+/**
+ * `send_file {path, caption?}`: delivers a file from the places that are seen here to this conversation; there is no way to
+ * name another (A12). Made again it is the same file on its way (Q6).
+ */
+export function sendFileTool(places: Places): Tool {
+  const where = places.map(({ seen: [name] }) => name).join(', ');
+  return defineTool({
+    name: 'send_file',
+    description: `Sends a file from ${where} to the person, in this conversation.`,
+    input: z.object({ path: z.string(), caption: z.string().max(4_000).optional() }),
+    traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
+    risk: 'moderate',
+    async run({ path, caption }, { artifact }) {
+      const data = dataAt(places, path);
+      if (!data.ok) return fail(data.code, data.message);
+      const file: Artifact = { name: path, data: data.data, ...(caption === undefined ? {} : { caption }) };
+      try {
+        const handed = await artifact(file);
+        return handed.ok ? succeed('It is on its way to the person.') : fail(handed.code, handed.problem);
+      } finally {
+        // What is on its way already is not read again.
+        if (data.data instanceof ReadStream) data.data.destroy();
+      }
+    },
+  });
+}
+
+type Data = Readonly<
+  { ok: true; data: Artifact['data'] } | { ok: false; code: Parameters<typeof fail>[0]; message: string }
+>;
+
+function dataAt(places: Places, path: string): Data {
+  const found = findPlace(places, path);
+  if (!found.ok) return found;
+  const { place, names } = found;
+  if (place.kind === 'skill') {
+    const file = readOfSkill(place, names, skillFileLimit);
+    return file.ok ? { ok: true, data: file.bytes } : file;
+  }
+  const descriptor = openIn(place, names);
+  if (descriptor === undefined) return absent(places, path);
+  return { ok: true, data: createReadStream('', { fd: descriptor }) };
+}
