@@ -29,7 +29,10 @@ export const noPostgres =
 /** Nobody: PostgreSQL refuses to run as root. */
 const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
-/** Starts a server, or gives nothing where there are no binaries. `durable` leaves fsync on. */
+/**
+ * Starts a server, or gives nothing where there are no binaries. `durable` leaves fsync on, and memory and log as PostgreSQL
+ * comes; otherwise they are small, which starts sooner.
+ */
 export async function startPostgres({ durable = false } = {}): Promise<PostgresServer | undefined> {
   const bin = findBinaries();
   if (bin === undefined) return undefined;
@@ -38,7 +41,10 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   const data = path.join(dir, 'data');
   const made = spawnSync(
     path.join(bin, 'initdb'),
-    ['-D', data, '-U', 'skillet', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--wal-segsize=1'],
+    [
+      ...['-D', data, '-U', 'skillet', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+      ...(durable ? [] : ['--wal-segsize=1']),
+    ],
     { ...nobody, cwd: dir, encoding: 'utf8' },
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
@@ -49,7 +55,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
     fsync: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
     max_connections: '150',
-    shared_buffers: '32MB',
+    ...(durable ? {} : { shared_buffers: '32MB' }),
     jit: 'off',
     log_min_messages: 'log',
     log_checkpoints: 'off',
