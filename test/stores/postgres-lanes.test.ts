@@ -22,6 +22,7 @@ if (server === undefined) {
   after(() => server.close());
   lanes(server);
   together(server);
+  plans(server);
 }
 
 async function pair(context: TestContext, url: string): Promise<readonly [Store, Store]> {
@@ -383,5 +384,24 @@ function together({ database, run }: PostgresServer): void {
   test('Q10 a backup is left to the tools of PostgreSQL', async (context) => {
     const [store] = await pair(context, await database());
     await assert.rejects(store.backup('/tmp/x'), { name: 'OperatorError', message: /pg_dump/ });
+  });
+}
+
+function plans({ database, run }: PostgresServer): void {
+  test('B2 Q8 what waits in a lane is found by the lane, also where the server has only seen a store without waiting messages', async () => {
+    const url = await database();
+    await (await openStore(url)).close();
+    await run(
+      url,
+      `INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at, finished_at)
+         SELECT 'k' || n, 'l' || n, '', 'done', 0, 0, 0 FROM generate_series(1, 2000) AS n`,
+    );
+    await run(url, 'VACUUM ANALYZE skillet.inbox');
+    const head = `SELECT due_at FROM skillet.inbox WHERE status = 'waiting' AND lane = 'l1' ORDER BY seq LIMIT 1`;
+    const plan = await run(url, `EXPLAIN ${head}`);
+    assert.match(
+      plan.map((row) => row['QUERY PLAN']).join('\n'),
+      /inbox_lanes.*\n.*Index Cond: \(lane = 'l1'/,
+    );
   });
 }

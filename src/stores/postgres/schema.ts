@@ -19,7 +19,6 @@ export const schema: readonly string[] = [
     finished_at bigint
   );
   CREATE INDEX inbox_lanes ON skillet.inbox (lane, seq) WHERE status = 'waiting';
-  CREATE INDEX inbox_waiting ON skillet.inbox (seq) WHERE status = 'waiting';
   CREATE INDEX inbox_dead ON skillet.inbox (seq) WHERE status = 'dead';
   CREATE INDEX inbox_dead_since ON skillet.inbox (accepted_at) WHERE status = 'dead';
   CREATE INDEX inbox_done ON skillet.inbox (finished_at) WHERE status = 'done';
