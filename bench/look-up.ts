@@ -46,6 +46,7 @@ export async function searchTimes(count: number): Promise<LookUpTimes> {
     progress: () => undefined,
     artifact: async () => Promise.reject(new Error('no file was expected')),
     settle: () => undefined,
+    awaitAnswer: () => undefined,
   } as const;
   const terms = query.split(' ');
   return {

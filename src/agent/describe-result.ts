@@ -4,6 +4,7 @@ import type { SkillResult } from '../core/skill-result.ts';
 
 /** A run's result as the main agent reads it (U4): an instruction, then the text in an envelope it cannot close. */
 export function describeResult(skill: string, result: SkillResult): string {
+  if (result.resume !== undefined) return describeQuestion(skill, result.resume, result.text);
   const facts = [
     `status ${result.status}`,
     ...(result.code === undefined ? [] : [`code ${result.code}`]),
@@ -18,4 +19,12 @@ export function describeResult(skill: string, result: SkillResult): string {
   // Names of files are data too.
   const output = [result.text, describeDelivered(result.artifacts)].filter((part) => part !== '');
   return `${labelled('instruction', instruction)}\n${labelled('output', output.join('\n\n'))}`;
+}
+
+/** What a run asks before it can go on (U14). */
+function describeQuestion(skill: string, run: string, question: string): string {
+  const instruction =
+    `The skill ${skill} asks the person what stands in <output> before it can go on (status needs_input); they have NOT seen it. ` +
+    `Ask them, in your own words, and never answer for them. With their answer call use_skill {"skill": "${skill}", "message": their answer in full, "resume": "${run}"}.`;
+  return `${labelled('instruction', instruction)}\n${labelled('output', question)}`;
 }

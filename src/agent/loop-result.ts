@@ -19,6 +19,8 @@ export type LoopWork = Readonly<{
 /** How a loop ended. */
 export type LoopEnd = Readonly<
   | { status: 'ok'; code?: undefined; passing?: undefined }
+  /** A call waits for a person, whose answer lets the same turn go on (U14). `text` is the question. */
+  | { status: 'needs_input'; code?: undefined; passing?: undefined }
   /** With text so far. Without a code: the answer was cut at the model's length limit, and the text says so. */
   | { status: 'partial'; code?: 'MAX_ITERATIONS' | 'TIMEOUT' | 'CANCELLED'; passing?: undefined }
   | { status: 'error'; code: 'TIMEOUT' | 'CANCELLED' | 'EMPTY_RESULT'; passing?: undefined }

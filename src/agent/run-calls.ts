@@ -18,6 +18,7 @@ const graceMs = 2_000;
  * when every call of the answer is read-only, else in order (M3). A call that was under way when the process ended is
  * repeated only if it is idempotent or read-only (Q5). When the signal is aborted, no call starts any more and
  * those under way get two seconds to end; what is left stays without a result.
+ * So does a call that a person has to answer first, and what comes after it: then it gives the question (U14).
  */
 export async function runCalls(
   calls: readonly Anthropic.ToolUseBlock[],
@@ -30,7 +31,7 @@ export async function runCalls(
     signal: AbortSignal;
     clock: Clock;
   },
-): Promise<void> {
+): Promise<string | undefined> {
   const { after, tools, callTool, append, signal, clock } = options;
   const traits = new Map(tools.map((tool) => [tool.name, tool.traits]));
   const isRepeatable = ({ name }: Anthropic.ToolUseBlock): boolean => {
@@ -41,7 +42,7 @@ export async function runCalls(
     append({ kind: 'tool_result', toolUseId: call.id, ...outcome, at: clock.now() }, settles);
   const start = (call: Anthropic.ToolUseBlock): Promise<void> =>
     append({ kind: 'tool_started', toolUseId: call.id, at: clock.now() });
-  const run = async (call: Anthropic.ToolUseBlock): Promise<void> => {
+  const run = async (call: Anthropic.ToolUseBlock): Promise<string | undefined> => {
     const { id, name, input } = call;
     const outcome = await unlessAborted(
       callTool({ id, name, input }, signal, () => start(call)),
@@ -49,23 +50,27 @@ export async function runCalls(
       clock,
     );
     // What a call answers after an abort may be no more than that; one that can be repeated is, when the turn goes on.
-    if (outcome === undefined || (signal.aborted && isRepeatable(call))) return;
+    if (outcome === undefined || (signal.aborted && isRepeatable(call))) return undefined;
+    if (outcome.asks !== undefined) return outcome.asks;
     await finish(call, outcome);
+    return undefined;
   };
 
   const open = calls.filter(({ id }) => !has(after, 'tool_result', id));
   const lost = open.filter((call) => has(after, 'tool_started', call.id) && !isRepeatable(call));
   for (const call of lost) await finish(call, { content: interrupted, isError: true });
   const due = open.filter((call) => !lost.includes(call));
-  if (signal.aborted) return;
+  if (signal.aborted) return undefined;
   if (calls.every(({ name }) => traits.get(name)?.sideEffects === false)) {
-    await Promise.all(due.map(run));
-    return;
+    const questions = await Promise.all(due.map(run));
+    return questions.find((question) => question !== undefined);
   }
   for (const call of due) {
-    if (signal.aborted) return;
-    await run(call);
+    if (signal.aborted) return undefined;
+    const question = await run(call);
+    if (question !== undefined) return question;
   }
+  return undefined;
 }
 
 function has(after: readonly Entry[], kind: 'tool_started' | 'tool_result', id: string): boolean {

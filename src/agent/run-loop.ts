@@ -125,7 +125,9 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     if (step.kind === 'end') return end(step.how, step.text);
     if (signal.aborted) return stop('');
     if (step.kind === 'call_tools') {
-      await runCalls(step.calls, { after: turn.after, tools: tools(), callTool, append, signal, clock });
+      const given = { after: turn.after, tools: tools(), callTool, append, signal, clock };
+      const question = await runCalls(step.calls, given);
+      if (question !== undefined) return end({ status: 'needs_input' }, question);
       continue;
     }
     if (step.notice !== undefined) await append({ kind: 'notice', text: step.notice, at: clock.now() });

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Clock } from '../core/clock.ts';
 import { createDeadline, type Deadline } from '../core/deadline.ts';
 import { conversationKey } from '../core/conversation.ts';
@@ -12,6 +11,8 @@ import { truncate } from '../core/text.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
+import type { Questions } from './questions.ts';
+import { runIdOf, runJournal } from './run-journal.ts';
 import { runLoop } from './run-loop.ts';
 import { runPrompt } from './run-prompt.ts';
 import { useOfEntry } from './use-of-entry.ts';
@@ -63,34 +64,31 @@ export type RunSkill = (
 
 /**
  * A run is a fresh loop over its own journal (U2): no main history, no other skill. Called again with the same parent
- * and tool use it goes on where it was (Q5).
+ * and tool use it goes on where it was (Q5); so does one that asked a person, called to `resume` with the answer (U14).
  */
 export function createRunSkill(options: {
   store: Pick<Store, 'transcripts' | 'commit'>;
+  questions: Pick<Questions, 'take'>;
   grant(skill: Skill, request: SkillRequest, context: ToolContext, run: RunPlace): Promise<RunGrant>;
   /** In the config's currency; nothing where no price is set. */
   costOf(model: Model, tokens: Tokens): number | undefined;
   clock: Clock;
   log: Log;
 }): RunSkill {
-  const { store, grant, costOf, clock, log } = options;
+  const { store, questions, grant, costOf, clock, log } = options;
 
   return async (skill, request, context, parent, chain = []) => {
-    const runId = runIdOf(parent, context.toolUseId);
+    const call = runIdOf(parent, context.toolUseId);
+    const runId = request.resume ?? call;
+    const transcript = runJournal(parent, runId);
+    if (request.resume !== undefined) {
+      const of = { transcript, skill: skill.name, requester: context.requester, call };
+      if (!(await questions.take(of, request.message))) return failed('ARGUMENTS_INVALID', notWaiting(runId));
+    }
     const began = clock.now();
     const deadline = createDeadline(clock);
-    const transcript = runTranscript(parent, context.toolUseId);
     const granted = await grant(skill, request, context, { id: runId, transcript, deadline, chain });
-    if (!granted.ok)
-      return {
-        status: 'error',
-        ...granted.result,
-        iterations: 0,
-        durationMs: 0,
-        tokens: noTokens,
-        artifacts: [],
-        truncated: false,
-      };
+    if (!granted.ok) return failed(granted.result.code, granted.result.text);
     const user = {
       sender: context.requester.sender,
       conversation: conversationKey(context.requester.conversation),
@@ -137,7 +135,7 @@ export function createRunSkill(options: {
       clock,
     });
     deadline.end();
-    if (!isShuttingDown(context.signal)) await granted.clear();
+    if (!isShuttingDown(context.signal) && ended.status !== 'needs_input') await granted.clear();
     const { text, truncated } = truncate(ended.text, resultLimit);
     const durationMs = clock.now() - began;
     const { status, code, iterations, tokens } = ended;
@@ -167,17 +165,18 @@ export function createRunSkill(options: {
       durationMs,
       tokens,
       artifacts: ended.artifacts,
+      ...(status === 'needs_input' ? { resume: runId } : {}),
       truncated,
     };
   };
 }
 
-/** Id of the run's own journal: everything of a conversation begins with the conversation's own. */
-export function runTranscript(parent: string, toolUseId: string): string {
-  return `${parent}#run:${runIdOf(parent, toolUseId)}`;
+function failed(code: SkillResult['code'], text: string): SkillResult {
+  const nothing = { iterations: 0, durationMs: 0, tokens: noTokens, artifacts: [], truncated: false };
+  return { status: 'error', ...(code === undefined ? {} : { code }), text, ...nothing };
 }
 
-/** Short, the same for the same call: names the run's journal and scratch folder. */
-export function runIdOf(parent: string, toolUseId: string): string {
-  return createHash('sha256').update(`${parent}\n${toolUseId}`).digest('hex').slice(0, 16);
+/** What a model is told that goes on with a run that asked nothing, or whose time is over. */
+export function notWaiting(run: string): string {
+  return `no run ${run} of this skill waits for an answer of this person: begin anew, without resume`;
 }

@@ -12,6 +12,7 @@ import { isShuttingDown } from '../core/shutdown.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
+import type { Question, Questions } from './questions.ts';
 import { runLoop } from './run-loop.ts';
 import type { RunLoopOptions } from './run-loop.ts';
 import { followedBy, followedInTurn } from './stub-followed.ts';
@@ -30,6 +31,8 @@ export type TurnGrant = Readonly<{
   callTool: CallTool;
   /** Told of each skill whose instructions stand in this turn's transcript: `shown` and `callTool` are bound by it. */
   follow(followed: Followed): void;
+  /** Told which runs this turn's message may answer: no other is gone on with (U14). */
+  answers(runs: readonly string[]): void;
   maxTurns: number;
 }>;
 
@@ -58,12 +61,13 @@ const stopped = 'Stopped.';
  */
 export function createTurn(options: {
   store: Pick<Store, 'transcripts' | 'commit' | 'overheard'>;
+  questions: Pick<Questions, 'open'>;
   /** Messages of background at most, and how old (M10). */
   background: () => Readonly<{ messages: number; maxAgeMs: number }>;
   clock: Clock;
   log: Log;
 }): Turn {
-  const { store, background, clock, log } = options;
+  const { store, questions, background, clock, log } = options;
 
   return async ({ key, message, transcript, invocation, signal }, grant) => {
     const read = await store.transcripts.read(transcript);
@@ -90,12 +94,14 @@ export function createTurn(options: {
     const under = last?.kind === 'user' ? last.item : undefined;
 
     if (under !== key && under !== skillItem(key)) {
-      const entry = await userEntry(key, message, entries);
+      const waiting = await questionsTo(message, transcript, invocation);
+      const entry = await userEntry(key, message, entries, waiting);
       await store.commit({ entries: [{ transcript, entry }] });
       entries.push(entry);
     }
     // What was loaded before the process died binds as before (T6).
     for (const followed of followedInTurn(entries)) grant.follow(followed);
+    grant.answers(answeredBy(entries, key));
     if (invocation !== undefined && under !== skillItem(key)) {
       const { entry, settles } = await invoke(key, invocation, grant.callTool, signal);
       await append(entry, settles);
@@ -122,7 +128,22 @@ export function createTurn(options: {
     return ended.text.trim() === '' ? nothingToSay : ended.text;
   };
 
-  async function userEntry(key: string, message: Message, entries: readonly Entry[]): Promise<Entry> {
+  /** A command is no answer, nor is what nobody wrote (U14). */
+  async function questionsTo(
+    { conversation, sender, task }: Message,
+    transcript: string,
+    invocation: Invocation | undefined,
+  ): Promise<readonly Question[]> {
+    if (task !== undefined || invocation !== undefined) return [];
+    return questions.open({ conversation, sender: sender.id, transcript });
+  }
+
+  async function userEntry(
+    key: string,
+    message: Message,
+    entries: readonly Entry[],
+    waiting: readonly Question[],
+  ): Promise<Entry> {
     const { messages, maxAgeMs } = background();
     const lastAt = entries.findLast((entry) => entry.kind === 'user')?.at;
     const since = Math.max(clock.now() - maxAgeMs, lastAt ?? 0);
@@ -132,7 +153,7 @@ export function createTurn(options: {
         : await store.overheard.recent(conversationKey(message.conversation), messages, since);
     const today = isoDate(clock.now());
     const known = lastAt !== undefined && isoDate(lastAt) === today;
-    const content = userContent(message, { background: heard, ...(known ? {} : { today }) });
+    const content = userContent(message, { background: heard, waiting, ...(known ? {} : { today }) });
     // Instructions that were waited for arrive in a turn of their own.
     const follows = message.task?.kind === 'result' ? message.task.follows : undefined;
     return {
@@ -141,6 +162,7 @@ export function createTurn(options: {
       sender: message.sender.id,
       content,
       ...(follows === undefined ? {} : { follows }),
+      ...(waiting.length === 0 ? {} : { answers: waiting.map(({ run }) => run) }),
       at: clock.now(),
     };
   }
@@ -172,6 +194,12 @@ export function createTurn(options: {
     };
     return { entry, settles };
   }
+}
+
+function answeredBy(entries: readonly Entry[], key: string): readonly string[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'user' && entry.item === key ? (entry.answers ?? []) : [],
+  );
 }
 
 /** The id of the `use_skill` call that a person's own command stands behind. */

@@ -21,6 +21,11 @@ const input = z.object({
   context: z.string().optional(),
   args: z.string().optional(),
   background: z.boolean().optional(),
+  /** A run that asked something, which `message` answers. */
+  resume: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
 });
 
 export type SkillRequest = Readonly<Omit<z.output<typeof input>, 'background'>>;
@@ -105,7 +110,8 @@ export function createUseSkill(options: {
     request: SkillRequest,
     apart: boolean,
   ): Promise<Readonly<{ envelope: Envelope } | { warnings: Envelope['warnings'] }>> {
-    if (skill.context !== 'inline' || inline === undefined) return { warnings: [] };
+    if (skill.context !== 'inline' || inline === undefined || request.resume !== undefined)
+      return { warnings: [] };
     const inlined = apart
       ? { forked: `${skill.name} works in the background` }
       : await inline(skill, request);

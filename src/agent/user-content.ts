@@ -1,14 +1,15 @@
 import { around, defuse, labelled } from '../core/label.ts';
+import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
 
 /**
  * A message as the model reads it. In a group its sender stands on it (M8); what others said before stands in front as
  * background (M10); everything that is not the person's own text is labelled as data (M11). `today` is given when the
- * model has not been told this day yet (ISO date).
+ * model has not been told this day yet (ISO date); `waiting` is what runs asked the sender (U14).
  */
 export function userContent(
   message: Message,
-  options: Readonly<{ background: readonly Message[]; today?: string }>,
+  options: Readonly<{ background: readonly Message[]; waiting?: readonly Question[]; today?: string }>,
 ): string {
   if (message.task?.kind === 'result') return taskResult(message.task, options.today);
   const text = message.text === '' && message.attachments.length > 0 ? '(no text)' : message.text;
@@ -19,6 +20,7 @@ export function userContent(
   return [
     ...(options.today === undefined ? [] : [labelled('host', `Today is ${options.today} (UTC).`)]),
     ...(options.background.length === 0 ? [] : [background(options.background)]),
+    ...(options.waiting ?? []).map(question),
     ...(message.replyTo === undefined ? [] : [quote(message.replyTo)]),
     own,
     ...(message.attachments.length === 0 ? [] : [labelled('host', attachmentNote(message.attachments))]),
@@ -38,6 +40,12 @@ function background(messages: readonly Message[]): string {
     labelled('message', text, { from: sender.name, id: sender.id }),
   );
   return around('background', each, { note: 'said here before, not by the requester' });
+}
+
+/** What is asked was written by a run's model: it is quoted, not said by the host. */
+function question({ run, skill, question: asked }: Question): string {
+  const note = `A run of the skill ${skill} asked this person what is quoted here. If their message answers it, call use_skill {"skill": "${skill}", "message": their answer in full, "resume": "${run}"}; if it is about something else, leave it.`;
+  return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');
 }
 
 function quote({ name, text, own, sender }: Quote): string {

@@ -144,7 +144,8 @@ export function createApprovals(options: {
   async function settled(id: string): Promise<void> {
     const ask = await store.asks.find(id);
     await store.signals.send('answer', id);
-    if (ask === undefined) return;
+    // A run's question is asked in words, by the main agent (U14).
+    if (ask?.kind !== 'approval') return;
     const key = `ask:${id}!outcome`;
     const receipt = await store.outbox.receipt(textOf(ask.payload['message']));
     if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);

@@ -1,3 +1,4 @@
+import { createQuestions } from '../agent/questions.ts';
 import { createRunSkill, type RunSkill } from '../agent/run-skill.ts';
 import { createTurn, type Turn } from '../agent/turn.ts';
 import type { Clock } from '../core/clock.ts';
@@ -46,6 +47,7 @@ export function createAgent(options: {
   log: Log;
 }): Agent {
   const { live, store, sandbox, available, approvals, meter, clock, log } = options;
+  const questions = createQuestions({ store, clock });
   const judgeCalls = createJudgeCalls({ live, approvals });
   const readiness = createReadiness({ config: () => live().config, mode: sandbox.mode, available });
   const availability = createAvailability(available);
@@ -58,7 +60,8 @@ export function createAgent(options: {
   const runSkill: RunSkill = measureRuns(
     createRunSkill({
       store,
-      grant: measureRunCalls(createGrantRun({ ...options, judgeCalls, chained }), meter),
+      questions,
+      grant: measureRunCalls(createGrantRun({ ...options, judgeCalls, questions, chained }), meter),
       costOf: (model, tokens) => costOf(live().config, model.alias, tokens),
       clock,
       log,
@@ -81,7 +84,7 @@ export function createAgent(options: {
   });
   const background = () => ({ messages: live().config.agent.backgroundMessages, maxAgeMs: 86_400_000 });
   return {
-    turn: createTurn({ store, background, clock, log }),
+    turn: createTurn({ store, questions, background, clock, log }),
     grant: measureTurnCalls(grant, meter),
     tasks,
   };

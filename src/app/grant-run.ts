@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises';
+import type { Questions } from '../agent/questions.ts';
 import type { RunGrant, RunPlace } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
 import type { SkillRules } from '../core/access-settings.ts';
@@ -45,6 +46,7 @@ export function createGrantRun(options: {
   web: () => readonly Tool[];
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  questions: Pick<Questions, 'tool'>;
   chained: ChainedSkills;
   log: Log;
 }): GrantRun {
@@ -59,6 +61,7 @@ export function createGrantRun(options: {
     web,
     moved,
     handOver,
+    questions,
     chained,
     log,
   } = options;
@@ -101,7 +104,8 @@ export function createGrantRun(options: {
       writing,
       web: web(),
     });
-    const tools = chains ? [...own, await chained(skill, run, context.requester)] : own;
+    const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
+    const tools = [...own, asking, ...(chains ? [await chained(skill, run, context.requester)] : [])];
     await makeRunFolders(folders);
     const ceiling = makeCeiling(
       allowed,

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { mainPrompt } from '../agent/main-prompt.ts';
-import type { RunSkill } from '../agent/run-skill.ts';
+import { notWaiting, type RunSkill } from '../agent/run-skill.ts';
 import { invocationId, type TurnGrant } from '../agent/turn.ts';
 import { createUseSkill, runningTask, tooManyTasks, type Readiness } from '../agent/use-skill.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
@@ -79,8 +79,12 @@ export function createGrantTurn(options: {
     const task = message.task?.kind === 'run' ? message.task : undefined;
     const ownCall = task?.toolUseId ?? invocationId(item.key);
     const byPerson = task === undefined || task.by === 'person';
+    const answers = new Set<string>();
     const attend: Attend = async (skill, input, background, context) => {
       const { toolUseId } = context;
+      // Nobody answers for the person, in the turn that is to ask them least of all (U14).
+      if (input.resume !== undefined && !answers.has(input.resume))
+        return fail('ARGUMENTS_INVALID', notWaiting(input.resume));
       const by = toolUseId === ownCall ? 'person' : 'model';
       const call = { tool: 'use_skill', input, by, parent: transcript, toolUseId } as const;
       const id = await tasks.setUp(message, { skill: skill.name, ...call });
@@ -170,6 +174,7 @@ export function createGrantTurn(options: {
       shown,
       callTool,
       follow: contraction.follow,
+      answers: (runs) => runs.forEach((run) => answers.add(run)),
       maxTurns: config.agent.maxTurns,
     };
   };

@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts';
 import { labelled } from '../core/label.ts';
 import type { Message } from '../core/message.ts';
 import type { InboxItem, Store } from '../stores/store.ts';
-import { runTranscript } from '../agent/run-skill.ts';
+import { runIdOf, runJournal } from '../agent/run-journal.ts';
 import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './complete-chat.ts';
@@ -17,7 +17,7 @@ import type { MovedChats } from './moved-chats.ts';
 import type { People } from './people.ts';
 import type { ShowWork } from './show-work.ts';
 import { takeDown } from './take-down.ts';
-import type { Tasks } from './tasks.ts';
+import { journalOf, type Tasks } from './tasks.ts';
 import { partKey, repliesTo, type Voice } from './voice.ts';
 import { conversationKey } from '../core/conversation.ts';
 
@@ -161,15 +161,14 @@ export function createHandleItem(options: {
   return {
     handle,
     async progressed({ message }, at) {
-      if (message.task?.kind === 'run')
-        return hasEntriesSince(runTranscript(message.task.parent, message.task.toolUseId), at);
+      if (message.task?.kind === 'run') return hasEntriesSince(journalOf(message.task), at);
       const transcript = await transcriptOf(message);
       const { entries } = await store.transcripts.read(transcript);
       const later = entries.filter(({ entry }) => entry.at > at);
       if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
       // A run under way writes into its own journal.
       for (const call of [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))]) {
-        if (await hasEntriesSince(runTranscript(transcript, call), at)) return true;
+        if (await hasEntriesSince(runJournal(transcript, runIdOf(transcript, call)), at)) return true;
       }
       return false;
     },

@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { ListedItem } from '../stores/store.ts';
 import { createOutgoingFiles, type OutgoingFiles } from './outgoing-files.ts';
 import { chatFolderName, chatFolders, scratchFolders } from './run-folders.ts';
+import { runOf } from './tasks.ts';
 
 /** What lies in the workspace beside skills: folders of conversations and runs, and files on their way. */
 export type KeptFiles = Readonly<{
@@ -45,7 +46,9 @@ export function createKeptFiles(workspace: string): KeptFiles {
     async tidy(now, retentionMs, waiting) {
       await removeUntouched(chats, now - retentionMs, () => true);
       await outgoing.tidy(now - retentionMs);
-      const runs = waiting.flatMap(({ message }) => (message?.task?.kind === 'run' ? [message.task.id] : []));
+      const runs = waiting.flatMap(({ message }) =>
+        message?.task?.kind === 'run' ? [runOf(message.task)] : [],
+      );
       const before = now - (runs.length === 0 ? restMs : nestedMs);
       await removeUntouched(scratch, before, (name) => !runs.includes(name));
     },

@@ -1,5 +1,5 @@
 import { interrupted } from '../agent/run-calls.ts';
-import { runIdOf, runTranscript } from '../agent/run-skill.ts';
+import { runIdOf, runJournal } from '../agent/run-journal.ts';
 import type { TurnGrant } from '../agent/turn.ts';
 import type { Clock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
@@ -42,6 +42,17 @@ export function resultKey(id: string): string {
   return `${taskKey(id)}:ended`;
 }
 
+/** The run that it is: one that asked a person is gone on with by a task of its own (U14). */
+export function runOf({ id, tool, input }: RunTask): string {
+  const resumed = tool === 'use_skill' ? input['resume'] : undefined;
+  return typeof resumed === 'string' ? resumed : id;
+}
+
+/** Id of the transcript that its work is written into. */
+export function journalOf(task: RunTask): string {
+  return runJournal(task.parent, runOf(task));
+}
+
 export function createTasks(options: {
   store: Pick<Store, 'commit' | 'inbox' | 'signals' | 'transcripts'>;
   clock: Clock;
@@ -79,7 +90,7 @@ export function createTasks(options: {
   async function callOnce(task: RunTask, granted: TurnGrant, signal: AbortSignal): Promise<ToolOutcome> {
     const call = { id: task.toolUseId, name: task.tool, input: task.input };
     if (task.tool === 'use_skill') return granted.callTool(call, signal);
-    const transcript = runTranscript(task.parent, task.toolUseId);
+    const transcript = journalOf(task);
     const { entries } = await store.transcripts.read(transcript);
     if (entries.some(({ entry }) => entry.kind === 'tool_started'))
       return { content: interrupted, isError: true };

@@ -14,6 +14,8 @@ export type Entry =
       content: string | readonly Anthropic.ContentBlockParam[];
       /** The content is the instructions of an inline skill that the person started (I6). */
       follows?: Followed;
+      /** Runs that asked this sender something, and that this may be the answer to (U14). */
+      answers?: readonly string[];
       at: number;
     }>
   | Readonly<{

@@ -15,6 +15,8 @@ export type SkillResult = Readonly<{
   tokens: Tokens;
   /** Files that went to the conversation already (T12). */
   artifacts: readonly Delivered[];
+  /** With `needs_input`, where `text` is the question: what the run is gone on with by (U14). */
+  resume?: string;
   /** The text was cut at 30,000 characters. */
   truncated: boolean;
 }>;

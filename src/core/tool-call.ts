@@ -17,6 +17,8 @@ export type ToolOutcome = Readonly<{
   follows?: Followed;
   /** Inbox item that is done once this outcome is stored: what it would have told stands here. */
   settles?: string;
+  /** It has no outcome yet, and `content` means nothing: a person has to answer this first (U14). */
+  asks?: string;
   /** Files that it handed over (T12). */
   artifacts?: readonly Delivered[];
 }>;

@@ -70,6 +70,8 @@ export type ToolContext = Readonly<{
   progress(text: string): void;
   /** Says that this call's outcome is what an inbox item would have told: that item is done when the outcome is stored. */
   settle(item: string): void;
+  /** Says that this call has no outcome before a person has answered `question`: the loop ends there, for now (U14). */
+  awaitAnswer(question: string): void;
   /** Delivers a file to this conversation, or a picture as a photo, and notes it in the result (T12). The bytes are safe when it resolves. */
   artifact(artifact: Artifact): Promise<HandedOver>;
 }>;

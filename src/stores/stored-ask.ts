@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Ask } from './asks.ts';
 import { storedConversation } from './stored-message.ts';
 
-const answer = z.object({ by: z.string(), value: z.string(), at: z.number() });
+const answer = z.object({ by: z.string(), value: z.string(), at: z.number(), call: z.string().optional() });
 
 /** What of an ask is kept as JSON beside its columns. */
 export const storedAsk = z.object({

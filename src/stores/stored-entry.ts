@@ -30,6 +30,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     sender: text.optional(),
     content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
     follows: storedFollowed,
+    answers: z.array(text).optional(),
     at,
   } satisfies FieldsOf<EntryOf<'user'>>),
   z.object({

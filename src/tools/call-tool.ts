@@ -89,6 +89,7 @@ export function createCallTool(options: {
       ),
       isError: !envelope.ok && !isCancelled(envelope),
       ...(made.settles === undefined ? {} : { settles: made.settles }),
+      ...(made.asks === undefined ? {} : { asks: made.asks }),
       ...(envelope.follows === undefined ? {} : { follows: envelope.follows }),
       ...(made.artifacts.length === 0 ? {} : { artifacts: made.artifacts }),
     };
@@ -134,6 +135,7 @@ export function createCallTool(options: {
       signal,
       progress: (line) => onProgress(redact(oneLine(line, 200))),
       settle: (item) => (made.settles = item),
+      awaitAnswer: (question) => (made.asks = question),
       artifact,
     });
   }
@@ -215,6 +217,7 @@ type Made = {
   /** Its start is being stored: what goes wrong then is no fault of the tool. */
   unjournalled?: boolean;
   settles?: string;
+  asks?: string;
   readonly artifacts: Delivered[];
 };
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { createQuestions } from '../../src/agent/questions.ts';
 import type { Compaction } from '../../src/agent/compact-entries.ts';
 import { isSummaryRequest } from '../../src/agent/summary-request.ts';
 import { createTurn, type TurnGrant } from '../../src/agent/turn.ts';
@@ -55,6 +56,7 @@ async function setUp(options: {
     tools,
     shown: () => tools,
     follow: () => undefined,
+    answers: () => undefined,
     callTool: createCallTool({
       tools,
       ceiling: { names: tools.map(({ name }) => name), commands: undefined, allows: () => true },
@@ -74,7 +76,13 @@ async function setUp(options: {
     }),
     maxTurns: 25,
   };
-  const turn = createTurn({ store, background: () => ({ messages: 20, maxAgeMs: 86_400_000 }), clock, log });
+  const turn = createTurn({
+    store,
+    questions: createQuestions({ store, clock }),
+    background: () => ({ messages: 20, maxAgeMs: 86_400_000 }),
+    clock,
+    log,
+  });
   let count = 0;
   const ask = (text: string, more: Partial<Message> = {}): Promise<string> => {
     const message = makeMessage({ id: `telegram:42:${++count}`, text, ...more });

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { createRunSkill, runTranscript, type RunGrant } from '../../src/agent/run-skill.ts';
+import { createQuestions } from '../../src/agent/questions.ts';
+import { runIdOf, runJournal } from '../../src/agent/run-journal.ts';
+import { createRunSkill, type RunGrant } from '../../src/agent/run-skill.ts';
 import { createTurn, invocationId, type TurnGrant } from '../../src/agent/turn.ts';
 import { createUseSkill } from '../../src/agent/use-skill.ts';
 import { ModelError } from '../../src/core/errors.ts';
@@ -64,6 +66,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
   const research = makeSkill('research');
   const runSkill = createRunSkill({
     store,
+    questions: createQuestions({ store, clock }),
     grant: async () => grantOf(inRun, []),
     costOf: () => undefined,
     clock,
@@ -91,9 +94,16 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     shown: () => [useSkill],
     callTool: door([useSkill]),
     follow: () => undefined,
+    answers: () => undefined,
     maxTurns: 25,
   };
-  const turn = createTurn({ store, background: () => ({ messages: 20, maxAgeMs: 86_400_000 }), clock, log });
+  const turn = createTurn({
+    store,
+    questions: createQuestions({ store, clock }),
+    background: () => ({ messages: 20, maxAgeMs: 86_400_000 }),
+    clock,
+    log,
+  });
   const ask = (
     message: Message,
     more: { invocation?: { skill: string; args: string }; signal?: AbortSignal } = {},
@@ -147,7 +157,7 @@ test('Q12 what belongs to a conversation begins with its id, and a run says for 
     run: ['Found.'],
   });
   await ask(makeMessage({ text: 'look' }));
-  const id = runTranscript('telegram:42', 'c1');
+  const id = runJournal('telegram:42', runIdOf('telegram:42', 'c1'));
   assert.match(id, /^telegram:42#run:[0-9a-f]{16}$/);
   const [first] = await entries(id);
   assert.ok(first?.kind === 'user');
@@ -227,6 +237,7 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
   ]);
   const runSkill = createRunSkill({
     store,
+    questions: createQuestions({ store, clock }),
     grant: async () => grantOf(model, [note]),
     costOf: () => undefined,
     clock,
@@ -240,6 +251,7 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
     progress: () => undefined,
     artifact: noArtifact,
     settle: () => undefined,
+    awaitAnswer: () => undefined,
   };
   const run = () =>
     runSkill(makeSkill('noter'), { skill: 'noter', message: 'note it' }, context, 'telegram:42');

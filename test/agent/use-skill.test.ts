@@ -25,6 +25,7 @@ const context: ToolContext = {
   progress: () => undefined,
   artifact: noArtifact,
   settle: () => undefined,
+  awaitAnswer: () => undefined,
 };
 const done: SkillResult = {
   status: 'ok',

@@ -46,6 +46,7 @@ function grantFor(message: Message) {
     attendTask: async () => assert.fail('nothing is waited for'),
     judgeCalls: () => async () => ({ allowed: true }),
     web: () => [],
+    moved: { original: async (conversation) => conversation },
     log: quietLog(),
   });
   const use = {

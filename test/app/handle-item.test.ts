@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { runTranscript } from '../../src/agent/run-skill.ts';
+import { runIdOf, runJournal } from '../../src/agent/run-journal.ts';
 import { invocationId } from '../../src/agent/turn.ts';
 import { createHandleItem } from '../../src/app/handle-item.ts';
 import { createMovedChats } from '../../src/app/moved-chats.ts';
@@ -30,7 +30,7 @@ test('Q3 a try that got further is seen in the conversation and in the journal o
     store.commit({ entries: [{ transcript, entry }] });
   await write('telegram:42', { kind: 'user', item: message.id, content: 'hello', at: clock.now() });
   assert.equal(await progressed(item, began), false, 'the message itself is no progress');
-  await write(runTranscript('telegram:42', invocationId(message.id)), {
+  await write(runJournal('telegram:42', runIdOf('telegram:42', invocationId(message.id))), {
     kind: 'user',
     content: 'x',
     at: clock.now(),

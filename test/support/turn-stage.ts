@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { z } from 'zod';
+import { createQuestions } from '../../src/agent/questions.ts';
 import { createTurn, invocationId, type Invocation } from '../../src/agent/turn.ts';
 import { createUseSkill } from '../../src/agent/use-skill.ts';
 import { createFollowInTurn } from '../../src/app/follow-in-turn.ts';
@@ -110,7 +111,13 @@ export async function openTurnStage(
     sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` },
     log,
   });
-  const turn = createTurn({ store, background: () => ({ messages: 0, maxAgeMs: 0 }), clock, log });
+  const turn = createTurn({
+    store,
+    questions: createQuestions({ store, clock }),
+    background: () => ({ messages: 0, maxAgeMs: 0 }),
+    clock,
+    log,
+  });
   const byPerson: SkillUse = {
     chatType: 'private',
     chatIds: ['telegram:42'],
@@ -169,6 +176,7 @@ export async function openTurnStage(
       shown: () => tools.filter(({ name }) => contraction.names.includes(name)),
       callTool,
       follow: contraction.follow,
+      answers: () => undefined,
       maxTurns: options.maxTurns ?? 25,
     } as const;
     const { invocation } = more;

@@ -194,6 +194,7 @@ async function open(t: TestContext, mode: 'auto' | 'off', { searchPath }: { sear
           signal: t.signal,
           progress: () => undefined,
           settle: () => undefined,
+          awaitAnswer: () => undefined,
         },
       ),
   };

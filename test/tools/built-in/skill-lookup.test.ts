@@ -56,6 +56,7 @@ function call(tool: Tool, input: unknown): Promise<Envelope> {
     progress: () => undefined,
     artifact: noArtifact,
     settle: () => undefined,
+    awaitAnswer: () => undefined,
   });
 }
 
