@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises';
 import type { Questions } from '../agent/questions.ts';
 import type { RunGrant, RunPlace } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
@@ -10,6 +9,7 @@ import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
 import type { HandOver, Tool, ToolContext } from '../core/tool.ts';
+import { removeFolder } from '../files/remove-folder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/script-packages.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
@@ -100,7 +100,7 @@ export function createGrantRun(options: {
       packages,
       env: environment.env,
       envInBash: settings?.envInBash,
-      quota: config.sandbox.diskMb * 1_000_000,
+      quota: config.sandbox.diskMb * 1024 * 1024,
       writing,
       web: web(),
     });
@@ -153,7 +153,13 @@ export function createGrantRun(options: {
       filesCut: cut,
       tools: tools.filter(({ name }) => ceiling.names.includes(name)),
       callTool,
-      clear: () => rm(folders.scratch, { recursive: true, force: true }),
+      clear: () =>
+        removeFolder(folders.scratch).catch((error: unknown) => {
+          log.warn(
+            { err: error, run: run.id },
+            'the folder of a run could not be removed: tried again later',
+          );
+        }),
     };
   };
 }

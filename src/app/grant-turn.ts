@@ -109,7 +109,7 @@ export function createGrantTurn(options: {
     // Where the model may use no skill, what is left is for one that the person starts.
     const ofSkills = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
     const chat = chatFolder(config.bot.workspace, await moved.original(conversation));
-    const files = turnFileTools(chat, config.sandbox.diskMb * 1_000_000);
+    const files = turnFileTools(chat, config.sandbox.diskMb * 1024 * 1024);
     const others = [...files, ...options.web()].filter(({ name }) => wanted.has(name));
     const tools = [...ofSkills, ...others];
     const names = tools.map(({ name }) => name);

@@ -1,5 +1,6 @@
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { removeFolder } from '../files/remove-folder.ts';
 import type { ListedItem } from '../stores/store.ts';
 import { createOutgoingFiles, type OutgoingFiles } from './outgoing-files.ts';
 import { chatFolderName, chatFolders, scratchFolders } from './run-folders.ts';
@@ -12,7 +13,8 @@ export type KeptFiles = Readonly<{
   forget(gone: Readonly<{ places: readonly string[]; files: readonly string[] }>): Promise<number>;
   /**
    * Removes conversation folders and files on their way that were not touched since `now - retentionMs`, and the folders of
-   * runs that are no longer under way (T10, Q12). `waiting` is all that waits in the inbox.
+   * runs that are no longer under way (T10, Q12). `waiting` is all that waits in the inbox. What can't be removed keeps
+   * nothing else from it: rejects in the end.
    */
   tidy(now: number, retentionMs: number, waiting: readonly ListedItem[]): Promise<void>;
 }>;
@@ -44,13 +46,17 @@ export function createKeptFiles(workspace: string): KeptFiles {
       return removed;
     },
     async tidy(now, retentionMs, waiting) {
-      await removeUntouched(chats, now - retentionMs, () => true);
-      await outgoing.tidy(now - retentionMs);
       const runs = waiting.flatMap(({ message }) =>
         message?.task?.kind === 'run' ? [runOf(message.task)] : [],
       );
       const before = now - (runs.length === 0 ? restMs : nestedMs);
-      await removeUntouched(scratch, before, (name) => !runs.includes(name));
+      const outcomes = await Promise.allSettled([
+        removeUntouched(chats, now - retentionMs, () => true),
+        outgoing.tidy(now - retentionMs),
+        removeUntouched(scratch, before, (name) => !runs.includes(name)),
+      ]);
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
     },
   };
 }
@@ -60,16 +66,16 @@ async function removeUntouched(
   before: number,
   mayGo: (name: string) => boolean,
 ): Promise<void> {
+  const failures: unknown[] = [];
   for (const name of (await namesIn(folder)).filter(mayGo)) {
     const entry = path.join(folder, name);
-    const { mtimeMs = before } = (await stat(entry).catch(ifAbsent)) ?? {};
-    if (mtimeMs < before) await removeFolder(entry);
+    const stats = await stat(entry).catch(ifAbsent);
+    // Commands can set the one into the future, not the other.
+    const touched = stats === undefined ? before : Math.min(stats.mtimeMs, stats.ctimeMs);
+    if (touched < before) await removeFolder(entry).catch((error: unknown) => failures.push(error));
   }
-}
-
-/** Links in it are removed, not followed. */
-async function removeFolder(folder: string): Promise<void> {
-  await rm(folder, { recursive: true, force: true, maxRetries: 2 });
+  if (failures.length > 0)
+    throw new AggregateError(failures, `${failures.length} folders could not be removed`);
 }
 
 async function namesIn(folder: string): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdir, utimes } from 'node:fs/promises';
+import { chmod, mkdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Skill } from '../core/skill.ts';
@@ -61,7 +61,11 @@ export function chatFolderName(key: string): string {
 
 /** Makes the folders (0700) where they are not there, and notes that the conversation's is in use. */
 export async function makeRunFolders({ scratch, chat }: RunFolders): Promise<void> {
-  for (const folder of [scratch, chat]) await mkdir(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [scratch, chat]) {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    // A command before may have closed it to everybody.
+    await chmod(folder, 0o700);
+  }
   await utimes(chat, new Date(), new Date());
 }
 

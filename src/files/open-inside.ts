@@ -30,7 +30,9 @@ export function openInside(
 function openByDescriptor(entry: string, alone: boolean): number | undefined {
   const found = openSync(entry, standsFor | constants.O_NOFOLLOW);
   try {
-    return isWanted(fstatSync(found), alone) ? openSync(pathOf(found), constants.O_RDONLY) : undefined;
+    if (!isWanted(fstatSync(found), alone)) return undefined;
+    // Non-blocking: a command that holds a lease on the file could make any other open wait for 45 seconds.
+    return openSync(pathOf(found), constants.O_RDONLY | constants.O_NONBLOCK);
   } finally {
     closeSync(found);
   }
@@ -39,7 +41,7 @@ function openByDescriptor(entry: string, alone: boolean): number | undefined {
 function openByPath(entry: string, alone: boolean): number | undefined {
   if (!isWanted(lstatSync(entry), alone)) return undefined;
   // Non-blocking, so that a pipe put there meanwhile cannot hold up the bot.
-  const opened = openSync(entry, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  const opened = openSync(entry, constants.O_RDONLY | constants.O_NOFOLLOW);
   const stats = fstatSync(opened);
   const now = unlessRefused(() => realpathSync(entry) === entry && lstatSync(entry));
   const same = now !== undefined && now !== false && now.ino === stats.ino && now.dev === stats.dev;

@@ -60,9 +60,9 @@ async function execute(
   // A shell that is given no file system makes the usual one: /bin, /tmp, /dev, /proc, in memory.
   const { fs: base } = new Bash({ executionLimits, processInfo });
   const disk = new MountableFs({ base });
-  disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), setup.diskBytes));
+  disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), job.room.scratch));
   if (setup.chat !== undefined) {
-    disk.mount('/chat', limitDisk(new ReadWriteFs({ root: setup.chat }), setup.diskBytes));
+    disk.mount('/chat', limitDisk(new ReadWriteFs({ root: setup.chat }), job.room.chat));
   }
   if (setup.skill !== undefined) {
     disk.mount('/skill', new OverlayFs({ root: setup.skill, mountPoint: '/', readOnly: true }));

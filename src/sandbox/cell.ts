@@ -8,7 +8,6 @@ export type CellSetup = Readonly<{
   scratch: string;
   chat?: string;
   memoryMb: number;
-  diskBytes: number;
 }>;
 
 export type CellJob = Readonly<{
@@ -16,6 +15,8 @@ export type CellJob = Readonly<{
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
   outputCap: number;
+  /** Bytes that it may write to each folder: what is missing there to the limit. */
+  room: Readonly<{ scratch: number; chat: number }>;
 }>;
 
 /** What a cell says. `missing`: it has no such program. */
@@ -80,8 +81,8 @@ export function startCell(setup: CellSetup, library: string): Cell {
   const ask = async (job: CellJob): Promise<CellAnswer> => {
     const first = await within(startLimit, ready, stopped('crashed', 'it did not start'));
     if (first.status !== 'ready') return first;
-    const { argv, env, timeoutMs, outputCap } = job;
-    child.send({ argv, env, timeoutMs, outputCap });
+    const { argv, env, timeoutMs, outputCap, room } = job;
+    child.send({ argv, env, timeoutMs, outputCap, room });
     return within(job.timeoutMs + grace, heard(), stopped('timeout'));
   };
 

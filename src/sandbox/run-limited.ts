@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -6,8 +6,10 @@ import { constants, setPriority } from 'node:os';
 import { collectOutput } from './cap-output.ts';
 import type { CoveredDescriptors } from './inherited-descriptors.ts';
 import { killOne } from './kill-processes.ts';
+import { measureFolder } from './measure-disk.ts';
 import type { Pipe, Pipes } from './pipes.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxRequest, StopReason } from './sandbox.ts';
+import { trimFolder } from './trim-folder.ts';
 import { watchLimits } from './watch-limits.ts';
 
 /** The descriptor that the first of a command's files gets. */
@@ -46,7 +48,8 @@ const lastWords = 200;
 
 /**
  * Runs a program of the host with the limits of a request (R5, T9): it and all its processes end when its time is up,
- * when the call is cancelled, when together they use more than `limits`, and when the program itself ends.
+ * when the call is cancelled, when together they use more than `limits`, and when the program itself ends. What it leaves
+ * in the conversation's folder over the limit is removed, the newest first (T10).
  * Throws where the program can't be started.
  */
 export async function runLimited(
@@ -57,9 +60,10 @@ export async function runLimited(
   const { signal, timeoutMs, outputCap, scratch, chat } = request;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
   const [program, ...args] = command.argv;
-  const child = signal.aborted
-    ? undefined
-    : spawn(program, args, {
+  let child: ChildProcess | undefined;
+  try {
+    if (!signal.aborted)
+      child = spawn(program, args, {
         env: command.env,
         ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
         // A process group of its own, which is killed as one.
@@ -69,7 +73,12 @@ export async function runLimited(
           covered,
         ),
       });
-  for (const { write } of streams) closeSync(write);
+  } catch (error) {
+    for (const { read } of streams) read.destroy();
+    throw error;
+  } finally {
+    for (const { write } of streams) closeSync(write);
+  }
   const collected = streams.map(() => collectOutput(outputCap));
   let reason: StopReason | undefined;
   let printed = 0;
@@ -99,6 +108,7 @@ export async function runLimited(
     await finish(streams, heard);
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
+  const mostInChat = chat === undefined ? Promise.resolve(0) : mostIn(chat, limits);
   // The bot is to answer whatever commands do to the processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const starter = child.stdio[3];
@@ -106,8 +116,14 @@ export async function runLimited(
     // Both ends may be gone at any time.
     starter.on('error', () => starter.destroy());
     starter.once('data', () => {
-      onStart();
-      starter.end('\n');
+      // What the folder holds before: nothing of the command is in it yet.
+      void mostInChat.then(
+        () => {
+          onStart();
+          starter.end('\n');
+        },
+        () => stop('crashed'),
+      );
     });
   }
   const timer = setTimeout(stop, timeoutMs, 'timeout');
@@ -116,14 +132,15 @@ export async function runLimited(
   const watch =
     child.pid === undefined
       ? undefined
-      : watchLimits({ root: child.pid, scratch, chat, limits, onOver: stop });
+      : watchLimits({ root: child.pid, scratch, chat, mostInChat, limits, onOver: stop });
   try {
     const [code, died] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // What it left behind in its group ends with it.
     if (child.pid !== undefined) killOne(-child.pid);
     const exitCode = code ?? 128 + (died === null ? 0 : constants.signals[died]);
     await finish(streams, heard);
-    const met = reason ?? bySignal.get(exitCode);
+    const overfull = chat !== undefined && (await cutBack(chat, await mostInChat));
+    const met = reason ?? bySignal.get(exitCode) ?? (overfull ? 'disk' : undefined);
     return met === undefined
       ? { status: 'exited', exitCode, ...output() }
       : { status: 'stopped', reason: met, ...output() };
@@ -133,6 +150,19 @@ export async function runLimited(
     signal.removeEventListener('abort', onAbort);
     for (const { read } of streams) read.destroy();
   }
+}
+
+/** What a conversation's folder may hold: it stays for good, and so may what it held before. */
+async function mostIn(chat: string, { diskMb }: SandboxLimits): Promise<number> {
+  return Math.max(diskMb * 1024 * 1024, await measureFolder(chat));
+}
+
+/** Takes away what a command left in the folder over that, written faster than anybody looks: else it would grow from command to command. */
+async function cutBack(chat: string, most: number): Promise<boolean> {
+  const excess = (await measureFolder(chat)) - most;
+  if (!(excess > 0)) return false;
+  if (Number.isFinite(excess)) await trimFolder(chat, excess);
+  return true;
 }
 
 /** What a program gets as its descriptors, by number. */

@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { folderSize } from '../files/folder-size.ts';
 import { startCell, type Cell, type CellAnswer, type CellSetup } from './cell.ts';
 import { packageOf } from './has-program.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from './sandbox.ts';
@@ -14,7 +15,7 @@ export function createVirtualSandbox(
   options: {
     /** Resident memory of one command, its runtime (about 100) included. */
     memoryMb?: number;
-    /** What one command may write to its folders, each. */
+    /** What each of its folders may hold. */
     diskMb?: number;
     /** Commands that run side by side; more wait. */
     cells?: number;
@@ -35,14 +36,18 @@ export function createVirtualSandbox(
     async run(request) {
       const library = libraryFolder();
       if (library === undefined) return { status: 'unavailable', message: libraryMissing };
-      const setup = await setupOf(request, memoryMb, diskMb);
+      const setup = await setupOf(request, memoryMb);
       while (busy.size >= cells && !request.signal.aborted) await turn(request.signal);
       if (request.signal.aborted) return cancelled;
       const key = JSON.stringify(setup);
       const cell = takeIdle(key) ?? startCell(setup, library);
       busy.add(cell);
       try {
-        return outcomeOf(await cell.run(request, request.signal), better);
+        const [scratch, chat] = await Promise.all([
+          roomIn(setup.scratch, diskMb),
+          roomIn(setup.chat, diskMb),
+        ]);
+        return outcomeOf(await cell.run({ ...request, room: { scratch, chat } }, request.signal), better);
       } finally {
         busy.delete(cell);
         keep(key, cell);
@@ -103,15 +108,19 @@ function outcomeOf(
   };
 }
 
-async function setupOf(request: SandboxRequest, memoryMb: number, diskMb: number): Promise<CellSetup> {
+async function setupOf(request: SandboxRequest, memoryMb: number): Promise<CellSetup> {
   const { skillDirectory, scratch, chat } = request;
   return {
     scratch: await realpath(scratch),
     ...(skillDirectory === undefined ? {} : { skill: await realpath(skillDirectory) }),
     ...(chat === undefined ? {} : { chat: await realpath(chat) }),
     memoryMb,
-    diskBytes: diskMb * 1024 * 1024,
   };
+}
+
+async function roomIn(folder: string | undefined, diskMb: number): Promise<number> {
+  const most = diskMb * 1024 * 1024;
+  return folder === undefined ? 0 : Math.max(0, most - ((await folderSize(folder, most)) ?? 0));
 }
 
 /** The outermost `node_modules` that holds just-bash and what it needs, or nothing where it is not installed. */

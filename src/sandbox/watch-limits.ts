@@ -1,4 +1,4 @@
-import { measureFolders, measureNameless } from './measure-disk.ts';
+import { bytesPerName, measureFolders, measureNameless } from './measure-disk.ts';
 import { measureOwnMemory, measureProcesses } from './measure-processes.ts';
 import type { SandboxLimits, StopReason } from './sandbox.ts';
 
@@ -9,21 +9,21 @@ const everyDisk = 250;
 const restAfterDisk = 4;
 /** Every so many looks at the disk names are counted, too. */
 const namesEvery = 4;
-/** What a name costs beside its bytes, so that endless empty files end too. */
-const bytesPerName = 512;
 
 /**
  * Watches what a command and all its processes use together, which no limit of a single process bounds (T9), and says
- * once which limit was met. `root` is the process that they all descend from; `chat` may hold what it held before.
+ * once which limit was met. `root` is the process that they all descend from. `mostInChat` is how much its conversation
+ * folder may hold, once that is known.
  */
 export function watchLimits(options: {
   root: number;
   scratch: string;
   chat?: string | undefined;
+  mostInChat: Promise<number>;
   limits: SandboxLimits;
   onOver(reason: StopReason): void;
 }): Readonly<{ stop(): void }> {
-  const { root, scratch, chat, limits, onOver } = options;
+  const { root, scratch, chat, mostInChat, limits, onOver } = options;
   const stopped = new AbortController();
   const memory = limits.memoryMb * 1024 * 1024;
   const disk = limits.diskMb * 1024 * 1024;
@@ -49,8 +49,7 @@ export function watchLimits(options: {
   return { stop };
 
   async function watchDisk(): Promise<void> {
-    const [, before = 0] = chat === undefined ? [] : await measureFolders(folders);
-    const allowed = [disk, Math.max(disk, before)];
+    const allowed = [disk, await mostInChat];
     let rest = everyDisk;
     for (let look = 1; ; look++) {
       await pause(rest, stopped.signal);

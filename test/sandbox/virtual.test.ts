@@ -37,6 +37,10 @@ test('T9 virtual: what one command writes to the disk is limited', async (t) => 
     assert.match(outcome.stderr, /no space left|into itself/, flood);
     await run(['sh', '-c', 'rm -rf *']);
   }
+  const piece = ['sh', '-c', 'printf "%60000s" x >> more'] as const;
+  assert.equal(stdoutOf(await run(piece)), '');
+  const second = await run(piece);
+  assert.ok(second.status === 'exited' && second.exitCode !== 0, 'what is there already counts');
 });
 
 test('R5 T9 virtual: files, folders and arguments are as in other shells; python and node are unavailable, with what to install', async (t) => {
@@ -97,7 +101,7 @@ test('R5 virtual: without just-bash scripts are unavailable and the message says
   const root = await mkdtemp(path.join(tmpdir(), 'skillet-bare-'));
   t.after(() => rm(root, { recursive: true, force: true }));
   await writeFile(path.join(root, 'package.json'), '{"type":"module"}');
-  for (const folder of ['core', 'sandbox']) {
+  for (const folder of ['core', 'files', 'sandbox']) {
     await cp(path.join(source, folder), path.join(root, 'src', folder), { recursive: true });
   }
   const bare = (await import(pathToFileURL(path.join(root, 'src/sandbox/virtual.ts')).href)) as {

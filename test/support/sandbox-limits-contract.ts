@@ -78,6 +78,18 @@ export function testSandboxLimits(
   );
 
   test(
+    `T10 T9 ${name}: what is written to the conversation folder faster than anybody looks is told and taken away`,
+    { skip },
+    async () => {
+      const { ended, ground } = await run(
+        'head -c 600000 /dev/zero > "$chat/a"; sleep 0.02; for i in b c d; do head -c 600000 /dev/zero > "$chat/$i"; done',
+      );
+      assert.equal(ended, 'disk');
+      assert.deepEqual(await readdir(ground.chat), ['a']);
+    },
+  );
+
+  test(
     `R5 T9 ${name}: what a command left running ends with it, also where it holds the output open`,
     { skip },
     async () => {

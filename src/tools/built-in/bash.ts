@@ -8,6 +8,9 @@ import { riskInSandbox } from '../risk.ts';
 import { parseSimpleCommand } from '../simple-command.ts';
 import { answerCommand, commandOutputLimit } from './command-answer.ts';
 
+/** Bytes of a command: Linux takes no argument of more than 128 KiB. */
+const commandLimit = 100_000;
+
 /**
  * `bash {command}` in a run: a command that the model writes, in the sandbox (T4). With `simple` it is one command without a
  * shell, its words an argument vector (T5). Folders exist already; `env` is what may be known to such a command (U3).
@@ -39,9 +42,19 @@ export function bashTool(options: {
     }),
     async run({ command }, { signal, progress }) {
       if (command.includes('\0')) return fail('ARGUMENTS_INVALID', 'the command holds a NUL');
+      const size = Buffer.byteLength(command);
+      if (size > commandLimit)
+        return fail(
+          'ARGUMENTS_INVALID',
+          `the command has ${size} bytes and at most ${commandLimit} are taken: put it into a file with write_file and run that`,
+        );
       const words = simple ? parseSimpleCommand(command) : ['sh', '-c', command];
       const [program, ...rest] = words ?? [];
-      if (program === undefined) return fail('ARGUMENTS_INVALID', 'that is no simple command');
+      if (program === undefined)
+        return fail(
+          'ARGUMENTS_INVALID',
+          'that is no simple command: one program and its arguments, no operators, expansions or line ends',
+        );
       progress(`running ${oneLine(command, 60)}`);
       const outcome = await sandbox.run({
         argv: [program, ...rest],

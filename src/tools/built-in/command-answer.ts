@@ -17,7 +17,7 @@ export function answerCommand(what: string, outcome: SandboxOutcome, timeoutMs: 
       cpu: 'used all the processor time that a command may use and was stopped',
       memory: 'ran out of memory and was stopped',
       processes: 'started more processes than a command may have and was stopped',
-      disk: 'wrote more to the disk than a command may write and was stopped',
+      disk: 'filled its folders ([sandbox] disk_mb each) and was stopped: write less, or remove files that are not needed. What it wrote last may be gone',
       output: 'printed more than a command may print and was stopped',
       crashed: 'could not be finished: the sandbox ended',
     }[outcome.reason];

@@ -42,8 +42,17 @@ function describe(listing: Listing | undefined): string {
   return [...listing.entries.map(line), ...(listing.cut ? ['… there is more'] : [])].join('\n');
 }
 
-/** A name that could pass for a line of its own stands in quotes. */
+/** A name that could pass for a line of its own, or for another name, stands in quotes and is written out. */
 function line(file: ListedFile): string {
-  const name = /[\p{Cc}\p{Cf}\u2028\u2029"]/u.test(file.path) ? JSON.stringify(file.path) : file.path;
+  const name = deceptive.test(file.path) ? written(file.path) : file.path;
   return file.kind === 'folder' ? `${name}/` : `${name} (${byteSize(file.size)})`;
+}
+
+const deceptive = /[\p{Cc}\p{Cf}\u2028\u2029"]/u;
+
+function written(name: string): string {
+  return JSON.stringify(name).replace(
+    /[\p{Cc}\p{Cf}\u2028\u2029]/gu,
+    (each) => `\\u${each.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

@@ -10,6 +10,9 @@ import { readSkillFile } from '../../skills/read-skill-file.ts';
 import { riskInSandbox } from '../risk.ts';
 import { answerCommand, commandOutputLimit, tailsOf } from './command-answer.ts';
 
+/** Bytes of an argument: Linux takes none of more than 128 KiB. */
+const argumentLimit = 100_000;
+
 /**
  * `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5).
  * `scratch` is the run's folder, `chat` its conversation's: both exist already. `env` is what `skillEnvironment` gave.
@@ -49,6 +52,11 @@ export function skillsRunScriptTool(options: {
       }
       if (args.some((each) => each.includes('\0')))
         return fail('ARGUMENTS_INVALID', 'an argument holds a NUL');
+      if (args.some((each) => Buffer.byteLength(each) > argumentLimit))
+        return fail(
+          'ARGUMENTS_INVALID',
+          `an argument has more than ${argumentLimit} bytes: put it into a file with write_file and name that`,
+        );
       const place = `${sandbox.seen('skill', skill.directory)}/${path}`;
       const packaged = await packagesOf(command, {
         path,

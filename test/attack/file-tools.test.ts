@@ -1,0 +1,330 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  closeSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { Worker } from 'node:worker_threads';
+import type { ToolOutcome } from '../../src/core/tool-call.ts';
+import type { Tool } from '../../src/core/tool.ts';
+import type { Way } from '../../src/files/enter-folder.ts';
+import { listInside } from '../../src/files/list-inside.ts';
+import { openInside } from '../../src/files/open-inside.ts';
+import type { Places } from '../../src/files/places.ts';
+import { writeInside } from '../../src/files/write-inside.ts';
+import { listFilesTool } from '../../src/tools/built-in/list-files.ts';
+import { readFileTool } from '../../src/tools/built-in/read-file.ts';
+import { sendFileTool } from '../../src/tools/built-in/send-file.ts';
+import { writeFileTool } from '../../src/tools/built-in/write-file.ts';
+import { callOneTool } from '../support/call-one-tool.ts';
+
+const secret = 'canary-77b1c0';
+const quota = 1_000_000;
+const linux = process.platform === 'linux' ? false : 'needs Linux';
+
+/** Folders of a run, and one beside them with a secret that no tool may show or change. */
+function makeGround(t: TestContext) {
+  const root = mkdtempSync(path.join(tmpdir(), 'skillet-files-'));
+  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const at = (...names: readonly string[]): string => path.join(root, ...names);
+  for (const folder of ['scratch', 'chat', 'beside', 'skill']) mkdirSync(at(folder));
+  writeFileSync(at('beside', 'f'), secret);
+  writeFileSync(at('skill', 'SKILL.md'), 'the skill');
+  const places: Places = [
+    { kind: 'scratch', seen: ['/scratch'], host: at('scratch') },
+    { kind: 'chat', seen: ['/chat'], host: at('chat') },
+    { kind: 'skill', seen: ['/skill'], skill: { directory: at('skill') } },
+  ];
+  const call = async (tool: Tool, input: unknown): Promise<string> => textOf(await callOneTool(tool, input));
+  return {
+    at,
+    read: (file: string) => call(readFileTool(places), { path: file }),
+    write: (file: string, content = 'new') => call(writeFileTool(places, quota), { path: file, content }),
+    list: (folder?: string) => call(listFilesTool(places), folder === undefined ? {} : { path: folder }),
+    send: (file: string) => call(sendFileTool(places), { path: file }),
+  };
+}
+
+function textOf({ content }: ToolOutcome): string {
+  return String(content);
+}
+
+const absent = (file: string): string =>
+  `error FILE_NOT_FOUND: there is no file ${JSON.stringify(file)}; files are in /scratch, /chat, /skill`;
+
+test(
+  'T13 R4 links, pipes, sockets, devices, second names and what lies outside get the answer of what is not there',
+  { skip: linux },
+  async (t) => {
+    const { at, read, write, send, list } = makeGround(t);
+    const scratch = (...names: readonly string[]): string => at('scratch', ...names);
+    mkdirSync(scratch('a'));
+    symlinkSync(at('beside', 'f'), scratch('link'));
+    symlinkSync('../beside/f', scratch('relative'));
+    symlinkSync(at('beside'), scratch('sub'));
+    symlinkSync(at('beside'), scratch('a', 'middle'));
+    symlinkSync(at('beside', 'absent'), scratch('dangling'));
+    symlinkSync('loop', scratch('loop'));
+    symlinkSync('a', scratch('own'));
+    symlinkSync('/proc/self/environ', scratch('environ'));
+    symlinkSync('/dev/zero', scratch('zero'));
+    linkSync(at('beside', 'f'), scratch('second'));
+    execFileSync('mkfifo', [scratch('pipe'), at('chat', 'pipe')]);
+    const server = createServer().listen(scratch('socket'));
+    t.after(() => server.close());
+    await once(server, 'listening');
+    const madeDevice = makeDevice(scratch('device'));
+    const names = [
+      'link',
+      'relative',
+      'sub/f',
+      'a/middle/f',
+      'dangling',
+      'loop',
+      'own/x',
+      'environ',
+      'zero',
+      'pipe',
+      'socket',
+    ];
+    const outside = [
+      ...[
+        '/etc/passwd',
+        '/proc/self/environ',
+        '/proc/self/root/etc/passwd',
+        '/dev/fd/0',
+        '/dev/stdin',
+        '/dev/zero',
+      ],
+      ...[
+        '/scratchy/f',
+        '//scratch/f',
+        '/Scratch/f',
+        '/SCRATCH/f',
+        '/',
+        '/scratch',
+        at('beside', 'f'),
+        at('scratch', 'a'),
+      ],
+      ...[
+        'nothing',
+        'a',
+        '~/.ssh/id_rsa',
+        '$HOME/f',
+        '%2e%2e/beside/f',
+        '．．/beside/f',
+        '..\u2215beside/f',
+        '\u202ef',
+        `${'n'.repeat(300)}`,
+      ],
+      ...['/skill/absent', 'file:///etc/passwd', '/chat/pipe', 'a/pipe\n'],
+    ];
+    for (const file of [
+      ...names,
+      ...names.map((name) => `/scratch/${name}`),
+      'second',
+      ...(madeDevice ? ['device'] : []),
+      ...outside,
+    ]) {
+      const shown = absent(file.replace(/\s+/g, ' ').trim());
+      const expected = file.startsWith('/skill/')
+        ? /^error FILE_NOT_FOUND: the skill has no file "absent"$/
+        : new RegExp(`^${escaped(shown)}$`);
+      assert.match(await read(file), file.length > 200 ? /^error FILE_NOT_FOUND: / : expected, file);
+      assert.match(await send(file), file.length > 200 ? /^error FILE_NOT_FOUND: / : expected, file);
+    }
+    for (const file of names.filter((name) => name !== 'own/x'))
+      assert.equal(await write(file), absent(file));
+    for (const file of ['/etc/skillet-was-here', '/dev/null', '/proc/self/comm', at('beside', 'f')])
+      assert.equal(await write(file), absent(file));
+    assert.match(await write('n'.repeat(300)), /^error FILE_NOT_FOUND: /);
+    assert.match(await list('sub'), /^error FILE_NOT_FOUND: /);
+    assert.match(await list('/etc'), /^error FILE_NOT_FOUND: /);
+    assert.equal(await list(), '/scratch:\na/\nsecond (13 bytes)\n/chat:\nempty');
+    assert.equal(await write('second'), '3 bytes were written.', 'a name is replaced, not what it led to');
+    assert.deepEqual([readdirSync(at('beside')), readFileSync(at('beside', 'f'), 'utf8')], [['f'], secret]);
+  },
+);
+
+test('T13 R4 a malformed path is INVALID_PATH for every tool, and the skill is read-only, with what to do instead', async (t) => {
+  const { at, read, write, send, list } = makeGround(t);
+  for (const file of [
+    '',
+    ' ',
+    '..',
+    '../beside/f',
+    'a/../../beside/f',
+    '/scratch/../beside/f',
+    '/chat/..',
+    'a\0',
+    '/etc/passwd\0.txt',
+    'a\\..\\b',
+    'x'.repeat(1025),
+  ]) {
+    for (const tool of [read, write, send, list])
+      assert.match(
+        await tool(file),
+        /^error INVALID_PATH: (give the path of a file|the path holds a NUL|write "\/" between|the path must not hold "\.\.")/,
+        JSON.stringify(file),
+      );
+  }
+  for (const file of ['/skill/SKILL.md', '/skill/new', '/skill', '/skill/./SKILL.md'])
+    assert.equal(await write(file), 'error INVALID_PATH: /skill is read-only: write to /scratch, /chat');
+  for (const file of ['/scratch', '/scratch/', 'x/', '.', '/chat/.'])
+    assert.match(await write(file), /^error INVALID_PATH: the path must name a file/, file);
+  assert.deepEqual(readdirSync(at('skill')), ['SKILL.md']);
+  assert.equal(readFileSync(at('skill', 'SKILL.md'), 'utf8'), 'the skill');
+  assert.equal(await read('/skill/SKILL.md'), 'the skill');
+});
+
+test('T13 M11 a name can pass for no other line of a listing', async (t) => {
+  const { write, list, read } = makeGround(t);
+  for (const name of ['a\n', 'b\u202egnp.exe', '"c"', '.hidden/x', 'é', 'e\u0301'])
+    assert.equal(await write(`${name}.txt`), '3 bytes were written.', name);
+  assert.deepEqual(
+    (await list('/scratch')).split('\n').toSorted(),
+    [
+      '"\\"c\\".txt" (3 bytes)',
+      '"a\\n.txt" (3 bytes)',
+      '"b\\u202egnp.exe.txt" (3 bytes)',
+      '.hidden/',
+      'e\u0301.txt (3 bytes)',
+      'é.txt (3 bytes)',
+    ].toSorted(),
+  );
+  assert.equal(await read('a\n.txt'), 'new');
+});
+
+test('T13 a file is read within its limit: sparse, huge, and growing under the bot', async (t) => {
+  const { at, read, write } = makeGround(t);
+  writeFileSync(at('scratch', 'sparse'), '');
+  truncateSync(at('scratch', 'sparse'), 2 ** 40);
+  assert.equal(await read('sparse'), `error FILE_TOO_LARGE: ${2 ** 40} bytes; at most 200000 can be read`);
+  assert.match(await write('big', 'x'.repeat(150_000)), /were written/);
+  const growing = at('scratch', 'growing');
+  writeFileSync(growing, '');
+  const writer = keepDoing(t, `fs.appendFileSync(${JSON.stringify(growing)}, 'x'.repeat(5000))`);
+  await writer.turns(1);
+  const seen = new Set<string>();
+  while (!seen.has('large')) {
+    const text = await read('growing');
+    if (text.startsWith('error')) assert.match(text, /^error FILE_TOO_LARGE: \d+ bytes; at most 200000/);
+    else assert.match(text, /^x*$|^x+\n\[cut: /);
+    seen.add(text.startsWith('error') ? 'large' : 'read');
+  }
+});
+
+for (const way of ['descriptor', 'path'] as const satisfies readonly Way[]) {
+  test(
+    `T13 by ${way}: a folder and a file that are swapped for links and a pipe all the time lead nowhere`,
+    { skip: way === 'descriptor' && linux },
+    async (t) => {
+      const { at } = makeGround(t);
+      const root = at('scratch');
+      mkdirSync(at('scratch', 'd'));
+      writeFileSync(at('scratch', 'd', 'f'), 'inside');
+      writeFileSync(at('scratch', 'g'), 'inside');
+      symlinkSync(at('beside'), at('scratch', 'l'));
+      symlinkSync(at('beside', 'f'), at('scratch', 'm'));
+      execFileSync('mkfifo', [at('scratch', 'p')]);
+      const moves = ['d t', 'l d', 'd l', 't d', 'g t', 'm g', 'g m', 'p g', 'g p', 't g'];
+      const swapper = keepDoing(
+        t,
+        `for (const [from, to] of ${JSON.stringify(moves.map((move) => move.split(' ').map((name) => path.join(root, name))))}) {
+          for (;;) {
+            try { fs.renameSync(from, to); break; }
+            // The bot made a folder of that name meanwhile.
+            catch { try { fs.rmSync(to, { recursive: true, force: true }); } catch { continue; } }
+          }
+        }`,
+      );
+      await swapper.turns(1);
+      const seen = { inside: 0, refused: 0 };
+      for (let n = 0; n < 400 || seen.inside === 0 || seen.refused === 0; n++) {
+        for (const names of [['d', 'f'], ['g']]) {
+          const descriptor = openInside({ root, names }, { alone: true, way });
+          if (descriptor === undefined) {
+            seen.refused += 1;
+            continue;
+          }
+          assert.equal(readFileSync(descriptor, 'utf8'), 'inside');
+          closeSync(descriptor);
+          seen.inside += 1;
+        }
+        if (way === 'path') continue;
+        if (n % 4 === 0) writeInside({ root, names: ['d', 'w'] }, Buffer.from('x'), way);
+        if (n % 20 === 0)
+          for (const { path: file } of listInside(root, ['d'], way)?.entries ?? [])
+            assert.match(file, /^(f|w|\..*part)$/);
+      }
+      assert.deepEqual([readdirSync(at('beside')), readFileSync(at('beside', 'f'), 'utf8')], [['f'], secret]);
+    },
+  );
+}
+
+const python = hasPython() ? linux : 'needs python3';
+test(
+  'T13 a file that a command holds a lease on does not keep the bot waiting',
+  { skip: python },
+  async (t) => {
+    const { at, read } = makeGround(t);
+    const file = at('chat', 'leased');
+    writeFileSync(file, 'x');
+    const program = `import fcntl, signal, sys
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+f = open(sys.argv[1], 'r+')
+fcntl.fcntl(f, fcntl.F_SETLEASE, fcntl.F_WRLCK)
+print('held', flush=True)
+sys.stdin.read()`;
+    const holder = spawn('python3', ['-c', program, file], { stdio: ['pipe', 'pipe', 'inherit'] });
+    t.after(() => holder.kill('SIGKILL'));
+    await once(holder.stdout, 'data');
+    const began = performance.now();
+    assert.equal(await read('/chat/leased'), absent('/chat/leased'));
+    // The system would let the holder keep it for 45 seconds.
+    assert.ok(performance.now() - began < 20_000);
+  },
+);
+
+/** Does something over and over in a thread of its own until the test ends. */
+function keepDoing(t: TestContext, what: string): Readonly<{ turns(count: number): Promise<void> }> {
+  const counted = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(
+    `const fs = require('node:fs'); const { workerData } = require('node:worker_threads');
+    for (;;) { ${what}; Atomics.add(workerData, 0, 1); Atomics.notify(workerData, 0); }`,
+    { eval: true, workerData: counted },
+  );
+  t.after(() => worker.terminate());
+  return {
+    async turns(count) {
+      for (let seen = Atomics.load(counted, 0); seen < count; seen = Atomics.load(counted, 0))
+        await Atomics.waitAsync(counted, 0, seen).value;
+    },
+  };
+}
+
+/** False where nobody may make one here. */
+function makeDevice(file: string): boolean {
+  return spawnSync('mknod', [file, 'c', '1', '5'], { stdio: 'ignore' }).status === 0;
+}
+
+function hasPython(): boolean {
+  return spawnSync('python3', ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
