@@ -93,7 +93,8 @@ export function createGrantRun(options: {
     // Only where it is written out (T5): a run that may not chain is not even offered it.
     const chains = allowed?.includes('use_skill') === true;
     const own = runTools({
-      skill,
+      // Public skills know nothing of `network`: then it is the operator who names hosts.
+      skill: { ...skill, network: [...new Set([...skill.network, ...(settings?.network ?? [])])] },
       scripts,
       folders,
       sandbox: lockedSandbox(sandbox, skill),

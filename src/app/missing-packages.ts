@@ -1,5 +1,6 @@
 import type { Skill } from '../core/skill.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
+import { packageOf } from '../sandbox/has-program.ts';
 import { findRootTool } from '../sandbox/root-tool.ts';
 import type { SandboxMode } from '../sandbox/sandbox.ts';
 
@@ -19,4 +20,24 @@ export function installCommand(mode: SandboxMode, missing: readonly string[]): s
     ...(findRootTool({ uid: 0 }).ok ? [] : ['mmdebstrap']),
   ];
   return `${first.length === 0 ? '' : `apt-get install ${first.join(' ')} && `}skillet sandbox build`;
+}
+
+/** The programs of a skill that its commands could not start. */
+export function missingPrograms(
+  { programs }: Pick<Skill, 'programs'>,
+  available: AvailablePackages,
+): readonly string[] {
+  return programs.filter((name) => !available.runs(name));
+}
+
+/** How the operator gets these programs into the sandbox in use. */
+export function programsFix(
+  mode: SandboxMode,
+  from: AvailablePackages['from'],
+  missing: readonly string[],
+): string {
+  const names = missing.map(packageOf);
+  if (from === 'root') return `list packages: [${names.join(', ')}] in a skill, then: skillet sandbox build`;
+  const first = mode === 'virtual' ? ['bubblewrap'] : [];
+  return `apt-get install ${[...first, ...names].join(' ')}, or as the skill says`;
 }

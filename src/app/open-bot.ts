@@ -7,6 +7,7 @@ import type { Channel } from '../core/channel.ts';
 import { systemClock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
+import type { SandboxReach } from '../sandbox/open-sandbox.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
@@ -43,9 +44,10 @@ export async function openBot(options: {
   mostTries?: number;
   /** Address for health and metrics (L4). */
   listen?: string;
+  reach?: SandboxReach;
   log: Log;
 }): Promise<OpenBot> {
-  const { config, env, mostTries = 3, listen, log } = options;
+  const { config, env, mostTries = 3, listen, reach, log } = options;
   const clock = systemClock;
   const home = ownDataDir(config.bot.dataDir);
   const store = await openStore(config.store.url, { log, clock }).catch((error: unknown) => {
@@ -53,7 +55,7 @@ export async function openBot(options: {
     throw error;
   });
   const health = await openHealth({ ...(listen === undefined ? {} : { listen }), store, clock, log });
-  const skillSandbox = await openSkillSandbox(config, log).catch(async (error: unknown) => {
+  const skillSandbox = await openSkillSandbox(config, log, reach).catch(async (error: unknown) => {
     await store.close();
     home.release();
     throw error;

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
 import type { Log } from '../core/log.ts';
 import { followAvailablePackages, type AvailablePackages } from '../sandbox/available-packages.ts';
-import { openSandbox } from '../sandbox/open-sandbox.ts';
+import { openSandbox, type SandboxReach } from '../sandbox/open-sandbox.ts';
 import { followRootFileSystem, rootFolder, type RootFileSystem } from '../sandbox/root-file-system.ts';
 import { createScriptPackages, type ScriptPackages } from '../sandbox/script-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -17,14 +17,19 @@ export type SkillSandbox = Readonly<{
   packages: ScriptPackages;
 }>;
 
-/** Opens the sandbox of a config as the bot has it (T9, R6). Throws OperatorError for one that is asked for and isn't there. */
-export async function openSkillSandbox(config: Config, log: Log): Promise<SkillSandbox> {
+/** Opens the sandbox of a config as the bot has it (T9, R6); `reach` is what declared hosts stand for elsewhere than on the internet. Throws OperatorError for one that is asked for and isn't there. */
+export async function openSkillSandbox(
+  config: Config,
+  log: Log,
+  reach: SandboxReach = {},
+): Promise<SkillSandbox> {
   const rootFileSystem = followRootFileSystem(rootFolder(config.bot.dataDir));
   const sandbox = await openSandbox({
     mode: config.sandbox.mode,
     limits: config.sandbox,
     rootfs: () => rootFileSystem()?.path,
     hidden: hiddenPaths(config),
+    reach,
     log,
   });
   return {

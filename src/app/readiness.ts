@@ -5,7 +5,7 @@ import type { Skill } from '../core/skill.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
 import type { SandboxMode } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
-import { installCommand, missingPackages } from './missing-packages.ts';
+import { installCommand, missingPackages, missingPrograms, programsFix } from './missing-packages.ts';
 
 /** Tells for many skills, as of now, whether what they need is on this system at all; one that lacks it stays out of the catalogue (P3). */
 export type Availability = () => (skill: Skill) => boolean;
@@ -14,11 +14,12 @@ export function createAvailability(available: () => AvailablePackages): Availabi
   return () => {
     let now: AvailablePackages | undefined;
     return (skill) =>
-      skill.packages.length === 0 || missingPackages(skill, (now ??= available())).length === 0;
+      (skill.packages.length === 0 || missingPackages(skill, (now ??= available())).length === 0) &&
+      (skill.programs.length === 0 || missingPrograms(skill, (now ??= available())).length === 0);
   };
 }
 
-/** The last checks before a run (U1): packages, env, capabilities, each with what the operator has to do. */
+/** The last checks before a run (U1): packages, programs, env, capabilities, each with what the operator has to do. */
 export function createReadiness(options: {
   config: () => Config;
   mode: SandboxMode;
@@ -32,6 +33,15 @@ export function createReadiness(options: {
       return fail(
         'SKILL_UNAVAILABLE',
         `${skill.name} needs ${those} ${missing.join(', ')}, which the sandbox does not have. The operator installs them by: ${installCommand(mode, missing)}`,
+      );
+    }
+    const now = skill.programs.length === 0 ? undefined : available();
+    const absent = now === undefined ? [] : missingPrograms(skill, now);
+    if (now !== undefined && absent.length > 0) {
+      const those = absent.length === 1 ? 'the program' : 'the programs';
+      return fail(
+        'SKILL_UNAVAILABLE',
+        `${skill.name} needs ${those} ${absent.join(', ')}, which the sandbox does not have. The operator installs what is missing: ${programsFix(mode, now.from, absent)}`,
       );
     }
     const environment = skillEnvironment(skill, config().skills.byName[skill.name]?.env ?? {});

@@ -1,7 +1,10 @@
+import { lstatSync } from 'node:fs';
+import path from 'node:path';
 import type { Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/script-packages.ts';
+import { readSkillFile } from '../skills/read-skill-file.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
 import { ownSkillReadFileTool } from '../tools/built-in/create-skills-read-file.ts';
 import { listFilesTool } from '../tools/built-in/list-files.ts';
@@ -11,6 +14,7 @@ import { createSkillWritingTools, type SkillWriting } from '../tools/built-in/sk
 import { skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import { writeFileTool } from '../tools/built-in/write-file.ts';
 import { bashInList } from '../tools/ceiling.ts';
+import type { ScriptGround } from '../tools/own-script.ts';
 import { runPlaces, type RunFolders } from './run-folders.ts';
 
 /** What the tools of one run stand on. */
@@ -49,7 +53,15 @@ export function runTools({
   const { named, simple } = bashInList(skill.allowedTools);
   const ground = { skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000 };
   const script = skillsRunScriptTool({ ...ground, env, packages });
-  const bash = bashTool({ ...ground, simple, env: (envInBash ?? named) ? env : {} });
+  const bash = bashTool({
+    ...ground,
+    simple,
+    env: (envInBash ?? named) ? env : {},
+    // What skills call their scripts by in their instructions, run as this bot runs scripts.
+    ...(skill.directory === undefined || scripts.length === 0
+      ? {}
+      : { script: { ground: scriptGround(skill, skill.directory, folders, sandbox), tool: script } }),
+  });
   const places = runPlaces(folders, skill, sandbox);
   const files = [
     readFileTool(places),
@@ -66,4 +78,20 @@ export function runTools({
     ...authoring,
     ...web,
   ];
+}
+
+function scriptGround(
+  skill: Skill,
+  directory: string,
+  { scratch }: RunFolders,
+  sandbox: Sandbox,
+): ScriptGround {
+  return {
+    seen: sandbox.seen('skill', directory),
+    read(file) {
+      const script = readSkillFile(skill, file);
+      return script.ok ? script.text : undefined;
+    },
+    hides: (name) => lstatSync(path.join(scratch, name), { throwIfNoEntry: false }) !== undefined,
+  };
 }

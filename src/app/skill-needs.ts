@@ -3,13 +3,15 @@ import type { Skill } from '../core/skill.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
 import type { RootFileSystem } from '../sandbox/root-file-system.ts';
 import type { SandboxMode } from '../sandbox/sandbox.ts';
-import { installCommand, missingPackages } from './missing-packages.ts';
+import { installCommand, missingPackages, missingPrograms, programsFix } from './missing-packages.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
 
 /** What one skill asks of the system. */
 export type SkillNeed = Readonly<{
   skill: string;
   packages: readonly string[];
+  programs: readonly string[];
+  /** Packages and programs that are not there. */
   missing: readonly string[];
   /** Installs what is missing; absent where nothing is. */
   command?: string;
@@ -21,7 +23,7 @@ export type SkillNeeds = Readonly<{
   why: string;
   root: RootFileSystem | undefined;
   from: AvailablePackages['from'];
-  /** One for each of the skills that asks for packages. */
+  /** One for each of the skills that asks for packages or programs. */
   needs: readonly SkillNeed[];
 }>;
 
@@ -44,14 +46,20 @@ export async function skillNeeds(config: Config, skills: readonly Skill[]): Prom
   const root = rootFileSystem();
   const available = look();
   const needs = skills
-    .filter(({ packages }) => packages.length > 0)
+    .filter(({ packages, programs }) => packages.length + programs.length > 0)
     .map((skill): SkillNeed => {
-      const missing = missingPackages(skill, available);
+      const packages = missingPackages(skill, available);
+      const programs = missingPrograms(skill, available);
+      const fixes = [
+        ...(packages.length === 0 ? [] : [installCommand(mode, packages)]),
+        ...(programs.length === 0 ? [] : [programsFix(mode, available.from, programs)]),
+      ];
       return {
         skill: skill.name,
         packages: skill.packages,
-        missing,
-        ...(missing.length === 0 ? {} : { command: installCommand(mode, missing) }),
+        programs: skill.programs,
+        missing: [...packages, ...programs],
+        ...(fixes.length === 0 ? {} : { command: fixes.join('; ') }),
       };
     });
   return { mode, why: said.join('; '), root, from: available.from, needs };

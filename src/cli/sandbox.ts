@@ -69,14 +69,14 @@ export async function sandboxStatus({ config: flag, json }: ReadOptions): Promis
   if (json === true) return printJson(data);
   print(`sandbox: ${mode} ([sandbox] mode = "${config.sandbox.mode}"): ${why}`);
   print(`root file system: ${rootLine(data.rootFileSystem)}`);
-  for (const { skill, packages, missing, command } of needs) {
+  for (const { skill, packages, programs, missing, command } of needs) {
     print(
       missing.length === 0
-        ? `skill ${skill}: has ${packages.join(', ')}`
+        ? `skill ${skill}: has ${[...packages, ...programs].join(', ')}`
         : `skill ${skill}: lacks ${missing.join(', ')}; it is off until you run: ${command}`,
     );
   }
-  if (needs.length === 0) print('No enabled skill asks for packages.');
+  if (needs.length === 0) print('No enabled skill asks for packages or programs.');
 }
 
 type DescribedRoot = Readonly<{

@@ -78,6 +78,7 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
   const asks = {
     env: skill.env,
     packages: skill.packages,
+    programs: skill.programs,
     capabilities: skill.capabilities,
     network: skill.network,
     tools: skill.allowedTools ?? [],

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { chatType } from './chat-type.ts';
+import { hostPattern } from './address.ts';
 import { command } from './command.ts';
 import { chatId, userId } from './id.ts';
 import { readGitUrl, refProblem, repositoryName } from './source-address.ts';
@@ -14,6 +15,7 @@ const skillShape = {
   chat_types: z.array(chatType).optional(),
   max_iterations: z.int().min(1).optional(),
   env_in_bash: z.boolean().optional(),
+  network: z.array(hostPattern).optional(),
   capability_provider: section({
     enabled: z.boolean().optional(),
     namespace: z.string().min(1).optional(),

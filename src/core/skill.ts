@@ -62,6 +62,8 @@ export type Skill = Readonly<{
   allowedTools?: readonly string[];
   env: readonly string[];
   packages: readonly string[];
+  /** Programs that have to be there, by the names they are called by: `requires.bins` of public skills. */
+  programs: readonly string[];
   capabilities: readonly string[];
   network: readonly string[];
   access: SkillAccess;

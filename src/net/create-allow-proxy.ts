@@ -181,7 +181,7 @@ function tooMany(most: number): Refusal {
 }
 
 function inSkill(host: string): string {
-  return `For a skill to reach it, the front matter of its SKILL.md has to name it: network: [${host}]`;
+  return `For a skill to reach it, the front matter of its SKILL.md has to name it, network: [${host}], or the operator in config.toml: [skills.NAME] network = ["${host}"]`;
 }
 
 function answerRefusal(answer: ServerResponse, { status, reason, message }: Refusal): void {

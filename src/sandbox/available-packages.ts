@@ -1,12 +1,16 @@
 import { readFileSync, statSync } from 'node:fs';
+import { findsProgram } from './finds-program.ts';
 import { installedPackages } from './installed-packages.ts';
 import type { RootFileSystem } from './root-file-system.ts';
 import type { SandboxMode } from './sandbox.ts';
 
 /** Whose packages a sandbox's commands have: its own root file system's, the host's, or none. */
-export type AvailablePackages = Readonly<{ from: 'root' | 'host' | 'nowhere'; has(name: string): boolean }>;
-
-const none: AvailablePackages = { from: 'nowhere', has: () => false };
+export type AvailablePackages = Readonly<{
+  from: 'root' | 'host' | 'nowhere';
+  has(name: string): boolean;
+  /** Whether a program of this name can be started. */
+  runs(program: string): boolean;
+}>;
 
 /**
  * Gives what commands of a sandbox find installed now (P3, R6): nothing in the virtual one; in bubblewrap what is in the
@@ -22,13 +26,14 @@ export function followAvailablePackages(options: {
   const { mode, root, hostStatus = '/var/lib/dpkg/status' } = options;
   const host = followHost(hostStatus);
   return () => {
-    if (mode === 'virtual') return none;
-    const built = mode === 'off' ? undefined : root();
-    if (built !== undefined) return { from: 'root', has: (name) => built.installed.has(name) };
+    const built = mode === 'off' || mode === 'virtual' ? undefined : root();
+    const runs = (program: string): boolean => findsProgram(mode, built?.path, program);
+    if (mode === 'virtual') return { from: 'nowhere', has: () => false, runs };
+    if (built !== undefined) return { from: 'root', has: (name) => built.installed.has(name), runs };
     // A container has neither the host's programs nor, without a root file system, any of ours.
-    if (mode === 'docker') return none;
+    if (mode === 'docker') return { from: 'nowhere', has: () => false, runs };
     const names = host();
-    return { from: 'host', has: (name) => names.has(name) };
+    return { from: 'host', has: (name) => names.has(name), runs };
   };
 }
 

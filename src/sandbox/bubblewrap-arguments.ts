@@ -12,6 +12,8 @@ export const sandboxUser = 1000;
 const ownPrograms = '/run/skillet/bin';
 /** Node, which the bot itself runs on: in every sandbox, before any other. */
 export const nodeSeen = `${ownPrograms}/node`;
+/** The name that skills of elsewhere call Python by, for systems that know it as python3 only. */
+export const pythonSeen = `${ownPrograms}/python`;
 
 /** Megabytes of the temporary folders at most. */
 const mostTemporary = 256;

@@ -2,6 +2,7 @@ import path from 'node:path';
 import {
   bubblewrapArguments,
   nodeSeen,
+  pythonSeen,
   sandboxEnvironment,
   sandboxUser,
   searchedFolders,
@@ -55,10 +56,15 @@ export function createBubblewrapSandbox({
       const [program] = request.argv;
       const system = systemNow();
       // Node is there in any case: the bot's own.
-      const lent = ['node', ...(request.programs ?? []).map((file) => path.basename(file))];
+      const python = pythonOf(system);
+      const lent = [
+        'node',
+        ...(python === undefined ? [] : ['python']),
+        ...(request.programs ?? []).map((file) => path.basename(file)),
+      ];
       if (!lent.includes(program) && !hasProgram(system.root, searchedFolders, program))
         return missing(program, system);
-      const ran = runInside(request, system);
+      const ran = runInside(request, system, python);
       running.add(ran);
       try {
         return await ran;
@@ -75,7 +81,11 @@ export function createBubblewrapSandbox({
     },
   };
 
-  async function runInside(request: SandboxRequest, system: SystemMounts): Promise<SandboxOutcome> {
+  async function runInside(
+    request: SandboxRequest,
+    system: SystemMounts,
+    python: string | undefined,
+  ): Promise<SandboxOutcome> {
     const { network, env, signal } = request;
     const wayOut = network.length === 0 ? undefined : await openWayOut(network, nodeSeen, wayOutOptions);
     const { files, args, close } = handed.open(system.users);
@@ -87,7 +97,10 @@ export function createBubblewrapSandbox({
             bwrap,
             ...bubblewrapArguments(request, limits, {
               system: [...system.args, ...system.cover(hidden), ...args],
-              more: wayOut?.args ?? [],
+              more: [
+                ...(python === undefined ? [] : ['--symlink', python, pythonSeen]),
+                ...(wayOut?.args ?? []),
+              ],
               before: wayOut?.argv ?? [],
             }),
           ],
@@ -114,6 +127,13 @@ export function createBubblewrapSandbox({
       await wayOut?.close();
     }
   }
+}
+
+/** What `python` stands for where the system has no program of that name. */
+function pythonOf({ root }: SystemMounts): string | undefined {
+  if (hasProgram(root, searchedFolders, 'python')) return undefined;
+  const folder = searchedFolders.find((each) => hasProgram(root, [each], 'python3'));
+  return folder === undefined ? undefined : path.posix.join(folder, 'python3');
 }
 
 /** The system in use, looked at again only where it is another one. */

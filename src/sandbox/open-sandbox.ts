@@ -3,8 +3,12 @@ import type { Log } from '../core/log.ts';
 import { createBubblewrapSandbox } from './bubblewrap.ts';
 import { createOffSandbox } from './off.ts';
 import { probeBubblewrap } from './probe-bubblewrap.ts';
+import type { WayOutOptions } from './open-way-out.ts';
 import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
 import { createVirtualSandbox } from './virtual.ts';
+
+/** What declared hosts stand for, and the ports they are reached on: by default the public internet's, 80 and 443. */
+export type SandboxReach = Pick<WayOutOptions, 'connect' | 'ports'>;
 
 /**
  * Opens the sandbox of `[sandbox] mode` and says in the log which one is in use and what the better one needs (T4);
@@ -17,10 +21,11 @@ export async function openSandbox(options: {
   rootfs?: () => string | undefined;
   /** Files and folders of the bot that no command may see, wherever they lie. */
   hidden: readonly string[];
+  reach?: SandboxReach;
   log: Log;
 }): Promise<Sandbox> {
-  const { mode, limits, rootfs, hidden, log } = options;
-  const made = { limits, hidden, wayOut: { log }, ...(rootfs === undefined ? {} : { rootfs }) };
+  const { mode, limits, rootfs, hidden, reach, log } = options;
+  const made = { limits, hidden, wayOut: { ...reach, log }, ...(rootfs === undefined ? {} : { rootfs }) };
   switch (mode) {
     case 'virtual':
       log.info({ sandbox: mode }, 'scripts run in a shell in memory: no programs of the system, no network');

@@ -55,7 +55,7 @@ export function createScriptPackages(options: {
   /** Where uv may be. */
   searchPath?: string;
 }): ScriptPackages {
-  const { folder, hosts, searchPath = usualPlaces() } = options;
+  const { folder, hosts, searchPath = uvPlaces() } = options;
   const underWay = new Map<string, Promise<SandboxOutcome>>();
 
   return async (command) => {
@@ -148,7 +148,8 @@ rm -rf "$UV_CACHE_DIR"
 exit $code
 `;
 
-function usualPlaces(): string {
+/** Where the host keeps uv, as a search path: the bot's own, and where its installers put it. */
+export function uvPlaces(): string {
   const own = ['.local/bin', '.cargo/bin'].map((folder) => path.join(homedir(), folder));
   return [process.env['PATH'] ?? '', ...own, '/usr/local/bin', '/usr/bin'].join(':');
 }

@@ -6,11 +6,12 @@ import type { Definition } from './skill-definition.ts';
 export type Asks = Readonly<Record<string, readonly string[]>>;
 
 export function asksOf({ definition, scripts }: Pick<Offer, 'definition' | 'scripts'>): Asks {
-  const { allowedTools = [], env, packages, capabilities, network, model } = definition;
+  const { allowedTools = [], env, packages, programs, capabilities, network, model } = definition;
   const all: Asks = {
     tools: allowedTools.length === 0 ? ['every tool that a run may be given'] : allowedTools,
     env,
     packages,
+    programs,
     capabilities,
     network,
     model: model === undefined ? [] : [model],

@@ -2,6 +2,7 @@ import type { Diagnostic } from '../core/diagnostic.ts';
 import type { FrontMap, FrontValue } from './front-value.ts';
 import { readChatTypes, readGrant, readTools } from './read-access.ts';
 import { readBoolean, readCount, readList, readSource, readText, type Read } from './read-values.ts';
+import { dialects, readRequires } from './read-requires.ts';
 import type { Definition } from './skill-definition.ts';
 
 /** Keys that grant or restrict something: an invalid value keeps the skill from loading (F8). */
@@ -60,6 +61,9 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     return text?.ok === true && text.value !== '' ? text.value : undefined;
   };
   const allowedTools = read('allowed_tools', readTools);
+  const requires = readRequires(metadata.written, (message, line) =>
+    report({ level: 'warning', code: 'FIELD_INVALID', message, field: 'metadata', line }),
+  );
   const chatTypes = read('access', readChatTypes);
   return {
     ...optional('license', read('license', readText)),
@@ -70,7 +74,8 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     authors: [...new Set([...listShown('author'), ...listShown('authors')])],
     ...optional('rationale', textShown('rationale')),
     ...optional('allowedTools', allowedTools),
-    env: read('env', readGrant.env) ?? [],
+    env: [...new Set([...(read('env', readGrant.env) ?? []), ...requires.env])],
+    programs: requires.programs,
     packages: read('packages', readGrant.packages) ?? [],
     capabilities: read('capabilities', readGrant.capabilities) ?? [],
     network: read('network', readGrant.network) ?? [],
@@ -118,7 +123,8 @@ function readMetadata(
   }
   const values = nothing();
   for (const [key, entry] of value.entries) {
-    if (entry.kind !== 'text') warn(`metadata: "${key}" is a ${entry.kind}; kept as text`, entry.line);
+    if (entry.kind !== 'text' && !dialects.includes(key))
+      warn(`metadata: "${key}" is a ${entry.kind}; kept as text`, entry.line);
     values[key] = entry.kind === 'text' ? entry.text : entry.source;
   }
   return { values: Object.freeze(values), written: value.entries };

@@ -68,7 +68,9 @@ test(
     assert.equal(after.code, 0);
     const now = JSON.parse(after.stdout) as Status;
     assert.deepEqual([now.packagesFrom, now.rootFileSystem?.current], ['root', true]);
-    assert.deepEqual(now.skills, [{ skill: 'parcels', packages: ['skillet-scales', 'jq'], missing: [] }]);
+    assert.deepEqual(now.skills, [
+      { skill: 'parcels', packages: ['skillet-scales', 'jq'], programs: [], missing: [] },
+    ]);
     const again = JSON.parse((await run(['sandbox', 'build', '--json'])).stdout) as { status: string };
     assert.equal(again.status, 'kept');
   },

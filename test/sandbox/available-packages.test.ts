@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
+import { getCommandNames } from 'just-bash';
 import { followAvailablePackages } from '../../src/sandbox/available-packages.ts';
 import { installedPackages } from '../../src/sandbox/installed-packages.ts';
 import type { RootFileSystem } from '../../src/sandbox/root-file-system.ts';
@@ -44,4 +45,25 @@ test('P3 R6 each sandbox counts what its own commands find, and what changes cou
   assert.deepEqual([off?.().has('host-tool'), off?.().has('other-tool')], [false, true]);
   rmSync(hostStatus);
   assert.equal(off?.().has('other-tool'), false);
+});
+
+test('P3 R6 each sandbox knows which programs its commands can start', (t) => {
+  const root = mkdtempSync(path.join(tmpdir(), 'skillet-root-'));
+  t.after(() => rmSync(root, { recursive: true }));
+  mkdirSync(path.join(root, 'usr/bin'), { recursive: true });
+  writeFileSync(path.join(root, 'usr/bin/gh'), '', { mode: 0o755 });
+  writeFileSync(path.join(root, 'usr/bin/notes'), '', { mode: 0o644 });
+  writeFileSync(path.join(root, 'usr/bin/python3'), '', { mode: 0o755 });
+  const built = { path: root, installed: new Set<string>(), manifest: {} as RootFileSystem['manifest'] };
+  const inRoot = followAvailablePackages({ mode: 'bubblewrap', root: () => built })();
+  assert.deepEqual(
+    ['gh', 'notes', 'sh', 'node', 'python'].map((name) => inRoot.runs(name)),
+    [true, false, false, true, true],
+  );
+  const onHost = followAvailablePackages({ mode: 'off', root: () => built })();
+  assert.deepEqual([onHost.runs('sh'), onHost.runs('no-such-program')], [true, false]);
+  const virtual = followAvailablePackages({ mode: 'virtual', root: () => built })();
+  const names = ['gh', 'curl', 'python3', 'node', 'git', ...getCommandNames()];
+  const told = names.filter((name) => virtual.runs(name));
+  assert.ok(told.includes('jq') && told.every((name) => getCommandNames().includes(name)));
 });

@@ -70,3 +70,33 @@ test(
     assert.ok(written.status === 'exited' && written.exitCode !== 0, 'the tree is read-only');
   },
 );
+
+test(
+  'R5 T9 what skills of elsewhere call python is python3 where the system has only that, in a shell too',
+  { skip },
+  async (t) => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'skillet-python-'));
+    const [scratch, rootfs] = [path.join(folder, 'scratch'), path.join(folder, 'root')];
+    mkdirSync(scratch);
+    const recipe = rootRecipe([{ name: 'any', packages: ['python3'] }], { suite: 'x', lines: ['deb x x y'] });
+    const tool = standInRootTool(withPrograms);
+    const quiet = {
+      now: Date.now(),
+      flush: async () => undefined,
+      onLine: () => undefined,
+      signal: t.signal,
+    };
+    await buildRoot({ folder: rootfs, recipe, tool, ...quiet });
+    const root = followRootFileSystem(rootfs);
+    const sandbox = createBubblewrapSandbox({ bwrap, limits: sandboxLimits, rootfs: () => root()?.path });
+    t.after(async () => {
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    });
+    for (const argv of [['python', 'x'] as const, ['sh', '-c', 'python x'] as const]) {
+      const limits = { timeoutMs: 10_000, outputCap: 2_000, signal: t.signal };
+      const ran = await sandbox.run({ argv, scratch, network: [], env: {}, ...limits });
+      assert.match(ran.status === 'exited' ? ran.stdout : '', /of the tree: x$/m, JSON.stringify(ran));
+    }
+  },
+);

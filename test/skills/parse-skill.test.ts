@@ -294,3 +294,24 @@ test('D7 a syntax error on the lines of an access field counts as a broken acces
   assert.deepEqual([inAccess.ok, inAccess.ok || inAccess.accessBroken], [false, true]);
   assert.deepEqual([elsewhere.ok, elsewhere.ok || elsewhere.accessBroken], [false, false]);
 });
+
+test('F6 metadata.openclaw.requires: env counts as env, bins are programs; what cannot be read is told and stands for nothing', () => {
+  const read = (metadata: string) => {
+    const { env, programs, diagnostics } = good(`env: [OWN]\n${metadata}`);
+    return { env, programs, said: diagnostics.map(({ message }) => message) };
+  };
+  const inline =
+    'metadata: {"openclaw": {"emoji": "x", "requires": {"bins": ["curl", "jq"], "env": ["A_KEY", "OWN"]}}}';
+  assert.deepEqual(read(inline), { env: ['OWN', 'A_KEY'], programs: ['curl', 'jq'], said: [] });
+  const block =
+    'metadata:\n  clawdbot:\n    requires:\n      bins: [gh]\n  moltbot: {requires: {env: B_KEY}}';
+  assert.deepEqual(read(block), { env: ['OWN', 'B_KEY'], programs: ['gh'], said: [] });
+  const bad = read('metadata: {openclaw: {requires: {env: [PATH=x], bins: ["../sh", "/bin/sh"]}}}');
+  assert.deepEqual([bad.env, bad.programs, bad.said.length], [['OWN'], [], 2]);
+  for (const odd of [
+    'metadata: {openclaw: text}',
+    'metadata: {openclaw: {requires: [env]}}',
+    'metadata: text',
+  ])
+    assert.deepEqual(read(odd).env, ['OWN'], odd);
+});

@@ -17,6 +17,7 @@ export function makeSkill(
     authors: [],
     env: [],
     packages: [],
+    programs: [],
     capabilities: [],
     network: [],
     maxIterations: 10,

@@ -5,6 +5,7 @@ import type { TestContext } from 'node:test';
 import { openBot, type OpenBot } from '../../src/app/open-bot.ts';
 import { openChannels } from '../../src/app/open-channels.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
+import type { SandboxReach } from '../../src/sandbox/open-sandbox.ts';
 import { startMessagesServer, type MessagesServer } from './messages-server/messages-server.ts';
 import { quietLog } from './quiet-log.ts';
 import { startSlackServer, type SlackServer } from './slack-server/start-slack-server.ts';
@@ -39,6 +40,8 @@ export type WholeBotOptions = Readonly<{
   channels?: readonly ('telegram' | 'slack')[];
   /** Failed tries after which a message is set aside. */
   mostTries?: number;
+  /** Where hosts lead that skills may reach. */
+  reach?: SandboxReach;
 }>;
 
 export async function startWholeBot(t: TestContext, options: WholeBotOptions = {}): Promise<WholeBot> {
@@ -89,12 +92,13 @@ export async function startWholeBot(t: TestContext, options: WholeBotOptions = {
     if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
     const { config } = parsed;
     const log = quietLog();
-    const { mostTries } = options;
+    const { mostTries, reach } = options;
     const bot = await openBot({
       config,
       env: {},
       channels: (needs) => openChannels(config, needs),
       ...(mostTries === undefined ? {} : { mostTries }),
+      ...(reach === undefined ? {} : { reach }),
       log,
     });
     let closed: Promise<void> | undefined;

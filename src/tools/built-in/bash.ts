@@ -4,6 +4,7 @@ import type { Skill } from '../../core/skill.ts';
 import { oneLine } from '../../core/text.ts';
 import { defineTool, type Tool } from '../../core/tool.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
+import { ownScript, type ScriptGround } from '../own-script.ts';
 import { riskInSandbox } from '../risk.ts';
 import { parseSimpleCommand } from '../simple-command.ts';
 import { answerCommand, commandOutputLimit } from './command-answer.ts';
@@ -13,7 +14,8 @@ const commandLimit = 100_000;
 
 /**
  * `bash {command}` in a run: a command that the model writes, in the sandbox (T4). With `simple` it is one command without a
- * shell, its words an argument vector (T5). Folders exist already; `env` is what may be known to such a command (U3).
+ * shell, its words an argument vector (T5). Folders exist already; `env` is what may be known to such a command (U3). A
+ * command that only starts a script of the skill is carried out by `script`, `skills_run_script`, where that is given.
  */
 export function bashTool(options: {
   skill: Skill;
@@ -23,8 +25,9 @@ export function bashTool(options: {
   env: Readonly<Record<string, string>>;
   simple: boolean;
   timeoutMs: number;
+  script?: Readonly<{ ground: ScriptGround; tool: Tool }>;
 }): Tool {
-  const { skill, sandbox, scratch, chat, env, simple, timeoutMs } = options;
+  const { skill, sandbox, scratch, chat, env, simple, timeoutMs, script } = options;
   const { directory } = skill;
   const folders = [
     `${sandbox.seen('scratch', scratch)} (of this run, the working directory)`,
@@ -40,7 +43,8 @@ export function bashTool(options: {
       mode: sandbox.mode,
       reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0,
     }),
-    async run({ command }, { signal, progress }) {
+    async run({ command }, context) {
+      const { signal, progress } = context;
       if (command.includes('\0')) return fail('ARGUMENTS_INVALID', 'the command holds a NUL');
       const size = Buffer.byteLength(command);
       if (size > commandLimit)
@@ -48,6 +52,8 @@ export function bashTool(options: {
           'ARGUMENTS_INVALID',
           `the command has ${size} bytes and at most ${commandLimit} are taken: put it into a file with write_file and run that`,
         );
+      const own = script === undefined ? undefined : ownScript(command, script.ground);
+      if (script !== undefined && own !== undefined) return script.tool.run(own, context);
       const words = simple ? parseSimpleCommand(command) : ['sh', '-c', command];
       const [program, ...rest] = words ?? [];
       if (program === undefined)
@@ -67,7 +73,7 @@ export function bashTool(options: {
         outputCap: commandOutputLimit,
         signal,
       });
-      return answerCommand('the command', outcome, timeoutMs);
+      return answerCommand('the command', outcome, timeoutMs, skill);
     },
   });
 }

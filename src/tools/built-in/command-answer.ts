@@ -1,4 +1,5 @@
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import type { Skill } from '../../core/skill.ts';
 import { capOutput, wholeEnd } from '../../sandbox/cap-output.ts';
 import type { SandboxOutcome, SandboxOutput } from '../../sandbox/sandbox.ts';
 
@@ -6,8 +7,13 @@ import type { SandboxOutcome, SandboxOutput } from '../../sandbox/sandbox.ts';
 export const commandOutputLimit = 28_000;
 const tailLimit = 4_000;
 
-/** What a model is told of a command that ran in the sandbox; `what` is what messages call it (R5). */
-export function answerCommand(what: string, outcome: SandboxOutcome, timeoutMs: number): Envelope {
+/** What a model is told of a command that ran in the sandbox for a skill; `what` is what messages call it (R5). */
+export function answerCommand(
+  what: string,
+  outcome: SandboxOutcome,
+  timeoutMs: number,
+  skill: Pick<Skill, 'name' | 'network'>,
+): Envelope {
   if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${what}: ${outcome.message}`);
   if (outcome.status === 'stopped') {
     const code = stopCodes[outcome.reason];
@@ -24,12 +30,22 @@ export function answerCommand(what: string, outcome: SandboxOutcome, timeoutMs: 
     return fail(code, `${what} ${why}`, tailsOf(outcome));
   }
   if (outcome.exitCode !== 0) {
-    return fail('SCRIPT_FAILED', `${what} ended with exit code ${outcome.exitCode}`, tailsOf(outcome));
+    const why = skill.network.length === 0 && missesNetwork.test(outcome.stderr) ? noNetwork(skill.name) : '';
+    return fail('SCRIPT_FAILED', `${what} ended with exit code ${outcome.exitCode}${why}`, tailsOf(outcome));
   }
   const { stdout, stderr } = outcome;
   if (stderr === '') return succeed(stdout === '' ? nothing : stdout);
   const room = commandOutputLimit - Math.min(stderr.length, tailLimit);
   return succeed(`${capOutput(stdout, room).text}\n[stderr]\n${capOutput(stderr, tailLimit).text}`);
+}
+
+/** How curl, wget, git, Python and Node say that no name can be resolved and nothing reached. */
+const missesNetwork =
+  /could not resolve|unable to resolve|name resolution|name or service not known|nodename nor servname|ENOTFOUND|EAI_AGAIN|network is unreachable/i;
+
+/** Skills of elsewhere know nothing of declaring hosts, so this is where their authors' commands end. */
+function noNetwork(name: string): string {
+  return `. Commands of ${name} have no network, as it names no hosts: the operator gives it those it needs in config.toml, [skills.${name}] network = ["api.example.com"]`;
 }
 
 const nothing = 'It printed nothing.';

@@ -5,7 +5,7 @@ import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import { absent, findPlace, openIn, readOfSkill, type Places } from '../../files/places.ts';
 import { asText, readBytes, textLimit } from '../../files/read-text.ts';
 
-/** `read_file {path}`: a text file of at most 200,000 bytes from the places that are seen here (T13). */
+/** `read_file {path}`: a text file of at most 200,000 bytes from the places that are seen here (T13); a relative path means the first of them, then the skill. */
 export function readFileTool(places: Places): Tool {
   const where = places.map(({ seen: [name] }) => name).join(', ');
   return defineTool({
@@ -26,16 +26,23 @@ function read(places: Places, path: string): Envelope {
     return file.ok ? textOf(file.bytes, path) : fail(file.code, file.message);
   }
   const descriptor = openIn(place, names);
-  if (descriptor === undefined) {
-    const { code, message } = absent(places, path);
-    return fail(code, message);
-  }
+  if (descriptor === undefined) return readBeside(places, path, names);
   try {
     const file = readBytes(descriptor, textLimit);
     return file.ok ? textOf(file.bytes, path) : fail(file.code, file.message);
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** Instructions of a skill name its files relative to its own folder, so that is where a relative path leads next. */
+function readBeside(places: Places, path: string, names: readonly string[]): Envelope {
+  const ofSkill = path.startsWith('/') ? undefined : places.find((place) => place.kind === 'skill');
+  const file = ofSkill === undefined ? undefined : readOfSkill(ofSkill, names, textLimit);
+  if (file?.ok === true) return textOf(file.bytes, path);
+  const { code, message } =
+    file === undefined || file.code === 'FILE_NOT_FOUND' ? absent(places, path) : file;
+  return fail(code, message);
 }
 
 function textOf(bytes: Buffer, path: string): Envelope {

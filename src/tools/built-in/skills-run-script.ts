@@ -80,7 +80,7 @@ export function skillsRunScriptTool(options: {
         outputCap: commandOutputLimit,
         signal,
       });
-      return answerCommand(path, outcome, timeoutMs);
+      return answerCommand(path, outcome, timeoutMs, skill);
     },
   });
 

@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { ownScript, type ScriptGround } from '../../src/tools/own-script.ts';
+
+const files: Readonly<Record<string, string>> = {
+  'scripts/a.py': 'print(1)\n',
+  'scripts/b.sh': '#!/usr/bin/env bash\necho\n',
+  'scripts/c.sh': 'echo\n',
+  'scripts/packed.py': '# /// script\n# dependencies = ["x"]\n# ///\n',
+  'scripts/run': '#!/usr/bin/perl\n',
+  'run.mjs': 'console.log(1)\n',
+  'notes.md': 'text\n',
+};
+const ground: ScriptGround = {
+  seen: '/skill',
+  read: (path) => files[path],
+  hides: (name) => name === 'mine',
+};
+const found = (command: string, more: Partial<ScriptGround> = {}): string => {
+  const script = ownScript(command, { ...ground, ...more });
+  return script === undefined ? '-' : [script.path, ...script.args].join('|');
+};
+
+test('R5 R7 a command that only starts a script of the skill is told, however its instructions write it', () => {
+  assert.equal(found('/skill/scripts/b.sh "two words" x'), 'scripts/b.sh|two words|x');
+  assert.equal(found('./scripts/b.sh'), 'scripts/b.sh');
+  assert.equal(found('scripts/run a'), 'scripts/run|a');
+  assert.equal(found('bash scripts/b.sh x'), 'scripts/b.sh|x');
+  assert.equal(found('python scripts/a.py --flag'), 'scripts/a.py|--flag');
+  assert.equal(found('python3 /skill/scripts/packed.py x'), 'scripts/packed.py|x');
+  assert.equal(found('uv run scripts/packed.py x'), 'scripts/packed.py|x');
+  assert.equal(found('uv run --script /skill/scripts/a.py'), 'scripts/a.py');
+  assert.equal(found('node run.mjs'), 'run.mjs');
+});
+
+test('R5 whatever is more, is run otherwise, or is not the skill alone, stays a command like any other', () => {
+  for (const command of [
+    'scripts/b.sh; id',
+    'scripts/b.sh $HOME',
+    'scripts/b.sh > out',
+    'scripts/b.sh\nid',
+    'bash -x scripts/b.sh',
+    'bash scripts/a.py',
+    'bash scripts/c.sh',
+    'python scripts/b.sh',
+    'python -m scripts.a',
+    'uv run --with y scripts/packed.py',
+    'uv tool run x',
+    'env scripts/b.sh',
+    'cat scripts/b.sh',
+    'notes.md',
+    './notes.md',
+    'run.mjs',
+    'scripts/none.sh',
+    '/scratch/scripts/b.sh',
+    '/etc/passwd',
+    '../skill/scripts/b.sh',
+    'node',
+    '',
+  ])
+    assert.equal(found(command), '-', command);
+  assert.equal(found('./scripts/b.sh', { hides: (name) => name === 'scripts' }), '-', 'as a shell finds it');
+  assert.equal(found('/skill/scripts/b.sh', { hides: () => true }), 'scripts/b.sh');
+  assert.equal(found('/skills/scripts/b.sh'), '-');
+});
