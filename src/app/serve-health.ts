@@ -1,7 +1,8 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import { createServer } from '../core/node-http.ts';
 import { hostAndPort } from './host-and-port.ts';
 import type { Metrics } from './open-metrics.ts';
 import type { Readiness } from './vitals.ts';

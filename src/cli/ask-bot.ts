@@ -1,5 +1,4 @@
 import { askControl, controlPath, type OnProgress, type Operation } from '../app/control.ts';
-import { openOperate } from '../app/open-operate.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 
@@ -13,6 +12,7 @@ export async function askBot(
   const config = await openConfig(flag);
   const asked = await askControl(controlPath(config.bot.dataDir), operation, argument, onProgress);
   if (asked !== undefined) return asked.data;
+  const { openOperate } = await import('../app/open-operate.ts');
   const { operate, close } = await openOperate(config, openLog(config, 'warn').log);
   try {
     return await operate(operation, argument, onProgress);

@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream';
 import { controlPath } from '../app/control.ts';
-import { openBot } from '../app/open-bot.ts';
 import { terminalOwner } from '../app/terminal-access.ts';
 import type { Seated, Told, View } from '../app/terminals.ts';
 import { createTerminal, type Terminal } from '../channels/terminal/create-terminal.ts';
@@ -72,6 +71,8 @@ async function chatHere(
   options: Options & Readonly<{ redactBy(redact: (text: string) => string): void }>,
 ): Promise<void> {
   const { config, who, log, redactBy } = options;
+  // A terminal of a bot that runs elsewhere does without all of this.
+  const { openBot } = await import('../app/open-bot.ts');
   const bot = await openBot({ config, env: process.env, channels: async () => [], log });
   redactBy(bot.redact);
   // The terminal shows what the seat gives it, and the seat takes what the terminal tells: both are there before anything is.

@@ -1,8 +1,9 @@
 import { chmod } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Log } from '../core/log.ts';
+import { createServer } from '../core/node-http.ts';
 import { connectChecked, type ConnectOptions } from './connect-checked.ts';
 import { forwardRequest } from './forward-request.ts';
 import { judgeTarget } from './judge-target.ts';

@@ -1,6 +1,7 @@
-import { request, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
+import { request } from '../core/node-http.ts';
 
 /** They belong to one connection and end at the proxy (RFC 9110, 7.6.1); `expect` is answered by it. */
 const hopByHop = [

@@ -1,8 +1,9 @@
-import { request, type IncomingHttpHeaders, type IncomingMessage } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { pipeline, type Readable } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { request } from '../core/node-http.ts';
 import { connectChecked, type ConnectOptions } from './connect-checked.ts';
 import { hostOf } from './matches-host.ts';
 

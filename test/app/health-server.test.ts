@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request } from 'node:http';
 import { createServer, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { openMetrics } from '../../src/app/open-metrics.ts';
@@ -8,6 +7,7 @@ import { serveHealth } from '../../src/app/serve-health.ts';
 import { createVitals, type Vitals } from '../../src/app/vitals.ts';
 import type { StoreState } from '../../src/app/store-health.ts';
 import type { Meter } from '../../src/core/meter.ts';
+import { request } from '../../src/core/node-http.ts';
 import type { Backlog } from '../../src/stores/backlog.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { quietLog, type QuietLog } from '../support/quiet-log.ts';

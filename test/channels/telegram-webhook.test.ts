@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
 import { connect, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { OnEvent } from '../../src/core/channel.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { largestBody } from '../../src/channels/telegram/receive-webhook.ts';
+import { createServer } from '../../src/core/node-http.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 
 const secret = 'a-secret_of_the_webhook';

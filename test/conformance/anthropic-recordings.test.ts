@@ -1,11 +1,11 @@
 import Anthropic from '@anthropic-ai/sdk';
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { createServer } from '../../src/core/node-http.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readdir, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
+import { createServer } from '../../src/core/node-http.ts';
 import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { Sandbox } from '../../src/sandbox/sandbox.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';

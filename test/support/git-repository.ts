@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
+import { createServer } from '../../src/core/node-http.ts';
 
 /** A file of a commit: its text, or another mode with the target of a link or the commit of a submodule. */
 export type RepositoryFile = string | Uint8Array | Readonly<{ mode: '100755' | '120000'; text: string }>;

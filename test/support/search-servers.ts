@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { createServer } from '../../src/core/node-http.ts';
 
 /** A search service on loopback that refuses what the real one refuses, with the same answers. */
 export type SearchServer = Readonly<{

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createServer } from '../../src/core/node-http.ts';
 import type { HostAddress } from '../../src/net/connect-checked.ts';
 
 /** A web server on loopback, reached under any name through `connect`. */

@@ -1,8 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Update } from 'grammy/types';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { createServer } from '../../core/node-http.ts';
 import type { TakeUpdates } from './take-updates.ts';
 
 /** Bytes. Telegram keeps an update below 512 KiB; escaped text can double that (S4). */

@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../../src/core/clock.ts';
+import { createServer } from '../../../src/core/node-http.ts';
 import { BotApiError } from '../telegram-server/bot-api-error.ts';
 import type { WebhookDelivery } from '../telegram-server/deliver-webhook.ts';
 import { createUpdateMethods } from '../telegram-server/methods-updates.ts';

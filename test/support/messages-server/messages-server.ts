@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createServer } from '../../../src/core/node-http.ts';
 import { errorTypeOf, type ServerStep, type Wire } from './answer.ts';
 import { checkMessages } from './check-messages.ts';
 import { createPromptCache, type CacheUsage } from './prompt-cache.ts';

@@ -1,5 +1,6 @@
-import { createServer, type Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createServer } from '../../../src/core/node-http.ts';
 import { createDelivery, type Delivered, type DeliveryKnobs } from './delivery.ts';
 import type { Json } from './event-payloads.ts';
 import { createFaults, type Faults } from './faults.ts';

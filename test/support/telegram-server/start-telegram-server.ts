@@ -19,10 +19,11 @@
  * muted; anonymous admins; presses that are answered too late. `faults.add` makes calls slow, refused or cut off.
  * Waiting is by promise: `until` is asked again after every event and fails after `patienceMs` saying what it waited for.
  */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { User, UserFromGetMe } from 'grammy/types';
 import { systemClock, type Clock } from '../../../src/core/clock.ts';
+import { createServer } from '../../../src/core/node-http.ts';
 import { BotApiError } from './bot-api-error.ts';
 import { checkArguments } from './check-arguments.ts';
 import { createWebhookDelivery } from './deliver-webhook.ts';
