@@ -12,15 +12,10 @@ export async function removeFolder(folder: string): Promise<void> {
   try {
     await rm(folder, { recursive: true, force: true, maxRetries: 2 });
   } catch (error) {
-    if (!isStubborn(error)) throw error;
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
     const env = { PATH: process.env['PATH'] };
     // Complaints about single entries do not matter: what can't be removed after all is told by the last one.
     await run('chmod', ['-R', 'u+rwX', '--', folder], { env }).catch(() => undefined);
     await run('rm', ['-rf', '--', folder], { env });
   }
-}
-
-function isStubborn(error: unknown): boolean {
-  const codes = ['ENAMETOOLONG', 'EACCES', 'EPERM', 'ENOTEMPTY'];
-  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }

@@ -38,7 +38,11 @@ const linux = process.platform === 'linux' ? false : 'needs Linux';
 /** Folders of a run, and one beside them with a secret that no tool may show or change. */
 function makeGround(t: TestContext) {
   const root = mkdtempSync(path.join(tmpdir(), 'skillet-files-'));
-  t.after(() => rmSync(root, { recursive: true, force: true }));
+  const threads: Worker[] = [];
+  t.after(async () => {
+    for (const thread of threads) await thread.terminate();
+    rmSync(root, { recursive: true, force: true });
+  });
   const at = (...names: readonly string[]): string => path.join(root, ...names);
   for (const folder of ['scratch', 'chat', 'beside', 'skill']) mkdirSync(at(folder));
   writeFileSync(at('beside', 'f'), secret);
@@ -51,6 +55,7 @@ function makeGround(t: TestContext) {
   const call = async (tool: Tool, input: unknown): Promise<string> => textOf(await callOneTool(tool, input));
   return {
     at,
+    keepDoing: (what: string) => keepDoing(threads, what),
     read: (file: string) => call(readFileTool(places), { path: file }),
     write: (file: string, content = 'new') => call(writeFileTool(places, quota), { path: file, content }),
     list: (folder?: string) => call(listFilesTool(places), folder === undefined ? {} : { path: folder }),
@@ -209,14 +214,14 @@ test('T13 M11 a name can pass for no other line of a listing', async (t) => {
 });
 
 test('T13 a file is read within its limit: sparse, huge, and growing under the bot', async (t) => {
-  const { at, read, write } = makeGround(t);
+  const { at, read, write, keepDoing } = makeGround(t);
   writeFileSync(at('scratch', 'sparse'), '');
   truncateSync(at('scratch', 'sparse'), 2 ** 40);
   assert.equal(await read('sparse'), `error FILE_TOO_LARGE: ${2 ** 40} bytes; at most 200000 can be read`);
   assert.match(await write('big', 'x'.repeat(150_000)), /were written/);
   const growing = at('scratch', 'growing');
   writeFileSync(growing, '');
-  const writer = keepDoing(t, `fs.appendFileSync(${JSON.stringify(growing)}, 'x'.repeat(5000))`);
+  const writer = keepDoing(`fs.appendFileSync(${JSON.stringify(growing)}, 'x'.repeat(5000))`);
   await writer.turns(1);
   const seen = new Set<string>();
   while (!seen.has('large')) {
@@ -232,7 +237,7 @@ for (const way of ['descriptor', 'path'] as const satisfies readonly Way[]) {
     `T13 by ${way}: a folder and a file that are swapped for links and a pipe all the time lead nowhere`,
     { skip: way === 'descriptor' && linux },
     async (t) => {
-      const { at } = makeGround(t);
+      const { at, keepDoing } = makeGround(t);
       const root = at('scratch');
       mkdirSync(at('scratch', 'd'));
       writeFileSync(at('scratch', 'd', 'f'), 'inside');
@@ -242,7 +247,6 @@ for (const way of ['descriptor', 'path'] as const satisfies readonly Way[]) {
       execFileSync('mkfifo', [at('scratch', 'p')]);
       const moves = ['d t', 'l d', 'd l', 't d', 'g t', 'm g', 'g m', 'p g', 'g p', 't g'];
       const swapper = keepDoing(
-        t,
         `for (const [from, to] of ${JSON.stringify(moves.map((move) => move.split(' ').map((name) => path.join(root, name))))}) {
           for (;;) {
             try { fs.renameSync(from, to); break; }
@@ -300,14 +304,14 @@ sys.stdin.read()`;
 );
 
 /** Does something over and over in a thread of its own until the test ends. */
-function keepDoing(t: TestContext, what: string): Readonly<{ turns(count: number): Promise<void> }> {
+function keepDoing(threads: Worker[], what: string): Readonly<{ turns(count: number): Promise<void> }> {
   const counted = new Int32Array(new SharedArrayBuffer(4));
   const worker = new Worker(
     `const fs = require('node:fs'); const { workerData } = require('node:worker_threads');
     for (;;) { ${what}; Atomics.add(workerData, 0, 1); Atomics.notify(workerData, 0); }`,
     { eval: true, workerData: counted },
   );
-  t.after(() => worker.terminate());
+  threads.push(worker);
   return {
     async turns(count) {
       for (let seen = Atomics.load(counted, 0); seen < count; seen = Atomics.load(counted, 0))
