@@ -2,13 +2,12 @@ import { z } from 'zod';
 import type { SkillRules } from '../core/access-settings.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
-import type { Log } from '../core/log.ts';
 import { defuse, labelled } from '../core/label.ts';
 import { shownIdLength } from '../core/message.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
 import type { SkillResult } from '../core/skill-result.ts';
-import { defineTool, readOnly, type Tool, type ToolContext } from '../core/tool.ts';
+import { defineTool, readOnly, type Requester, type Tool, type ToolContext } from '../core/tool.ts';
 import { instructionsLimit } from '../tools/skill-instructions.ts';
 import { describeResult } from './describe-result.ts';
 
@@ -29,6 +28,9 @@ const input = z.object({
 });
 
 export type SkillRequest = Readonly<Omit<z.output<typeof input>, 'background'>>;
+
+/** A skill that somebody, or a model for them, may not use here: for the operator, who is told why (A8). */
+export type DeniedSkill = Readonly<{ skill: string; code: string; reason: string; requester: Requester }>;
 
 /** What becomes of an inline skill: its instructions as the answer, or the reason why it is a run after all (U8). */
 export type InlineSkill = (
@@ -62,9 +64,9 @@ export function createUseSkill(options: {
   ): Promise<Envelope | Readonly<{ running: string }> | undefined>;
   /** Absent where nobody is there to follow instructions: in a run, and in a lane of its own (U8). */
   inline?: InlineSkill;
-  log: Log;
+  onDenied(denial: DeniedSkill): void;
 }): Tool {
-  const { visible, find, rules, use, readiness, run, attend, inline, log } = options;
+  const { visible, find, rules, use, readiness, run, attend, inline, onDenied } = options;
   const names = visible().map(({ name }) => name);
   const tool = defineTool({
     name: 'use_skill',
@@ -123,10 +125,8 @@ export function createUseSkill(options: {
     if (skill === undefined) return notFound(name);
     const decision = decideSkill(skill, rules(), use(context.toolUseId));
     if (decision.allowed) return undefined;
-    log.info(
-      { skill: name, code: decision.code, reason: decision.reason, sender: context.requester.sender },
-      'a skill was denied',
-    );
+    const { code, reason } = decision;
+    onDenied({ skill: name, code, reason, requester: context.requester });
     return notFound(name);
   }
 

@@ -1,8 +1,11 @@
 import type { ChannelEvent, OnEvent } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
+import { conversationKey } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Store } from '../stores/store.ts';
+import type { Audit } from './audit/create-audit.ts';
+import { createSeldom } from './audit/seldom.ts';
 import type { Commands } from './commands.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { People } from './people.ts';
@@ -11,6 +14,9 @@ import type { Strangers } from './strangers.ts';
 import type { Voice } from './voice.ts';
 
 type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
+
+/** Whoever is refused writes at most one line of the audit in an hour, for each reason. */
+const refusalEveryMs = 3_600_000;
 
 /**
  * The one way in (Q1): who may talk is decided, commands that do not wait are answered (Q4), everything else is in the
@@ -26,10 +32,13 @@ export function createAdmit(options: {
   answerAsks(message: Message): Promise<boolean>;
   moved: MovedChats;
   voice: Voice;
+  audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): OnEvent {
-  const { store, people, strangers, commands, presses, answerAsks, moved, voice, clock, log } = options;
+  const { store, people, strangers, commands, presses, answerAsks, moved, voice, audit, clock, log } =
+    options;
+  const isDue = createSeldom(refusalEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
     const { message } = event;
@@ -41,6 +50,14 @@ export function createAdmit(options: {
         { message: message.id, sender: message.sender.id, code: decision.code, reason: decision.reason },
         'a message was not admitted',
       );
+      if (isDue(`${message.sender.id} ${decision.code}`))
+        void audit.record({
+          event: 'message_refused',
+          sender: message.sender.id,
+          conversation: conversationKey(message.conversation),
+          chatType: message.chatType,
+          code: decision.code,
+        });
       return strangers.meet(message, decision.code);
     }
     if ((await answerAsks(message)) || (await commands.atOnce(message))) return;

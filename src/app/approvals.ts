@@ -6,6 +6,8 @@ import type { Log } from '../core/log.ts';
 import type { Requester } from '../core/tool.ts';
 import type { Ask, JsonValue } from '../stores/asks.ts';
 import type { Store } from '../stores/store.ts';
+import type { AuditEvent } from './audit/audit-event.ts';
+import type { Audit } from './audit/create-audit.ts';
 import { describeCall } from './describe-call.ts';
 import { partKey, type Voice } from './voice.ts';
 
@@ -58,12 +60,13 @@ export function createApprovals(options: {
   store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'commit'>;
   voice: Pick<Voice, 'rows'>;
   approvers(): readonly string[];
+  audit: Pick<Audit, 'record'>;
   /** Whether somebody there could answer. */
   canAsk(conversation: Conversation): boolean;
   clock: Clock;
   log: Log;
 }): Approvals {
-  const { store, voice, approvers, canAsk, clock, log } = options;
+  const { store, voice, approvers, audit, canAsk, clock, log } = options;
 
   async function request(call: AskedCall, signal: AbortSignal, patienceMs?: number): Promise<Approval> {
     const { conversation, sender } = call.requester;
@@ -146,6 +149,7 @@ export function createApprovals(options: {
     await store.signals.send('answer', id);
     // A run's question is asked in words, by the main agent (U14).
     if (ask?.kind !== 'approval') return;
+    await audit.record(auditOf(ask));
     const key = `ask:${id}!outcome`;
     const receipt = await store.outbox.receipt(textOf(ask.payload['message']));
     if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
@@ -184,6 +188,21 @@ function outcomeOf(ask: Ask): Approval {
   if (ask.state === 'answered')
     return ask.answer?.value === 'approve' ? { kind: 'approved', by: ask.answer.by } : { kind: 'denied' };
   return { kind: ask.state === 'expired' ? 'expired' : 'stopped' };
+}
+
+function auditOf(ask: Ask): AuditEvent {
+  const { id, payload, conversation, requester, state, answer } = ask;
+  const answered = answer?.value === 'approve' ? 'approved' : 'denied';
+  return {
+    event: 'approval',
+    id,
+    tool: textOf(payload['tool']),
+    ...(payload['skill'] === undefined ? {} : { skill: textOf(payload['skill']) }),
+    conversation: conversationKey(conversation),
+    requester,
+    outcome: state === 'answered' || state === 'open' ? answered : state,
+    ...(answer === undefined ? {} : { by: answer.by }),
+  };
 }
 
 function outcomeText({ payload, state, answer }: Ask): string {

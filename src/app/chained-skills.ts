@@ -6,8 +6,10 @@ import { noTokens } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Audit } from './audit/create-audit.ts';
 import type { Live } from './live.ts';
 import type { Availability } from './readiness.ts';
+import { createReportDenial } from './report-denial.ts';
 import type { UseOf } from './use-of.ts';
 
 /** Skills that may be under way inside one another, the outermost included (U7). */
@@ -26,9 +28,11 @@ export function createChainedSkills(options: {
   readiness: Readiness;
   useOf: UseOf;
   runSkill: RunSkill;
+  audit: Pick<Audit, 'record'>;
   log: Log;
 }): ChainedSkills {
-  const { live, library, availability, readiness, useOf, runSkill, log } = options;
+  const { live, library, availability, readiness, useOf, runSkill } = options;
+  const onDenied = createReportDenial(options);
 
   return async (skill, run, requester) => {
     const chain = [...run.chain, skill.name];
@@ -63,7 +67,7 @@ export function createChainedSkills(options: {
         const nothing = { iterations: 0, durationMs: 0, tokens: noTokens, truncated: false, artifacts: [] };
         return { status: 'error', code: 'RECURSION_LIMIT', text: stopped, ...nothing };
       },
-      log,
+      onDenied,
     });
   };
 }

@@ -19,6 +19,10 @@ export const operations = [
   'outbox retry',
   'backup',
   'forget',
+  'audit tail',
+  'audit verify',
+  'skills installed',
+  'skills removed',
   'skill written',
   'skill enable',
   'skill discard',
@@ -35,7 +39,7 @@ export type Operate = (operation: Operation, argument: string, onProgress?: OnPr
 export type TakeTerminal = (socket: Socket, who: unknown) => (line: unknown) => void;
 
 const request = z.union([
-  z.object({ operation: z.enum(operations), argument: z.string().max(4_096) }),
+  z.object({ operation: z.enum(operations), argument: z.string().max(100_000) }),
   z.object({ terminal: z.unknown() }),
 ]);
 const reply = z.union([

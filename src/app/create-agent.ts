@@ -11,6 +11,7 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { HandOver, Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import type { Approvals } from './approvals.ts';
+import type { Audit } from './audit/create-audit.ts';
 import { createChainedSkills } from './chained-skills.ts';
 import { createAttendTask } from './attend-task.ts';
 import { costOf } from './cost-of.ts';
@@ -18,7 +19,7 @@ import { createGrantRun } from './grant-run.ts';
 import { createGrantTurn, type GrantTurn } from './grant-turn.ts';
 import { createJudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
-import { measureRunCalls, measureRuns, measureTurnCalls } from './measure-work.ts';
+import { auditRuns, measureRunCalls, measureRuns, measureTurnCalls } from './measure-work.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
@@ -42,6 +43,7 @@ export function createAgent(options: {
   web: () => readonly Tool[];
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  audit: Pick<Audit, 'record'>;
   meter: Meter;
   clock: Clock;
   log: Log;
@@ -57,7 +59,7 @@ export function createAgent(options: {
     readiness,
     runSkill: (...of) => runSkill(...of),
   });
-  const runSkill: RunSkill = measureRuns(
+  const runs = auditRuns(
     createRunSkill({
       store,
       questions,
@@ -66,8 +68,9 @@ export function createAgent(options: {
       clock,
       log,
     }),
-    meter,
+    options.audit,
   );
+  const runSkill: RunSkill = measureRuns(runs, meter);
   const tasks = createTasks({
     store,
     clock,

@@ -12,6 +12,9 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
 import { createAdmit } from './admit.ts';
 import { createAgent } from './create-agent.ts';
+import { createAuditNames } from './audit/audit-names.ts';
+import { createAudit } from './audit/create-audit.ts';
+import { skillChanges } from './audit/skill-changes.ts';
 import { createAnswerAsks } from './answer-asks.ts';
 import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
@@ -108,7 +111,14 @@ export function createBot(parts: BotParts): Bot {
     moved,
     ...(parts.isHere === undefined ? {} : { isHere: parts.isHere }),
   });
-  const pairing = createPairing({ stored: store.keyed('pairing'), people, clock });
+  const audit = createAudit({
+    dataDir: parts.config.bot.dataDir,
+    stored: store.keyed('audit'),
+    names: createAuditNames(store.keyed('audit-names')),
+    clock,
+    log,
+  });
+  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
   const welcome = createWelcome(store);
@@ -130,6 +140,7 @@ export function createBot(parts: BotParts): Bot {
     store,
     voice,
     approvers: () => live.config.policy.approvers,
+    audit,
     canAsk: parts.canAsk ?? (() => true),
     clock,
     log,
@@ -156,6 +167,7 @@ export function createBot(parts: BotParts): Bot {
     useOf,
     authoring,
     approvals,
+    audit,
     meter,
     clock,
     log,
@@ -209,6 +221,7 @@ export function createBot(parts: BotParts): Bot {
     answerAsks: createAnswerAsks({ approvals, voice }),
     moved,
     voice,
+    audit,
     clock,
     log,
   });
@@ -218,7 +231,7 @@ export function createBot(parts: BotParts): Bot {
     pairing,
     files,
     access: () => accessSettings(live.config),
-    dataDir: parts.config.bot.dataDir,
+    audit,
     waitMs: forgetWaitMs,
     clock,
     log,
@@ -234,7 +247,15 @@ export function createBot(parts: BotParts): Bot {
     people,
     pairing,
     redact: (text) => live.redact(text),
-    operate: createOperate({ store, people, pairing, welcome, forget, approvals: authoring.approvals }),
+    operate: createOperate({
+      store,
+      people,
+      pairing,
+      welcome,
+      forget,
+      approvals: authoring.approvals,
+      audit,
+    }),
     async start() {
       health.start((outage) => {
         const { key, markdown } = outageNotice(outage);
@@ -243,7 +264,13 @@ export function createBot(parts: BotParts): Bot {
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
-      library.watch(skills.changed);
+      let inForce = library.current().skills;
+      library.watch((registry) => {
+        const change = skillChanges(inForce, registry.skills);
+        inForce = registry.skills;
+        if (change !== undefined) void audit.record(change);
+        skills.changed();
+      });
       void keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays });
       sourcesWatched = watchSources({ ...chore, config: () => live.config, voice, env: parts.env });
       await skills.show();
@@ -256,6 +283,7 @@ export function createBot(parts: BotParts): Bot {
       health.stop();
       await ended;
       await Promise.all([sourcesWatched, delivery.stop(deliveryGraceMs)]);
+      await audit.settled();
     },
     async cancel(lane) {
       for (const item of await store.inbox.waitingIn(lane)) {
@@ -275,6 +303,7 @@ export function createBot(parts: BotParts): Bot {
         skills.changed();
       },
       voice,
+      audit,
       clock,
       log,
     }),

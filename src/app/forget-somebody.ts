@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Forgotten, Store } from '../stores/store.ts';
-import { writeAuditLine } from './audit-line.ts';
+import type { Audit } from './audit/create-audit.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Pairing } from './pairing.ts';
 import type { People } from './people.ts';
@@ -32,12 +32,12 @@ export function createForgetSomebody(options: {
   pairing: Pick<Pairing, 'forget'>;
   files: Pick<KeptFiles, 'forget'>;
   access(): AccessSettings;
-  dataDir: string;
+  audit: Pick<Audit, 'record' | 'forget'>;
   waitMs: number;
   clock: Clock;
   log: Log;
 }): ForgetSomebody {
-  const { store, people, pairing, files, access, dataDir, waitMs, clock, log } = options;
+  const { store, people, pairing, files, access, audit, waitMs, clock, log } = options;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -66,9 +66,10 @@ export function createForgetSomebody(options: {
     const asked = await pairing.forget(sender);
     await stopWork(sender);
     const { places, files: onTheWay, ...rows } = await store.forget(sender);
+    await audit.forget([sender, ...places]);
     const removed = { ...rows, files: await files.forget({ places, files: onTheWay }) };
     const subject = createHash('sha256').update(sender).digest('hex');
-    await writeAuditLine(dataDir, clock.now(), { event: 'forgotten', subject, counts: removed });
+    await audit.record({ event: 'forgotten', subject, counts: removed });
     log.info({ subject, ...removed }, 'a person was forgotten');
     return { forgotten: sender, known: paired || asked, removed, inConfig: isNamed(access(), sender) };
   };

@@ -18,6 +18,8 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
+import { auditOfCall } from './audit/audit-call.ts';
+import type { Audit } from './audit/create-audit.ts';
 import type { ChainedSkills } from './chained-skills.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
@@ -48,6 +50,7 @@ export function createGrantRun(options: {
   handOver: HandOver;
   questions: Pick<Questions, 'tool'>;
   chained: ChainedSkills;
+  audit: Pick<Audit, 'record'>;
   log: Log;
 }): GrantRun {
   const {
@@ -63,6 +66,7 @@ export function createGrantRun(options: {
     handOver,
     questions,
     chained,
+    audit,
     log,
   } = options;
   const { writing, asItStands } = authoring;
@@ -138,7 +142,8 @@ export function createGrantRun(options: {
       onProgress: (text) => context.progress(`${skill.name}: ${oneLine(text, 80)}`),
       turn: `${context.turn}!${run.id}`,
       handOver,
-      audit: () => undefined,
+      audit: (call) =>
+        audit.record(auditOfCall(call, { skill: skill.name, run: run.id }, live().config.audit.arguments)),
     });
     const wanted = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
     const unknown = models.check(wanted);

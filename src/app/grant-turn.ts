@@ -16,12 +16,15 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { InboxItem } from '../stores/store.ts';
 import { createCallTool, type JudgedCall } from '../tools/call-tool.ts';
 import { openCeiling, type Ceiling } from '../tools/ceiling.ts';
+import { auditOfCall } from './audit/audit-call.ts';
+import type { Audit } from './audit/create-audit.ts';
 import type { AttendTask } from './attend-task.ts';
 import { createFollowInTurn } from './follow-in-turn.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { Availability } from './readiness.ts';
+import { createReportDenial } from './report-denial.ts';
 import { chatFolder } from './run-folders.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
@@ -53,12 +56,14 @@ export function createGrantTurn(options: {
   web: () => readonly Tool[];
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  audit: Pick<Audit, 'record'>;
   log: Log;
 }): GrantTurn {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
     options;
-  const { moved } = options;
+  const { moved, audit } = options;
   const followInTurn = createFollowInTurn(options);
+  const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
 
   return async (item, message, use, transcript, progress) => {
@@ -102,7 +107,7 @@ export function createGrantTurn(options: {
       readiness,
       run: (skill, request, context) => runSkill(skill, request, context, transcript),
       ...(task === undefined ? { attend, inline: following.inline } : {}),
-      log,
+      onDenied,
     });
     const wanted = new Set(config.agent.tools);
     const offered = [useSkill, ...following.tools].filter(({ name }) => wanted.has(name));
@@ -147,7 +152,7 @@ export function createGrantTurn(options: {
         onProgress: progress,
         turn: item.key,
         handOver,
-        audit: () => undefined,
+        audit: (call) => audit.record(auditOfCall(call, {}, live().config.audit.arguments)),
       });
     const ofModel = door(tools, contraction);
     // A person may start a skill that the model is offered nothing of: that one call has a door of its own.

@@ -70,7 +70,7 @@ export function createJudgeCalls(options: { live: () => Live; approvals: Approva
           'the skill changed meanwhile: nothing was done',
         );
       const again = await judged();
-      return again === 'confirm' ? { allowed: true } : again;
+      return again === 'confirm' || again.allowed ? { allowed: true, approvedBy: answer.by } : again;
     };
 }
 

@@ -3,6 +3,8 @@ import type { Clock } from '../core/clock.ts';
 import type { Meter } from '../core/meter.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
+import { placeOf } from './audit/audit-call.ts';
+import type { Audit } from './audit/create-audit.ts';
 import type { GrantRun } from './grant-run.ts';
 import type { GrantTurn } from './grant-turn.ts';
 import type { Handle } from './lanes.ts';
@@ -24,6 +26,25 @@ export function measureRuns(run: RunSkill, meter: Meter): RunSkill {
   return async (skill, ...rest) => {
     const result = await run(skill, ...rest);
     meter.count('runs', { skill: skill.name, status: result.status });
+    return result;
+  };
+}
+
+/** Runs, recorded with whom they were for and how they ended (L6). */
+export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill {
+  return async (skill, request, context, ...rest) => {
+    const result = await run(skill, request, context, ...rest);
+    const { status, code, iterations, durationMs } = result;
+    await audit.record({
+      event: 'run',
+      ...placeOf(context.requester),
+      skill: skill.name,
+      origin: skill.origin,
+      status,
+      ...(code === undefined ? {} : { code }),
+      iterations,
+      durationMs,
+    });
     return result;
   };
 }

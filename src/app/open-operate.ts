@@ -4,6 +4,8 @@ import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
+import { createAuditNames } from './audit/audit-names.ts';
+import { createAudit } from './audit/create-audit.ts';
 import { createSkillApprovals } from './approve-skill.ts';
 import type { Operate } from './control.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
@@ -27,7 +29,14 @@ export async function openOperate(
     clock: systemClock,
   });
   const people = createPeople({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
-  const pairing = createPairing({ stored: store.keyed('pairing'), people, clock: systemClock });
+  const audit = createAudit({
+    dataDir: config.bot.dataDir,
+    stored: store.keyed('audit'),
+    names: createAuditNames(store.keyed('audit-names')),
+    clock: systemClock,
+    log,
+  });
+  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock: systemClock });
   const welcome = createWelcome(store);
   const forget = createForgetSomebody({
     store,
@@ -35,7 +44,7 @@ export async function openOperate(
     pairing,
     files: createKeptFiles(config.bot.workspace),
     access: () => accessSettings(config),
-    dataDir: config.bot.dataDir,
+    audit,
     // With one owner nothing is being answered now; on PostgreSQL another process may be at it.
     waitMs: config.store.url.startsWith('sqlite:') ? 0 : 15_000,
     clock: systemClock,
@@ -48,7 +57,7 @@ export async function openOperate(
     log,
   });
   return {
-    operate: createOperate({ store, people, pairing, welcome, forget, approvals }),
+    operate: createOperate({ store, people, pairing, welcome, forget, approvals, audit }),
     close: store.close,
   };
 }

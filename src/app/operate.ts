@@ -1,6 +1,8 @@
+import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
 import type { Store } from '../stores/store.ts';
 import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
+import type { Audit } from './audit/create-audit.ts';
 import type { Operate } from './control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
@@ -15,8 +17,9 @@ export function createOperate(options: {
   welcome(request: PairingRequest): Promise<void>;
   forget: ForgetSomebody;
   approvals: SkillApprovals;
+  audit: Audit;
 }): Operate {
-  const { store, people, pairing, welcome, forget, approvals } = options;
+  const { store, people, pairing, welcome, forget, approvals, audit } = options;
   const { inbox } = store;
 
   async function drop(key: string): Promise<boolean> {
@@ -43,7 +46,7 @@ export function createOperate(options: {
       case 'pair deny':
         return found(await pairing.deny(argument), argument);
       case 'pair revoke':
-        if (!(await people.unpair(argument)))
+        if (!(await pairing.revoke(argument)))
           throw new OperatorError(`${argument} is not paired: see \`skillet pair list\``);
         return { revoked: argument };
       case 'inbox list':
@@ -67,6 +70,16 @@ export function createOperate(options: {
         return { backup: argument };
       case 'forget':
         return forget(argument);
+      case 'audit tail':
+        return audit.tail(Number(argument));
+      case 'audit verify':
+        return audit.verify();
+      case 'skills installed':
+      case 'skills removed':
+        return audit.record({
+          ...installed.parse(JSON.parse(argument)),
+          event: operation === 'skills installed' ? 'skills_installed' : 'skills_removed',
+        });
       case 'skill written':
         return approvals.records();
       case 'skill enable':
@@ -76,6 +89,13 @@ export function createOperate(options: {
     }
   };
 }
+
+/** What the command line did with installed skills, told to whoever keeps the audit. */
+const installed = z.object({
+  source: z.string(),
+  commit: z.string().optional(),
+  skills: z.array(z.string()),
+});
 
 function decided(outcome: ApprovalOutcome): ApprovalOutcome {
   const { name } = outcome;

@@ -4,6 +4,8 @@ import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import { createInTurn } from '../core/in-turn.ts';
 import type { Message } from '../core/message.ts';
+import type { AuditEvent } from './audit/audit-event.ts';
+import type { Audit } from './audit/create-audit.ts';
 import type { People } from './people.ts';
 
 /** A stranger's request to be let in (A10). */
@@ -21,9 +23,11 @@ export type Pairing = Readonly<{
   /** True at most once an hour for each sender: keeps answers to people outside rare. */
   mayAnswer(sender: string): Promise<boolean>;
   pending(): Promise<readonly PairingRequest[]>;
-  /** Pairs the person behind a code; `undefined` when no such code is valid. */
-  approve(code: string): Promise<PairingRequest | undefined>;
-  deny(code: string): Promise<PairingRequest | undefined>;
+  /** Pairs the person behind a code; `undefined` when no such code is valid. `by`: the owner who pressed, absent for the operator. */
+  approve(code: string, by?: string): Promise<PairingRequest | undefined>;
+  deny(code: string, by?: string): Promise<PairingRequest | undefined>;
+  /** Shuts a paired person out again; false when they were not paired. */
+  revoke(sender: string): Promise<boolean>;
   /** Drops what this person asked for; false when they had not asked. */
   forget(sender: string): Promise<boolean>;
   /** A token that makes whoever sends it the owner: 128 bits, once, ten minutes. */
@@ -38,8 +42,13 @@ const ownerTokenMs = 600_000;
 const mostPending = 3;
 
 /** Pairing by code and the claim of the first owner. Nothing a stranger wrote is kept but id and name (A10). */
-export function createPairing(options: { stored: Keyv; people: People; clock: Clock }): Pairing {
-  const { stored, people, clock } = options;
+export function createPairing(options: {
+  stored: Keyv;
+  people: People;
+  audit: Pick<Audit, 'record'>;
+  clock: Clock;
+}): Pairing {
+  const { stored, people, audit, clock } = options;
   const inTurn = createInTurn();
 
   // A key for each request and token: taking one away is one step, whichever process does it (Q9).
@@ -56,6 +65,13 @@ export function createPairing(options: { stored: Keyv; people: People; clock: Cl
     if (found === undefined || !(await stored.delete(key)) || found.expiresAt <= clock.now())
       return undefined;
     return found;
+  }
+  async function decided(
+    verdict: Extract<AuditEvent, { event: 'pairing' }>['verdict'],
+    sender: string,
+    by?: string,
+  ): Promise<void> {
+    await audit.record({ event: 'pairing', verdict, sender, ...(by === undefined ? {} : { by }) });
   }
   async function request({ sender, conversation }: Message): Promise<PairingRequest | undefined> {
     const here = (await pending()).filter((other) => other.conversation.channel === conversation.channel);
@@ -75,13 +91,23 @@ export function createPairing(options: { stored: Keyv; people: People; clock: Cl
     pending,
     request: (message) => inTurn(() => request(message)),
     mayAnswer: (sender) => inTurn(() => mayAnswer(sender)),
-    async approve(code) {
+    async approve(code, by) {
       const found = await take(code);
       if (found === undefined) return undefined;
       await people.pair({ sender: found.sender, name: found.name, since: clock.now() });
+      await decided('approved', found.sender, by);
       return found;
     },
-    deny: take,
+    async deny(code, by) {
+      const found = await take(code);
+      if (found !== undefined) await decided('denied', found.sender, by);
+      return found;
+    },
+    async revoke(sender) {
+      const was = await people.unpair(sender);
+      if (was) await decided('revoked', sender);
+      return was;
+    },
     async forget(sender) {
       const asked = (await pending()).filter((one) => one.sender === sender);
       for (const { code } of asked) await stored.delete(requestKey(code));
@@ -97,6 +123,7 @@ export function createPairing(options: { stored: Keyv; people: People; clock: Cl
       const expiresAt = await stored.get<number>(key);
       if (expiresAt === undefined || expiresAt <= clock.now() || !(await stored.delete(key))) return false;
       await people.addOwner(sender);
+      await decided('owner', sender);
       return true;
     },
   };

@@ -39,7 +39,10 @@ export function createPresses(options: {
       );
       return;
     }
-    const request = verdict === 'approve' ? await pairing.approve(code) : await pairing.deny(code);
+    const request =
+      verdict === 'approve'
+        ? await pairing.approve(code, press.sender.id)
+        : await pairing.deny(code, press.sender.id);
     if (request !== undefined && verdict === 'approve') await welcome(request);
     const outcome =
       request === undefined

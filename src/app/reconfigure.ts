@@ -3,6 +3,7 @@ import type { Config } from '../config/complete-config.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import type { Audit } from './audit/create-audit.ts';
 import { configNotice } from './config-notice.ts';
 import { needsRestart } from './needs-restart.ts';
 import type { Voice } from './voice.ts';
@@ -12,10 +13,11 @@ export function createReconfigure(options: {
   config(): Config;
   apply(config: Config): void;
   voice: Pick<Voice, 'tellOwners'>;
+  audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): (outcome: ParsedConfig) => void {
-  const { config, apply, voice, clock, log } = options;
+  const { config, apply, voice, audit, clock, log } = options;
 
   return (outcome) => {
     if (!outcome.ok) {
@@ -35,6 +37,7 @@ export function createReconfigure(options: {
       { changed, needsRestart: later },
       later.length === 0 ? 'the config was changed' : 'the config was changed; some of it needs a restart',
     );
+    void audit.record({ event: 'config_changed', keys: changed });
     apply(outcome.config);
   };
 }

@@ -14,6 +14,7 @@ Examples:
   skillet pair approve K7QX2M9P            let somebody in
   skillet sandbox build                    install what skills need from the system
   skillet backup /backups/monday.db        copy the store while the bot runs
+  skillet audit verify                     say whether its record is whole
   skillet forget telegram:42               remove what is stored of a person
 
 Exit codes: 0 fine, 1 a problem was found, 2 wrong usage.`;
@@ -181,6 +182,16 @@ function program(): Command {
     (await import('./operator.ts')).operator('outbox retry', key, options),
   );
 
+  const audit = skillet.command('audit').description('the record of what was done').exitOverride();
+  add(audit, 'tail', 'the newest lines, one JSON object each')
+    .option('-n, --lines <count>', 'how many', count, 20)
+    .action(async (options: ReadOptions & { lines: number }) =>
+      (await import('./audit.ts')).auditTail(options),
+    );
+  add(audit, 'verify', 'say whether anything in it was changed, moved or taken away')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./audit.ts')).auditVerify(options));
+
   add(
     skillet,
     'backup <file>',
@@ -198,6 +209,11 @@ function program(): Command {
       (await import('./forget.ts')).forget(user, options),
     );
   return skillet;
+}
+
+function count(text: string): number {
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Write a number from 1 to 999999.');
 }
 
 /** A sender id as the operator writes it. */

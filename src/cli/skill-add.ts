@@ -1,6 +1,5 @@
 import { namedSource, skillSources } from '../app/skill-sources.ts';
 import { skillRoots } from '../app/open-library.ts';
-import { writeAuditLine } from '../app/audit-line.ts';
 import { addressText, refProblem } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
@@ -11,6 +10,7 @@ import { installSkills } from '../skills/install-skills.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import { printable } from '../skills/printable.ts';
 import { agree, type Agreed } from './agree.ts';
+import { askBot } from './ask-bot.ts';
 import { openConfig } from './open-config.ts';
 import type { AddOptions } from './options.ts';
 import { print } from './print.ts';
@@ -76,14 +76,8 @@ export async function addSkills(text: string, options: AddOptions): Promise<void
     if (!isYes(answer)) return;
     const at = Date.now();
     installSkills(dataDir, { ...from, offers, at });
-    await auditInstall(
-      dataDir,
-      at,
-      'skills installed',
-      source,
-      commit,
-      offers.map(({ name }) => name),
-    );
+    const skills = offers.map(({ name }) => name);
+    await auditInstall('skills installed', { source, commit, skills }, options.config);
     print(`Installed: ${namesOf(offers)}. A running bot takes it in at once.`);
   });
 }
@@ -100,16 +94,13 @@ export function isYes(answer: Agreed): boolean {
   return answer === 'yes';
 }
 
-/** What was agreed to, for the operator's records (L6). */
-export function auditInstall(
-  dataDir: string,
-  at: number,
-  event: 'skills installed' | 'skills removed',
-  source: string,
-  commit: string | undefined,
-  skills: readonly string[],
+/** Has it recorded what was agreed to (L6), by the running bot where there is one. */
+export async function auditInstall(
+  what: 'skills installed' | 'skills removed',
+  of: Readonly<{ source: string; commit?: string | undefined; skills: readonly string[] }>,
+  flag: string | undefined,
 ): Promise<void> {
-  return writeAuditLine(dataDir, at, { event, source, ...(commit === undefined ? {} : { commit }), skills });
+  await askBot(what, JSON.stringify(of), flag);
 }
 
 function complainOfAbsent(

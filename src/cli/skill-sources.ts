@@ -85,7 +85,7 @@ export async function removeInstalled(what: string, { config: flag }: ReadOption
     throw new OperatorError(`Nothing is installed under "${what}". "skillet skill sources" shows what is.`);
   const names = gone.map(({ skill }) => skill.name);
   const from = gone[0]?.source ?? what;
-  await auditInstall(dataDir, Date.now(), 'skills removed', from, undefined, names);
+  await auditInstall('skills removed', { source: from, skills: names }, flag);
   print(`Removed: ${names.join(', ')}. A running bot stops offering it at once.`);
 }
 

@@ -37,7 +37,7 @@ export async function updateSkills(
   if (names.length === 0) return print('No skill is installed.');
   for (const source of sources) {
     const skills = (source.locked?.skills ?? []).filter((skill) => name === undefined || skill.name === name);
-    if (skills.length > 0) await updateSource(source, skills, config, options.yes === true);
+    if (skills.length > 0) await updateSource(source, skills, config, options);
   }
 }
 
@@ -45,7 +45,7 @@ async function updateSource(
   { source, address, ref }: SkillSource,
   skills: readonly LockedSkill[],
   config: Config,
-  yes: boolean,
+  { yes, config: flag }: ReadOptions & { yes?: boolean },
 ): Promise<void> {
   const { dataDir } = config.bot;
   const at = { ...(ref === undefined ? {} : { ref }) };
@@ -61,14 +61,8 @@ async function updateSource(
       const now = Date.now();
       const from = { source, ...at, ...(commit === undefined ? {} : { commit }) };
       installSkills(dataDir, { ...from, offers: chosen, at: now });
-      await auditInstall(
-        dataDir,
-        now,
-        'skills installed',
-        source,
-        commit,
-        chosen.map(({ name }) => name),
-      );
+      const installed = chosen.map((each) => each.name);
+      await auditInstall('skills installed', { source, commit, skills: installed }, flag);
     };
     print(`source ${source}${commit === undefined ? '' : `\ncommit ${commit}`}`);
     for (const line of refusedLines(refused)) print(line);
@@ -95,7 +89,8 @@ async function updateSource(
       print(changeLines(offer.name, compareSkill(dataDir, skill, offer)).join('\n'));
       print(`\n${offerLines(offer, config, undefined).join('\n')}\n`);
     }
-    if (!isYes(await agree(`Install ${changed.map(({ name }) => name).join(', ')} as shown?`, yes))) return;
+    if (!isYes(await agree(`Install ${changed.map(({ name }) => name).join(', ')} as shown?`, yes === true)))
+      return;
     await install(changed);
     print(`Updated: ${changed.map(({ name }) => name).join(', ')}. A running bot takes it in at once.`);
   });

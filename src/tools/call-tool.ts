@@ -25,6 +25,7 @@ export type DecideCall = (
   signal: AbortSignal,
 ) => Promise<
   | Decision<'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED'>
+  | Readonly<{ allowed: true; approvedBy: string }>
   | Readonly<{ allowed: false; instead: Envelope }>
 >;
 
@@ -39,6 +40,9 @@ export type AuditedCall = Readonly<{
   input: string;
   /** Absent for a tool that does not exist. */
   risk?: Risk;
+  /** What policy said, once it was asked: `allowed`, `approved`, `unanswered` or why not. */
+  policy?: string;
+  approvedBy?: string;
   ok: boolean;
   codes: readonly string[];
   durationMs: number;
@@ -80,7 +84,8 @@ export function createCallTool(options: {
     const { envelope, text } = blocked
       ? rendered(notAllowed(call.name))
       : await attempt(call, tool, signal, made);
-    await record(call, tool, { envelope, blocked, durationMs: Math.round(performance.now() - began) });
+    const durationMs = Math.round(performance.now() - began);
+    await record(call, tool, { envelope, blocked, durationMs, made });
     return {
       content: withDelivered(
         redact(tool?.labelsOutput === true ? text : defuse(text)),
@@ -115,6 +120,7 @@ export function createCallTool(options: {
     const denial = await judge(
       { id: call.id, tool, input: call.input, risk: riskOf(tool), requester },
       signal,
+      made,
     );
     if (signal.aborted) return cancelled;
     if (denial !== undefined) return denial;
@@ -140,12 +146,23 @@ export function createCallTool(options: {
     });
   }
 
-  async function judge(call: JudgedCall, signal: AbortSignal): Promise<Envelope | undefined> {
+  async function judge(call: JudgedCall, signal: AbortSignal, made: Made): Promise<Envelope | undefined> {
     const fields = { tool: call.tool.name, call: call.id, risk: call.risk };
     try {
       const decision = await decide(call, signal);
-      if (decision.allowed) return undefined;
-      if ('instead' in decision) return decision.instead;
+      if (decision.allowed) {
+        made.policy = 'allowed';
+        if ('approvedBy' in decision) {
+          made.policy = 'approved';
+          made.approvedBy = decision.approvedBy;
+        }
+        return undefined;
+      }
+      if ('instead' in decision) {
+        made.policy = 'unanswered';
+        return decision.instead;
+      }
+      made.policy = decision.code;
       log.info({ ...fields, code: decision.code, reason: decision.reason }, 'policy refused a tool call');
       return fail(
         decision.code,
@@ -154,6 +171,7 @@ export function createCallTool(options: {
     } catch (error) {
       if (!signal.aborted)
         log.error({ ...fields, error: redact(reasonOf(error)) }, 'policy failed, so it denies');
+      made.policy = 'TOOL_POLICY_DENIED';
       return fail(
         'TOOL_POLICY_DENIED',
         `${call.tool.name} could not be judged by the host's policy and was not run`,
@@ -180,7 +198,12 @@ export function createCallTool(options: {
   async function record(
     call: ToolCall,
     tool: Tool | undefined,
-    { envelope, blocked, durationMs }: Readonly<{ envelope: Envelope; blocked: boolean; durationMs: number }>,
+    {
+      envelope,
+      blocked,
+      durationMs,
+      made: { policy, approvedBy },
+    }: Readonly<{ envelope: Envelope; blocked: boolean; durationMs: number; made: Made }>,
   ): Promise<void> {
     const event = blocked ? 'tool_call_blocked' : 'tool_call';
     const name = redact(oneLine(call.name, 100));
@@ -198,6 +221,8 @@ export function createCallTool(options: {
         requester,
         input: redact(jsonOf(call.input)).slice(0, inputLimit),
         ...(tool === undefined ? {} : { risk: riskOf(tool) }),
+        ...(policy === undefined ? {} : { policy }),
+        ...(approvedBy === undefined ? {} : { approvedBy }),
         ok: envelope.ok,
         codes: envelope.errors.map(({ code }) => code),
         durationMs,
@@ -218,6 +243,8 @@ type Made = {
   unjournalled?: boolean;
   settles?: string;
   asks?: string;
+  policy?: string;
+  approvedBy?: string;
   readonly artifacts: Delivered[];
 };
 

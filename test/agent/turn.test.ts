@@ -85,7 +85,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     }),
     readiness: () => undefined,
     run: (skill, request, context) => runSkill(skill, request, context, 'telegram:42'),
-    log,
+    onDenied: () => undefined,
   });
   const grant: TurnGrant = {
     model: main,

@@ -9,7 +9,6 @@ import type { Skill } from '../../src/core/skill.ts';
 import type { SkillResult } from '../../src/core/skill-result.ts';
 import type { ToolContext } from '../../src/core/tool.ts';
 import { makeSkill } from '../support/make-skill.ts';
-import { quietLog } from '../support/quiet-log.ts';
 import { noArtifact } from '../support/no-files.ts';
 
 const context: ToolContext = {
@@ -54,7 +53,7 @@ function setUp(options: {
 }) {
   const runs: string[] = [];
   const skills = [...options.skills];
-  const log = quietLog();
+  const denied: string[] = [];
   const rules = { current: options.rules ?? { enabled: true, defaults: {}, skills: new Map() } };
   const tool = createUseSkill({
     visible: () => options.visible ?? options.skills,
@@ -67,9 +66,9 @@ function setUp(options: {
       options.onRun?.();
       return done;
     },
-    log,
+    onDenied: ({ code }) => void denied.push(code),
   });
-  return { tool, runs, log, rules, skills };
+  return { tool, runs, denied, rules, skills };
 }
 
 test('U1 arguments are checked first, then existence with near misses among the visible', async () => {
@@ -90,10 +89,13 @@ test('U1 a skill that access, enabled or I4 hides is answered exactly like one t
   const { tool: without } = setUp({ skills: [makeSkill('dice')] });
   const unknown = await without.run({ skill: 'hidden', message: 'x' }, context);
   for (const skill of hidden) {
-    const { tool, runs, log } = setUp({ skills: [skill, makeSkill('dice')], visible: [makeSkill('dice')] });
+    const { tool, runs, denied } = setUp({
+      skills: [skill, makeSkill('dice')],
+      visible: [makeSkill('dice')],
+    });
     assert.deepEqual(await tool.run({ skill: 'hidden', message: 'x' }, context), unknown);
     assert.deepEqual(runs, []);
-    assert.equal(log.lines.length, 1);
+    assert.equal(denied.length, 1);
   }
 });
 

@@ -26,6 +26,7 @@ async function setUp() {
       ],
     },
     approvers: () => [],
+    audit: { record: async () => undefined },
     canAsk: ({ chat }) => chat !== 'nobody',
     clock,
     log: quietLog(),

@@ -26,7 +26,12 @@ async function setUp() {
     store,
     moved,
     people,
-    pairing: createPairing({ stored: store.keyed('pairing'), people, clock }),
+    pairing: createPairing({
+      stored: store.keyed('pairing'),
+      people,
+      audit: { record: async () => undefined },
+      clock,
+    }),
   };
 }
 

@@ -64,7 +64,7 @@ test('D6 L1 add shows what is asked for, installs after a yes alone, and what wa
   );
   const [day = ''] = readdirSync(path.join(home.folder, 'data/audit'));
   const audit = readFileSync(path.join(home.folder, 'data/audit', day), 'utf8');
-  assert.match(audit, /"event":"skills installed".*"skills":\["greet"\]/);
+  assert.match(audit, /"event":"skills_installed".*"skills":\["greet"\]/);
 
   appendFileSync(installedFile(home, 'greet.sh'), 'x');
   const list = await home.run(['skill', 'list', '--json']);

@@ -154,7 +154,7 @@ export async function openTurnStage(
         return { ...result, tokens: noTokens, artifacts: [], truncated: false };
       },
       inline: following.inline,
-      log,
+      onDenied: () => undefined,
     });
     const tools: readonly Tool[] = [useSkill, ...following.tools, ...extra];
     const callTool = createCallTool({

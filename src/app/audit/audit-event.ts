@@ -1,0 +1,74 @@
+import type { Risk } from '../../core/tool.ts';
+
+/** Where something happened and for whom. */
+export type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
+
+/**
+ * Something that an operator may have to account for (L6). Ids, names and codes; nothing that a person said. In the files
+ * people and conversations have names of their own (`AuditNames`).
+ */
+export type AuditEvent = Readonly<
+  | (AuditPlace & {
+      /** `tool_call_blocked`: it was outside the ceiling (T5). */
+      event: 'tool_call' | 'tool_call_blocked';
+      tool: string;
+      call: string;
+      /** The run that called, and its skill; absent for the main agent. */
+      skill?: string;
+      run?: string;
+      risk?: Risk;
+      /** What policy said, once it was asked: `allowed`, `approved`, `unanswered`, or the code of its refusal. */
+      policy?: string;
+      approvedBy?: string;
+      ok: boolean;
+      codes: readonly string[];
+      durationMs: number;
+      /** SHA-256 of the arguments' JSON in hex, unless `[audit] arguments` keeps the redacted JSON itself. */
+      argumentsHash?: string;
+      arguments?: string;
+    })
+  | (AuditPlace & {
+      event: 'run';
+      skill: string;
+      origin: string;
+      status: string;
+      code?: string;
+      iterations: number;
+      durationMs: number;
+    })
+  | {
+      event: 'approval';
+      id: string;
+      tool: string;
+      skill?: string;
+      conversation: string;
+      requester: string;
+      outcome: 'approved' | 'denied' | 'expired' | 'cancelled';
+      by?: string;
+    }
+  /** Said once an hour of each sender and code. */
+  | (AuditPlace & { event: 'message_refused'; code: string })
+  | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
+  | { event: 'pairing'; verdict: 'approved' | 'denied' | 'revoked' | 'owner'; sender: string; by?: string }
+  | { event: 'config_changed'; keys: readonly string[] }
+  | {
+      event: 'skills_changed';
+      added: readonly string[];
+      removed: readonly string[];
+      changed: readonly string[];
+    }
+  | {
+      event: 'skills_installed' | 'skills_removed';
+      source: string;
+      commit?: string;
+      skills: readonly string[];
+    }
+  | {
+      event: 'forgotten';
+      /** SHA-256 of the person's id, in hex. */
+      subject: string;
+      counts: Readonly<Record<string, number>>;
+    }
+  /** Lines that the store knows of were gone when the audit was opened: `before` seals the last of them. */
+  | { event: 'lines_missing'; from: number; to: number; before: string }
+>;

@@ -1,0 +1,73 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, open, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+
+/** What seals the audit of one data directory. */
+export type AuditKey = Readonly<{
+  key: Buffer;
+  /** Names the chain in the store: of another key there is another head. */
+  chain: string;
+}>;
+
+const readAtOnce = 65_536;
+
+export function auditFolder(dataDir: string): string {
+  return path.join(dataDir, 'audit');
+}
+
+/** The key (32 random bytes in `<data_dir>/audit.key`, 0600), made where there is none. */
+export async function openAuditKey(dataDir: string): Promise<AuditKey> {
+  const file = path.join(dataDir, 'audit.key');
+  await mkdir(auditFolder(dataDir), { recursive: true, mode: 0o700 });
+  const made = `${randomBytes(32).toString('hex')}\n`;
+  try {
+    await writeFile(file, made, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const written = (await readFile(file, 'utf8')).trim();
+  if (!/^[0-9a-f]{64}$/.test(written))
+    throw new Error(
+      `${file} holds no key: move it away with the folder audit, and a new audit begins at the next start`,
+    );
+  const key = Buffer.from(written, 'hex');
+  return { key, chain: createHash('sha256').update(key).digest('hex').slice(0, 16) };
+}
+
+/** Files of the audit, oldest first. */
+export async function auditFiles(dataDir: string): Promise<readonly string[]> {
+  const folder = auditFolder(dataDir);
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names
+    .filter((name) => /^\d{4}-\d\d-\d\d\.jsonl$/.test(name))
+    .sort()
+    .map((name) => path.join(folder, name));
+}
+
+/** The last whole line of a file, or nothing. What stands behind it, of a write that was cut off, is taken away. */
+export async function lastLine(file: string): Promise<string | undefined> {
+  const handle = await open(file, 'r');
+  let tail = Buffer.alloc(0);
+  const { size } = await handle.stat();
+  try {
+    for (let at = size; at > 0;) {
+      const length = Math.min(readAtOnce, at);
+      at -= length;
+      const chunk = Buffer.alloc(length);
+      await handle.read(chunk, 0, length, at);
+      tail = Buffer.concat([chunk, tail]);
+      const end = tail.lastIndexOf(0x0a);
+      if (end >= 0 && tail.lastIndexOf(0x0a, end - 1) >= 0 && end > 0) break;
+    }
+  } finally {
+    await handle.close();
+  }
+  const end = tail.lastIndexOf(0x0a);
+  if (end + 1 < tail.length) await truncate(file, size - (tail.length - end - 1));
+  if (end < 0) return undefined;
+  const start = end === 0 ? -1 : tail.lastIndexOf(0x0a, end - 1);
+  return tail.subarray(start + 1, end).toString('utf8');
+}
