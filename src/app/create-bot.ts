@@ -12,9 +12,7 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
 import { createAdmit } from './admit.ts';
 import { createAgent } from './create-agent.ts';
-import { createAuditNames } from './audit/audit-names.ts';
-import { createAudit } from './audit/create-audit.ts';
-import { skillChanges } from './audit/skill-changes.ts';
+import type { Audit } from './audit/create-audit.ts';
 import { createAnswerAsks } from './answer-asks.ts';
 import { createApprovals } from './approvals.ts';
 import { createCommands } from './commands.ts';
@@ -67,6 +65,7 @@ export type BotParts = Readonly<{
   onSetAside?: (key: string) => void;
   /** The health of `store`: what is begun in an outage waits there (Q11). */
   health: Pick<StoreHealth, 'start' | 'stop'>;
+  audit: Audit;
   meter: Meter;
   /** The process's own: what git needs of it is taken (D6). */
   env: Readonly<Record<string, string | undefined>>;
@@ -99,7 +98,7 @@ const forgetWaitMs = 15_000;
 
 /** The one place that puts the bot together. */
 export function createBot(parts: BotParts): Bot {
-  const { store, library, health, meter, clock, log } = parts;
+  const { store, library, health, audit, meter, clock, log } = parts;
   const channels = new Map(parts.channels.map((channel) => [channel.name, channel]));
   let live = makeLive(parts.config, parts.makeModels, parts.changeAccess);
   const current = () => live;
@@ -110,13 +109,6 @@ export function createBot(parts: BotParts): Bot {
     access: () => live.access,
     moved,
     ...(parts.isHere === undefined ? {} : { isHere: parts.isHere }),
-  });
-  const audit = createAudit({
-    dataDir: parts.config.bot.dataDir,
-    stored: store.keyed('audit'),
-    names: createAuditNames(store.keyed('audit-names')),
-    clock,
-    log,
   });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const useOf = createUseOf(moved);
@@ -240,7 +232,7 @@ export function createBot(parts: BotParts): Bot {
   const chore = { store, clock, log, signal: stopping.signal };
   let sourcesWatched: Promise<void> | undefined;
 
-  const skills = createFollowSkills({ library, live: current, channels, signals: store.signals, log });
+  const skills = createFollowSkills({ library, live: current, channels, signals: store.signals, audit, log });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
 
   return {
@@ -264,13 +256,7 @@ export function createBot(parts: BotParts): Bot {
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
-      let inForce = library.current().skills;
-      library.watch((registry) => {
-        const change = skillChanges(inForce, registry.skills);
-        inForce = registry.skills;
-        if (change !== undefined) void audit.record(change);
-        skills.changed();
-      });
+      library.watch(skills.changed);
       void keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays });
       sourcesWatched = watchSources({ ...chore, config: () => live.config, voice, env: parts.env });
       await skills.show();
@@ -300,7 +286,7 @@ export function createBot(parts: BotParts): Bot {
       config: () => live.config,
       apply(config) {
         live = makeLive(config, parts.makeModels, parts.changeAccess);
-        skills.changed();
+        skills.changed(library.current());
       },
       voice,
       audit,

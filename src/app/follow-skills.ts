@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { Channel } from '../core/channel.ts';
 import type { Log } from '../core/log.ts';
+import type { Registry } from '../skills/registry.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Signals } from '../stores/store.ts';
+import type { Audit } from './audit/create-audit.ts';
+import { skillChanges } from './audit/skill-changes.ts';
 import { hostDiagnostics } from './host-diagnostics.ts';
 import type { Live } from './live.ts';
 import { makeMenus } from './make-menus.ts';
@@ -13,7 +16,7 @@ export type FollowSkills = Readonly<{
   /** Sets the menus by what is in use now, and logs what is wrong with it. */
   show(): Promise<void>;
   /** A change was seen here: shows it, and has every other process look at its own files, which it may see change late or never (Q9). */
-  changed(): void;
+  changed(registry: Registry): void;
   /** Looks at nothing more for other processes. */
   stop(): void;
 }>;
@@ -23,9 +26,11 @@ export function createFollowSkills(options: {
   live: () => Pick<Live, 'config' | 'models' | 'rules'>;
   channels: ReadonlyMap<string, Channel>;
   signals: Signals;
+  audit: Pick<Audit, 'record'>;
   log: Log;
 }): FollowSkills {
-  const { library, live, channels, signals, log } = options;
+  const { library, live, channels, signals, audit, log } = options;
+  let inForce = library.current().skills;
   const self = randomUUID();
   const stop = signals.on('reload', (from) => {
     // What is found changed is told on; where nothing is, the word ends.
@@ -57,7 +62,10 @@ export function createFollowSkills(options: {
 
   return {
     show,
-    changed() {
+    changed({ skills }) {
+      const change = skillChanges(inForce, skills);
+      inForce = skills;
+      if (change !== undefined) void audit.record(change);
       show().catch(complain);
       signals.send('reload', self).catch(complain);
     },

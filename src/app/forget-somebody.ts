@@ -65,8 +65,10 @@ export function createForgetSomebody(options: {
     const paired = await people.forget(sender);
     const asked = await pairing.forget(sender);
     await stopWork(sender);
+    // Before the rows: with them the store clears away what deleted values left on the disk.
+    await audit.forget([sender]);
     const { places, files: onTheWay, ...rows } = await store.forget(sender);
-    await audit.forget([sender, ...places]);
+    await audit.forget(places);
     const removed = { ...rows, files: await files.forget({ places, files: onTheWay }) };
     const subject = createHash('sha256').update(sender).digest('hex');
     await audit.record({ event: 'forgotten', subject, counts: removed });

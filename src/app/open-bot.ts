@@ -11,6 +11,7 @@ import type { SandboxReach } from '../sandbox/open-sandbox.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
+import { createAudit } from './audit/create-audit.ts';
 import { controlPath, serveControl, type Control } from './control.ts';
 import { createBot, type Bot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
@@ -92,6 +93,7 @@ export async function openBot(options: {
     mostTries: (key) => (terminals.isImpatient(key) ? 1 : mostTries),
     onSetAside: terminals.givenUp,
     health: health.ofStore,
+    audit: createAudit({ dataDir: config.bot.dataDir, keyed: health.store.keyed, clock, log }),
     meter: health.meter,
     env,
     clock,

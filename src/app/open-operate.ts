@@ -4,7 +4,6 @@ import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
-import { createAuditNames } from './audit/audit-names.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { createSkillApprovals } from './approve-skill.ts';
 import type { Operate } from './control.ts';
@@ -29,13 +28,7 @@ export async function openOperate(
     clock: systemClock,
   });
   const people = createPeople({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
-  const audit = createAudit({
-    dataDir: config.bot.dataDir,
-    stored: store.keyed('audit'),
-    names: createAuditNames(store.keyed('audit-names')),
-    clock: systemClock,
-    log,
-  });
+  const audit = createAudit({ dataDir: config.bot.dataDir, keyed: store.keyed, clock: systemClock, log });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock: systemClock });
   const welcome = createWelcome(store);
   const forget = createForgetSomebody({

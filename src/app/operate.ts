@@ -77,8 +77,8 @@ export function createOperate(options: {
       case 'skills installed':
       case 'skills removed':
         return audit.record({
-          ...installed.parse(JSON.parse(argument)),
           event: operation === 'skills installed' ? 'skills_installed' : 'skills_removed',
+          ...installed.parse(JSON.parse(argument)),
         });
       case 'skill written':
         return approvals.records();

@@ -11,6 +11,7 @@ import { parseCommand } from '../core/parse-command.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { createWrittenSkills, type WrittenSkill } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
+import type { Audit } from './audit/create-audit.ts';
 import { createCaseChannel } from './case-channel.ts';
 import { createBot } from './create-bot.ts';
 import type { CaseRun } from './judge-case.ts';
@@ -29,6 +30,15 @@ export type CaseGround = Readonly<{
   clock: Clock;
   log: Log;
 }>;
+
+/** A case is no work that anybody has to account for. */
+const noAudit: Audit = {
+  record: async () => undefined,
+  verify: async () => ({ lines: 0, files: 0, problems: [] }),
+  tail: async () => [],
+  forget: async () => undefined,
+  settled: async () => undefined,
+};
 
 /** Who speaks in a case that names nobody: an owner. */
 const author = 'terminal:owner';
@@ -66,6 +76,7 @@ export async function runCase(
     mostTries: () => 1,
     onSetAside: () => faults.unshift('it could not be answered'),
     health: health.ofStore,
+    audit: noAudit,
     meter: meterOf(used),
     clock,
     log: noting(log, faults),

@@ -37,7 +37,14 @@ test('Q9 a change of skills that one process sees reaches another that sees no c
     });
     t.after(() => library.close());
     const live = makeLive(parsed.config, ({ models }) => createModels(models, { log, clock: systemClock }));
-    const follow = createFollowSkills({ library, live: () => live, channels: new Map(), signals, log });
+    const follow = createFollowSkills({
+      library,
+      live: () => live,
+      channels: new Map(),
+      signals,
+      audit: { record: async () => undefined },
+      log,
+    });
     t.after(follow.stop);
     return { library, follow, log };
   };

@@ -75,12 +75,12 @@ test('L6 refusals, changes of config and skills, and with [audit] arguments the 
   await set.reconfigure(`${toml}[access.telegram]\ndm = "allowlist"\n`);
   const logged = (what: RegExp): number =>
     set.log.lines.filter((line) => what.test(JSON.stringify(line))).length;
-  await set.telegram.until('skills and config were read', () =>
-    set.bot.names().includes('newer') && logged(/the config was changed/) > 0 ? true : undefined,
+  await t.waitFor(() =>
+    assert.ok(set.bot.names().includes('newer') && logged(/the config was changed/) > 0, 'not read yet'),
   );
   ann.says('again');
   ann.says('and again');
-  await set.telegram.until('both were refused', () => (logged(/not admitted/) >= 2 ? true : undefined));
+  await t.waitFor(() => assert.equal(logged(/not admitted/), 2));
   const events = await eventsOf(set);
   const byName = (name: string) => events.filter(({ event }) => event === name);
   assert.deepEqual(

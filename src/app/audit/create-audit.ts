@@ -1,11 +1,11 @@
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
-import type Keyv from 'keyv';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { Store } from '../../stores/store.ts';
 import type { AuditEvent } from './audit-event.ts';
 import { auditFiles, auditFolder, lastLine, openAuditKey } from './audit-files.ts';
-import type { AuditNames } from './audit-names.ts';
+import { createAuditNames } from './audit-names.ts';
 import { beginning, readLine, seal, type Head } from './seal.ts';
 import { verifyAudit, type AuditReport } from './verify-audit.ts';
 
@@ -32,13 +32,13 @@ type Waiting = Readonly<{ event: AuditEvent; at: number; written(): void }>;
  */
 export function createAudit(options: {
   dataDir: string;
-  /** Where the head of the chain is kept. */
-  stored: Pick<Keyv, 'get' | 'set'>;
-  names: AuditNames;
+  keyed: Store['keyed'];
   clock: Clock;
   log: Log;
 }): Audit {
-  const { dataDir, stored, names, clock, log } = options;
+  const { dataDir, keyed, clock, log } = options;
+  const stored = keyed('audit');
+  const names = createAuditNames(keyed('audit-names'));
   const queue: Waiting[] = [];
   let chain: Promise<Chain> | undefined;
   let writing: Promise<void> | undefined;

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { AuditEvent } from '../../../src/app/audit/audit-event.ts';
-import { createAuditNames } from '../../../src/app/audit/audit-names.ts';
 import { createAudit, type Audit } from '../../../src/app/audit/create-audit.ts';
 import { createSeldom } from '../../../src/app/audit/seldom.ts';
 import { openStore } from '../../../src/stores/open-store.ts';
@@ -33,8 +32,7 @@ async function stage(t: TestContext) {
   const again = (): Audit =>
     createAudit({
       dataDir,
-      stored: store.keyed('audit'),
-      names: createAuditNames(store.keyed('audit-names')),
+      keyed: store.keyed,
       clock,
       log,
     });
@@ -144,8 +142,7 @@ test('L6 a clock that is set back does not bring the days out of order', async (
   t.after(() => store.close());
   const behind = createAudit({
     dataDir,
-    stored: store.keyed('audit'),
-    names: createAuditNames(store.keyed('audit-names')),
+    keyed: store.keyed,
     clock: early,
     log: quietLog(),
   });
