@@ -1,0 +1,64 @@
+/**
+ * `npm test`: every test file. Those of a folder share processes, some files each: to start one and load the bot's code
+ * takes longer than most files take. Files that start processes of their own have one each. With arguments, only files
+ * whose path holds one of them: `npm test -- test/agent`. One file alone is `node --test FILE`.
+ */
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { run } from 'node:test';
+import { spec } from 'node:test/reporters';
+import { pathToFileURL } from 'node:url';
+
+/** Processes at once: a good part of the tests waits. */
+const atOnce = 4;
+const testTimeoutMs = 120_000;
+/** Also for what is left when its tests are done. */
+const processTimeoutMs = 600_000;
+const filesOfAProcess = 10;
+/** What takes longest comes first, so that nothing long is left over at the end. */
+const first = ['crash', 'end-to-end', 'stores', 'cli', 'scale', 'property', 'channels', 'sandbox'];
+const alone = /^(?:crash|cli|scale)\/|^stores\/postgres|^[^/]+$/;
+
+const wanted = process.argv.slice(2);
+const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
+  .filter((file) => file.endsWith('.test.ts'))
+  .filter((file) => wanted.length === 0 || wanted.some((part) => `test/${file}`.includes(part)))
+  .sort();
+if (files.length === 0) throw new Error(`No test file's path holds ${wanted.join(' or ')}.`);
+const folders = Object.groupBy(files, (file) => path.dirname(file).split(path.sep)[0] ?? '');
+const order = [...new Set([...first, ...Object.keys(folders)])];
+
+const entries = path.join(import.meta.dirname, '../node_modules/.cache/test-entries', String(process.pid));
+mkdirSync(entries, { recursive: true });
+process.on('exit', () => rmSync(entries, { recursive: true, force: true }));
+run({
+  files: order.flatMap((folder) => piecesOf(folders[folder] ?? []).map(entryFor)),
+  concurrency: atOnce,
+  timeout: processTimeoutMs,
+  // Comes after the other one, and is for each test there.
+  execArgv: [`--test-timeout=${testTimeoutMs}`],
+})
+  .on('test:fail', () => (process.exitCode = 1))
+  .compose(spec)
+  .pipe(process.stdout);
+
+/** Files of one folder, as they share processes. */
+function piecesOf(folder: readonly string[]): readonly (readonly string[])[] {
+  const shared = folder.filter((file) => !alone.test(file));
+  const count = Math.ceil(shared.length / filesOfAProcess);
+  return [
+    ...folder.filter((file) => alone.test(file)).map((file) => [file]),
+    // Every third file and so on, not thirds: names that begin alike cost alike.
+    ...Array.from({ length: count }, (_, piece) => shared.filter((_, index) => index % count === piece)),
+  ];
+}
+
+/** A file that imports these. */
+function entryFor(piece: readonly string[]): string {
+  const [only = ''] = piece;
+  if (piece.length === 1) return path.join(import.meta.dirname, only);
+  const entry = path.join(entries, `${only.replaceAll(path.sep, '-')}.mjs`);
+  const urls = piece.map((file) => pathToFileURL(path.join(import.meta.dirname, file)).href);
+  writeFileSync(entry, urls.map((url) => `import '${url}';\n`).join(''));
+  return entry;
+}
