@@ -3,8 +3,11 @@ import type { OutgoingPart, Part } from '../core/channel.ts';
 import { SendError } from '../core/errors.ts';
 import type { OutgoingFiles } from './outgoing-files.ts';
 
-/** Tries of a file: after them the person is told. */
-const mostFileTries = 20;
+/**
+ * Tries of a file, over about a minute: then the person is told, if they can be, for the answer waits behind it. While
+ * nothing at all gets through the file is tried again before the words in its place.
+ */
+const mostFileTries = 6;
 /** Another process may have the bytes, and may be given the part the next time. */
 const mostSearches = 6;
 

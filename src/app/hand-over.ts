@@ -60,11 +60,33 @@ export function createHandOver(options: {
   };
 }
 
-/** A name that every platform and every disk takes: no path, no control or formatting characters. */
+/**
+ * A name that every platform and every disk takes: no path, no control or formatting characters, none that is a device to
+ * Windows, at most 180 bytes, its ending kept.
+ */
 export function fileName(name: string): string {
-  const flat = oneLine(path.posix.basename(name.replaceAll('\\', '/')), 150);
-  const safe = flat.replace(/[\p{Cc}\p{Cf}"';:*?<>|/]/gu, '_').replace(/^\.+/, '');
-  return safe.trim() === '' ? 'file' : safe.trim();
+  const last = path.posix.basename(name.toWellFormed().replaceAll('\\', '/'));
+  const safe = oneLine(last, last.length + 1)
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}"';:*?<>|/`]/gu, '_')
+    .replace(/^[. ]+|[. ]+$/g, '');
+  if (safe === '') return 'file';
+  return shorten(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(safe) ? `_${safe}` : safe);
+}
+
+/** Bytes of a name. Disks take 255. */
+const longestName = 180;
+const longestEnding = 20;
+
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= longestName) return name;
+  const { ext } = path.posix.parse(name);
+  const ending = Buffer.byteLength(ext) <= longestEnding ? ext : '';
+  const points = [...name.slice(0, name.length - ending.length)];
+  const room = longestName - Buffer.byteLength(ending);
+  // No code point has more than four bytes: little is left to be taken off one by one.
+  points.splice(room);
+  while (Buffer.byteLength(points.join('')) > room) points.pop();
+  return points.join('') + ending;
 }
 
 function digest(text: string): string {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
@@ -6,6 +9,9 @@ import { readBotApiSchema, schemaMissing } from '../support/telegram-server/bot-
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
 
 const skip = schemaMissing;
+
+/** The first bytes of a PNG: 2 by 1 points. */
+const picture = Buffer.from('89504e470d0a1a0a0000000d494844520000000200000001', 'hex');
 
 test('H3 every request of the channel is one that the published Bot API describes', { skip }, async () => {
   const schema = readBotApiSchema();
@@ -33,9 +39,32 @@ test('H3 every request of the channel is one that the published Bot API describe
   await channel.lookUpChat(topic);
   const offered = await channel.send(place, { markdown: 'x', buttons }, 'k');
   const press = ann.presses(Number(offered.id), 'Yes');
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-conformance-'));
+  for (const [name, mime, bytes] of [
+    ['a.txt', 'text/plain', Buffer.from('x')],
+    ['a.png', 'image/png', picture],
+  ] as const) {
+    const file = path.join(folder, name);
+    await writeFile(file, bytes);
+    const part = { markdown: '*look*', replyTo: String(asked), buttons };
+    await channel.send(
+      place,
+      { ...part, file: { id: 'f', name, mime, size: bytes.length, path: file } },
+      'k',
+    );
+    await channel.send(
+      topic,
+      { markdown: '', file: { id: 'f', name, mime, size: bytes.length, path: file } },
+      'k',
+    );
+  }
+  await rm(folder, { recursive: true });
   await server.until('the answer', () => press.answered() && ann.dm.reactions(asked).length > 0);
   const methods = new Set(server.calls().map(({ method }) => method));
-  assert.ok(methods.size >= 11, [...methods].join(' '));
+  assert.ok(
+    methods.has('sendDocument') && methods.has('sendPhoto') && methods.size >= 13,
+    [...methods].join(' '),
+  );
   for (const { method, args, answer } of server.calls()) {
     assert.deepEqual(schema.request(method, args), [], method);
     if (answer?.['ok'] === true) assert.deepEqual(schema.result(method, answer['result']), [], method);

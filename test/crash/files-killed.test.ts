@@ -3,8 +3,9 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { callSteps } from '../support/call-steps.ts';
-import { openCrashStage } from '../support/crash/crash-stage.ts';
+import { openCrashStage, type CrashStage, type CrashStageOptions } from '../support/crash/crash-stage.ts';
 import { hasKilledItself, killingAt, type KillAt } from '../support/crash/kill-points.ts';
+import { readStored } from '../support/crash/read-stored.ts';
 import { openStoreFor, storeNames } from '../support/crash/stores.ts';
 import { thorough } from '../support/crash/thorough.ts';
 import { noPostgres } from '../support/postgres.ts';
@@ -17,7 +18,7 @@ const entries = '(INSERT INTO entries|skillet\\.write_steps)\\b.*tool_result.*de
 const moments: readonly Readonly<{ name: string; kill: KillAt; often?: true }>[] = [
   { name: 'the bytes are kept, the row is not stored', kill: { at: writes, when: 'before' } },
   { name: 'the row is stored, the result is not', kill: { at: entries, when: 'before' }, often: true },
-  { name: 'the row is stored, nothing is sent', kill: { at: writes, when: 'committed' }, often: true },
+  { name: 'the row is stored, nothing is sent', kill: { at: writes, when: 'committed' } },
   { name: 'the result is stored', kill: { at: entries, when: 'committed' } },
 ];
 
@@ -28,18 +29,8 @@ for (const store of storeNames) {
     if (opened === undefined) return t.skip(noPostgres);
     t.after(opened.close);
     for (const { name, kill } of moments.filter(({ often }) => thorough || often)) {
-      const stage = await openCrashStage({
-        ...opened.options,
-        channels: ['telegram'],
-        script: callSteps([
-          { name: 'write_file', input: { path: 'a.txt', content: 'the report' } },
-          { name: 'send_file', input: { path: 'a.txt' } },
-        ]),
-      });
+      const stage = await reportStage({ ...opened.options, channels: ['telegram'] });
       try {
-        const skill = path.join(stage.folder, 'workspace', 'skills', 'report');
-        await mkdir(skill, { recursive: true });
-        await writeFile(path.join(skill, 'SKILL.md'), report);
         const ann = stage.telegram.person({ name: 'Ann' });
         const first = stage.start({ preload: killingAt(kill) });
         await first.ready;
@@ -53,6 +44,71 @@ for (const store of storeNames) {
         assert.equal(ann.dm.everSent().filter(({ file }) => file !== undefined).length, 1, name);
         assert.deepEqual(await readdir(path.join(stage.folder, 'workspace', 'outgoing')), [], name);
       } finally {
+        await stage.close();
+      }
+    }
+  });
+}
+
+/** A stage on which the skill is there that writes a file and sends it. */
+async function reportStage(options: CrashStageOptions): Promise<CrashStage> {
+  const stage = await openCrashStage({
+    ...options,
+    script: callSteps([
+      { name: 'write_file', input: { path: 'a.txt', content: 'the report' } },
+      { name: 'send_file', input: { path: 'a.txt' } },
+    ]),
+  });
+  const skill = path.join(stage.folder, 'workspace', 'skills', 'report');
+  await mkdir(skill, { recursive: true });
+  await writeFile(path.join(skill, 'SKILL.md'), report);
+  return stage;
+}
+
+for (const store of storeNames) {
+  test(`Q6 T12 on the ${store} store kill -9 in the middle of an upload: the next process sends the file, once`, async (t) => {
+    if (store !== 'embedded' && !thorough) return t.skip('in npm run test:crash');
+    const opened = await openStoreFor(store);
+    if (opened === undefined) return t.skip(noPostgres);
+    t.after(opened.close);
+    for (const channel of thorough ? (['telegram', 'slack'] as const) : (['telegram'] as const)) {
+      const stage = await reportStage({ ...opened.options, channels: [channel] });
+      const never = Promise.withResolvers<void>();
+      try {
+        const { telegram, slack } = stage;
+        telegram.faults.add({ method: 'sendDocument', hold: never.promise });
+        slack.faults.next('upload', { kind: 'hold', until: never.promise });
+        const ann = telegram.person({ name: 'Ann' });
+        const anna = slack.workspace.addUser('anna');
+        const room = slack.workspace.dmWith(anna.id);
+        const first = stage.start();
+        await first.ready;
+        if (channel === 'telegram') {
+          ann.says('/report');
+          await telegram.until('the upload', () => telegram.calls('sendDocument').length > 0);
+        } else {
+          void slack.people.dm(anna, '/report');
+          await slack.calls.until(({ method }) => method === 'upload');
+        }
+        await first.kill();
+        const second = stage.start();
+        const files = (): readonly unknown[] =>
+          channel === 'telegram'
+            ? ann.dm.everSent().flatMap(({ file }) => (file === undefined ? [] : [file.bytes.toString()]))
+            : room.messages.flatMap(({ files = [] }) =>
+                files.map(({ id }) => slack.bytesOf(String(id))?.toString()),
+              );
+        if (channel === 'telegram') await ann.dm.nextMessage('All done.');
+        else await slack.posted(({ text }) => text.includes('All done.'));
+        assert.deepEqual(files(), ['the report'], channel);
+        const exit = await second.stop();
+        assert.deepEqual(exit, { code: 0, signal: null }, second.errors().join('\n'));
+        // Telegram can't be asked whether it has the file: that it was sent again is counted. A database serves both stages.
+        const { repeats } = await readStored(stage.storeUrl);
+        assert.equal(repeats.length, channel === 'telegram' || store === 'postgres' ? 1 : 0);
+        assert.deepEqual(await readdir(path.join(stage.folder, 'workspace', 'outgoing')), []);
+      } finally {
+        never.resolve();
         await stage.close();
       }
     }

@@ -1,4 +1,5 @@
 import { openAsBlob } from 'node:fs';
+import { byteSize } from '../../core/byte-size.ts';
 import type { OutgoingPart } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
@@ -30,7 +31,7 @@ export async function uploadFile(call: CallSlack, { name, size, path }: File): P
       redirect: 'error',
       signal: AbortSignal.timeout(uploadMs),
     });
-    if (!answer.ok) throw new SendError('retry', `Slack answered ${answer.status} to an upload`);
+    if (!answer.ok) throw refusedUpload(answer, size);
     return textOf(place, 'file_id');
   } catch (error) {
     const failed = fileError(error);
@@ -58,6 +59,17 @@ export async function shareFile(
   } catch (error) {
     throw fileError(error);
   }
+}
+
+/** Slack's place for bytes answers with a status only. An address may have expired: the next try gets a new one. */
+function refusedUpload({ status, headers }: Response, size: number): SendError {
+  const message = `Slack answered ${status} to an upload`;
+  if (status === 413) {
+    const sentence = `Slack takes no file of that size (${byteSize(size)}).`;
+    return new SendError('refused', message, { sentence });
+  }
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return new SendError('retry', message, seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {});
 }
 
 function fileError(error: unknown): SendError {

@@ -36,9 +36,34 @@ export async function sendFile(
     try {
       return await api.sendPhoto({ ...rest, photo: new InputFile(path, name) });
     } catch (error) {
-      // Too long, too narrow, damaged: as a document it arrives as it is.
-      if (!saidBy(error, /PHOTO_|IMAGE_PROCESS_FAILED/)) throw error;
+      // Photos may be forbidden where files are not. Too long, too narrow, damaged: as a document it arrives as it is.
+      if (!saidBy(error, /PHOTO_|PHOTOS_|send photos|IMAGE_PROCESS_FAILED/)) throw error;
     }
   }
-  return api.sendDocument({ ...rest, document: new InputFile(path, name) });
+  try {
+    return await api.sendDocument({ ...rest, document: new InputFile(path, name) });
+  } catch (error) {
+    throw refusedUpload(error, size);
+  }
+}
+
+/** What Telegram, or a proxy before it, has against a file, in words for the person. */
+function refusedUpload(error: unknown, size: number): unknown {
+  const message = error instanceof Error ? error.message : '';
+  if (saidBy(error, /too (large|big)/i))
+    return new SendError('refused', message, {
+      cause: error,
+      sentence: `Telegram takes no file of that size (${byteSize(size)}).`,
+    });
+  if (
+    saidBy(
+      error,
+      /CHAT_SEND_(DOCS|PHOTOS|MEDIA)_FORBIDDEN|not enough rights to send (documents|photos|media)/i,
+    )
+  )
+    return new SendError('refused', message, {
+      cause: error,
+      sentence: 'This chat lets the bot send no files.',
+    });
+  return error;
 }

@@ -11,7 +11,7 @@ export type Fault =
   /** Held until `release` is called. */
   | Readonly<{ kind: 'hold'; until: Promise<void> }>;
 
-/** Faults for the next calls of a method, or of any (`*`). */
+/** Faults for the next calls of a method, of any (`*`), or of the place that bytes are posted to (`upload`). */
 export type Faults = Readonly<{
   /** The next call (or the next `times`) meets this. */
   next(method: string, fault: Fault, times?: number): void;

@@ -143,6 +143,13 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     if (path.startsWith('/response/')) return responseUrls.serve(request, response);
     const file = files.get(path.replace('/upload/', ''));
     if (file === undefined) return void response.writeHead(404).end();
+    calls.add({ method: 'upload', args: {}, answer: 200, at: Date.now() });
+    const fault = faults.take('upload');
+    if (fault?.kind === 'hold') await fault.until;
+    if (fault?.kind === 'ratelimited')
+      return void response.writeHead(429, { 'retry-after': String(fault.retryAfter ?? 1) }).end();
+    if (fault?.kind === 'status') return void response.writeHead(fault.status).end();
+    if (fault?.kind === 'cut') return void request.socket.destroy();
     file.bytes = await fileOf(request, await readBody(request));
     response.writeHead(200).end(`OK - ${file.bytes.length}`);
   };
