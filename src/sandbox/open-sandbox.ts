@@ -29,7 +29,7 @@ export async function openSandbox(options: {
   switch (mode) {
     case 'virtual':
       log.info({ sandbox: mode }, 'scripts run in a shell in memory: no programs of the system, no network');
-      return createVirtualSandbox({ ...limits, better: 'set [sandbox] mode = "auto"' });
+      return createVirtualSandbox({ ...limits, better: '[sandbox] mode is "virtual"' });
     case 'off': {
       if (process.platform !== 'linux')
         throw new OperatorError(`[sandbox] mode = "off" needs Linux: write "virtual"`);
