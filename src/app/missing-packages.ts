@@ -37,7 +37,7 @@ export function programsFix(
   missing: readonly string[],
 ): string {
   const names = missing.map(packageOf);
-  if (from === 'root') return `list packages: [${names.join(', ')}] in a skill, then: skillet sandbox build`;
+  if (from === 'root') return `skillet sandbox build, once a skill lists packages: [${names.join(', ')}]`;
   const first = mode === 'virtual' ? ['bubblewrap'] : [];
-  return `apt-get install ${[...first, ...names].join(' ')}, or as the skill says`;
+  return `apt-get install ${[...first, ...names].join(' ')} (or as the skill says)`;
 }
