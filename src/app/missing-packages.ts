@@ -13,7 +13,12 @@ export function missingPackages(
 }
 
 /** The command by which the operator gets these packages into the sandbox in use (R6). */
-export function installCommand(mode: SandboxMode, missing: readonly string[]): string {
+export function installCommand(
+  mode: SandboxMode,
+  missing: readonly string[],
+  from: AvailablePackages['from'],
+): string {
+  if (from === 'image') return 'skillet sandbox build (and take [sandbox] image out of the config)';
   if (mode === 'off') return `apt-get install ${missing.join(' ')}`;
   const first = [
     ...(mode === 'virtual' ? ['bubblewrap'] : []),

@@ -30,12 +30,13 @@ export async function openSkillSandbox(
     rootfs: () => rootFileSystem()?.path,
     hidden: hiddenPaths(config),
     reach,
+    containers: { ...config.sandbox, folder: path.join(path.resolve(config.bot.dataDir), 'containers') },
     log,
   });
   return {
     sandbox,
     rootFileSystem,
-    available: followAvailablePackages({ mode: sandbox.mode, root: rootFileSystem }),
+    available: followAvailablePackages({ ...sandbox, root: rootFileSystem }),
     packages: createScriptPackages({
       folder: path.join(config.bot.dataDir, 'uv'),
       hosts: () => config.sandbox.packageHosts,

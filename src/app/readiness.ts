@@ -32,7 +32,7 @@ export function createReadiness(options: {
       const those = missing.length === 1 ? 'the package' : 'the packages';
       return fail(
         'SKILL_UNAVAILABLE',
-        `${skill.name} needs ${those} ${missing.join(', ')}, which the sandbox does not have. The operator installs them by: ${installCommand(mode, missing)}`,
+        `${skill.name} needs ${those} ${missing.join(', ')}, which the sandbox does not have. The operator installs them by: ${installCommand(mode, missing, available().from)}`,
       );
     }
     const now = skill.programs.length === 0 ? undefined : available();

@@ -51,7 +51,7 @@ export async function skillNeeds(config: Config, skills: readonly Skill[]): Prom
       const packages = missingPackages(skill, available);
       const programs = missingPrograms(skill, available);
       const fixes = [
-        ...(packages.length === 0 ? [] : [installCommand(mode, packages)]),
+        ...(packages.length === 0 ? [] : [installCommand(mode, packages, available.from)]),
         ...(programs.length === 0 ? [] : [programsFix(mode, available.from, programs)]),
       ];
       return {

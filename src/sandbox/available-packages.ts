@@ -4,9 +4,9 @@ import { installedPackages } from './installed-packages.ts';
 import type { RootFileSystem } from './root-file-system.ts';
 import type { SandboxMode } from './sandbox.ts';
 
-/** Whose packages a sandbox's commands have: its own root file system's, the host's, or none. */
+/** Whose packages a sandbox's commands have: its own root file system's, an image's, the host's, or none. */
 export type AvailablePackages = Readonly<{
-  from: 'root' | 'host' | 'nowhere';
+  from: 'root' | 'image' | 'host' | 'nowhere';
   has(name: string): boolean;
   /** Whether a program of this name can be started. */
   runs(program: string): boolean;
@@ -14,20 +14,24 @@ export type AvailablePackages = Readonly<{
 
 /**
  * Gives what commands of a sandbox find installed now (P3, R6): nothing in the virtual one; in bubblewrap what is in the
- * root file system, or on the host while none is built; on the host with the sandbox off. What was built or installed
- * meanwhile counts at the next call; a call costs a look at the times of two files.
+ * root file system, or on the host while none is built; in containers what is in that or in an image; on the host with
+ * the sandbox off. What was built or installed meanwhile counts at the next call; a call costs a look at the times of two
+ * files.
  */
 export function followAvailablePackages(options: {
   mode: SandboxMode;
+  /** Of a system that is neither. */
+  installed?: ReadonlySet<string>;
   root(): RootFileSystem | undefined;
   /** Where the host's dpkg keeps what is installed. */
   hostStatus?: string;
 }): () => AvailablePackages {
-  const { mode, root, hostStatus = '/var/lib/dpkg/status' } = options;
+  const { mode, installed, root, hostStatus = '/var/lib/dpkg/status' } = options;
   const host = followHost(hostStatus);
   return () => {
-    const built = mode === 'off' || mode === 'virtual' ? undefined : root();
+    const built = mode === 'off' || mode === 'virtual' || installed !== undefined ? undefined : root();
     const runs = (program: string): boolean => findsProgram(mode, built?.path, program);
+    if (installed !== undefined) return { from: 'image', has: (name) => installed.has(name), runs };
     if (mode === 'virtual') return { from: 'nowhere', has: () => false, runs };
     if (built !== undefined) return { from: 'root', has: (name) => built.installed.has(name), runs };
     // A container has neither the host's programs nor, without a root file system, any of ours.

@@ -9,7 +9,8 @@ export const searchedFolders = ['/usr/local/bin', '/usr/bin', '/bin'];
 /** User and group in the sandbox. */
 export const sandboxUser = 1000;
 
-const ownPrograms = '/run/skillet/bin';
+/** Where programs of the host are, that are lent. */
+export const ownPrograms = '/run/skillet/bin';
 /** Node, which the bot itself runs on: in every sandbox, before any other. */
 export const nodeSeen = `${ownPrograms}/node`;
 /** The name that skills of elsewhere call Python by, for systems that know it as python3 only. */
@@ -32,7 +33,7 @@ export function bubblewrapArguments(
   }: Readonly<{ system: readonly string[]; more: readonly string[]; before: readonly string[] }>,
 ): readonly string[] {
   const user = String(sandboxUser);
-  const temporary = String(Math.min(mostTemporary, limits.memoryMb / 4) * 1024 * 1024);
+  const temporary = String(temporaryBytes(limits));
   return [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
     ...['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
@@ -54,6 +55,11 @@ export function bubblewrapArguments(
     ...before,
     ...argv,
   ];
+}
+
+/** What each of the temporary folders may hold. */
+export function temporaryBytes({ memoryMb }: SandboxLimits): number {
+  return Math.floor(Math.min(mostTemporary, memoryMb / 4)) * 1024 * 1024;
 }
 
 /** The environment of a command: what is declared, and the sandbox's own over it. */

@@ -8,6 +8,7 @@ import {
   searchedFolders,
 } from './bubblewrap-arguments.ts';
 import { createHandedFiles } from './handed-files.ts';
+import { handshakeByDescriptor } from './handshake.ts';
 import { hasProgram, packageOf } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killNamespace } from './kill-processes.ts';
@@ -99,7 +100,7 @@ export function createBubblewrapSandbox({
               system: [...system.args, ...system.cover(hidden), ...args],
               more: [
                 ...(python === undefined ? [] : ['--symlink', python, pythonSeen]),
-                ...(wayOut?.args ?? []),
+                ...(wayOut?.mounts ?? []).flatMap(({ source, target }) => ['--ro-bind', source, target]),
               ],
               before: wayOut?.argv ?? [],
             }),
@@ -113,10 +114,10 @@ export function createBubblewrapSandbox({
           pipes,
           covered,
           kill: killNamespace,
-          onStart: () => {
+          handshake: handshakeByDescriptor(() => {
             started = true;
             wayOut?.started();
-          },
+          }),
         },
       );
       if (ran.status === 'exited' && !started)

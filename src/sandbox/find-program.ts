@@ -1,22 +1,23 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import path from 'node:path';
 
-/** Where the host keeps a program that may be run: the first of `searchPath` (`a:b`), or nothing. */
+/** Where the host keeps a program that may be run: the first of `searchPath` (`a:b`), or nothing. A folder that may not be looked into has none. */
 export function findProgram(name: string, searchPath: string): string | undefined {
-  for (const folder of searchPath.split(':')) {
-    if (!path.isAbsolute(folder)) continue;
-    const file = path.join(folder, name);
-    if (statSync(file, { throwIfNoEntry: false })?.isFile() === true && isExecutable(file)) return file;
-  }
-  return undefined;
+  return searchPath
+    .split(':')
+    .filter((folder) => path.isAbsolute(folder))
+    .map((folder) => path.join(folder, name))
+    .find(isProgram);
 }
 
-function isExecutable(file: string): boolean {
+function isProgram(file: string): boolean {
   try {
+    if (statSync(file, { throwIfNoEntry: false })?.isFile() !== true) return false;
     accessSync(file, constants.X_OK);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EACCES') return false;
+    if (error instanceof Error && 'code' in error && ['EACCES', 'ENOTDIR'].includes(String(error.code)))
+      return false;
     throw error;
   }
 }

@@ -14,7 +14,7 @@ export function findsProgram(mode: SandboxMode, root: string | undefined, progra
   if (program === 'node') return true;
   if (program === 'uv' || program === 'uvx') return findProgram(program, uvPlaces()) !== undefined;
   if (mode === 'docker' && root === undefined) return true;
-  const name = program === 'python' && mode === 'bubblewrap' ? 'python3' : program;
+  const name = program === 'python' && mode !== 'off' ? 'python3' : program;
   return hasProgram(mode === 'off' ? '/' : (root ?? '/'), searchedFolders, name);
 }
 

@@ -14,10 +14,20 @@ export function limitsCommand(
     awaits?: boolean;
   }> = {},
 ): readonly [string, ...string[]] {
-  const { memoryMb, cpuSeconds, processes, diskMb } = limits;
-  const most = processes * 4 + 64;
-  // Wider than what is watched for all together, which names the limit that was met: these hold where nobody looks.
+  const most = limits.processes * 4 + 64;
   const set = [
+    ...limitLines(limits),
+    // One letter in dash, another in bash.
+    ...(ownUsers ? [`{ ulimit -p ${most} || ulimit -u ${most}; } 2>/dev/null`] : []),
+  ];
+  const start = awaits ? 'echo >&3; read line <&3 || exit 1; exec "$@" 3>&-' : 'exec "$@"';
+  return ['/bin/sh', '-c', `${set.join('; ')}; ${start}`, 'sh'];
+}
+
+/** Lines of a shell that set the limits of a single process for what it starts. */
+export function limitLines({ memoryMb, cpuSeconds, diskMb }: SandboxLimits): readonly string[] {
+  // Wider than what is watched for all together, which names the limit that was met: these hold where nobody looks.
+  return [
     `ulimit -t ${cpuSeconds + 5}`,
     // In blocks of 512 bytes.
     `ulimit -f ${diskMb * 2_048}`,
@@ -25,9 +35,5 @@ export function limitsCommand(
     `ulimit -d ${(memoryMb + 1_024) * 1_024}`,
     'ulimit -n 1024',
     'ulimit -c 0',
-    // One letter in dash, another in bash.
-    ...(ownUsers ? [`{ ulimit -p ${most} || ulimit -u ${most}; } 2>/dev/null`] : []),
   ];
-  const start = awaits ? 'echo >&3; read line <&3 || exit 1; exec "$@" 3>&-' : 'exec "$@"';
-  return ['/bin/sh', '-c', `${set.join('; ')}; ${start}`, 'sh'];
 }

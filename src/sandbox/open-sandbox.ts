@@ -1,6 +1,7 @@
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import { createBubblewrapSandbox } from './bubblewrap.ts';
+import { openDockerSandbox, type ContainerSettings } from './open-docker.ts';
 import { createOffSandbox } from './off.ts';
 import { probeBubblewrap } from './probe-bubblewrap.ts';
 import type { WayOutOptions } from './open-way-out.ts';
@@ -22,9 +23,10 @@ export async function openSandbox(options: {
   /** Files and folders of the bot that no command may see, wherever they lie. */
   hidden: readonly string[];
   reach?: SandboxReach;
+  containers: ContainerSettings;
   log: Log;
 }): Promise<Sandbox> {
-  const { mode, limits, rootfs, hidden, reach, log } = options;
+  const { mode, limits, rootfs, hidden, reach, containers, log } = options;
   const made = { limits, hidden, wayOut: { ...reach, log }, ...(rootfs === undefined ? {} : { rootfs }) };
   switch (mode) {
     case 'virtual':
@@ -40,7 +42,13 @@ export async function openSandbox(options: {
       return createOffSandbox({ limits });
     }
     case 'docker':
-      throw new OperatorError('[sandbox] mode = "docker" is not offered by this version: write "auto"');
+      return openDockerSandbox({
+        limits,
+        containers,
+        rootfs: rootfs ?? (() => undefined),
+        wayOut: made.wayOut,
+        log,
+      });
     case 'auto':
     case 'bubblewrap': {
       const probe = await probeBubblewrap(made);

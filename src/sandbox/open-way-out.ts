@@ -5,8 +5,8 @@ import { createAllowProxy, type AllowProxyOptions } from '../net/create-allow-pr
 
 /** How a command in a namespace without a network reaches the hosts that its skill declares. */
 export type WayOut = Readonly<{
-  /** Arguments of bwrap. */
-  args: readonly string[];
+  /** Files of the host, to be mounted read-only. */
+  mounts: readonly Readonly<{ source: string; target: string }>[];
   env: Readonly<Record<string, string>>;
   /** Stands before the command. */
   argv: readonly string[];
@@ -15,7 +15,10 @@ export type WayOut = Readonly<{
   close(): Promise<void>;
 }>;
 
-export type WayOutOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | 'log'>;
+export type WayOutOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | 'log'> &
+  Readonly<{
+    /** Where its socket is made; where temporary files are, unless it is said. */ beside?: string;
+  }>;
 
 const folder = '/run/skillet';
 const port = 3128;
@@ -28,9 +31,9 @@ const port = 3128;
 export async function openWayOut(
   hosts: readonly string[],
   node: string,
-  options: WayOutOptions = {},
+  { beside = tmpdir(), ...options }: WayOutOptions = {},
 ): Promise<WayOut> {
-  const outside = mkdtempSync(path.join(tmpdir(), 'skillet-proxy-'));
+  const outside = mkdtempSync(path.join(beside, 'skillet-proxy-'));
   const remove = (): void => rmSync(outside, { recursive: true, force: true });
   const proxy = await createAllowProxy({
     ...options,
@@ -46,7 +49,10 @@ export async function openWayOut(
   const url = `http://127.0.0.1:${port}`;
   const local = 'localhost,127.0.0.1';
   return {
-    args: ['--ro-bind', proxy.socketPath, `${folder}/proxy.sock`, '--ro-bind', forward, forwardSeen],
+    mounts: [
+      { source: proxy.socketPath, target: `${folder}/proxy.sock` },
+      { source: forward, target: forwardSeen },
+    ],
     env: {
       ...{ HTTP_PROXY: url, HTTPS_PROXY: url, http_proxy: url, https_proxy: url },
       ...{ NO_PROXY: local, no_proxy: local, NODE_USE_ENV_PROXY: '1' },

@@ -104,9 +104,11 @@ printf '#!/bin/sh\\nexit 101\\n' > "$tree/usr/sbin/policy-rc.d"
 chmod 755 "$tree/usr/sbin/policy-rc.d"
 for name in ${leaveOut.join(' ')}; do echo "path-exclude=/usr/share/$name/*"; done > "$tree/etc/dpkg/dpkg.cfg.d/90small"
 mount -t proc proc "$tree/proc"
+# In there the host's folder for temporary files does not exist.
+export TMPDIR=/tmp
 chroot "$tree" apt-get update >&2
-chroot "$tree" apt-get --yes --no-install-recommends upgrade >&2
-chroot "$tree" apt-get --yes --no-install-recommends install -- "$@" >&2
+chroot "$tree" apt-get --yes --no-install-recommends -o Dpkg::Use-Pty=0 upgrade >&2
+chroot "$tree" apt-get --yes --no-install-recommends -o Dpkg::Use-Pty=0 install -- "$@" >&2
 chroot "$tree" apt-get clean >&2
 umount "$tree/proc"
 tar --create --directory="$tree" --one-file-system .

@@ -1,9 +1,9 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
-import { Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { collectOutput } from './cap-output.ts';
+import type { Handshake, Talk } from './handshake.ts';
 import type { CoveredDescriptors } from './inherited-descriptors.ts';
 import { killOne } from './kill-processes.ts';
 import { measureFolder } from './measure-disk.ts';
@@ -30,8 +30,8 @@ export type HostRun = Readonly<{
   pipes: Pipes;
   /** Descriptors that it must not have, and what it gets in their place. */
   covered: CoveredDescriptors;
-  /** The program says a line on descriptor 3 when all is set up, and waits for one: told then. */
-  onStart?: () => void;
+  /** Without one the command begins with the program. */
+  handshake?: Handshake;
   /** Ends the program, whose id is given, and all its processes. */
   kill(pid: number): void;
 }>;
@@ -55,7 +55,7 @@ const lastWords = 200;
 export async function runLimited(
   command: HostCommand,
   request: SandboxRequest,
-  { limits, pipes, covered, kill, onStart }: HostRun,
+  { limits, pipes, covered, kill, handshake }: HostRun,
 ): Promise<Ran> {
   const { signal, timeoutMs, outputCap, scratch, chat } = request;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
@@ -69,7 +69,12 @@ export async function runLimited(
         // A process group of its own, which is killed as one.
         detached: true,
         stdio: descriptors(
-          [null, ...streams.map(({ write }) => write), onStart ? 'pipe' : null, ...(command.files ?? [])],
+          [
+            handshake?.descriptor === 0 ? 'pipe' : null,
+            ...streams.map(({ write }) => write),
+            handshake?.descriptor === 3 ? 'pipe' : null,
+            ...(command.files ?? []),
+          ],
           covered,
         ),
       });
@@ -82,16 +87,20 @@ export async function runLimited(
   const collected = streams.map(() => collectOutput(outputCap));
   let reason: StopReason | undefined;
   let printed = 0;
+  let ended = false;
+  let talk: Talk | undefined;
+  let watch: ReturnType<typeof watchLimits> | undefined;
   const stop = (why: StopReason): void => {
     if (reason !== undefined) return;
     reason = why;
+    talk?.end();
     if (child?.pid !== undefined) kill(child.pid);
   };
   const heard = streams.map(({ read }, index) => {
     read.on('data', (bytes: Buffer) => {
       printed += bytes.length;
       if (printed > mostOutput) stop('output');
-      else collected[index]?.add(bytes);
+      else collected[index]?.add(index === 1 && talk !== undefined ? talk.heard(bytes) : bytes);
     });
     return once(read, 'close');
   });
@@ -111,28 +120,16 @@ export async function runLimited(
   const mostInChat = chat === undefined ? Promise.resolve(0) : mostIn(chat, limits);
   // The bot is to answer whatever commands do to the processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
-  const starter = child.stdio[3];
-  if (starter instanceof Socket && onStart !== undefined) {
-    // Both ends may be gone at any time.
-    starter.on('error', () => starter.destroy());
-    starter.once('data', () => {
-      // What the folder holds before: nothing of the command is in it yet.
-      void mostInChat.then(
-        () => {
-          onStart();
-          starter.end('\n');
-        },
-        () => stop('crashed'),
-      );
-    });
-  }
+  const begin = (root: number): void => {
+    if (!ended) watch ??= watchLimits({ root, scratch, chat, mostInChat, limits, onOver: stop });
+  };
+  // What the folder holds before: nothing of the command is in it until it may begin.
+  if (handshake !== undefined)
+    talk = handshake.begin(child, { ready: mostInChat, watch: begin, fail: () => stop('crashed') });
+  else if (child.pid !== undefined) begin(child.pid);
   const timer = setTimeout(stop, timeoutMs, 'timeout');
   const onAbort = (): void => stop('cancelled');
   signal.addEventListener('abort', onAbort);
-  const watch =
-    child.pid === undefined
-      ? undefined
-      : watchLimits({ root: child.pid, scratch, chat, mostInChat, limits, onOver: stop });
   try {
     const [code, died] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // What it left behind in its group ends with it.
@@ -145,7 +142,9 @@ export async function runLimited(
       ? { status: 'exited', exitCode, ...output() }
       : { status: 'stopped', reason: met, ...output() };
   } finally {
+    ended = true;
     watch?.stop();
+    talk?.end();
     clearTimeout(timer);
     signal.removeEventListener('abort', onAbort);
     for (const { read } of streams) read.destroy();

@@ -1,3 +1,4 @@
+import { followCgroupEvents } from './cgroup-events.ts';
 import { bytesPerName, measureFolders, measureNameless } from './measure-disk.ts';
 import { measureOwnMemory, measureProcesses } from './measure-processes.ts';
 import type { SandboxLimits, StopReason } from './sandbox.ts';
@@ -29,6 +30,8 @@ export function watchLimits(options: {
   const disk = limits.diskMb * 1024 * 1024;
   const folders = chat === undefined ? [scratch] : [scratch, chat];
 
+  const events = followCgroupEvents(root);
+
   const over = (reason: StopReason): void => {
     if (stopped.signal.aborted) return;
     stop();
@@ -39,6 +42,8 @@ export function watchLimits(options: {
     clearInterval(processes);
   };
   const processes = setInterval(() => {
+    const met = events();
+    if (met !== undefined) return over(met);
     const load = measureProcesses(root, limits.processes);
     if (load.tasks > limits.processes) over('processes');
     else if (load.cpu > limits.cpuSeconds) over('cpu');

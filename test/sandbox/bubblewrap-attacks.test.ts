@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
+import { copySystem } from '../support/copy-system.ts';
 import { exited, makeGround, requestOf, type Ground } from '../support/sandbox-contract.ts';
 import { isRunning } from '../support/sandbox-limits-contract.ts';
 
@@ -196,22 +197,3 @@ test(
     while (await isRunning('63.1193')) await setImmediate();
   },
 );
-
-/** A system of its own, with a few programs of this one and the libraries that they load. */
-async function copySystem(folder: string, programs: readonly string[]): Promise<void> {
-  for (const each of ['usr/bin', 'etc']) await mkdir(path.join(folder, each), { recursive: true });
-  const libraries = new Set<string>();
-  for (const program of programs) {
-    await copyFile(`/usr/bin/${program}`, path.join(folder, 'usr/bin', program));
-    const ldd = spawn('ldd', [`/usr/bin/${program}`], { stdio: ['ignore', 'pipe', 'ignore'] });
-    for await (const text of ldd.stdout.setEncoding('utf8') as AsyncIterable<string>) {
-      for (const [library] of text.matchAll(/\/\S+\.so\S*/g)) libraries.add(library);
-    }
-  }
-  for (const library of libraries) {
-    await mkdir(path.join(folder, path.dirname(library)), { recursive: true });
-    await copyFile(library, path.join(folder, library));
-  }
-  await mkdir(path.join(folder, 'bin'), { recursive: true });
-  await copyFile('/usr/bin/sh', path.join(folder, 'bin/sh'));
-}

@@ -10,7 +10,7 @@ import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
 
 const open = (mode: Parameters<typeof openSandbox>[0]['mode'], log: QuietLog = quietLog()) =>
-  openSandbox({ mode, limits: sandboxLimits, hidden: [], log });
+  openSandbox({ mode, limits: sandboxLimits, hidden: [], containers: { folder: '/nowhere' }, log });
 
 test(
   'T9 T4 auto opens bubblewrap where it works, and the log says so',

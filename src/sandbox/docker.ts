@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { OperatorError } from '../core/errors.ts';
+import { nodeSeen } from './bubblewrap-arguments.ts';
+import { containerArguments, missingWord, type Mount } from './container-arguments.ts';
+import type { ContainerEngine } from './container-engine.ts';
+import { isNoImage, type ContainerImage } from './container-image.ts';
+import { handshakeByStreams } from './handshake.ts';
+import { packageOf } from './has-program.ts';
+import { inheritedDescriptors } from './inherited-descriptors.ts';
+import { killOne } from './kill-processes.ts';
+import { openWayOut, type WayOut, type WayOutOptions } from './open-way-out.ts';
+import { createPipes } from './pipes.ts';
+import { runLimited, type Ran } from './run-limited.ts';
+import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
+
+export type DockerOptions = Readonly<{
+  engine: ContainerEngine;
+  image: ContainerImage;
+  limits: SandboxLimits;
+  /** Of this bot, where an engine that sees other temporary folders than it can see it, too. */
+  folder: string;
+  /** Whether the bot's own node runs in the image. */
+  node: boolean;
+  /** What is installed in an image that is not made of a root file system. */
+  installed?: ReadonlySet<string>;
+  wayOut?: WayOutOptions;
+}>;
+
+/** Milliseconds that a client gets to end by itself after its container was ended. */
+const clientEndsMs = 10_000;
+/** Milliseconds after its time is up from which on a container is of no use to anybody. */
+const graceMs = 60_000;
+
+/**
+ * The sandbox of a container engine (T9): a container for each command, without a network, of an image that is only read.
+ * What a command is, and how it ends, is as in bubblewrap. A container ends with the client that began it, so with the
+ * bot, and is removed.
+ */
+export function createDockerSandbox(options: DockerOptions): Sandbox {
+  const { engine, image, limits, folder, node, installed, wayOut: wayOutOptions } = options;
+  const pipes = createPipes();
+  const covered = inheritedDescriptors();
+  const users = writeUsers(folder);
+  const ending = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  return {
+    mode: 'docker',
+    reachesNetwork: node,
+    seen: (name) => `/${name}`,
+    ...(installed === undefined ? {} : { installed }),
+    async run(request) {
+      const ran = runWithImage(request);
+      running.add(ran);
+      try {
+        return await ran;
+      } finally {
+        running.delete(ran);
+      }
+    },
+    async close() {
+      ending.abort();
+      await Promise.allSettled(running);
+      pipes.close();
+      covered.close();
+    },
+  };
+
+  async function runWithImage(request: SandboxRequest): Promise<SandboxOutcome> {
+    if (request.network.length > 0 && !node) return noWayOut;
+    try {
+      // Somebody may have removed it: then it is looked for, or made, once more.
+      const outcome = (await runOnce(request)) ?? (await runOnce(request));
+      return outcome ?? { status: 'unavailable', message: `${engine.name} loses the image of commands` };
+    } catch (error) {
+      if (error instanceof OperatorError) return { status: 'unavailable', message: error.message };
+      throw error;
+    }
+  }
+
+  /** Nothing where the image is gone. */
+  async function runOnce(request: SandboxRequest): Promise<SandboxOutcome | undefined> {
+    const { network } = request;
+    const id = await image.current();
+    const wayOut =
+      network.length === 0
+        ? undefined
+        : await openWayOut(network, nodeSeen, { ...wayOutOptions, beside: folder });
+    try {
+      return await runInside(request, id, wayOut);
+    } finally {
+      await wayOut?.close();
+    }
+  }
+
+  async function runInside(
+    request: SandboxRequest,
+    id: string,
+    wayOut: WayOut | undefined,
+  ): Promise<SandboxOutcome | undefined> {
+    const name = `skillet-${randomBytes(8).toString('hex')}`;
+    const { args, env } = containerArguments(request, limits, engine, {
+      name,
+      image: id,
+      until: Date.now() + request.timeoutMs + graceMs,
+      node,
+      mounts: [...users, ...(wayOut?.mounts ?? [])],
+      before: wayOut?.argv ?? [],
+      env: wayOut?.env ?? {},
+      terminal: false,
+    });
+    let before = '';
+    let first: number | undefined;
+    const removing: Promise<unknown>[] = [];
+    let late: NodeJS.Timeout | undefined;
+    try {
+      const ran = await runLimited(
+        { argv: [engine.program, ...args], env: { ...engine.env, ...env } },
+        { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
+        {
+          limits,
+          pipes,
+          covered,
+          handshake: handshakeByStreams({
+            word: name,
+            onBefore: (text) => (before = text),
+            async onStart() {
+              wayOut?.started();
+              first = await firstProcess(name);
+              return first;
+            },
+          }),
+          kill(client) {
+            if (first !== undefined) killOne(first);
+            removing.push(remove(name));
+            late = setTimeout(killOne, clientEndsMs, client);
+          },
+        },
+      );
+      return first === undefined ? neverBegan(request, ran, name, before) : ran;
+    } finally {
+      clearTimeout(late);
+      await Promise.all(removing);
+    }
+  }
+
+  /** Where the container began, what it says is the command's. */
+  function neverBegan(
+    { argv: [program] }: SandboxRequest,
+    ran: Ran,
+    name: string,
+    before: string,
+  ): SandboxOutcome | undefined {
+    if (ran.status === 'stopped') return ran;
+    if (before.includes(missingWord(name))) return missing(program, installed !== undefined);
+    if (isNoImage(before)) {
+      image.forget();
+      return undefined;
+    }
+    throw new Error(`${engine.name} ended with exit code ${ran.exitCode}: ${before.trim()}`);
+  }
+
+  async function firstProcess(name: string): Promise<number> {
+    return Number(await engine.call(['inspect', '--type', 'container', '--format', '{{.State.Pid}}', name]));
+  }
+
+  /** For sure: whatever state it is in, and whoever may end its processes. */
+  async function remove(name: string): Promise<void> {
+    await engine.call(['rm', '--force', name]).catch((error: unknown) => {
+      if (
+        !(error instanceof OperatorError) ||
+        !/no such container|no container with|already in progress/i.test(error.message)
+      )
+        throw error;
+    });
+  }
+}
+
+const noWayOut: SandboxOutcome = {
+  status: 'unavailable',
+  message:
+    "commands of this sandbox reach no network, as the bot's own node does not run in its image: use an image with glibc and libstdc++6, or none ([sandbox] image)",
+};
+
+function missing(program: string, ownImage: boolean): SandboxOutcome {
+  const fix = ownImage
+    ? `install it in the image that [sandbox] image names (apt-get install ${packageOf(program)})`
+    : `declare packages: [${packageOf(program)}] in the skill and install them with "skillet sandbox build"`;
+  return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
+}
+
+/** Programs ask for the name of their user, whom an image does not know. */
+function writeUsers(folder: string): readonly Mount[] {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0];
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  return [
+    ['passwd', `skillet:x:${uid}:${gid}::/scratch:/bin/sh\nnobody:x:65534:65534::/:/bin/sh\n`] as const,
+    ['group', `skillet:x:${gid}:\nnogroup:x:65534:\n`] as const,
+  ].map(([name, text]) => {
+    const source = path.join(folder, name);
+    writeFileSync(source, text, { mode: 0o644 });
+    return { source, target: `/etc/${name}` };
+  });
+}
