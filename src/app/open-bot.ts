@@ -22,6 +22,7 @@ import { ownDataDir } from './own-data-dir.ts';
 import { builtIns } from './resolve-command.ts';
 import { chatFolder } from './run-folders.ts';
 import { saveForTerminal } from './save-for-terminal.ts';
+import { shareWorkspace } from './share-workspace.ts';
 import { createTakeTerminal } from './take-terminal.ts';
 import { terminalAccess } from './terminal-access.ts';
 import { createTerminals, type Terminals } from './terminals.ts';
@@ -52,6 +53,11 @@ export async function openBot(options: {
   const clock = systemClock;
   const home = ownDataDir(config.bot.dataDir);
   const store = await openStore(config.store.url, { log, clock }).catch((error: unknown) => {
+    home.release();
+    throw error;
+  });
+  const shared = await joinWorkspace(config, store, log).catch(async (error: unknown) => {
+    await store.close();
     home.release();
     throw error;
   });
@@ -117,6 +123,9 @@ export async function openBot(options: {
     await server?.close();
     await library.close();
     await skillSandbox.sandbox.close();
+    await shared?.release().catch((error: unknown) => {
+      log.warn({ err: error }, 'other processes take this one for running a while longer');
+    });
     await store.close();
     home.release();
     clearInterval(alive);
@@ -137,6 +146,17 @@ export async function openBot(options: {
     },
     close,
   };
+}
+
+/** On a store that several processes share all work in one workspace (Q9). */
+async function joinWorkspace(
+  config: Config,
+  store: Store,
+  log: Log,
+): Promise<Awaited<ReturnType<typeof shareWorkspace>> | undefined> {
+  return isShared(config)
+    ? shareWorkspace(config.bot.workspace, { store, clock: systemClock, log })
+    : undefined;
 }
 
 /** Without its socket the bot works; only the commands that ask a running bot do not. */

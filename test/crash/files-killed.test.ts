@@ -91,7 +91,8 @@ for (const store of storeNames) {
           await slack.calls.until(({ method }) => method === 'upload');
         }
         await first.kill();
-        const second = stage.start();
+        // A data directory of its own: the bytes are in the workspace that both share (Q9).
+        const second = stage.start({ number: 1 });
         const files = (): readonly unknown[] =>
           channel === 'telegram'
             ? ann.dm.everSent().flatMap(({ file }) => (file === undefined ? [] : [file.bytes.toString()]))

@@ -62,12 +62,23 @@ function wordsOf(body: MessagesRequest): string {
   );
 }
 
-/** Starts a bot in a folder of its own on a database that it shares. */
-async function startProcess(t: TestContext, toml: string): Promise<BotProcess> {
+async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-two-'));
   t.after(() => rm(folder, { recursive: true, force: true }));
-  await mkdir(path.join(folder, 'workspace/skills/lookup'), { recursive: true });
-  await writeFile(path.join(folder, 'workspace/skills/lookup/SKILL.md'), lookup);
+  return folder;
+}
+
+/** `[bot]` for processes that share a workspace with the skill in it. */
+async function makeWorkspace(t: TestContext): Promise<string> {
+  const workspace = path.join(await makeFolder(t), 'workspace');
+  await mkdir(path.join(workspace, 'skills/lookup'), { recursive: true });
+  await writeFile(path.join(workspace, 'skills/lookup/SKILL.md'), lookup);
+  return `[bot]\nworkspace = "${workspace}"\n`;
+}
+
+/** Starts a bot with a folder of its own, on a database and in a workspace that it shares. */
+async function startProcess(t: TestContext, toml: string): Promise<BotProcess> {
+  const folder = await makeFolder(t);
   await writeFile(path.join(folder, 'config.toml'), toml, { mode: 0o600 });
   return startBotProcess(t, folder);
 }
@@ -86,7 +97,7 @@ test(
     const model = await startModel(t);
     const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 30_000 });
     t.after(() => telegram.close());
-    const toml = `${base(await database(), model.url)}[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n`;
+    const toml = `${await makeWorkspace(t)}${base(await database(), model.url)}[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n`;
     const first = await startProcess(t, `${toml}[agent]\nconcurrency = 1\n`);
     await first.line(({ msg }) => msg === 'Telegram is connected');
     const ann = telegram.person({ name: 'Ann' });
@@ -146,7 +157,8 @@ test(
       'dm = "open"',
       'users = ["slack:*"]\ngroups_mode = "open"',
     );
-    const config = `${toml}[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n`;
+    const slackToml = `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n`;
+    const config = `${await makeWorkspace(t)}${toml}${slackToml}`;
     const bots = await Promise.all([startProcess(t, config), startProcess(t, config)]);
     await slack.socket.greeted.untilCount(4);
     const anna = slack.workspace.addUser('anna');
