@@ -1,3 +1,4 @@
+import { runIdOf } from '../agent/run-journal.ts';
 import type { RunPlace, RunSkill } from '../agent/run-skill.ts';
 import { createUseSkill, type Readiness } from '../agent/use-skill.ts';
 import { decideSkill } from '../core/decide-skill.ts';
@@ -7,6 +8,7 @@ import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Audit } from './audit/create-audit.ts';
+import type { Budgets } from './budgets.ts';
 import type { Live } from './live.ts';
 import type { Availability } from './readiness.ts';
 import { createReportDenial } from './report-denial.ts';
@@ -28,10 +30,11 @@ export function createChainedSkills(options: {
   readiness: Readiness;
   useOf: UseOf;
   runSkill: RunSkill;
+  budgets: Pick<Budgets, 'ofRun'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): ChainedSkills {
-  const { live, library, availability, readiness, useOf, runSkill } = options;
+  const { live, library, availability, readiness, useOf, runSkill, budgets } = options;
   const onDenied = createReportDenial(options);
 
   return async (skill, run, requester) => {
@@ -63,9 +66,12 @@ export function createChainedSkills(options: {
           : chain.length >= depthLimit
             ? `no more than ${depthLimit} skills may be inside one another: ${chain.join(' → ')}`
             : undefined;
-        if (stopped === undefined) return runSkill(inner, request, context, run.transcript, chain);
+        const over =
+          stopped ?? (await budgets.ofRun(requester, inner.name, runIdOf(run.transcript, context.toolUseId)));
+        if (over === undefined) return runSkill(inner, request, context, run.transcript, chain);
         const nothing = { iterations: 0, durationMs: 0, tokens: noTokens, truncated: false, artifacts: [] };
-        return { status: 'error', code: 'RECURSION_LIMIT', text: stopped, ...nothing };
+        const code = stopped === undefined ? 'LIMIT_REACHED' : 'RECURSION_LIMIT';
+        return { status: 'error', code, text: over, ...nothing };
       },
       onDenied,
     });

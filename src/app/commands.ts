@@ -6,6 +6,7 @@ import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
 import type { ListedItem, Store } from '../stores/store.ts';
 import type { Approvals } from './approvals.ts';
+import type { Budgets } from './budgets.ts';
 import { completeChat } from './complete-chat.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Live } from './live.ts';
@@ -44,10 +45,11 @@ export function createCommands(options: {
   people: People;
   useOf(message: Message): Promise<SkillUse>;
   approvals: Pick<Approvals, 'cancel'>;
+  budgets: Pick<Budgets, 'today'>;
   channels: ReadonlyMap<string, Channel>;
   voice: Voice;
 }): Commands {
-  const { live, registry, rescan, store, people, useOf, approvals, channels, voice } = options;
+  const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, voice } = options;
   const seen = store.keyed('commands');
 
   const answers: Readonly<Record<AtOnce, (message: Message, args: string) => Promise<Answer>>> = {
@@ -81,7 +83,7 @@ export function createCommands(options: {
         text: [
           `Model: ${live().models.get(live().config.agent.model).alias}`,
           `Skills here: ${(await usable(message)).length}`,
-          `Your tokens today: ${await tokensToday(message.sender.id)}`,
+          `Your tokens today: ${await usedToday(message.sender.id)}`,
           `Now: ${names.size === 0 ? 'idle' : `answering ${[...names].join(', ')}`}, ${waiting.length} waiting`,
         ].join('\n\n'),
       };
@@ -95,13 +97,12 @@ export function createCommands(options: {
     exit: async () => ({ text: 'Only the terminal can leave. /new starts afresh.' }),
   };
 
-  async function tokensToday(sender: string): Promise<string> {
-    const rows = await store.usage({ day: new Date().toISOString().slice(0, 10), sender });
-    const sum = rows.reduce(
-      (all, { tokens }) => all + tokens.input + tokens.output + tokens.cacheRead + tokens.cacheWrite,
-      0,
-    );
-    return sum.toLocaleString('en');
+  async function usedToday(sender: string): Promise<string> {
+    const { tokens, usd } = await budgets.today(sender);
+    const { tokensPerDay, usdPerDay } = live().config.limits;
+    const ofTokens = tokensPerDay > 0 ? ` of ${tokensPerDay.toLocaleString('en')}` : '';
+    const money = usd > 0 ? `, ${usd.toFixed(2)} US dollars${usdPerDay > 0 ? ` of ${usdPerDay}` : ''}` : '';
+    return `${tokens.toLocaleString('en')}${ofTokens}${money}`;
   }
 
   async function usable(message: Message): Promise<readonly Skill[]> {

@@ -12,6 +12,7 @@ import type { HandOver, Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import type { Approvals } from './approvals.ts';
 import type { Audit } from './audit/create-audit.ts';
+import type { Budgets } from './budgets.ts';
 import { createChainedSkills } from './chained-skills.ts';
 import { createAttendTask } from './attend-task.ts';
 import { costOf } from './cost-of.ts';
@@ -39,6 +40,7 @@ export function createAgent(options: {
   useOf: UseOf;
   authoring: SkillAuthoring;
   approvals: Approvals;
+  budgets: Budgets;
   /** Tools that reach the internet, as config has them now. */
   web: () => readonly Tool[];
   moved: Pick<MovedChats, 'original'>;

@@ -15,6 +15,7 @@ import { createAgent } from './create-agent.ts';
 import type { Audit } from './audit/create-audit.ts';
 import { createAnswerAsks } from './answer-asks.ts';
 import { createApprovals } from './approvals.ts';
+import { createBudgets } from './budgets.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
@@ -137,6 +138,7 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
+  const budgets = createBudgets({ config: () => live.config, store, clock });
   const commands = createCommands({
     live: current,
     registry: library.current,
@@ -145,6 +147,7 @@ export function createBot(parts: BotParts): Bot {
     people,
     useOf,
     approvals,
+    budgets,
     channels,
     voice,
   });
@@ -159,6 +162,7 @@ export function createBot(parts: BotParts): Bot {
     useOf,
     authoring,
     approvals,
+    budgets,
     audit,
     meter,
     clock,
@@ -172,6 +176,7 @@ export function createBot(parts: BotParts): Bot {
     commands,
     moved,
     ...agent,
+    budgets,
     useOf,
     showWork,
     voice,

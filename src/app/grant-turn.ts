@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mainPrompt } from '../agent/main-prompt.ts';
+import { runIdOf } from '../agent/run-journal.ts';
 import { notWaiting, type RunSkill } from '../agent/run-skill.ts';
 import { invocationId, type TurnGrant } from '../agent/turn.ts';
 import { createUseSkill, runningTask, tooManyTasks, type Readiness } from '../agent/use-skill.ts';
@@ -19,6 +20,7 @@ import { openCeiling, type Ceiling } from '../tools/ceiling.ts';
 import { auditOfCall } from './audit/audit-call.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { AttendTask } from './attend-task.ts';
+import type { Budgets } from './budgets.ts';
 import { createFollowInTurn } from './follow-in-turn.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
@@ -50,6 +52,7 @@ export function createGrantTurn(options: {
   availability: Availability;
   readiness: Readiness;
   runSkill: RunSkill;
+  budgets: Pick<Budgets, 'ofRun'>;
   tasks: Pick<Tasks, 'setUp'>;
   attendTask: AttendTask;
   judgeCalls: JudgeCalls;
@@ -61,7 +64,7 @@ export function createGrantTurn(options: {
 }): GrantTurn {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
     options;
-  const { moved, audit } = options;
+  const { moved, audit, budgets } = options;
   const followInTurn = createFollowInTurn(options);
   const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
@@ -91,6 +94,10 @@ export function createGrantTurn(options: {
       if (input.resume !== undefined && !answers.has(input.resume))
         return fail('ARGUMENTS_INVALID', notWaiting(input.resume));
       const by = toolUseId === ownCall ? 'person' : 'model';
+      // A run that goes on was counted when it began.
+      const run = input.resume ?? runIdOf(transcript, toolUseId);
+      const over = await budgets.ofRun(requester, skill.name, run);
+      if (over !== undefined) return fail('LIMIT_REACHED', over);
       const call = { tool: 'use_skill', input, by, parent: transcript, toolUseId } as const;
       const id = await tasks.setUp(message, { skill: skill.name, ...call });
       if (id === undefined) return undefined;

@@ -6,9 +6,11 @@ import type { SkillUse } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
 import { labelled } from '../core/label.ts';
 import type { Message } from '../core/message.ts';
+import type { Requester } from '../core/tool.ts';
 import type { InboxItem, Store } from '../stores/store.ts';
 import { runIdOf, runJournal } from '../agent/run-journal.ts';
 import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
+import type { Budgets } from './budgets.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './complete-chat.ts';
 import type { Handle } from './lanes.ts';
@@ -50,12 +52,13 @@ export function createHandleItem(options: {
     progress: (text: string) => void,
   ): Promise<TurnGrant>;
   useOf(message: Message): Promise<SkillUse>;
+  budgets: Pick<Budgets, 'ofMessage'>;
   showWork: ShowWork;
   voice: Voice;
   log: Log;
 }): ItemHandling {
-  const { store, channels, people, commands, moved, turn, tasks, grant, useOf, showWork, voice, log } =
-    options;
+  const { store, channels, people, commands, moved, turn, tasks, grant, useOf } = options;
+  const { budgets, showWork, voice, log } = options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
@@ -80,6 +83,8 @@ export function createHandleItem(options: {
       const usage = `\`/${asked.skill.name} ${asked.skill.argumentHint}\`\n\n${asked.skill.description}`;
       return voice.answer(message, usage, { done: item.key });
     }
+    const over = isNew(item) ? await budgets.ofMessage(requesterOf(message)) : undefined;
+    if (over !== undefined) return voice.answer(message, over, { done: item.key });
     await answer(
       item,
       message,
@@ -182,6 +187,15 @@ export function createHandleItem(options: {
       await voice.answer(item.message, text, { key });
     },
   };
+}
+
+/** What was begun is finished, and what a run gave is told, whatever it costs (Q5, U9). */
+function isNew({ message, interruptedAt, tries }: InboxItem): boolean {
+  return message.task === undefined && interruptedAt === undefined && tries === 0;
+}
+
+function requesterOf({ conversation, chatType, external, sender }: Message): Requester {
+  return { conversation, chatType, external, sender: sender.id };
 }
 
 /** A hint in square brackets is optional; any other says that the skill needs arguments, or something it is said about (I2). */

@@ -13,6 +13,8 @@ export const bounds = {
   sentKeptMs: 7 * day,
   /** What a platform showed in place of a row that never came. */
   shownKeptMs: 7 * day,
+  /** Uses that were counted: longer than any limit looks back. */
+  usesKeptMs: day,
   /** Questions and approvals, counted from their end. */
   settledKeptMs: 7 * day,
 } as const;

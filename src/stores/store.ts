@@ -99,6 +99,8 @@ export type Inbox = Readonly<{
   list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
   /** What waits in a lane and in lanes that begin with it and `/` (threads) or `~` (work beside it), oldest first. */
   waitingIn(lane: string): Promise<readonly ListedItem[]>;
+  /** Everything that waits in lanes beside conversations: runs (U9). */
+  beside(): Promise<readonly ListedItem[]>;
   /** Puts a dead item back in its lane with no tries counted. False when there is none. */
   retry(key: string): Promise<boolean>;
   /** Marks a waiting or dead item as done without an answer. False when there is none. */
@@ -242,6 +244,9 @@ export type Forgotten = Readonly<{
 /** `count` uses at once, then one every `ms`, counted under `key`. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
+/** At most `most` uses in any `ms`, counted under `key`. */
+export type UseLimit = Readonly<{ key: string; most: number; ms: number }>;
+
 /** Everything that must outlive the process. Two implementations, one contract suite. */
 export type Store = Readonly<{
   inbox: Inbox;
@@ -266,6 +271,14 @@ export type Store = Readonly<{
    * is counted either way. With one owner there is nothing to share: 0.
    */
   reserve(limits: readonly SharedLimit[]): Promise<number>;
+  /**
+   * Counts a use under every key, once for an `id` however often it is asked for, unless a limit is reached: then nothing is
+   * counted, and it is said which, and when there is room again (U10). The same over restarts and processes.
+   */
+  countUse(
+    id: string,
+    limits: readonly UseLimit[],
+  ): Promise<Readonly<{ key: string; freeAt: number }> | undefined>;
   /**
    * Removes what is past keeping: done keys after 7 days, overheard messages after 24 hours, sent and dead outbox rows
    * after 7 days, settled asks after 7 days, expired keyed values; and conversations without a new entry, dead items and usage after `retentionMs` (Q12).

@@ -13,6 +13,7 @@ import { makeMessage } from './make-message.ts';
 import { outboxContract } from './outbox-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { serveContract } from './serve-contract.ts';
+import { usesContract } from './uses-contract.ts';
 
 /** Opens a store with nothing in it. */
 export type OpenStore = () => Promise<Store>;
@@ -38,6 +39,7 @@ export function storeContract(open: OpenStore): void {
   serveContract(storeTest);
   asksContract(storeTest);
   backlogContract(storeTest);
+  usesContract(storeTest);
   transcriptContract(storeTest);
   keepingContract(storeTest);
   retentionContract(storeTest);

@@ -13,6 +13,7 @@ import { createOverheard } from './create-overheard.ts';
 import { createPrune } from './create-prune.ts';
 import { createTranscripts } from './create-transcripts.ts';
 import { createUsage } from './create-usage.ts';
+import { createUses } from './create-uses.ts';
 import type { Connection } from './open-connection.ts';
 
 /** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
@@ -68,6 +69,7 @@ export function createEmbeddedStore(
       return never;
     },
     reserve: async () => 0,
+    countUse: createUses(connection, clock),
     prune: createPrune(connection),
     forget: createForget(connection),
     backlog: createBacklog(connection),

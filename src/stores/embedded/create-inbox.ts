@@ -59,6 +59,9 @@ export function createInbox(
     `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting' AND lane >= ?1 AND lane < ?1 || char(127)
        AND (lane = ?1 OR lane > ?1 || '/' AND lane < ?1 || '0' OR lane > ?1 || '~') ORDER BY seq`,
   );
+  const beside = connection.prepare<InboxRow>(
+    `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting' AND instr(lane, '~') > 0 ORDER BY seq`,
+  );
   const revive = connection.prepare(
     `UPDATE inbox SET status = 'waiting', tries = 0, error = NULL, due_at = 0, taken_at = NULL, stopped_at = NULL
      WHERE status = 'dead' AND seq = ${item}`,
@@ -143,6 +146,7 @@ export function createInbox(
       connection.write('process', () => postponed.run(error, retryAt, key));
     },
     list: async (status) => (status === 'dead' ? dead : waiting).all().map(toListed),
+    beside: async () => beside.all().map(toListed),
     waitingIn: async (lane) => within.all(lane).map(toListed),
     async retry(key) {
       const revived = connection.write('power', () => revive.run(key)) > 0;

@@ -21,6 +21,7 @@ export function createPrune(connection: Connection): (now: number, retentionMs: 
     { rows: oldest('asks', 'settled_at'), keptMs: bounds.settledKeptMs },
     { rows: oldest('overheard', 'heard_at'), keptMs: bounds.overheardKeptMs },
     { rows: oldest('keyed', 'expires_at'), keptMs: 0 },
+    { rows: oldest('uses', 'used_at'), keptMs: bounds.usesKeptMs },
   ];
   const dead = oldest('inbox', `status = 'dead' AND accepted_at`);
   const usage = connection.prepare(

@@ -129,4 +129,12 @@ export const schema: readonly string[] = [
   CREATE INDEX inbox_dead_since ON inbox (accepted_at) WHERE status = 'dead';
   CREATE INDEX inbox_beside ON inbox (seq, lane, due_at) WHERE status = 'waiting' AND instr(lane, '~') > 0;
   CREATE INDEX outbox_dead ON outbox (seq) WHERE status = 'dead';`,
+  `CREATE TABLE uses (
+    key TEXT NOT NULL,
+    id TEXT NOT NULL,
+    used_at INTEGER NOT NULL,
+    PRIMARY KEY (key, id)
+  ) STRICT;
+  CREATE INDEX uses_newest ON uses (key, used_at);
+  CREATE INDEX uses_oldest ON uses (used_at);`,
 ];

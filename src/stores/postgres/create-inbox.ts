@@ -114,6 +114,12 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
       );
       return rows.map(toListed);
     },
+    async beside() {
+      const { rows } = await database.query<InboxRow>(
+        `SELECT ${inboxColumns} FROM skillet.inbox WHERE status = 'waiting' AND position('~' in lane) > 0 ORDER BY seq`,
+      );
+      return rows.map(toListed);
+    },
     async waitingIn(lane) {
       // "0" comes after "/", and DEL after "~".
       const { rows } = await database.query<InboxRow>(

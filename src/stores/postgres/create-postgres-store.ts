@@ -18,6 +18,7 @@ import { createServe } from './create-serve.ts';
 import { createSignals } from './create-signals.ts';
 import { createTranscripts } from './create-transcripts.ts';
 import { createUsage } from './create-usage.ts';
+import { createUses } from './create-uses.ts';
 import type { Wire } from './create-wire.ts';
 import { hastenLanes, sweepLanes } from './sweep-lanes.ts';
 
@@ -63,6 +64,7 @@ export function createPostgresStore(backing: Backing, wire: Wire, announcer: Ann
     usage: createUsage(database),
     lead: leader.lead,
     reserve: createReserve(database),
+    countUse: createUses(database),
     async prune(now, retentionMs) {
       await prune(now, retentionMs);
       await sweepLanes(backing);

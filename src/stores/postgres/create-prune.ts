@@ -49,6 +49,7 @@ export function createPrune({ query, transaction }: Database): Store['prune'] {
     await remove('asks', 'settled_at', now - bounds.settledKeptMs);
     await remove('overheard', 'heard_at', now - bounds.overheardKeptMs);
     await query('DELETE FROM skillet.keyed WHERE expires_at < $1', [now]);
+    await query('DELETE FROM skillet.uses WHERE used_at < $1', [now - bounds.usesKeptMs]);
     await query('DELETE FROM skillet.limits WHERE free_at < extract(epoch FROM now()) * 1000');
     const before = now - retentionMs;
     if (!Number.isFinite(before)) return;

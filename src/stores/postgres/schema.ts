@@ -128,6 +128,16 @@ export const schema: readonly string[] = [
 
   CREATE INDEX outbox_dead ON skillet.outbox (seq) WHERE status = 'dead';
 
+  CREATE TABLE skillet.uses (
+    key text NOT NULL COLLATE "C",
+    id text NOT NULL COLLATE "C",
+    used_at bigint NOT NULL,
+    PRIMARY KEY (key, id)
+  );
+  CREATE INDEX uses_newest ON skillet.uses (key, used_at);
+  CREATE INDEX uses_oldest ON skillet.uses (used_at);
+  CREATE INDEX inbox_beside ON skillet.inbox (seq) WHERE status = 'waiting' AND position('~' in lane) > 0;
+
   CREATE UNLOGGED TABLE skillet.limits (
     key text PRIMARY KEY,
     every double precision NOT NULL,

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+
+const open =
+  '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n[bot]\nshutdown_seconds = 1\n';
+const skills = { dig: '---\nname: dig\ndescription: Digs.\n---\nDig.\n' };
+const isRun = (body: MessagesRequest): boolean =>
+  JSON.stringify(body.system).includes('You carry out the skill');
+const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
+
+/** A model that digs when it is asked to, and tells a person why it could not. */
+function digger(hold?: Promise<void>): NonNullable<WholeBotOptions['script']> {
+  let calls = 0;
+  return (body) => {
+    const last = lastOf(body);
+    if (isRun(body))
+      return hold === undefined
+        ? 'Dug.'
+        : { content: [{ type: 'text' as const, text: 'Dug.' }], wire: { hold } };
+    const limit = /LIMIT_REACHED: ([^"\\<]*)/.exec(last)?.[1];
+    if (limit !== undefined) return `Not now: ${limit}`;
+    if (/Dug\./.test(last)) return 'It is dug.';
+    if (/status.{0,5}running/.test(last)) return 'It runs.';
+    if (!/dig/.test(last)) return 'Hello.';
+    const input = { skill: 'dig', message: 'Dig.', ...(hold === undefined ? {} : { background: true }) };
+    return { content: [{ type: 'tool_use' as const, id: `toolu_${++calls}`, name: 'use_skill', input }] };
+  };
+}
+
+test('U10 runs an hour are limited for each sender: the person hears when there is room, across a restart', async (t) => {
+  const set = await startWholeBot(t, {
+    toml: `${open}[limits]\nruns_per_hour = 2\n`,
+    skills,
+    script: digger(),
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  const bob = set.telegram.person({ name: 'Bob' });
+  for (const _ of [1, 2]) {
+    ann.says('dig');
+    await ann.dm.nextMessage('It is dug.');
+  }
+  await set.restart();
+  ann.says('dig');
+  await ann.dm.nextMessage(
+    /Not now: Your limit of 2 runs an hour is reached: there is room in (60|59) min|in 1 h/,
+  );
+  bob.says('dig');
+  await bob.dm.nextMessage('It is dug.');
+});
+
+test('U10 runs at the same time are limited for a chat, whoever began them', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const { telegram } = await startWholeBot(t, {
+    toml: `${open}[limits.chat]\nconcurrent_runs = 1\n`,
+    skills,
+    script: digger(gate.promise),
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  const bob = telegram.person({ name: 'Bob' });
+  const room = telegram.group({ title: 'Team' });
+  ann.says('@test_bot dig', { in: room });
+  await room.nextMessage('It runs.');
+  bob.says('@test_bot dig', { in: room });
+  await room.nextMessage(/Not now: This chat.s limit of 1 runs at the same time is reached/);
+  bob.says('dig');
+  await bob.dm.nextMessage('It runs.');
+  gate.resolve();
+  await room.nextMessage('It is dug.');
+});
+
+test('U10 a budget of tokens that is used up ends answers, says when it begins anew, and /status shows it', async (t) => {
+  const set = await startWholeBot(t, {
+    toml: `${open}[limits]\ntokens_per_day = 100\n`,
+    skills,
+    script: digger(),
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('hello');
+  await ann.dm.nextMessage('Hello.');
+  const asked = set.messages.requests.length;
+  await set.restart();
+  ann.says('hello again');
+  await ann.dm.nextMessage(/^Your budget of 100 tokens a day is used up\. It begins anew at 00:00 UTC, in /);
+  assert.equal(set.messages.requests.length, asked);
+  ann.says('/status');
+  await ann.dm.nextMessage(/Your tokens today: [\d,]+ of 100/);
+});
+
+test('U10 money counts by the prices in the config, for everything together too; what a run gave is told anyway', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const toml = `${open}[models.priced]\nmodel = "claude-sonnet-5-5"\nprice_in = 1000\nprice_out = 1000\n[agent]\nmodel = "priced"\n`;
+  const set = await startWholeBot(t, {
+    toml: `${toml}[limits.global]\nusd_per_day = 0.01\n`,
+    skills,
+    script: digger(gate.promise),
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  const bob = set.telegram.person({ name: 'Bob' });
+  ann.says('dig');
+  await ann.dm.nextMessage(/Not now: My budget of 0\.01 US dollars a day is used up/);
+  bob.says('hello');
+  await bob.dm.nextMessage(/^My budget of 0\.01 US dollars a day is used up/);
+  await set.reconfigure(toml);
+  await t.waitFor(() => assert.match(JSON.stringify(set.log.lines), /the config was changed/));
+  ann.says('dig');
+  await ann.dm.nextMessage('It runs.');
+  await set.reconfigure(`${toml}[limits.global]\nusd_per_day = 0.01\n`);
+  await t.waitFor(() =>
+    assert.equal(
+      set.log.lines.filter((line) => /the config was changed/.test(JSON.stringify(line))).length,
+      2,
+    ),
+  );
+  gate.resolve();
+  await ann.dm.nextMessage('It is dug.');
+});
