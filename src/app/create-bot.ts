@@ -3,21 +3,20 @@ import { accessSettings } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
-import type { Channel, OnEvent } from '../core/channel.ts';
+import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
-import { createAdmit } from './admit.ts';
 import { createAgent } from './create-agent.ts';
 import type { Audit } from './audit/create-audit.ts';
-import { createAnswerAsks } from './answer-asks.ts';
 import { createApprovals } from './approvals.ts';
 import { createBudgets } from './budgets.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
+import { createDoor } from './create-door.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createFollowSkills } from './follow-skills.ts';
 import { createHandOver } from './hand-over.ts';
@@ -34,12 +33,10 @@ import type { Operate } from './control.ts';
 import { outageNotice } from './outage-notice.ts';
 import { createPairing, type Pairing } from './pairing.ts';
 import { createPeople, type People } from './people.ts';
-import { createPresses } from './presses.ts';
 import { createReconfigure } from './reconfigure.ts';
 import { createShowWork } from './show-work.ts';
 import type { StoreHealth } from './store-health.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
-import { createStrangers } from './strangers.ts';
 import { createUseOf } from './use-of.ts';
 import { createVoice } from './voice.ts';
 import { createWebTools } from './create-web-tools.ts';
@@ -197,25 +194,14 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
-  const presses = createPresses({
+  const admit = createDoor({
+    store,
     people,
     pairing,
     welcome,
     authoring,
     approvals,
-    store,
-    voice,
-    now: clock.now,
-    log,
-  });
-  const strangers = createStrangers({ pairing, voice });
-  const admit: OnEvent = createAdmit({
-    store,
-    people,
-    strangers,
     commands,
-    presses,
-    answerAsks: createAnswerAsks({ approvals, voice }),
     moved,
     voice,
     audit,
