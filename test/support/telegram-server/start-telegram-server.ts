@@ -138,7 +138,12 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       answer: {} as Record<string, unknown>,
     };
     try {
-      const call = await readCall(request);
+      const call = await readCall(request).catch((error: unknown) => {
+        if (request.complete) throw error;
+        return undefined;
+      });
+      // Whoever called ended in the middle of it: nothing is carried out.
+      if (call === undefined) return;
       Object.assign(record, { method: call.method, args: call.args });
       recorded.push(record);
       waiting.check();
