@@ -143,6 +143,10 @@ function program(): Command {
   add(sandbox, 'status', 'which sandbox is in use, what is installed in it, and what skills miss')
     .option('--json', 'as data')
     .action(async (options: ReadOptions) => (await import('./sandbox.ts')).sandboxStatus(options));
+  add(sandbox, 'shell [skill]', 'look around in what the scripts of a skill see, at this terminal').action(
+    async (name: string | undefined, options: { config?: string }) =>
+      (await import('./sandbox-shell.ts')).openSandboxShell(name, options),
+  );
 
   const pair = skillet.command('pair').description('let people in').exitOverride();
   add(pair, 'list', 'who is paired and who asks')

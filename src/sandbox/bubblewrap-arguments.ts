@@ -24,19 +24,34 @@ const mostTemporary = 256;
  * are arguments themselves, and so is what stands `before` the command.
  */
 export function bubblewrapArguments(
-  { argv, skillDirectory, scratch, chat, packages, programs = [] }: SandboxRequest,
+  {
+    argv,
+    skillDirectory,
+    scratch,
+    chat,
+    packages,
+    programs = [],
+  }: Pick<SandboxRequest, 'argv' | 'skillDirectory' | 'scratch' | 'chat' | 'packages' | 'programs'>,
   limits: SandboxLimits,
   {
     system,
     more,
     before,
-  }: Readonly<{ system: readonly string[]; more: readonly string[]; before: readonly string[] }>,
+    session = 'new',
+  }: Readonly<{
+    system: readonly string[];
+    more: readonly string[];
+    before: readonly string[];
+    /** `kept`: with the terminal, and so the keys, of who starts it. */
+    session?: 'new' | 'kept';
+  }>,
 ): readonly string[] {
   const user = String(sandboxUser);
   const temporary = String(temporaryBytes(limits));
   return [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
-    ...['--unshare-cgroup-try', '--disable-userns', '--die-with-parent', '--new-session'],
+    ...['--unshare-cgroup-try', '--disable-userns', '--die-with-parent'],
+    ...(session === 'new' ? ['--new-session'] : []),
     ...['--uid', user, '--gid', user, '--cap-drop', 'ALL', '--hostname', 'sandbox'],
     ...system,
     ...['--proc', '/proc', '--dev', '/dev', '--size', temporary, '--perms', '1777', '--tmpfs', '/dev/shm'],

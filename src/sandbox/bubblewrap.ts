@@ -8,14 +8,23 @@ import {
   searchedFolders,
 } from './bubblewrap-arguments.ts';
 import { createHandedFiles } from './handed-files.ts';
-import { handshakeByDescriptor } from './handshake.ts';
+import { handshakeByDescriptor, type Handshake } from './handshake.ts';
 import { hasProgram, packageOf } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killNamespace } from './kill-processes.ts';
 import { openWayOut, type WayOutOptions } from './open-way-out.ts';
 import { createPipes } from './pipes.ts';
-import { firstFile, runLimited } from './run-limited.ts';
-import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
+import { firstFile, runLimited, type HostCommand } from './run-limited.ts';
+import { runOnTerminal, secondsForPerson } from './run-on-terminal.ts';
+import type {
+  Sandbox,
+  SandboxLimits,
+  SandboxOutcome,
+  SandboxRequest,
+  ShellEnd,
+  ShellRequest,
+} from './sandbox.ts';
+import { shellCommand, terminalEnvironment } from './shell-command.ts';
 import { systemMounts, type SystemMounts } from './system-mounts.ts';
 
 export type BubblewrapOptions = Readonly<{
@@ -73,6 +82,7 @@ export function createBubblewrapSandbox({
         running.delete(ran);
       }
     },
+    shell: openShell,
     async close() {
       ending.abort();
       await Promise.allSettled(running);
@@ -87,42 +97,73 @@ export function createBubblewrapSandbox({
     system: SystemMounts,
     python: string | undefined,
   ): Promise<SandboxOutcome> {
-    const { network, env, signal } = request;
+    const { started, result } = await withCommand(
+      request,
+      { system, python, limits, session: 'new' },
+      (command, handshake) =>
+        runLimited(
+          command,
+          { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
+          { limits, pipes, covered, kill: killNamespace, handshake },
+        ),
+    );
+    if (result.status === 'exited' && !started)
+      throw new Error(`bubblewrap ended with exit code ${result.exitCode}: ${result.stderr.trim()}`);
+    return result;
+  }
+
+  async function openShell(request: ShellRequest): Promise<ShellEnd> {
+    const system = systemNow();
+    const forPerson = { ...limits, cpuSeconds: secondsForPerson };
+    // Without the filter a command could type on the terminal: it then gets no job control, and can't.
+    const session = handed.filters ? 'kept' : 'new';
+    const { result } = await withCommand(
+      { ...request, argv: shellCommand },
+      { system, python: pythonOf(system), limits: forPerson, session },
+      (command, handshake) =>
+        runOnTerminal(
+          { ...command, env: { ...command.env, ...terminalEnvironment() } },
+          { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
+          { limits: forPerson, covered, kill: killNamespace, handshake },
+        ),
+    );
+    return result;
+  }
+
+  /** Makes the command line of one command, and clears up after its use. */
+  async function withCommand<Result>(
+    request: ShellRequest & Pick<SandboxRequest, 'argv' | 'packages' | 'programs'>,
+    how: Readonly<{
+      system: SystemMounts;
+      python: string | undefined;
+      limits: SandboxLimits;
+      session: 'new' | 'kept';
+    }>,
+    use: (command: HostCommand, handshake: Handshake) => Promise<Result>,
+  ): Promise<Readonly<{ started: boolean; result: Result }>> {
+    const { system, python, session } = how;
+    const { network, env } = request;
     const wayOut = network.length === 0 ? undefined : await openWayOut(network, nodeSeen, wayOutOptions);
     const { files, args, close } = handed.open(system.users);
     let started = false;
     try {
-      const ran = await runLimited(
-        {
-          argv: [
-            bwrap,
-            ...bubblewrapArguments(request, limits, {
-              system: [...system.args, ...system.cover(hidden), ...args],
-              more: [
-                ...(python === undefined ? [] : ['--symlink', python, pythonSeen]),
-                ...(wayOut?.mounts ?? []).flatMap(({ source, target }) => ['--ro-bind', source, target]),
-              ],
-              before: wayOut?.argv ?? [],
-            }),
-          ],
-          env: { ...sandboxEnvironment(env), ...wayOut?.env },
-          files,
-        },
-        { ...request, signal: AbortSignal.any([signal, ending.signal]) },
-        {
-          limits,
-          pipes,
-          covered,
-          kill: killNamespace,
-          handshake: handshakeByDescriptor(() => {
-            started = true;
-            wayOut?.started();
-          }),
-        },
+      const inside = bubblewrapArguments(request, how.limits, {
+        system: [...system.args, ...system.cover(hidden), ...args],
+        more: [
+          ...(python === undefined ? [] : ['--symlink', python, pythonSeen]),
+          ...(wayOut?.mounts ?? []).flatMap(({ source, target }) => ['--ro-bind', source, target]),
+        ],
+        before: wayOut?.argv ?? [],
+        session,
+      });
+      const result = await use(
+        { argv: [bwrap, ...inside], env: { ...sandboxEnvironment(env), ...wayOut?.env }, files },
+        handshakeByDescriptor(() => {
+          started = true;
+          wayOut?.started();
+        }),
       );
-      if (ran.status === 'exited' && !started)
-        throw new Error(`bubblewrap ended with exit code ${ran.exitCode}: ${ran.stderr.trim()}`);
-      return ran;
+      return { started, result };
     } finally {
       close();
       await wayOut?.close();

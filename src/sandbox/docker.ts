@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { nodeSeen } from './bubblewrap-arguments.ts';
-import { containerArguments, missingWord, type Mount } from './container-arguments.ts';
+import { containerArguments, missingWord, type Container, type Mount } from './container-arguments.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import { isNoImage, type ContainerImage } from './container-image.ts';
 import { handshakeByStreams } from './handshake.ts';
@@ -13,7 +13,16 @@ import { killOne } from './kill-processes.ts';
 import { openWayOut, type WayOut, type WayOutOptions } from './open-way-out.ts';
 import { createPipes } from './pipes.ts';
 import { runLimited, type Ran } from './run-limited.ts';
-import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
+import { runOnTerminal, secondsForPerson } from './run-on-terminal.ts';
+import type {
+  Sandbox,
+  SandboxLimits,
+  SandboxOutcome,
+  SandboxRequest,
+  ShellEnd,
+  ShellRequest,
+} from './sandbox.ts';
+import { shellCommand, terminalEnvironment } from './shell-command.ts';
 
 export type DockerOptions = Readonly<{
   engine: ContainerEngine;
@@ -32,6 +41,8 @@ export type DockerOptions = Readonly<{
 const clientEndsMs = 10_000;
 /** Milliseconds after its time is up from which on a container is of no use to anybody. */
 const graceMs = 60_000;
+/** Of a shell: after that nobody sits at it. */
+const longestShellMs = 86_400_000;
 
 /**
  * The sandbox of a container engine (T9): a container for each command, without a network, of an image that is only read.
@@ -52,7 +63,7 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
     seen: (name) => `/${name}`,
     ...(installed === undefined ? {} : { installed }),
     async run(request) {
-      const ran = runWithImage(request);
+      const ran = withImage(request, () => runOnce(request));
       running.add(ran);
       try {
         return await ran;
@@ -60,6 +71,7 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
         running.delete(ran);
       }
     },
+    shell: (request) => withImage(request, () => openShell(request)),
     async close() {
       ending.abort();
       await Promise.allSettled(running);
@@ -68,11 +80,14 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
     },
   };
 
-  async function runWithImage(request: SandboxRequest): Promise<SandboxOutcome> {
-    if (request.network.length > 0 && !node) return noWayOut;
+  async function withImage<Outcome extends object>(
+    { network }: ShellRequest,
+    runOnce: () => Promise<Outcome | undefined>,
+  ): Promise<Outcome | Unavailable> {
+    if (network.length > 0 && !node) return noWayOut;
     try {
       // Somebody may have removed it: then it is looked for, or made, once more.
-      const outcome = (await runOnce(request)) ?? (await runOnce(request));
+      const outcome = (await runOnce()) ?? (await runOnce());
       return outcome ?? { status: 'unavailable', message: `${engine.name} loses the image of commands` };
     } catch (error) {
       if (error instanceof OperatorError) return { status: 'unavailable', message: error.message };
@@ -80,19 +95,53 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
     }
   }
 
-  /** Nothing where the image is gone. */
   async function runOnce(request: SandboxRequest): Promise<SandboxOutcome | undefined> {
-    const { network } = request;
-    const id = await image.current();
-    const wayOut =
-      network.length === 0
-        ? undefined
-        : await openWayOut(network, nodeSeen, { ...wayOutOptions, beside: folder });
+    const wayOut = await wayOutOf(request);
     try {
-      return await runInside(request, id, wayOut);
+      return await runInside(request, await image.current(), wayOut);
     } finally {
       await wayOut?.close();
     }
+  }
+
+  /** The engine limits what it uses; a shell is not watched beside. */
+  async function openShell(request: ShellRequest): Promise<ShellEnd> {
+    const name = newName();
+    const wayOut = await wayOutOf(request);
+    const removing: Promise<unknown>[] = [];
+    try {
+      const { args, env } = containerArguments(
+        { ...request, argv: shellCommand, env: request.env },
+        { ...limits, cpuSeconds: secondsForPerson },
+        engine,
+        {
+          ...shared(wayOut),
+          name,
+          image: await image.current(),
+          until: Date.now() + longestShellMs,
+          env: { ...wayOut?.env, ...terminalEnvironment() },
+          terminal: true,
+        },
+      );
+      return await runOnTerminal(
+        { argv: [engine.program, ...args], env: { ...engine.env, ...env } },
+        { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
+        { limits, covered, kill: () => removing.push(remove(name)) },
+      );
+    } finally {
+      await Promise.all(removing);
+      await wayOut?.close();
+    }
+  }
+
+  async function wayOutOf({ network }: ShellRequest): Promise<WayOut | undefined> {
+    return network.length === 0
+      ? undefined
+      : openWayOut(network, nodeSeen, { ...wayOutOptions, beside: folder });
+  }
+
+  function shared(wayOut: WayOut | undefined): Pick<Container, 'node' | 'mounts' | 'before'> {
+    return { node, mounts: [...users, ...(wayOut?.mounts ?? [])], before: wayOut?.argv ?? [] };
   }
 
   async function runInside(
@@ -100,14 +149,12 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
     id: string,
     wayOut: WayOut | undefined,
   ): Promise<SandboxOutcome | undefined> {
-    const name = `skillet-${randomBytes(8).toString('hex')}`;
+    const name = newName();
     const { args, env } = containerArguments(request, limits, engine, {
+      ...shared(wayOut),
       name,
       image: id,
       until: Date.now() + request.timeoutMs + graceMs,
-      node,
-      mounts: [...users, ...(wayOut?.mounts ?? [])],
-      before: wayOut?.argv ?? [],
       env: wayOut?.env ?? {},
       terminal: false,
     });
@@ -178,7 +225,13 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
   }
 }
 
-const noWayOut: SandboxOutcome = {
+function newName(): string {
+  return `skillet-${randomBytes(8).toString('hex')}`;
+}
+
+type Unavailable = Extract<SandboxOutcome, { status: 'unavailable' }>;
+
+const noWayOut: Unavailable = {
   status: 'unavailable',
   message:
     "commands of this sandbox reach no network, as the bot's own node does not run in its image: use an image with glibc and libstdc++6, or none ([sandbox] image)",

@@ -5,6 +5,8 @@ import type { SystemMounts } from './system-mounts.ts';
 
 /** Files that bwrap reads from descriptors: users and groups of the sandbox, and its system calls. */
 export type HandedFiles = Readonly<{
+  /** Whether system calls are filtered: not on every processor. */
+  filters: boolean;
   /** Opens them for one command. */
   open(
     users: SystemMounts['users'],
@@ -37,6 +39,7 @@ export function createHandedFiles(user: number, first: number): HandedFiles {
       : [{ file: createNamelessFile(filter), ofUsers: false, args: (fd: string) => ['--seccomp', fd] }]),
   ];
   return {
+    filters: filter !== undefined,
     open(users) {
       const handed = all.filter(({ ofUsers }) => !ofUsers || users !== 'none');
       const files = handed.map(({ file }) => file.open());

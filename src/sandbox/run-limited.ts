@@ -152,7 +152,7 @@ export async function runLimited(
 }
 
 /** What a conversation's folder may hold: it stays for good, and so may what it held before. */
-async function mostIn(chat: string, { diskMb }: SandboxLimits): Promise<number> {
+export async function mostIn(chat: string, { diskMb }: SandboxLimits): Promise<number> {
   return Math.max(diskMb * 1024 * 1024, await measureFolder(chat));
 }
 
@@ -165,10 +165,10 @@ async function cutBack(chat: string, most: number): Promise<boolean> {
 }
 
 /** What a program gets as its descriptors, by number. */
-function descriptors(
-  given: readonly (number | 'pipe' | null)[],
+export function descriptors<Given extends number | 'pipe' | 'inherit' | null>(
+  given: readonly Given[],
   { numbers, file }: CoveredDescriptors,
-): (number | 'pipe' | 'ignore')[] {
+): (NonNullable<Given> | number | 'ignore')[] {
   const all = Array.from({ length: Math.max(given.length, ...numbers.map((fd) => fd + 1)) }, () => 'ignore');
   return all.map((_, fd) => given[fd] ?? (numbers.includes(fd) ? file : 'ignore'));
 }

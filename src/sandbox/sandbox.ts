@@ -29,6 +29,12 @@ export type SandboxRequest = Readonly<{
   signal: AbortSignal;
 }>;
 
+/** A shell for a person, at this process's own terminal. */
+export type ShellRequest = Pick<
+  SandboxRequest,
+  'skillDirectory' | 'scratch' | 'chat' | 'network' | 'env' | 'signal'
+>;
+
 /** What one command may use; of time it has `timeoutMs`. */
 export type SandboxLimits = Readonly<{
   /** Resident memory of all its processes together, a runtime's own included. */
@@ -50,6 +56,12 @@ export type SandboxOutcome =
   /** It can't be run here at all: `message` says why and what to install. */
   | Readonly<{ status: 'unavailable'; message: string }>;
 
+/** How a shell ended. */
+export type ShellEnd =
+  | Readonly<{ status: 'exited'; exitCode: number }>
+  | Readonly<{ status: 'stopped'; reason: StopReason }>
+  | Readonly<{ status: 'unavailable'; message: string }>;
+
 /** Which limit a command met: `cpu` and `timeout` are of time, `crashed` is for a reason that is not known. */
 export type StopReason =
   'timeout' | 'cancelled' | 'cpu' | 'memory' | 'processes' | 'disk' | 'output' | 'crashed';
@@ -65,6 +77,11 @@ export type Sandbox = Readonly<{
   seen(folder: SandboxFolder, host: string): string;
   /** Throws for faults of the host only (a folder that is gone). Otherwise everything is an outcome. */
   run(request: SandboxRequest): Promise<SandboxOutcome>;
+  /**
+   * Has a person look around in what commands see, at this process's own terminal, with the limits of commands but those
+   * of time and output (R6). Absent where commands see the host, or no programs.
+   */
+  shell?(request: ShellRequest): Promise<ShellEnd>;
   /** Ends what still runs or waits. */
   close(): Promise<void>;
 }>;

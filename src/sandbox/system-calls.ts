@@ -26,6 +26,9 @@ const absent: readonly Numbers[] = [
 const architectures = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const clone: Numbers = { x64: 56, arm64: 220 };
 const socket: Numbers = { x64: 41, arm64: 198 };
+const ioctl: Numbers = { x64: 16, arm64: 29 };
+/** TIOCSTI and TIOCLINUX, which put words into the mouth of whoever sits at the terminal. */
+const typing = [0x5412, 0x541c];
 const newNamespaces = 0x7e020000;
 /** Unix, IPv4, IPv6 and netlink; others, such as the sockets to a virtual machine's host, know no namespace. */
 const families = [1, 2, 10, 16];
@@ -50,13 +53,18 @@ export function systemCallFilter(processor: string = process.arch): Uint8Array |
     ...refused.flatMap((call) => ifEqual(call[processor], [answer(refuse)])),
     ...absent.flatMap((call) => ifEqual(call[processor], [answer(noSuchCall)])),
     ...ifEqual(clone[processor], [load(16), step(0x45, newNamespaces, 0, 1), answer(refuse), answer(allow)]),
+    ...ifEqual(ioctl[processor], [
+      load(24),
+      ...typing.flatMap((request) => ifEqual(request, [answer(refuse)])),
+      answer(allow),
+    ]),
     ...ifEqual(socket[processor], [load(16), ...unlessEqual(families, noSuchFamily), answer(allow)]),
     answer(allow),
   ];
   return Buffer.concat(program);
 }
 
-/** Loads 32 bits of what is known of the call: 0 its number, 4 the architecture, 16 its first argument. */
+/** Loads 32 bits of what is known of the call: 0 its number, 4 the architecture, 16 its first argument, 24 its second. */
 function load(offset: number): Buffer {
   return step(0x20, offset, 0, 0);
 }

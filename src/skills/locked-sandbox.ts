@@ -1,5 +1,5 @@
 import type { Skill } from '../core/skill.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { Sandbox, SandboxRequest } from '../sandbox/sandbox.ts';
 import { checkPinned, pinBroken } from './lock-check.ts';
 
 /**
@@ -8,13 +8,17 @@ import { checkPinned, pinBroken } from './lock-check.ts';
  */
 export function lockedSandbox(sandbox: Sandbox, { pin }: Pick<Skill, 'pin'>): Sandbox {
   if (pin === undefined) return sandbox;
+  const checked = async <Outcome>(
+    { skillDirectory }: Pick<SandboxRequest, 'skillDirectory'>,
+    use: () => Promise<Outcome>,
+  ): Promise<Outcome | Readonly<{ status: 'unavailable'; message: string }>> => {
+    const problem = skillDirectory === undefined ? undefined : checkPinned(skillDirectory, pin);
+    return problem === undefined ? use() : { status: 'unavailable', message: pinBroken(pin, problem) };
+  };
+  const { shell } = sandbox;
   return {
     ...sandbox,
-    async run(request) {
-      const { skillDirectory } = request;
-      const problem = skillDirectory === undefined ? undefined : checkPinned(skillDirectory, pin);
-      if (problem !== undefined) return { status: 'unavailable', message: pinBroken(pin, problem) };
-      return sandbox.run(request);
-    },
+    run: (request) => checked(request, () => sandbox.run(request)),
+    ...(shell === undefined ? {} : { shell: (request) => checked(request, () => shell(request)) }),
   };
 }

@@ -1,0 +1,113 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { skillRoots } from '../app/open-library.ts';
+import { openSkillSandbox } from '../app/open-skill-sandbox.ts';
+import { scratchFolders } from '../app/run-folders.ts';
+import type { Config } from '../config/complete-config.ts';
+import { OperatorError } from '../core/errors.ts';
+import { nearest } from '../core/nearest.ts';
+import type { Skill } from '../core/skill.ts';
+import type { ShellEnd, ShellRequest } from '../sandbox/sandbox.ts';
+import { skillEnvironment } from '../sandbox/script-environment.ts';
+import { loadSkills } from '../skills/load-skills.ts';
+import { lockedSandbox } from '../skills/locked-sandbox.ts';
+import { openConfig } from './open-config.ts';
+import { openLog } from './open-log.ts';
+
+/**
+ * `sandbox shell [SKILL]`: a person looks around in what the scripts of a skill see (R6), with their environment, hosts and
+ * limits, and a scratch folder that is gone afterwards. Ends with the exit code of the shell.
+ */
+export async function openSandboxShell(
+  name: string | undefined,
+  { config: flag }: Readonly<{ config?: string }>,
+): Promise<void> {
+  if (!process.stdin.isTTY || !process.stdout.isTTY)
+    throw new OperatorError(
+      'a shell needs a terminal on its input and output; what runs without one is a script of a skill, tried by `skillet skill test NAME`',
+    );
+  const config = await openConfig(flag);
+  const skill = name === undefined ? undefined : await findSkill(config, name);
+  const { sandbox } = await openSkillSandbox(config, openLog(config, 'warn').log);
+  const scratches = scratchFolders(config.bot.workspace);
+  await mkdir(scratches, { recursive: true, mode: 0o700 });
+  const scratch = await mkdtemp(path.join(path.resolve(scratches), 'shell-'));
+  const ending = new AbortController();
+  const stop = (): void => ending.abort();
+  process.once('SIGTERM', stop).once('SIGHUP', stop);
+  try {
+    const { shell } = skill === undefined ? sandbox : lockedSandbox(sandbox, skill);
+    if (shell === undefined) throw new OperatorError(noShell[sandbox.mode === 'off' ? 'off' : 'virtual']);
+    const request = { ...ofSkill(config, skill), scratch, signal: ending.signal };
+    process.stderr.write(`${describe(sandbox.mode, request)}\n`);
+    end(await shell(request));
+  } finally {
+    process.off('SIGTERM', stop).off('SIGHUP', stop);
+    await rm(scratch, { recursive: true, force: true });
+    await sandbox.close();
+  }
+}
+
+const noShell = {
+  off: 'the sandbox is off: scripts see this system as the user of the bot, and so does any shell of that user',
+  virtual:
+    'the virtual sandbox is a shell in memory without programs, which nobody can sit at: install bubblewrap (apt-get install bubblewrap) and set [sandbox] mode = "auto"',
+} as const;
+
+async function findSkill(config: Config, name: string): Promise<Skill> {
+  const { skills } = await loadSkills(skillRoots(config), { strict: config.skills.strict });
+  const found = skills.find((skill) => skill.name === name);
+  if (found !== undefined) return found;
+  const near = nearest(
+    name,
+    skills.map((skill) => skill.name),
+  );
+  throw new OperatorError(
+    `There is no skill "${name}".${near.length === 0 ? '' : ` Near: ${near.join(', ')}.`}`,
+  );
+}
+
+/** What its scripts get; a shell opens also where something of that is not set up. */
+function ofSkill(
+  config: Config,
+  skill: Skill | undefined,
+): Pick<ShellRequest, 'skillDirectory' | 'network' | 'env'> {
+  if (skill === undefined) return { network: [], env: {} };
+  const settings = config.skills.byName[skill.name];
+  const values = settings?.env ?? {};
+  const all = skillEnvironment(skill, values);
+  if (!all.ok)
+    process.stderr.write(`not set, so absent here: ${all.missing.join(', ')} ([skills.${skill.name}])\n`);
+  const set = all.ok ? skill.env : skill.env.filter((each) => !all.missing.includes(each));
+  const environment = skillEnvironment({ ...skill, env: set }, values);
+  return {
+    ...(skill.directory === undefined ? {} : { skillDirectory: skill.directory }),
+    network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
+    env: environment.ok ? environment.env : {},
+  };
+}
+
+function describe(mode: string, { skillDirectory, network, env }: ShellRequest): string {
+  const folders = [
+    ...(skillDirectory === undefined ? [] : [`/skill (${skillDirectory}, read-only)`]),
+    '/scratch (gone when the shell ends)',
+  ];
+  const names = Object.keys(env);
+  return [
+    `sandbox ${mode}: ${folders.join(', ')}`,
+    `network: ${network.length === 0 ? 'none' : network.join(', ')}`,
+    ...(names.length === 0 ? [] : [`environment: ${names.join(', ')}`]),
+  ].join('; ');
+}
+
+function end(ended: ShellEnd): void {
+  if (ended.status === 'exited') {
+    process.exitCode = ended.exitCode;
+    return;
+  }
+  const why =
+    ended.status === 'unavailable'
+      ? ended.message
+      : `the shell was ended: it met the limit of ${ended.reason}`;
+  throw new OperatorError(why);
+}
