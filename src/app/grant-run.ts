@@ -8,7 +8,7 @@ import type { Decision } from '../core/decision.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
-import type { HandOver, Tool, ToolContext } from '../core/tool.ts';
+import { risks, type HandOver, type Tool, type ToolContext } from '../core/tool.ts';
 import { removeFolder } from '../files/remove-folder.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/script-packages.ts';
@@ -18,6 +18,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
+import { decidePolicy } from '../tools/policy.ts';
 import { auditOfCall } from './audit/audit-call.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { ChainedSkills } from './chained-skills.ts';
@@ -71,6 +72,19 @@ export function createGrantRun(options: {
   } = options;
   const { writing, asItStands } = authoring;
 
+  /** Whether policy is no stricter with a tool than with another one of the same risk. */
+  function noStricter(
+    tool: string,
+    than: string,
+    of: Readonly<{ skill: string; requester: ToolContext['requester'] }>,
+  ): boolean {
+    const { policy } = live().config;
+    return risks.every((risk) => {
+      const [one, other] = [tool, than].map((name) => decidePolicy(policy, { ...of, tool: name, risk }));
+      return one === other || one === 'allow' || other === 'deny';
+    });
+  }
+
   return async (skill, request, context, run) => {
     const { config, models, redact } = live();
     const settings = config.skills.byName[skill.name];
@@ -97,6 +111,11 @@ export function createGrantRun(options: {
     // Only where it is written out (T5): a run that may not chain is not even offered it.
     const chains = allowed?.includes('use_skill') === true;
     const own = runTools({
+      allowed,
+      ofScripts: {
+        inCeiling: () => ceiling.ok && ceiling.names.includes('skills_run_script'),
+        asFreely: (requester) => noStricter('skills_run_script', 'bash', { skill: skill.name, requester }),
+      },
       // Public skills know nothing of `network`: then it is the operator who names hosts.
       skill: { ...skill, network: [...new Set([...skill.network, ...(settings?.network ?? [])])] },
       scripts,

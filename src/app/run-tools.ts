@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import path from 'node:path';
 import type { Skill } from '../core/skill.ts';
-import type { Tool } from '../core/tool.ts';
+import type { Requester, Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/script-packages.ts';
 import { readSkillFile } from '../skills/read-skill-file.ts';
@@ -20,6 +20,8 @@ import { runPlaces, type RunFolders } from './run-folders.ts';
 /** What the tools of one run stand on. */
 export type RunGround = Readonly<{
   skill: Skill;
+  /** The list in force: the skill's, or its profile's. */
+  allowed: readonly string[] | undefined;
   /** Files of the skill that can be run. */
   scripts: readonly string[];
   folders: RunFolders;
@@ -29,6 +31,8 @@ export type RunGround = Readonly<{
   env: Readonly<Record<string, string>>;
   /** The operator's word on whether commands that the model writes get it, too (U3). */
   envInBash: boolean | undefined;
+  /** What is said of `skills_run_script`: whether the ceiling has it, and whether policy is no stricter with it than with bash. */
+  ofScripts: Readonly<{ inCeiling(): boolean; asFreely(requester: Requester): boolean }>;
   /** Bytes that a folder may hold. */
   quota: number;
   /** Offered to a skill that lists its tools by name, and to no other (D9). */
@@ -40,27 +44,39 @@ export type RunGround = Readonly<{
 /** What the host offers one run, before its ceiling is drawn (T2). */
 export function runTools({
   skill,
+  allowed,
   scripts,
   folders,
   sandbox,
   packages,
   env,
   envInBash,
+  ofScripts,
   quota,
   writing,
   web,
 }: RunGround): readonly Tool[] {
-  const { named, simple } = bashInList(skill.allowedTools);
+  const { simple } = bashInList(allowed);
+  const knowsEnv = envInBash ?? bashInList(skill.allowedTools).named;
   const ground = { skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000 };
   const script = skillsRunScriptTool({ ...ground, env, packages });
   const bash = bashTool({
     ...ground,
     simple,
-    env: (envInBash ?? named) ? env : {},
+    env: knowsEnv ? env : {},
     // What skills call their scripts by in their instructions, run as this bot runs scripts.
     ...(skill.directory === undefined || scripts.length === 0
       ? {}
-      : { script: { ground: scriptGround(skill, skill.directory, folders, sandbox), tool: script } }),
+      : {
+          script: {
+            ground: scriptGround(skill, skill.directory, folders, sandbox),
+            tool: script,
+            // No way round ceiling, policy or `env_in_bash` (T5, T8, U3).
+            mayRun: (requester: Requester) =>
+              (knowsEnv || Object.keys(env).length === 0 || ofScripts.inCeiling()) &&
+              ofScripts.asFreely(requester),
+          },
+        }),
   });
   const places = runPlaces(folders, skill, sandbox);
   const files = [

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { fail } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { oneLine } from '../../core/text.ts';
-import { defineTool, type Tool } from '../../core/tool.ts';
+import { defineTool, type Requester, type Tool } from '../../core/tool.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ownScript, type ScriptGround } from '../own-script.ts';
 import { riskInSandbox } from '../risk.ts';
@@ -25,7 +25,12 @@ export function bashTool(options: {
   env: Readonly<Record<string, string>>;
   simple: boolean;
   timeoutMs: number;
-  script?: Readonly<{ ground: ScriptGround; tool: Tool }>;
+  script?: Readonly<{
+    ground: ScriptGround;
+    tool: Tool;
+    /** Whether this call might as well have been one of that tool. */
+    mayRun(requester: Requester): boolean;
+  }>;
 }): Tool {
   const { skill, sandbox, scratch, chat, env, simple, timeoutMs, script } = options;
   const { directory } = skill;
@@ -52,8 +57,10 @@ export function bashTool(options: {
           'ARGUMENTS_INVALID',
           `the command has ${size} bytes and at most ${commandLimit} are taken: put it into a file with write_file and run that`,
         );
-      const own = script === undefined ? undefined : ownScript(command, script.ground);
-      if (script !== undefined && own !== undefined) return script.tool.run(own, context);
+      if (script?.mayRun(context.requester) === true) {
+        const own = ownScript(command, script.ground);
+        if (own !== undefined) return script.tool.run(own, context);
+      }
       const words = simple ? parseSimpleCommand(command) : ['sh', '-c', command];
       const [program, ...rest] = words ?? [];
       if (program === undefined)
