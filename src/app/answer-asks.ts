@@ -1,9 +1,11 @@
 import type { Message } from '../core/message.ts';
-import type { Approvals } from './approvals.ts';
+import type { Approvals, AskAnswer } from './approvals.ts';
 import type { Voice } from './voice.ts';
 
-/** `yes CODE` or `no CODE`, for where buttons don't work (T8). */
-const answer = /^\s*(yes|no)\s+`?([0-9A-Z]{8})`?\s*$/i;
+/** `yes CODE`, `no CODE` or `always CODE`, for where buttons don't work (T8). */
+const answer = /^\s*(yes|no|always)\s+`?([0-9A-Z]{8})`?\s*$/i;
+
+const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny', always: 'always' };
 
 /** Takes a text that answers what the bot asked, outside the lane (Q4); false when the message is none. */
 export function createAnswerAsks(options: { approvals: Approvals; voice: Voice }) {
@@ -13,7 +15,7 @@ export function createAnswerAsks(options: { approvals: Approvals; voice: Voice }
     const [, word = '', code = ''] = answer.exec(message.text) ?? [];
     if (code === '') return false;
     const from = { sender: message.sender.id, conversation: message.conversation };
-    const value = word.toLowerCase() === 'yes' ? 'approve' : 'deny';
+    const value = answers[word.toLowerCase()] ?? 'deny';
     const answered = await approvals.answer(code.toUpperCase(), from, value);
     if (answered.kind === 'unknown') return false;
     // What was asked is changed to the outcome; only what did not count needs a word of its own.

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { chatIdOf, conversationKey, type Conversation } from '../core/conversation.ts';
 import { listsId } from '../core/chat-id.ts';
@@ -9,6 +10,7 @@ import type { Store } from '../stores/store.ts';
 import type { AuditEvent } from './audit/audit-event.ts';
 import type { Audit } from './audit/create-audit.ts';
 import { describeCall } from './describe-call.ts';
+import type { StandingRule, StandingRules } from './standing-rules.ts';
 import { partKey, type Voice } from './voice.ts';
 
 /** A call that a person is to agree to. */
@@ -19,6 +21,8 @@ export type AskedCall = Readonly<{
   skill?: string;
   /** Hash of that skill's files, as far as they count for what the call does. */
   files?: string;
+  /** What "Always" would allow from now on; absent where it may not. */
+  standing?: StandingRule;
   requester: Requester;
   /** Transcript and call that wait. */
   transcript: string;
@@ -37,6 +41,10 @@ export type Approval =
 
 export type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
 
+/** `always`: approve, and ask no more for such calls. */
+export const askAnswers = ['approve', 'deny', 'always'] as const;
+export type AskAnswer = (typeof askAnswers)[number];
+
 export type Approvals = Readonly<{
   /** Asks in the conversation of a call, once for the same call however often it is made, and waits. */
   request(call: AskedCall, signal: AbortSignal, patienceMs?: number): Promise<Approval>;
@@ -44,7 +52,7 @@ export type Approvals = Readonly<{
   answer(
     id: string,
     from: Readonly<{ sender: string; conversation: Conversation }>,
-    value: 'approve' | 'deny',
+    value: AskAnswer,
   ): Promise<Answered>;
   /** Ends what is asked in a conversation, of one requester where one is named. */
   cancel(conversation: Conversation, requester?: string): Promise<number>;
@@ -60,13 +68,14 @@ export function createApprovals(options: {
   store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'commit'>;
   voice: Pick<Voice, 'rows'>;
   approvers(): readonly string[];
+  rules: Pick<StandingRules, 'add'>;
   audit: Pick<Audit, 'record'>;
   /** Whether somebody there could answer. */
   canAsk(conversation: Conversation): boolean;
   clock: Clock;
   log: Log;
 }): Approvals {
-  const { store, voice, approvers, audit, canAsk, clock, log } = options;
+  const { store, voice, approvers, rules, audit, canAsk, clock, log } = options;
 
   async function request(call: AskedCall, signal: AbortSignal, patienceMs?: number): Promise<Approval> {
     const { conversation, sender } = call.requester;
@@ -83,7 +92,12 @@ export function createApprovals(options: {
       requester: sender,
       transcript: call.transcript,
       toolUseId: call.toolUseId,
-      payload: { tool: call.tool, message, ...(call.skill === undefined ? {} : { skill: call.skill }) },
+      payload: {
+        tool: call.tool,
+        message,
+        ...(call.skill === undefined ? {} : { skill: call.skill }),
+        ...(call.standing === undefined ? {} : { standing: call.standing }),
+      },
       askedAt: now,
       expiresAt: now + answerWithinMs,
     });
@@ -94,10 +108,11 @@ export function createApprovals(options: {
   }
 
   function rowsOf(id: string, call: AskedCall): ReturnType<Voice['rows']> {
-    const text = `${describeCall(call.tool, call.input, call.skill)}\n\nApprove it within 5 minutes? Buttons, or \`yes ${id}\` / \`no ${id}\`.`;
+    const text = `${describeCall(call.tool, call.input, call.skill)}\n\nApprove it within 5 minutes? Buttons, or \`yes ${id}\` / \`no ${id}\`${call.standing === undefined ? '' : ` / \`always ${id}\``}.`;
     const buttons = [
       { label: 'Approve', action: `ask:${id}:approve` },
       { label: 'Deny', action: `ask:${id}:deny` },
+      ...(call.standing === undefined ? [] : [{ label: 'Always', action: `ask:${id}:always` }]),
     ];
     return voice.rows(call.requester.conversation, `ask:${id}`, text, { buttons });
   }
@@ -166,9 +181,13 @@ export function createApprovals(options: {
         log.warn({ ask: id, sender }, 'somebody answered who may not');
         return { kind: 'not_yours', text: 'Only who asked for this, or an approver, can answer that.' };
       }
+      const standing = storedRule.safeParse(ask.payload['standing']);
+      if (value === 'always' && !standing.success)
+        return { kind: 'not_yours', text: 'This is asked for each time: approve it or deny it.' };
       const taken = await store.asks.answer(id, { by: sender, value, at: clock.now() });
       if (taken === 'answered') {
         log.info({ ask: id, sender, value, tool: ask.payload['tool'] }, 'an approval was answered');
+        if (value === 'always' && standing.success) await rules.add(standing.data, sender, clock.now());
         await settled(id);
         return { kind: 'taken', text: outcomeText({ ...ask, state: 'answered' }) };
       }
@@ -184,15 +203,19 @@ export function createApprovals(options: {
   };
 }
 
+function isApproved({ answer }: Ask): boolean {
+  return answer?.value === 'approve' || answer?.value === 'always';
+}
+
 function outcomeOf(ask: Ask): Approval {
   if (ask.state === 'answered')
-    return ask.answer?.value === 'approve' ? { kind: 'approved', by: ask.answer.by } : { kind: 'denied' };
+    return isApproved(ask) ? { kind: 'approved', by: ask.answer?.by ?? '' } : { kind: 'denied' };
   return { kind: ask.state === 'expired' ? 'expired' : 'stopped' };
 }
 
 function auditOf(ask: Ask): AuditEvent {
   const { id, payload, conversation, requester, state, answer } = ask;
-  const answered = answer?.value === 'approve' ? 'approved' : 'denied';
+  const answered = isApproved(ask) ? 'approved' : 'denied';
   return {
     event: 'approval',
     id,
@@ -205,16 +228,27 @@ function auditOf(ask: Ask): AuditEvent {
   };
 }
 
-function outcomeText({ payload, state, answer }: Ask): string {
+function outcomeText(ask: Ask): string {
+  const { payload, state, answer } = ask;
   const what = `\`${textOf(payload['tool'])}\`${payload['skill'] === undefined ? '' : ` of ${textOf(payload['skill'])}`}`;
   if (state === 'expired') return `Not approved in time, so denied: ${what}.`;
   if (state === 'cancelled') return `Stopped: ${what}.`;
-  return `${answer?.value === 'approve' ? 'Approved' : 'Denied'} by \`${answer?.by ?? ''}\`: ${what}.`;
+  const by = `by \`${answer?.by ?? ''}\`: ${what}`;
+  if (answer?.value === 'always') return `Approved from now on ${by}.`;
+  return `${isApproved(ask) ? 'Approved' : 'Denied'} ${by}.`;
 }
 
 function textOf(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
+
+const storedRule = z.object({
+  tool: z.string(),
+  skill: z.string().optional(),
+  files: z.string().optional(),
+  chat: z.string(),
+  sender: z.string(),
+});
 
 /** The same for the same call: letters and digits that are not mistaken for one another. */
 function idOf({ tool, input, files, requester, transcript, toolUseId }: AskedCall): string {

@@ -19,6 +19,8 @@ export const operations = [
   'outbox retry',
   'backup',
   'forget',
+  'policy list',
+  'policy revoke',
   'audit tail',
   'audit verify',
   'skills installed',

@@ -24,6 +24,7 @@ import { auditRuns, measureRunCalls, measureRuns, measureTurnCalls } from './mea
 import type { MovedChats } from './moved-chats.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
+import type { StandingRules } from './standing-rules.ts';
 import { createTasks, type Tasks } from './tasks.ts';
 import type { UseOf } from './use-of.ts';
 
@@ -40,6 +41,7 @@ export function createAgent(options: {
   useOf: UseOf;
   authoring: SkillAuthoring;
   approvals: Approvals;
+  rules: Pick<StandingRules, 'covers'>;
   budgets: Budgets;
   /** Tools that reach the internet, as config has them now. */
   web: () => readonly Tool[];
@@ -52,7 +54,7 @@ export function createAgent(options: {
 }): Agent {
   const { live, store, sandbox, available, approvals, meter, clock, log } = options;
   const questions = createQuestions({ store, clock });
-  const judgeCalls = createJudgeCalls({ live, approvals });
+  const judgeCalls = createJudgeCalls({ live, approvals, rules: options.rules });
   const readiness = createReadiness({ config: () => live().config, mode: sandbox.mode, available });
   const availability = createAvailability(available);
   const chained = createChainedSkills({

@@ -37,6 +37,7 @@ import { createReconfigure } from './reconfigure.ts';
 import { createShowWork } from './show-work.ts';
 import type { StoreHealth } from './store-health.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
+import { createStandingRules } from './standing-rules.ts';
 import { createUseOf } from './use-of.ts';
 import { createVoice } from './voice.ts';
 import { createWebTools } from './create-web-tools.ts';
@@ -126,10 +127,12 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
+  const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const approvals = createApprovals({
     store,
     voice,
     approvers: () => live.config.policy.approvers,
+    rules,
     audit,
     canAsk: parts.canAsk ?? (() => true),
     clock,
@@ -159,6 +162,7 @@ export function createBot(parts: BotParts): Bot {
     useOf,
     authoring,
     approvals,
+    rules,
     budgets,
     audit,
     meter,
@@ -212,6 +216,7 @@ export function createBot(parts: BotParts): Bot {
     store,
     people,
     pairing,
+    rules,
     files,
     access: () => accessSettings(live.config),
     audit,
@@ -237,6 +242,7 @@ export function createBot(parts: BotParts): Bot {
       welcome,
       forget,
       approvals: authoring.approvals,
+      rules,
       audit,
     }),
     async start() {

@@ -9,6 +9,7 @@ import type { Audit } from './audit/create-audit.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Pairing } from './pairing.ts';
 import type { People } from './people.ts';
+import type { StandingRules } from './standing-rules.ts';
 
 export type ForgottenPerson = Readonly<{
   forgotten: string;
@@ -30,6 +31,7 @@ export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'forget'>;
   people: Pick<People, 'forget'>;
   pairing: Pick<Pairing, 'forget'>;
+  rules: Pick<StandingRules, 'forget'>;
   files: Pick<KeptFiles, 'forget'>;
   access(): AccessSettings;
   audit: Pick<Audit, 'record' | 'forget'>;
@@ -37,7 +39,7 @@ export function createForgetSomebody(options: {
   clock: Clock;
   log: Log;
 }): ForgetSomebody {
-  const { store, people, pairing, files, access, audit, waitMs, clock, log } = options;
+  const { store, people, pairing, rules, files, access, audit, waitMs, clock, log } = options;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -64,6 +66,7 @@ export function createForgetSomebody(options: {
     // A stranger first: nothing new of them is taken while the old goes.
     const paired = await people.forget(sender);
     const asked = await pairing.forget(sender);
+    await rules.forget(sender);
     await stopWork(sender);
     // Before the rows: with them the store clears away what deleted values left on the disk.
     await audit.forget([sender]);

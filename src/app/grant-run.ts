@@ -80,7 +80,9 @@ export function createGrantRun(options: {
   ): boolean {
     const { policy } = live().config;
     return risks.every((risk) => {
-      const [one, other] = [tool, than].map((name) => decidePolicy(policy, { ...of, tool: name, risk }));
+      const [one, other] = [tool, than].map(
+        (name) => decidePolicy(policy, { ...of, tool: name, risk }).action,
+      );
       return one === other || one === 'allow' || other === 'deny';
     });
   }

@@ -1,3 +1,4 @@
+import { chatIdOf } from '../core/conversation.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
@@ -6,6 +7,7 @@ import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import type { Approval, Approvals, AskedCall } from './approvals.ts';
 import type { Live } from './live.ts';
+import type { StandingRule, StandingRules } from './standing-rules.ts';
 
 /** One loop's calls, as policy judges them. */
 export type JudgedLoop = Readonly<{
@@ -26,34 +28,48 @@ const patienceMs = 10_000;
 export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
 
 /** Host policy (T8): what config says of a call, and a person's word where it says `confirm`. */
-export function createJudgeCalls(options: { live: () => Live; approvals: Approvals }) {
-  const { live, approvals } = options;
+export function createJudgeCalls(options: {
+  live: () => Live;
+  approvals: Approvals;
+  rules: Pick<StandingRules, 'covers'>;
+}) {
+  const { live, approvals, rules } = options;
 
   return ({ skill, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall =>
     async (call, signal) => {
-      const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | 'confirm'> => {
-        const may = await mayGoOn();
-        if (!may.allowed) return may;
-        const { requester, risk, tool } = call;
-        const of = {
-          tool: tool.name,
-          risk,
-          requester,
-          ...(skill === undefined ? {} : { skill: skill.name }),
-        };
-        const action = decidePolicy(live().config.policy, of);
-        if (action === 'allow') return { allowed: true };
-        return action === 'confirm' ? 'confirm' : denied(`policy denies ${risk} calls of ${tool.name}`);
-      };
-      const first = await judged();
-      if (first !== 'confirm') return first;
+      const { requester, risk, tool } = call;
       const files = (): string =>
         skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
+      const ofSkill = skill === undefined ? {} : { skill: skill.name };
+      const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | 'confirm' | 'confirm by rule'> => {
+        const may = await mayGoOn();
+        if (!may.allowed) return may;
+        const of = { tool: tool.name, risk, requester, ...ofSkill };
+        const { action, byRule } = decidePolicy(live().config.policy, of);
+        if (action === 'allow') return { allowed: true };
+        if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
+        return byRule ? 'confirm by rule' : 'confirm';
+      };
+      const first = await judged();
+      if (typeof first === 'object') return first;
+      const bound = skill === undefined ? {} : { ...ofSkill, files: files() };
+      // Never for what is critical, nor where a rule of the operator asks each time.
+      const standing: StandingRule | undefined =
+        risk === 'critical' || first === 'confirm by rule'
+          ? undefined
+          : {
+              tool: tool.name,
+              ...bound,
+              chat: chatIdOf(requester.conversation),
+              sender: requester.sender,
+            };
+      if (standing !== undefined && (await rules.covers(standing))) return { allowed: true };
       const asked: AskedCall = {
-        tool: call.tool.name,
+        tool: tool.name,
         input: call.input,
-        ...(skill === undefined ? {} : { skill: skill.name, files: files() }),
-        requester: call.requester,
+        ...bound,
+        ...(standing === undefined ? {} : { standing }),
+        requester,
         transcript,
         toolUseId: call.id,
         ...(run === undefined ? {} : { run }),
@@ -70,7 +86,7 @@ export function createJudgeCalls(options: { live: () => Live; approvals: Approva
           'the skill changed meanwhile: nothing was done',
         );
       const again = await judged();
-      return again === 'confirm' || again.allowed ? { allowed: true, approvedBy: answer.by } : again;
+      return typeof again === 'string' || again.allowed ? { allowed: true, approvedBy: answer.by } : again;
     };
 }
 

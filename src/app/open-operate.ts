@@ -14,6 +14,7 @@ import { writtenRoot } from './open-library.ts';
 import { createOperate } from './operate.ts';
 import { createPairing } from './pairing.ts';
 import { createPeople } from './people.ts';
+import { createStandingRules } from './standing-rules.ts';
 import { createWelcome } from './welcome.ts';
 
 /** The operator's commands on the store itself, for when no bot runs (Q9). Fails when one does, naming its pid. */
@@ -31,10 +32,12 @@ export async function openOperate(
   const audit = createAudit({ dataDir: config.bot.dataDir, keyed: store.keyed, clock: systemClock, log });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock: systemClock });
   const welcome = createWelcome(store);
+  const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const forget = createForgetSomebody({
     store,
     people,
     pairing,
+    rules,
     files: createKeptFiles(config.bot.workspace),
     access: () => accessSettings(config),
     audit,
@@ -50,7 +53,7 @@ export async function openOperate(
     log,
   });
   return {
-    operate: createOperate({ store, people, pairing, welcome, forget, approvals, audit }),
+    operate: createOperate({ store, people, pairing, welcome, forget, approvals, rules, audit }),
     close: store.close,
   };
 }

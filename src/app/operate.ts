@@ -7,6 +7,7 @@ import type { Operate } from './control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
+import type { StandingRules } from './standing-rules.ts';
 import { takeDown } from './take-down.ts';
 
 /** The operator's commands on the store, the same whether a bot runs or not (Q9). */
@@ -17,9 +18,10 @@ export function createOperate(options: {
   welcome(request: PairingRequest): Promise<void>;
   forget: ForgetSomebody;
   approvals: SkillApprovals;
+  rules: Pick<StandingRules, 'list' | 'revoke'>;
   audit: Audit;
 }): Operate {
-  const { store, people, pairing, welcome, forget, approvals, audit } = options;
+  const { store, people, pairing, welcome, forget, approvals, rules, audit } = options;
   const { inbox } = store;
 
   async function drop(key: string): Promise<boolean> {
@@ -70,6 +72,14 @@ export function createOperate(options: {
         return { backup: argument };
       case 'forget':
         return forget(argument);
+      case 'policy list':
+        return rules.list();
+      case 'policy revoke': {
+        const gone = await rules.revoke(argument);
+        if (gone === undefined)
+          throw new OperatorError(`there is no rule ${argument}: see \`skillet policy list\``);
+        return gone;
+      }
       case 'audit tail':
         return audit.tail(Number(argument));
       case 'audit verify':

@@ -3,7 +3,7 @@ import { parseCommand } from '../core/parse-command.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Store } from '../stores/store.ts';
-import type { Approvals } from './approvals.ts';
+import { askAnswers, type Approvals } from './approvals.ts';
 import type { ApprovalOutcome } from './approve-skill.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
@@ -74,9 +74,10 @@ export function createPresses(options: {
   }
 
   async function answerAsk({ sender, conversation }: Press, id: string, value: string): Promise<void> {
-    if (value !== 'approve' && value !== 'deny') return;
+    const answer = askAnswers.find((known) => known === value);
+    if (answer === undefined) return;
     // A message whose question is settled was changed by that already; who may not answer is told nothing.
-    await approvals.answer(id, { sender: sender.id, conversation }, value);
+    await approvals.answer(id, { sender: sender.id, conversation }, answer);
   }
 
   return {

@@ -186,6 +186,17 @@ function program(): Command {
     (await import('./operator.ts')).operator('outbox retry', key, options),
   );
 
+  const policy = skillet
+    .command('policy')
+    .description('what people allowed for good by "Always"')
+    .exitOverride();
+  add(policy, 'list', 'every such rule')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./operator.ts')).policyList(options));
+  add(policy, 'revoke <id>', 'ask again before such calls').action(async (id: string, options: ReadOptions) =>
+    (await import('./operator.ts')).operator('policy revoke', id, options),
+  );
+
   const audit = skillet.command('audit').description('the record of what was done').exitOverride();
   add(audit, 'tail', 'the newest lines, one JSON object each')
     .option('-n, --lines <count>', 'how many', count, 20)

@@ -1,6 +1,7 @@
 import type { Operation } from '../app/control.ts';
 import type { PairingRequest } from '../app/pairing.ts';
 import type { Paired } from '../app/people.ts';
+import type { KeptRule } from '../app/standing-rules.ts';
 import type { DeadPart, ListedItem } from '../stores/store.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
@@ -53,6 +54,15 @@ export async function outboxList({ config, json }: ReadOptions): Promise<void> {
   if (json === true) return printJson(parts);
   const line = ({ key, lane, error, at }: DeadPart): string => `${key}  to ${lane}  ${date(at)}  ${error}`;
   print(parts.map(line).join('\n') || 'Nothing was given up.');
+}
+
+/** `policy list`: what people allowed for good by "Always" (T8). */
+export async function policyList({ config, json }: ReadOptions): Promise<void> {
+  const rules = (await askBot('policy list', '', config)) as KeptRule[];
+  if (json === true) return printJson(rules);
+  const line = ({ id, tool, skill, chat, sender, by, since }: KeptRule): string =>
+    `${id}  ${tool}${skill === undefined ? '' : ` of ${skill}`}  for ${sender} in ${chat}  by ${by} since ${date(since)}`;
+  print(rules.map(line).join('\n') || 'Nobody has allowed anything for good.');
 }
 
 /** An operation that changes one thing and says what it did. */

@@ -27,10 +27,14 @@ export type PolicyCase = Readonly<{
   requester: Requester;
 }>;
 
-/** What happens to a call: the strictest of the rules that fit, deny > confirm > allow, else what its risk asks for (T8). */
-export function decidePolicy(policy: Policy, of: PolicyCase): PolicyAction {
+/** What happens to a call, and whether a rule says so: the strictest of the rules that fit, deny > confirm > allow, else what its risk asks for (T8). */
+export function decidePolicy(
+  policy: Policy,
+  of: PolicyCase,
+): Readonly<{ action: PolicyAction; byRule: boolean }> {
   const actions = policy.rules.filter((rule) => fits(rule, of)).map(({ action }) => action);
-  return strictest.find((action) => actions.includes(action)) ?? policy[of.risk];
+  const ruled = strictest.find((action) => actions.includes(action));
+  return { action: ruled ?? policy[of.risk], byRule: ruled !== undefined };
 }
 
 const strictest = ['deny', 'confirm', 'allow'] as const;

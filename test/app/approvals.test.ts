@@ -26,6 +26,7 @@ async function setUp() {
       ],
     },
     approvers: () => [],
+    rules: { add: async () => undefined },
     audit: { record: async () => undefined },
     canAsk: ({ chat }) => chat !== 'nobody',
     clock,

@@ -17,6 +17,7 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
     store,
     people: { forget: async () => false },
     pairing: { forget: async () => false },
+    rules: { forget: async () => undefined },
     files: { forget: async () => 0 },
     access: () => ({
       owners: [],

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import type { SentMessage } from '../support/telegram-server/room.ts';
@@ -44,7 +46,7 @@ test('T8 a call that needs a yes is asked for with buttons, and Approve has it m
   assert.match(question.text, /dice/);
   assert.match(question.text, /scripts\/roll\.sh/);
   assert.match(question.text, /1d1/);
-  assert.deepEqual(question.buttons, ['Approve', 'Deny']);
+  assert.deepEqual(question.buttons, ['Approve', 'Deny', 'Always']);
   ann.presses(question.id, 'Approve');
   await ann.dm.nextMessage('It was rolled.');
   const now = ann.dm.sent().find(({ id }) => id === question.id);
@@ -134,4 +136,64 @@ test('T8 a rule that denies stands before the level and before other rules', asy
   const ann = telegram.person({ name: 'Ann' });
   ann.says('roll');
   await ann.dm.nextMessage(/It says: /);
+});
+
+test('T8 Always stands for this tool, skill and files, person and chat, over a restart, until it is revoked', async (t) => {
+  const set = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const ann = set.telegram.person({ name: 'Ann' });
+  const bob = set.telegram.person({ name: 'Bob' });
+  ann.says('roll');
+  const question = await ann.dm.nextMessage(asked);
+  ann.presses(question.id, 'Always');
+  await ann.dm.nextMessage('It was rolled.');
+  const now = ann.dm.sent().find(({ id }) => id === question.id);
+  assert.match(now?.text ?? '', /^Approved from now on by telegram:/);
+  const again = await set.restart();
+  ann.says('roll');
+  await ann.dm.nextMessage('It was rolled.');
+  bob.says('roll');
+  bob.presses((await bob.dm.nextMessage(asked)).id, 'Deny');
+  await bob.dm.nextMessage(/It says/);
+  const rules = (await again.bot.operate('policy list', '')) as readonly { id: string; tool: string }[];
+  assert.deepEqual(
+    rules.map(({ tool }) => tool),
+    ['skills_run_script'],
+  );
+  await again.bot.operate('policy revoke', rules[0]?.id ?? '');
+  await assert.rejects(
+    again.bot.operate('policy revoke', rules[0]?.id ?? ''),
+    /there is no rule .*policy list/,
+  );
+  ann.says('roll');
+  await ann.dm.nextMessage(asked);
+});
+
+test('T8 Always is not offered, and `always CODE` not taken, where a rule of the operator asks each time or a call is critical', async (t) => {
+  const rule = '[[policy.rules]]\ntool = "skills_run_script"\naction = "confirm"\n';
+  const { telegram } = await startWholeBot(t, { toml: `${toml}${rule}`, script: roller });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  const question = await ann.dm.nextMessage(asked);
+  assert.deepEqual(question.buttons, ['Approve', 'Deny']);
+  ann.says(`always ${codeOf(question)}`);
+  await ann.dm.nextMessage(/asked for each time/);
+  ann.says(`yes ${codeOf(question)}`);
+  await ann.dm.nextMessage('It was rolled.');
+});
+
+test('T8 a change of the skill’s files ends what Always allowed', async (t) => {
+  const script = '---\nname: dice\ndescription: Rolls.\n---\nRoll.\n';
+  const set = await startWholeBot(t, { toml: toml + confirm, script: roller, skills: { dice: script } });
+  const folder = path.join(set.home, 'workspace', 'skills', 'dice', 'scripts');
+  await mkdir(folder);
+  await writeFile(path.join(folder, 'roll.sh'), 'echo 1\n');
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  ann.says(`always ${codeOf(await ann.dm.nextMessage(asked))}`);
+  await ann.dm.nextMessage('It was rolled.');
+  ann.says('roll');
+  await ann.dm.nextMessage('It was rolled.');
+  await writeFile(path.join(folder, 'roll.sh'), 'echo 6\n');
+  ann.says('roll');
+  await ann.dm.nextMessage(asked);
 });

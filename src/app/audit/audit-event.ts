@@ -46,6 +46,14 @@ export type AuditEvent = Readonly<
       outcome: 'approved' | 'denied' | 'expired' | 'cancelled';
       by?: string;
     }
+  | {
+      event: 'standing_rule';
+      verdict: 'added' | 'revoked';
+      tool: string;
+      skill?: string;
+      sender: string;
+      by: string;
+    }
   /** Said once an hour of each sender and code. */
   | (AuditPlace & { event: 'message_refused'; code: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
