@@ -37,6 +37,10 @@ export function createHandOver(options: {
       const problem = `${name} is too large: at most ${byteSize(largest)} can be sent here`;
       return { ok: false, code: 'FILE_TOO_LARGE', problem };
     }
+    if (kept === 'full') {
+      const problem = `${name} was not taken: too many files wait to be sent already. Try again when they have arrived`;
+      return { ok: false, code: 'LIMIT_REACHED', problem };
+    }
     if (kept.size === 0) {
       await outgoing.remove(id);
       return {

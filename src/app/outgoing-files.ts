@@ -3,14 +3,21 @@ import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs
 import path from 'node:path';
 import type { Artifact } from '../core/tool.ts';
 import { fileType, typeBytes } from '../files/file-type.ts';
+import { folderSize } from '../files/folder-size.ts';
 
 /** The bytes of files on their way, out of reach of every sandbox, until they were sent or given up (Q6, T12). */
 export type OutgoingFiles = Readonly<{
   /**
    * Keeps the bytes (0600), whole or not at all: they are on the disk when it resolves. Under an id that is there already
-   * nothing is written: it is the same file handed over again. More than `largest` bytes are not kept.
+   * nothing is written: it is the same file handed over again. More than `largest` bytes are not kept, and nothing where
+   * files of 2 GB wait already (`full`): a platform that takes nothing must not fill the disk.
    */
-  keep(id: string, data: Artifact['data'], name: string, largest: number): Promise<Kept | 'too large'>;
+  keep(
+    id: string,
+    data: Artifact['data'],
+    name: string,
+    largest: number,
+  ): Promise<Kept | 'too large' | 'full'>;
   /** Where the bytes are; nothing where they are not kept here (any more). */
   find(id: string): Promise<string | undefined>;
   remove(id: string): Promise<void>;
@@ -21,7 +28,7 @@ export type OutgoingFiles = Readonly<{
 export type Kept = Readonly<{ size: number; mime: string }>;
 
 /** In a folder of the workspace, which several processes may share (Q9). */
-export function createOutgoingFiles(workspace: string): OutgoingFiles {
+export function createOutgoingFiles(workspace: string, mostHeld = 2_000_000_000): OutgoingFiles {
   const folder = path.join(workspace, 'outgoing');
   const pathOf = (id: string): string => path.join(folder, id);
 
@@ -42,6 +49,7 @@ export function createOutgoingFiles(workspace: string): OutgoingFiles {
       const before = await look(pathOf(id), name);
       if (before !== undefined) return before;
       await mkdir(folder, { recursive: true, mode: 0o700 });
+      if (((await folderSize(folder, mostHeld)) ?? 0) > mostHeld) return 'full';
       const draft = `${pathOf(id)}.${randomBytes(4).toString('hex')}.part`;
       try {
         const handle = await open(draft, 'wx', 0o600);

@@ -109,7 +109,7 @@ export function createCallTool(options: {
       // What the tool did may be in the store, or go on from there: no outcome could be told of it.
       if (storeFault(error) !== undefined) throw error;
       log.warn({ tool: tool.name, call: call.id, error: redact(reasonOf(error)) }, 'a tool failed');
-      return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${reasonOf(error)}`));
+      return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${toldOf(error)}`));
     }
   }
 
@@ -285,4 +285,15 @@ function reasonOf(error: unknown): string {
   const message = error instanceof Error ? error.message || error.name : String(error);
   const lines = message.split('\n').filter((line) => !/^\s+at .+/.test(line));
   return truncate(lines.join('\n').trim(), 2_000).text;
+}
+
+/** The same for a model: where a file is on the host is no business of it. */
+function toldOf(error: unknown): string {
+  return hostPaths(error).reduce((text, file) => text.replaceAll(file, '…'), reasonOf(error));
+}
+
+function hostPaths(error: unknown): readonly string[] {
+  if (!(error instanceof Error && 'syscall' in error)) return [];
+  const paths = ['path', 'dest'].map((field): unknown => Reflect.get(error, field));
+  return paths.filter((file) => typeof file === 'string' && file !== '') as string[];
 }

@@ -230,6 +230,19 @@ test('T12 Q6 a file that is gone before it is sent, and one that vanishes as it 
   }
 });
 
+test('T12 where files of too many bytes wait already no more is taken, and the same one handed over again is', async (t) => {
+  const workspace = await mkdtemp(path.join(tmpdir(), 'skillet-outgoing-'));
+  t.after(() => rm(workspace, { recursive: true, force: true }));
+  const outgoing = createOutgoingFiles(workspace, 10_000);
+  const bytes = Buffer.alloc(20_000, 1);
+  const kept = { size: 20_000, mime: 'application/octet-stream' };
+  assert.deepEqual(await outgoing.keep('a', bytes, 'a', 1e6), kept);
+  assert.equal(await outgoing.keep('b', bytes, 'b', 1e6), 'full');
+  assert.deepEqual(await outgoing.keep('a', bytes, 'a', 1e6), kept);
+  await outgoing.remove('a');
+  assert.deepEqual(await outgoing.keep('b', bytes, 'b', 1e6), kept);
+});
+
 test('T12 what a model calls a file is made a name that every platform and disk takes', () => {
   const cases: Readonly<Record<string, string>> = {
     'out/report.csv': 'report.csv',

@@ -131,7 +131,10 @@ test('T12 a limit of the platform is said to the person, and the conversation go
   bot.telegram.faults.add({ method: 'sendDocument', status });
   ann.says('/report');
   const told = await ann.dm.nextMessage('could not send');
-  assert.equal(told.text, 'Look\n\nI could not send the file a.txt (1 byte). It was not taken.');
+  assert.equal(
+    told.text,
+    'Look\n\nI could not send the file a.txt (1 byte). Telegram takes no file of that size (1 byte).',
+  );
   await ann.dm.nextMessage('All done.');
 });
 

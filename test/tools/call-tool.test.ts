@@ -183,6 +183,13 @@ test('T11 a tool that throws gives TOOL_FAILED with its message and no stack', a
   const faults: readonly (readonly [unknown, RegExp])[] = [
     [inner, /^error TOOL_FAILED: broken failed: disk 3 is gone$/],
     ['plain words', /^error TOOL_FAILED: broken failed: plain words$/],
+    [
+      Object.assign(new Error("ENOSPC: no space left on device, open '/home/bot/x'"), {
+        syscall: 'open',
+        path: '/home/bot/x',
+      }),
+      /^error TOOL_FAILED: broken failed: ENOSPC: no space left on device, open '…'$/,
+    ],
     [new TypeError(''), /^error TOOL_FAILED: broken failed: TypeError$/],
     [undefined, /^error TOOL_FAILED: broken failed: undefined$/],
   ];
