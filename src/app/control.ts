@@ -19,6 +19,7 @@ export const operations = [
   'outbox retry',
   'backup',
   'forget',
+  'stats',
   'policy list',
   'policy revoke',
   'audit tail',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
-import type { Store } from '../stores/store.ts';
+import type { Store, UsageRow } from '../stores/store.ts';
 import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { Operate } from './control.ts';
@@ -12,7 +12,7 @@ import { takeDown } from './take-down.ts';
 
 /** The operator's commands on the store, the same whether a bot runs or not (Q9). */
 export function createOperate(options: {
-  store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup'>;
+  store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup' | 'usage'>;
   people: People;
   pairing: Pairing;
   welcome(request: PairingRequest): Promise<void>;
@@ -72,6 +72,8 @@ export function createOperate(options: {
         return { backup: argument };
       case 'forget':
         return forget(argument);
+      case 'stats':
+        return usageSince(store, argument);
       case 'policy list':
         return rules.list();
       case 'policy revoke': {
@@ -98,6 +100,11 @@ export function createOperate(options: {
         return decided(await approvals.discard(argument));
     }
   };
+}
+
+/** Sums of a day (`2026-11-22`, UTC) and of those after it. */
+async function usageSince(store: Pick<Store, 'usage'>, day: string): Promise<readonly UsageRow[]> {
+  return (await store.usage({})).filter((row) => row.day >= day);
 }
 
 /** What the command line did with installed skills, told to whoever keeps the audit. */

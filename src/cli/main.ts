@@ -207,6 +207,10 @@ function program(): Command {
     .option('--json', 'as data')
     .action(async (options: ReadOptions) => (await import('./audit.ts')).auditVerify(options));
 
+  add(skillet, 'stats', 'tokens and money by day, skill, person and model')
+    .option('--days <count>', 'of so many days, today included', count, 7)
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions & { days: number }) => (await import('./stats.ts')).stats(options));
   add(
     skillet,
     'backup <file>',

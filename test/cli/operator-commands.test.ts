@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { openStore } from '../../src/stores/open-store.ts';
@@ -111,4 +111,38 @@ test('Q12 Q9 L1 forget stops what runs for a person, removes every word of their
   assert.equal(await bot.end(), 0);
   assert.ok(!bytesIn(data).includes('canary'), 'what ran for them went on');
   assert.equal(existsSync(path.join(data, 'control.sock')), false);
+});
+
+test('L1 L6 U10 U12 stats, policy and audit are read from a running bot, and a record that was changed is found', async (t) => {
+  const home = await openCliHome(t);
+  const messages = await startMessagesServer({ script: () => 'Fine.' });
+  t.after(() => messages.close());
+  const bot = await startRunningBot(
+    t,
+    home,
+    `[access]\ndm = "open"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\nprice_in = 3\nprice_out = 15\n`,
+  );
+  const ann = bot.telegram.person({ name: 'Ann' });
+  ann.says('hello');
+  await ann.dm.nextMessage('Fine.');
+  const { stdout } = await home.run(['stats']);
+  assert.match(stdout, /^day .*requests .*tokens .*dollars\n\d{4}-\d\d-\d\d +1 +[\d,]+ +0\.\d\d\n/);
+  assert.match(stdout, new RegExp(`\\nperson .*\\ntelegram:${ann.id} +1 `));
+  const [row] = JSON.parse((await home.run(['stats', '--days', '1', '--json'])).stdout) as { usd: number }[];
+  assert.ok((row?.usd ?? 0) > 0);
+  assert.match((await home.run(['policy', 'list'])).stdout, /Nobody has allowed anything/);
+  const refused = await home.run(['policy', 'revoke', 'nothing']);
+  assert.deepEqual(
+    [refused.code, /no rule nothing: see `skillet policy list`/.test(refused.stderr)],
+    [1, true],
+  );
+  assert.equal((await home.run(['pair', 'deny', 'AAAAAAAA'])).code, 1);
+  const folder = path.join(home.folder, 'data', 'audit');
+  assert.equal((await home.run(['audit', 'verify'])).code, 0);
+  writeFileSync(path.join(folder, '2026-01-01.jsonl'), 'nonsense\n', { mode: 0o600 });
+  const found = await home.run(['audit', 'verify']);
+  assert.equal(found.code, 1);
+  assert.match(found.stdout, /2026-01-01\.jsonl: line 1 is no line of the audit/);
+  assert.equal((await home.run(['audit', 'tail', '-n', '0'])).code, 2);
+  assert.equal(await bot.end(), 0);
 });
