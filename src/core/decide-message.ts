@@ -59,8 +59,10 @@ function maySpeakInGroup(level: AccessLevel, sender: string, isUser: boolean, is
 
 /** General rules, overridden key by key by the channel's, then by the chat's. */
 function effectiveLevel(settings: AccessSettings, channel: string, chatIds: readonly string[]): AccessLevel {
-  const levels = [settings.general, settings.channels.get(channel), levelOfChat(settings, chatIds)];
-  return levels.reduce<AccessLevel>((above, level) => ({ ...above, ...withoutAbsent(level) }), {});
+  const levels = [settings.channels.get(channel), levelOfChat(settings, chatIds)];
+  return levels
+    .filter((level) => level !== undefined)
+    .reduce((above, level) => ({ ...above, ...withoutAbsent(level) }), settings.general);
 }
 
 /** The chat's present id before the ids it had, a qualified entry before a bare one (A6). */
@@ -72,8 +74,8 @@ function levelOfChat({ chats }: AccessSettings, chatIds: readonly string[]): Acc
   return undefined;
 }
 
-function withoutAbsent(level: AccessLevel | undefined): AccessLevel {
-  return Object.fromEntries(Object.entries(level ?? {}).filter(([, value]) => value !== undefined));
+function withoutAbsent(level: AccessLevel): AccessLevel {
+  return Object.fromEntries(Object.entries(level).filter(([, value]) => value !== undefined));
 }
 
 function deny(code: MessageDenial, reason: string): Decision<MessageDenial> {

@@ -87,9 +87,8 @@ test('H2 a long text is split without a word lost, at a cost that grows with its
   const wordsOf = (markdown: string): number =>
     visibleText(parseMarkdown(markdown)).match(/\S+/g)?.length ?? 0;
   for (const [fits, length] of [
-    [telegramFits, 20_000],
     [telegramFits, 80_000],
-    [slackFits, 80_000],
+    [slackFits, 40_000],
   ] as const) {
     const source = paragraph.repeat(length / paragraph.length);
     let measured = 0;
@@ -149,11 +148,11 @@ const hostile: readonly (readonly [string, string])[] = [
 
 for (const [name, unit] of hostile) {
   test(`S6 ${name} is parsed soon and shown in full`, () => {
-    const source = `x${unit.repeat(200_000 / unit.length)}`;
+    const source = `x${unit.repeat(100_000 / unit.length)}`;
     const started = performance.now();
     const document = parseMarkdown(source);
     const seconds = (performance.now() - started) / 1000;
-    assert.ok(seconds < 20, `${seconds} s`);
+    assert.ok(seconds < 10, `${seconds} s`);
     assert.ok(visibleText(document).startsWith('x'));
   });
 }
@@ -162,7 +161,7 @@ test('S6 nesting however deep is flat enough for the stack', () => {
   for (const source of [
     '> '.repeat(50_000) + 'a',
     Array.from({ length: 1500 }, (_, depth) => `${' '.repeat(2 * depth)}- a`).join('\n'),
-    '**a *b '.repeat(20_000) + 'c* d**'.repeat(20_000),
+    '**a *b '.repeat(8_000) + 'c* d**'.repeat(8_000),
   ]) {
     const pieces = splitMarkdown(source, telegramFits);
     assert.ok(pieces.length > 0 && pieces.every((piece) => telegramFits(piece)));

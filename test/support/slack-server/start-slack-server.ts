@@ -109,6 +109,8 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
       response.writeHead(500).end(String(error));
     });
   });
+  // A test at work for seconds would lose its connections between two calls.
+  server.keepAliveTimeout = 0;
   const socket = createSocketHub(server, workspace, ackTimeoutMs);
   const http = createHttpSender(() => state.http ?? '', signingSecret, ackTimeoutMs);
   const delivery = createDelivery(workspace, knobs, (...sent) =>

@@ -200,6 +200,8 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
 
   const server = createServer((request, response) => {
     answer(request, response).catch((error: unknown) => {
+      // A bot that was killed in the middle of a call never made it.
+      if (!request.complete) return;
       waiting.fail(new Error('the Telegram server failed', { cause: error }));
       reply(response, 500, { ok: false, error_code: 500, description: 'Internal Server Error' });
     });
