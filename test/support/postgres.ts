@@ -1,5 +1,6 @@
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import pg from 'pg';
@@ -26,6 +27,8 @@ export type PostgresServer = Readonly<{
 export const noPostgres =
   'no PostgreSQL server binaries: run npm ci without --omit=optional, or install your distribution’s postgresql';
 
+const clusters = path.join(import.meta.dirname, '../../node_modules/.cache/test-postgres');
+
 /** Nobody: PostgreSQL refuses to run as root. */
 const nobody = process.getuid?.() === 0 ? { uid: 65534, gid: 65534 } : {};
 
@@ -39,15 +42,7 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
   const dir = mkdtempSync(path.join(tmpdir(), 'skillet-pg-'));
   if (nobody.uid !== undefined) chownSync(dir, nobody.uid, nobody.gid);
   const data = path.join(dir, 'data');
-  const made = spawnSync(
-    path.join(bin, 'initdb'),
-    [
-      ...['-D', data, '-U', 'skillet', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
-      ...(durable ? [] : ['--wal-segsize=1']),
-    ],
-    { ...nobody, cwd: dir, encoding: 'utf8' },
-  );
-  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  makeCluster(bin, data, durable);
 
   const settings = {
     listen_addresses: '',
@@ -94,6 +89,31 @@ export async function startPostgres({ durable = false } = {}): Promise<PostgresS
       rmSync(dir, { recursive: true, force: true });
     },
   };
+}
+
+/** A new cluster takes a second of processor time, a copy of one nothing: the first of its kind is kept for those to come. */
+function makeCluster(bin: string, data: string, durable: boolean): void {
+  const options = [
+    ...['-U', 'skillet', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync'],
+    ...(durable ? [] : ['--wal-segsize=1']),
+  ];
+  const initdb = path.join(bin, 'initdb');
+  const kind = JSON.stringify([initdb, statSync(initdb).mtimeMs, options, nobody, process.getuid?.()]);
+  const kept = path.join(clusters, createHash('sha256').update(kind).digest('hex').slice(0, 16));
+  if (spawnSync('cp', ['-a', kept, data]).status === 0) return;
+  rmSync(data, { recursive: true, force: true });
+  const cwd = path.dirname(data);
+  const made = spawnSync(initdb, ['-D', data, ...options], { ...nobody, cwd, encoding: 'utf8' });
+  if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
+  // Whole or not at all, and where another process was faster, theirs. Where nothing can be kept, each makes its own.
+  const own = `${kept}.${process.pid}`;
+  const steps = [
+    ['mkdir', '-p', clusters],
+    ['cp', '-a', data, own],
+    ['mv', '-T', own, kept],
+  ] as const;
+  if (!steps.every(([command, ...args]) => spawnSync(command, args).status === 0))
+    rmSync(own, { recursive: true, force: true });
 }
 
 /** Runs the server under a shell that holds a pipe from here: when that closes, for whatever reason, the server ends too. What ends its process group first (Ctrl-C) is not for it. */
