@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
+import { childEnv } from '../support/child-env.ts';
 import { cliPath, openCliHome, type CliHome } from '../support/run-cli.ts';
 import { startRunningBot } from '../support/running-bot.ts';
 
@@ -17,7 +18,7 @@ type Chat = Readonly<{
 function openChat(t: TestContext, { folder }: CliHome, ...args: readonly string[]): Chat {
   const child = spawn(process.execPath, [cliPath, 'chat', ...args], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder },
+    env: childEnv(folder),
   });
   t.after(() => child.kill('SIGKILL'));
   let printed = '';

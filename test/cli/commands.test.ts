@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
+import { childEnv } from '../support/child-env.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import { cliPath, openCliHome } from '../support/run-cli.ts';
 import { openStore } from '../../src/stores/open-store.ts';
@@ -78,7 +79,7 @@ test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its s
   );
   const bot = spawn(process.execPath, [cliPath, 'start'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder },
+    env: childEnv(folder),
   });
   t.after(() => bot.kill('SIGKILL'));
   let printed = '';
@@ -145,7 +146,7 @@ test('Q7 SIGTERM ends a bot whose platform is away', async (t) => {
   await write('config.toml', '[telegram]\ntoken = "111:a-token"\napi_root = "http://127.0.0.1:9"\n');
   const bot = spawn(process.execPath, [cliPath, 'start'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder },
+    env: childEnv(folder),
   });
   t.after(() => bot.kill('SIGKILL'));
   await once(bot.stderr, 'data');
@@ -171,7 +172,7 @@ test('Q7 SIGTERM while a model is being tried again, with an idle client at the 
   );
   const bot = spawn(process.execPath, [cliPath, 'start'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder },
+    env: childEnv(folder),
     stdio: 'ignore',
   });
   t.after(() => bot.kill('SIGKILL'));

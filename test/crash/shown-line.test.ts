@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { childEnv } from '../support/child-env.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import { cliPath, openCliHome } from '../support/run-cli.ts';
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
@@ -34,7 +35,7 @@ test('Q6 H7 what a bot showed when it was killed becomes the answer after the re
   const start = (): ChildProcess => {
     const bot = spawn(process.execPath, [cliPath, 'start'], {
       cwd: folder,
-      env: { PATH: process.env['PATH'], HOME: folder },
+      env: childEnv(folder),
       stdio: ['ignore', 'ignore', 'inherit'],
     });
     t.after(() => bot.kill('SIGKILL'));

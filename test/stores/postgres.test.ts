@@ -14,10 +14,10 @@ if (server === undefined) {
     // One database for all: a fresh one each would take longer than the tests.
     await server.run(
       url,
-      `DO $$ BEGIN EXECUTE (
-      SELECT 'TRUNCATE ' || string_agg(format('%I.%I', schemaname, tablename), ', ') FROM pg_tables
-      WHERE schemaname = 'skillet' AND tablename NOT IN ('version', 'health') OR tablename = 'job_common'
-    ); END $$`,
+      `SET session_replication_role = replica; DO $$ DECLARE full_name text; BEGIN
+        FOR full_name IN SELECT format('%I.%I', schemaname, tablename) FROM pg_tables
+          WHERE schemaname = 'skillet' AND tablename NOT IN ('version', 'health') OR tablename = 'job_common'
+        LOOP EXECUTE 'DELETE FROM ' || full_name; END LOOP; END $$`,
     );
     return store;
   });

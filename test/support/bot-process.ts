@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
+import { childEnv } from './child-env.ts';
 import { cliPath } from './run-cli.ts';
 
 /** One line of the bot's log, as JSON. */
@@ -24,7 +25,7 @@ export type BotProcess = Readonly<{
 export function startBotProcess(t: TestContext, folder: string): BotProcess {
   const child = spawn(process.execPath, [cliPath, 'start'], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder },
+    env: childEnv(folder),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = once(child, 'exit');

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
+import { childEnv } from './child-env.ts';
 
 /** A home and working directory of its own for the command line. */
 export type CliHome = Readonly<{
@@ -28,7 +29,7 @@ export async function openCliHome(t: TestContext): Promise<CliHome> {
     async run(args, { input = '', env = {} } = {}) {
       const child = spawn(process.execPath, [cliPath, ...args], {
         cwd: folder,
-        env: { PATH: process.env['PATH'], HOME: folder, ...env },
+        env: { ...childEnv(folder), ...env },
       });
       child.stdin.end(input);
       const [stdout, stderr, code] = await Promise.all([

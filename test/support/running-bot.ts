@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
+import { childEnv } from './child-env.ts';
 import { cliPath, type CliHome } from './run-cli.ts';
 import { startTelegramServer, type TelegramServer } from './telegram-server/start-telegram-server.ts';
 
@@ -22,7 +23,7 @@ export async function startRunningBot(t: TestContext, home: CliHome, toml = ''):
   );
   const bot = spawn(process.execPath, [cliPath, 'start'], {
     cwd: home.folder,
-    env: { PATH: process.env['PATH'], HOME: home.folder },
+    env: childEnv(home.folder),
     stdio: 'ignore',
   });
   t.after(() => bot.kill('SIGKILL'));

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import { childEnv } from '../child-env.ts';
 import { cliPath } from '../run-cli.ts';
 
 export type Exit = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
@@ -40,7 +41,7 @@ export function startBotProcess(options: {
   const before = preload === undefined ? [] : ['--import', `${import.meta.dirname}/${preload.file}`];
   const child = spawn(process.execPath, [...flags, ...before, cliPath, 'start', '--config', config], {
     cwd: folder,
-    env: { PATH: process.env['PATH'], HOME: folder, ...preload?.env },
+    env: { ...childEnv(folder), ...preload?.env },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   const lines: string[] = [];
