@@ -34,7 +34,11 @@ export function watchLog(): { log: Log; lines: Watch<LogLine> } {
   return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
 }
 
-export async function connectSlackChannel(t: TestContext, options: Options = {}): Promise<ConnectedSlack> {
+/** `t`: the test whose end closes it, or whoever else calls what is given to `after`. */
+export async function connectSlackChannel(
+  t: Readonly<{ after(end: () => Promise<void>): void }> | TestContext,
+  options: Options = {},
+): Promise<ConnectedSlack> {
   const slack = await startSlackServer(options.server);
   const { log, lines } = watchLog();
   const events = createWatch<ChannelEvent>();
