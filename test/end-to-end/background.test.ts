@@ -147,7 +147,7 @@ test('U9 ten runs go on in the background of a conversation, the next is refused
   const calls = Array.from({ length: 11 }, (_, n) => callDig(`toolu_${n}`).content[0]);
   const results = Promise.withResolvers<string>();
   const set = await startWholeBot(t, {
-    toml: open,
+    toml: `${open}[limits]\nconcurrent_runs = 0\n[limits.chat]\nconcurrent_runs = 0\n`,
     skills: { dig: dig() },
     script: (body) => {
       if (isRun(body)) return held('never', new Promise(() => undefined));
