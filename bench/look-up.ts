@@ -7,6 +7,7 @@ import type { Skill } from '../src/core/skill.ts';
 import { listSkillFiles } from '../src/skills/skill-files.ts';
 import { createSkillsSearch } from '../src/tools/built-in/create-skills-search.ts';
 import { makeSkill } from '../test/support/make-skill.ts';
+import { inAGroup, toolContext } from '../test/support/tool-context.ts';
 
 /** Milliseconds of each call, side by side with the least that any program would have to do. */
 export type LookUpTimes = Readonly<{ skillet: readonly number[]; floor: readonly number[] }>;
@@ -33,21 +34,7 @@ export async function searchTimes(count: number): Promise<LookUpTimes> {
   const visible = (): readonly Skill[] => skills.filter((skill) => decideSkill(skill, rules, use).allowed);
   const search = createSkillsSearch()(visible);
   const query = 'deploys invoices skill-17';
-  const context = {
-    requester: {
-      conversation: { channel: 'telegram', chat: '-1' },
-      chatType: 'group',
-      external: false,
-      sender: 'telegram:42',
-    },
-    toolUseId: 'toolu_1',
-    signal: new AbortController().signal,
-    turn: 'item',
-    progress: () => undefined,
-    artifact: async () => Promise.reject(new Error('no file was expected')),
-    settle: () => undefined,
-    awaitAnswer: () => undefined,
-  } as const;
+  const context = toolContext({ requester: inAGroup });
   const terms = query.split(' ');
   return {
     skillet: await timed(() => search.run({ query }, context)),

@@ -5,6 +5,7 @@ import { chatIdOf, conversationKey, type Conversation } from '../core/conversati
 import { listsId } from '../core/chat-id.ts';
 import type { Log } from '../core/log.ts';
 import type { Requester } from '../core/tool.ts';
+import { waitWithin } from '../core/wait-within.ts';
 import type { Ask, JsonValue } from '../stores/asks.ts';
 import type { Store } from '../stores/store.ts';
 import type { AuditEvent } from './audit/audit-event.ts';
@@ -134,7 +135,7 @@ export function createApprovals(options: {
         const now = clock.now();
         if (until !== undefined && now >= until) return { kind: 'unanswered' };
         const left = Math.min(ask.expiresAt, until ?? Infinity) - now;
-        await within(poked.promise, Math.max(1, Math.min(left, lookEveryMs)));
+        await waitWithin(clock, poked.promise, Math.max(1, Math.min(left, lookEveryMs)));
       }
     } finally {
       signal.removeEventListener('abort', poke);
@@ -148,14 +149,6 @@ export function createApprovals(options: {
     if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
     for (const expired of await store.asks.expire(clock.now())) await settled(expired);
     return store.asks.find(id);
-  }
-
-  async function within(work: Promise<void>, ms: number): Promise<void> {
-    const over = new AbortController();
-    // Its end by `abort` is told to nobody.
-    const time = clock.sleep(ms, over.signal).catch(() => undefined);
-    await Promise.race([work, time]);
-    over.abort();
   }
 
   /** Changes the message to what became of it, without buttons, and tells who waits. */

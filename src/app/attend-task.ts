@@ -4,6 +4,7 @@ import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
 import type { ToolContext } from '../core/tool.ts';
+import { waitWithin } from '../core/wait-within.ts';
 import type { Store } from '../stores/store.ts';
 import { resultKey, taskKey } from './tasks.ts';
 
@@ -57,21 +58,13 @@ export function createAttendTask(options: { store: Pick<Store, 'inbox' | 'signal
         }
         const left = deadline - now();
         if (left <= 0) return undefined;
-        await withinMs(poked.promise, Math.min(left, lookEveryMs));
+        await waitWithin(clock, poked.promise, Math.min(left, lookEveryMs));
       }
     } finally {
       signal.removeEventListener('abort', poke);
       for (const end of silence) end();
     }
   };
-
-  async function withinMs(work: Promise<void>, ms: number): Promise<void> {
-    const over = new AbortController();
-    // Its end by `abort` is told to nobody.
-    const time = clock.sleep(ms, over.signal).catch(() => undefined);
-    await Promise.race([work, time]);
-    over.abort();
-  }
 
   async function resultOf(id: string, conversation: Conversation): Promise<Envelope | undefined> {
     const items = await store.inbox.waitingIn(conversationKey(conversation));

@@ -1,5 +1,5 @@
-/** Characters that change how others look, or can't be seen: shown by their code point. */
-const deceptive = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Variation_Selector}|\u115f|\u1160|\u3164|\uffa0/gu;
+import { printable } from '../skills/printable.ts';
+import { codeBlock } from './code-block.ts';
 
 /**
  * A tool call as a person judges it (T8): every field of its input whole, with control, bidirectional and invisible
@@ -13,28 +13,15 @@ export function describeCall(tool: string, input: unknown, skill: string | undef
       : [['input', input] as const];
   return [
     `${who} wants to use ${code(tool)}:`,
-    ...fields.map(([name, value]) => `${code(name)}\n\n${block(shown(value))}`),
+    ...fields.map(([name, value]) => `${code(name)}\n\n${codeBlock(shown(value))}`),
   ].join('\n\n');
 }
 
-/** Text with what could deceive written as `\u{200b}`; line ends stay. */
-export function withoutDeception(text: string): string {
-  return text.replace(deceptive, (character) =>
-    character === '\n' ? character : `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
-}
-
 function shown(value: unknown): string {
-  return withoutDeception(typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? ''));
+  return typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? '');
 }
 
-/** A fence longer than any in the text, so that the text can't end it. */
-function block(text: string): string {
-  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
-  const fence = '`'.repeat(longest + 1);
-  return `${fence}\n${text}\n${fence}`;
-}
-
+/** Whole, unlike `inlineCode`. */
 function code(text: string): string {
-  return `\`${withoutDeception(text).replaceAll('`', "'").replaceAll('\n', ' ')}\``;
+  return `\`${printable(text).replaceAll('`', "'")}\``;
 }

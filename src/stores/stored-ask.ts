@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import type { Log } from '../core/log.ts';
 import type { Ask } from './asks.ts';
+import { readStored } from './stored-json.ts';
 import { storedConversation } from './stored-message.ts';
 
 const answer = z.object({ by: z.string(), value: z.string(), at: z.number(), call: z.string().optional() });
@@ -24,9 +26,15 @@ export type AskRow = Readonly<{
   ask: string;
 }>;
 
-/** The ask that a row and its JSON make. */
-export function toAsk(row: AskRow, stored: z.output<typeof storedAsk>): Ask {
-  const { answer: given, ...rest } = stored;
+/** The ask of a row. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
+export function readAsk(row: AskRow | undefined, log: Log): Ask | undefined {
+  if (row === undefined) return undefined;
+  const stored = readStored(storedAsk, row.ask);
+  if (!stored.ok) {
+    log.error({ ask: row.id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
+    return undefined;
+  }
+  const { answer: given, ...rest } = stored.value;
   return {
     ...rest,
     id: row.id,

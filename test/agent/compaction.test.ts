@@ -12,13 +12,12 @@ import type { Message } from '../../src/core/message.ts';
 import { noTokens, type ModelRequest } from '../../src/core/model.ts';
 import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
 import { openStore } from '../../src/stores/open-store.ts';
-import { createCallTool } from '../../src/tools/call-tool.ts';
+import { openDoor } from '../support/call-one-tool.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
 import { refusalOf } from './strict-request.ts';
-import { noHandOver } from '../support/no-files.ts';
 
 const transcript = 'telegram:42';
 const filler = (tokens: number): string => 'word '.repeat(Math.ceil((tokens * 4) / 5));
@@ -57,23 +56,7 @@ async function setUp(options: {
     shown: () => tools,
     follow: () => undefined,
     answers: () => undefined,
-    callTool: createCallTool({
-      tools,
-      ceiling: { names: tools.map(({ name }) => name), commands: undefined, allows: () => true },
-      decide: async () => ({ allowed: true }),
-      requester: {
-        conversation: { channel: 'telegram', chat: '42' },
-        chatType: 'private',
-        external: false,
-        sender: 'telegram:42',
-      },
-      redact: (text) => text,
-      log,
-      onProgress: () => undefined,
-      turn: 'item',
-      handOver: noHandOver,
-      audit: () => undefined,
-    }),
+    callTool: openDoor(tools, { log }),
     maxTurns: 25,
   };
   const turn = createTurn({

@@ -10,37 +10,15 @@ import { ModelError } from '../../src/core/errors.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { Model } from '../../src/core/model.ts';
 import { succeed } from '../../src/core/envelope.ts';
-import type { CallTool } from '../../src/core/tool-call.ts';
 import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
 import { openStore } from '../../src/stores/open-store.ts';
-import { createCallTool } from '../../src/tools/call-tool.ts';
+import { openDoor } from '../support/call-one-tool.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
-import { noArtifact, noHandOver } from '../support/no-files.ts';
-
-const requester = {
-  conversation: { channel: 'telegram', chat: '42' },
-  chatType: 'private',
-  external: false,
-  sender: 'telegram:42',
-} as const;
-function door(tools: readonly Tool[]): CallTool {
-  return createCallTool({
-    tools,
-    ceiling: { names: tools.map(({ name }) => name), commands: undefined, allows: () => true },
-    decide: async () => ({ allowed: true }),
-    requester,
-    redact: (text) => text,
-    log: quietLog(),
-    onProgress: () => undefined,
-    turn: 'item',
-    handOver: noHandOver,
-    audit: () => undefined,
-  });
-}
+import { toolContext } from '../support/tool-context.ts';
 
 function grantOf(model: Model, tools: readonly Tool[]): RunGrant {
   return {
@@ -52,7 +30,7 @@ function grantOf(model: Model, tools: readonly Tool[]): RunGrant {
     files: [],
     filesCut: false,
     tools,
-    callTool: door(tools),
+    callTool: openDoor(tools),
     clear: async () => undefined,
   };
 }
@@ -92,7 +70,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     system: [{ type: 'text', text: 'be brief' }],
     tools: [useSkill],
     shown: () => [useSkill],
-    callTool: door([useSkill]),
+    callTool: openDoor([useSkill]),
     follow: () => undefined,
     answers: () => undefined,
     maxTurns: 25,
@@ -243,16 +221,7 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
     clock,
     log: quietLog(),
   });
-  const context = {
-    requester,
-    toolUseId: 'call_1',
-    signal: new AbortController().signal,
-    turn: 'item',
-    progress: () => undefined,
-    artifact: noArtifact,
-    settle: () => undefined,
-    awaitAnswer: () => undefined,
-  };
+  const context = toolContext({ toolUseId: 'call_1' });
   const run = () =>
     runSkill(makeSkill('noter'), { skill: 'noter', message: 'note it' }, context, 'telegram:42');
   await assert.rejects(run(), /dies here/);

@@ -7,25 +7,13 @@ import { fail } from '../../src/core/envelope.ts';
 import { noTokens } from '../../src/core/model.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import type { SkillResult } from '../../src/core/skill-result.ts';
-import type { ToolContext } from '../../src/core/tool.ts';
 import { makeSkill } from '../support/make-skill.ts';
-import { noArtifact } from '../support/no-files.ts';
+import { inAGroup, toolContext } from '../support/tool-context.ts';
 
-const context: ToolContext = {
-  requester: {
-    conversation: { channel: 'telegram', chat: '-5' },
-    chatType: 'group',
-    external: false,
-    sender: 'telegram:42',
-  },
+const context = toolContext({
+  requester: { ...inAGroup, conversation: { channel: 'telegram', chat: '-5' } },
   toolUseId: 'call_1',
-  signal: new AbortController().signal,
-  turn: 'item',
-  progress: () => undefined,
-  artifact: noArtifact,
-  settle: () => undefined,
-  awaitAnswer: () => undefined,
-};
+});
 const done: SkillResult = {
   status: 'ok',
   text: 'the answer',

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createSlack } from '../../src/channels/slack/create-slack.ts';
-import { systemClock } from '../../src/core/clock.ts';
 import { SendError } from '../../src/core/errors.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import {
   connectSlackChannel,
-  watchLog,
+  slackOptions,
   type ConnectedSlack,
 } from '../support/slack-server/connected-slack.ts';
 import { checkBlocks } from '../support/slack-server/block-kit.ts';
@@ -283,19 +282,7 @@ test('I1 Slack has no menus to set', async (t) => {
 
 test('Q6 Q2 what is sent or asked before Slack was reached waits for that, and is no failed try', async (t) => {
   const slack = await startSlackServer();
-  const channel = createSlack({
-    botToken: slack.tokens.bot,
-    appToken: slack.tokens.app,
-    mode: 'socket',
-    apiUrl: slack.url,
-    command: '/skill',
-    threadFollow: true,
-    hasAnswered: async () => false,
-    isAtWork: async () => false,
-    paced: true,
-    log: watchLog().log,
-    clock: systemClock,
-  });
+  const channel = createSlack({ ...slackOptions(slack), paced: true });
   t.after(async () => {
     await channel.stop();
     await slack.close();

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
 import { createSlack } from '../../src/channels/slack/create-slack.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { connectSlackChannel, watchLog } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel, slackOptions } from '../support/slack-server/connected-slack.ts';
 import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
 
 test('Q1 an event is acknowledged only after it was stored', async (t) => {
@@ -125,20 +124,7 @@ test('H4 tokens that cannot work stop the start with what to do', async (t) => {
   const slack = await startSlackServer();
   t.after(() => slack.close());
   const start = async (options: object) => {
-    const channel = createSlack({
-      botToken: slack.tokens.bot,
-      appToken: slack.tokens.app,
-      mode: 'socket',
-      apiUrl: slack.url,
-      command: '/skill',
-      threadFollow: true,
-      hasAnswered: async () => false,
-      isAtWork: async () => false,
-      paced: false,
-      log: watchLog().log,
-      clock: systemClock,
-      ...options,
-    });
+    const channel = createSlack({ ...slackOptions(slack), ...options });
     t.after(() => channel.stop());
     await channel.start(async () => undefined);
   };

@@ -6,6 +6,7 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import { decideMessage } from '../../src/core/decide-message.ts';
 import { decideSkill } from '../../src/core/decide-skill.ts';
 import type { Message } from '../../src/core/message.ts';
+import { openAccess } from '../support/make-skill.ts';
 
 function configOf(text: string): Config {
   const parsed = parseConfig(text, { env: {} });
@@ -82,17 +83,8 @@ sensitive = true
 allow_chat_ids = ["telegram:-100"]`),
   );
   const code = (name: string, chat: string, sender: string): string => {
-    const access = {
-      chatTypes: ['private', 'group', 'channel'] as const,
-      sensitive: false,
-      optIn: false,
-      approved: true,
-      disableModelInvocation: false,
-      userInvocable: true,
-      why: [],
-    };
     const use = { chatType: 'group', chatIds: [chat], external: false, sender, by: 'person' } as const;
-    const decision = decideSkill({ name, access }, rules, use);
+    const decision = decideSkill({ name, access: openAccess }, rules, use);
     return decision.allowed ? 'allowed' : decision.code;
   };
   assert.equal(code('other', 'telegram:-100', 'telegram:1'), 'allowed');

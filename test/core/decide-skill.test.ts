@@ -1,19 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SkillRules, SkillSettings } from '../../src/core/access-settings.ts';
-import { chatTypes } from '../../src/core/conversation.ts';
 import { allowedChatTypes, decideSkill, type SkillUse } from '../../src/core/decide-skill.ts';
 import type { SkillAccess } from '../../src/core/skill.ts';
+import { openAccess as open } from '../support/make-skill.ts';
 
-const open: SkillAccess = {
-  chatTypes,
-  sensitive: false,
-  optIn: false,
-  approved: true,
-  disableModelInvocation: false,
-  userInvocable: true,
-  why: [],
-};
 const secret: SkillAccess = { ...open, sensitive: true, chatTypes: ['private'] };
 const inGroup: SkillUse = {
   chatType: 'group',

@@ -1,5 +1,16 @@
 import type { Skill, SkillAccess } from '../../src/core/skill.ts';
 
+/** Access for everybody everywhere. */
+export const openAccess: SkillAccess = {
+  chatTypes: ['private', 'group', 'channel'],
+  sensitive: false,
+  optIn: false,
+  approved: true,
+  disableModelInvocation: false,
+  userInvocable: true,
+  why: [],
+};
+
 /** A skill as the loader would give it, usable everywhere, changed as the test wants it. */
 export function makeSkill(
   name: string,
@@ -28,15 +39,6 @@ export function makeSkill(
     shadows: [],
     diagnostics: [],
     ...rest,
-    access: {
-      chatTypes: ['private', 'group', 'channel'],
-      sensitive: false,
-      optIn: false,
-      approved: true,
-      disableModelInvocation: false,
-      userInvocable: true,
-      why: [],
-      ...access,
-    },
+    access: { ...openAccess, ...access },
   };
 }

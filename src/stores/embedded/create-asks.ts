@@ -1,8 +1,7 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Ask, Asks } from '../asks.ts';
-import { storedAsk, toAsk, type AskRow } from '../stored-ask.ts';
-import { readStored } from '../stored-json.ts';
+import type { Asks } from '../asks.ts';
+import { readAsk, type AskRow } from '../stored-ask.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Connection } from './open-connection.ts';
 
@@ -28,17 +27,10 @@ export function createAsks(connection: Connection, clock: Clock, log: Log): Asks
     `UPDATE asks SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
   );
 
-  function read(row: AskRow | undefined): Ask | undefined {
-    if (row === undefined) return undefined;
-    const stored = readStored(storedAsk, row.ask);
-    if (stored.ok) return toAsk(row, stored.value);
-    log.error({ ask: row.id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
-    return undefined;
-  }
-
   return {
-    find: async (id) => read(one.get(id)),
-    open: async (conversation) => open.all(conversationKey(conversation)).flatMap((row) => read(row) ?? []),
+    find: async (id) => readAsk(one.get(id), log),
+    open: async (conversation) =>
+      open.all(conversationKey(conversation)).flatMap((row) => readAsk(row, log) ?? []),
     async add({ id, kind, requester, expiresAt, ...rest }) {
       const lane = conversationKey(rest.conversation);
       connection.write('process', () =>
@@ -47,7 +39,7 @@ export function createAsks(connection: Connection, clock: Clock, log: Log): Asks
     },
     answer: async (id, answer) =>
       connection.write('power', () => {
-        const ask = read(one.get(id));
+        const ask = readAsk(one.get(id), log);
         if (ask === undefined) return 'unknown';
         if (ask.state !== 'open' || answer.at >= ask.expiresAt) return 'late';
         const { conversation, transcript, toolUseId, payload, askedAt } = ask;

@@ -2,28 +2,19 @@ import type { Clock } from '../../core/clock.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { Ask, Asks } from '../asks.ts';
-import { storedAsk, toAsk, type AskRow } from '../stored-ask.ts';
-import { readStored } from '../stored-json.ts';
+import { readAsk, type AskRow } from '../stored-ask.ts';
 import type { Database, Query } from './open-database.ts';
 
 const columns = 'id, kind, requester, state, expires_at, ask';
 
 /** Asks on PostgreSQL. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
 export function createAsks({ query, transaction }: Database, clock: Clock, log: Log): Asks {
-  function read(row: AskRow | undefined): Ask | undefined {
-    if (row === undefined) return undefined;
-    const stored = readStored(storedAsk, row.ask);
-    if (stored.ok) return toAsk(row, stored.value);
-    log.error({ ask: row.id, reason: stored.reason }, 'a stored question is damaged and counts as missing');
-    return undefined;
-  }
-
   async function answer(within: Query, id: string, given: NonNullable<Ask['answer']>) {
     // Two answers at once, in two processes perhaps: the second waits here and is late.
     const { rows } = await within<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1 FOR UPDATE`, [
       id,
     ]);
-    const ask = read(rows[0]);
+    const ask = readAsk(rows[0], log);
     if (ask === undefined) return 'unknown';
     if (ask.state !== 'open' || given.at >= ask.expiresAt) return 'late';
     const { conversation, transcript, toolUseId, payload, askedAt } = ask;
@@ -38,14 +29,15 @@ export function createAsks({ query, transaction }: Database, clock: Clock, log: 
 
   return {
     async find(id) {
-      return read((await query<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1`, [id])).rows[0]);
+      const { rows } = await query<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1`, [id]);
+      return readAsk(rows[0], log);
     },
     async open(conversation) {
       const { rows } = await query<AskRow>(
         `SELECT ${columns} FROM skillet.asks WHERE state = 'open' AND conversation = $1 ORDER BY seq`,
         [conversationKey(conversation)],
       );
-      return rows.flatMap((row) => read(row) ?? []);
+      return rows.flatMap((row) => readAsk(row, log) ?? []);
     },
     async add({ id, kind, requester, expiresAt, ...rest }) {
       const lane = conversationKey(rest.conversation);

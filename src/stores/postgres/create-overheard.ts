@@ -1,20 +1,11 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Message } from '../../core/message.ts';
+import { readOverheard, type OverheardRow } from '../overheard-row.ts';
 import type { Overheard } from '../store.ts';
-import { readStored } from '../stored-json.ts';
-import { storedMessage } from '../stored-message.ts';
 import type { Database } from './open-database.ts';
 
 /** Overheard messages on PostgreSQL (M10). A damaged one is left out and reported. */
 export function createOverheard({ query }: Database, log: Log): Overheard {
-  function read({ key, message }: { key: string; message: string }): Message[] {
-    const stored = readStored(storedMessage, message);
-    if (stored.ok) return [stored.value];
-    log.warn({ message: key, reason: stored.reason }, 'an overheard message is damaged and was left out');
-    return [];
-  }
-
   return {
     async add(message, now) {
       await query(
@@ -24,12 +15,12 @@ export function createOverheard({ query }: Database, log: Log): Overheard {
       );
     },
     async recent(conversation, limit, since) {
-      const { rows } = await query<Readonly<{ key: string; message: string }>>(
+      const { rows } = await query<OverheardRow>(
         `SELECT key, message FROM skillet.overheard WHERE conversation = $1 AND heard_at >= $2
          ORDER BY seq DESC LIMIT $3`,
         [conversation, since, limit],
       );
-      return rows.toReversed().flatMap(read);
+      return readOverheard(rows.toReversed(), log);
     },
   };
 }

@@ -35,6 +35,23 @@ export function watchLog(): { log: Log; lines: Watch<LogLine> } {
 }
 
 /** `t`: the test whose end closes it, or whoever else calls what is given to `after`. */
+/** What a channel at this server needs, by sockets; its log goes nowhere. */
+export function slackOptions(slack: SlackServer): SlackOptions {
+  return {
+    botToken: slack.tokens.bot,
+    appToken: slack.tokens.app,
+    mode: 'socket',
+    apiUrl: slack.url,
+    command: '/skill',
+    threadFollow: true,
+    hasAnswered: async () => false,
+    isAtWork: async () => false,
+    paced: false,
+    log: watchLog().log,
+    clock: systemClock,
+  };
+}
+
 export async function connectSlackChannel(
   t: Readonly<{ after(end: () => Promise<void>): void }> | TestContext,
   options: Options = {},
@@ -43,19 +60,10 @@ export async function connectSlackChannel(
   const { log, lines } = watchLog();
   const events = createWatch<ChannelEvent>();
   const channel = createSlack({
-    botToken: slack.tokens.bot,
-    appToken: slack.tokens.app,
+    ...slackOptions(slack),
     signingSecret: slack.signingSecret,
-    mode: 'socket',
     listen: { host: '127.0.0.1', port: 0 },
-    apiUrl: slack.url,
-    command: '/skill',
-    threadFollow: true,
-    hasAnswered: async () => false,
-    isAtWork: async () => false,
-    paced: false,
     log,
-    clock: systemClock,
     ...options.channel,
   });
   t.after(async () => {

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Message } from 'grammy/types';
 import { badRequest, BotApiError } from './bot-api-error.ts';
-import { integer, string } from './check-arguments.ts';
-import { checkKeyboard } from './check-keyboard.ts';
+import { string } from './check-arguments.ts';
 import { formatCaption } from './format-text.ts';
-import { publicMe, repliedTo, threadOf, writableRoom } from './methods-messages.ts';
+import { post } from './methods-messages.ts';
 import type { Arguments, Files, SentFile } from './read-call.ts';
-import { chatOf, type World } from './world.ts';
+import type { World } from './world.ts';
 
 type Method = (args: Arguments, gone: AbortSignal, files: Files) => unknown;
 
@@ -22,30 +21,15 @@ export function fileMethods(world: World, count: (chat: number) => void): Readon
     files: Files,
   ): Message => {
     const caption = formatCaption(string(args, 'caption'), string(args, 'parse_mode'));
-    const keyboard = checkKeyboard(args['reply_markup']);
     const file = uploaded(args, kind, files);
-    const room = writableRoom(world, args);
-    const thread = threadOf(room, integer(args, 'message_thread_id'));
-    const reply = repliedTo(room, args['reply_parameters']);
-    const described = describe(file, createHash('sha1').update(file.bytes).digest('hex'));
-    count(room.id);
-    const message = {
-      message_id: world.nextMessageId(room),
-      from: publicMe(world),
-      chat: chatOf(room),
-      date: world.date(),
-      ...(thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true }),
-      ...(reply === undefined ? {} : { reply_to_message: reply }),
-      ...described,
+    const stored = post(world, args, count, {
+      ...describe(file, createHash('sha1').update(file.bytes).digest('hex')),
       ...(caption.text === '' ? {} : { caption: caption.text }),
       ...(caption.entities.length === 0 ? {} : { caption_entities: caption.entities }),
-      ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
-    } as Message;
-    const stored = world.keep(room, message, true);
-    stored.parseMode = string(args, 'parse_mode') || undefined;
+    });
     stored.file = file;
     world.changed();
-    return message;
+    return stored.message;
   };
 
   return {

@@ -29,6 +29,28 @@ const actions = [
 ];
 const deletableMs = 48 * 60 * 60 * 1000;
 
+/** Puts a message of the bot into a chat, with what every kind of message may have: thread, reply, keyboard. */
+export function post(world: World, args: Arguments, count: (chat: number) => void, content: object): Stored {
+  const keyboard = checkKeyboard(args['reply_markup']);
+  const room = writableRoom(world, args);
+  const thread = threadOf(room, integer(args, 'message_thread_id'));
+  const reply = repliedTo(room, args['reply_parameters']);
+  count(room.id);
+  const message = {
+    message_id: world.nextMessageId(room),
+    from: publicMe(world),
+    chat: chatOf(room),
+    date: world.date(),
+    ...(thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true }),
+    ...(reply === undefined ? {} : { reply_to_message: reply }),
+    ...content,
+    ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
+  } as Message;
+  const stored = world.keep(room, message, true);
+  stored.parseMode = string(args, 'parse_mode') || undefined;
+  return stored;
+}
+
 /** Methods that write into chats. `count` is asked before anything is written and refuses a flood. */
 export function messageMethods(
   world: World,
@@ -37,26 +59,11 @@ export function messageMethods(
   return {
     sendmessage(args) {
       const text = formatText(string(args, 'text'), string(args, 'parse_mode'));
-      const keyboard = checkKeyboard(args['reply_markup']);
-      const room = writableRoom(world, args);
-      const thread = threadOf(room, integer(args, 'message_thread_id'));
-      const reply = repliedTo(room, args['reply_parameters']);
-      count(room.id);
-      const message = {
-        message_id: world.nextMessageId(room),
-        from: publicMe(world),
-        chat: chatOf(room),
-        date: world.date(),
-        ...(thread === undefined ? {} : { message_thread_id: thread, is_topic_message: true }),
-        ...(reply === undefined ? {} : { reply_to_message: reply }),
+      return post(world, args, count, {
         text: text.text,
         ...(text.entities.length === 0 ? {} : { entities: text.entities }),
         ...previewOf(args),
-        ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
-      } as Message;
-      const stored = world.keep(room, message, true);
-      stored.parseMode = string(args, 'parse_mode') || undefined;
-      return message;
+      }).message;
     },
     editmessagetext(args) {
       const text = formatText(string(args, 'text'), string(args, 'parse_mode'));

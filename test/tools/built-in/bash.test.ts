@@ -11,12 +11,11 @@ import { removeFolder } from '../../../src/files/remove-folder.ts';
 import { createScriptPackages } from '../../../src/sandbox/script-packages.ts';
 import type { Sandbox, SandboxRequest } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandbox } from '../../../src/sandbox/virtual.ts';
-import { createCallTool, type DecideCall } from '../../../src/tools/call-tool.ts';
+import type { DecideCall } from '../../../src/tools/call-tool.ts';
 import { makeCeiling } from '../../../src/tools/ceiling.ts';
 import { decidePolicy, type Policy } from '../../../src/tools/policy.ts';
 import { makeSkill } from '../../support/make-skill.ts';
-import { noHandOver } from '../../support/no-files.ts';
-import { quietLog } from '../../support/quiet-log.ts';
+import { openDoor } from '../../support/call-one-tool.ts';
 
 const root = mkdtempSync(path.join(tmpdir(), 'skillet-bash-'));
 const folders = { scratch: path.join(root, 'scratch'), chat: path.join(root, 'chat') };
@@ -92,23 +91,8 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
       ? { allowed: true }
       : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: action, hint: action };
   };
-  const callTool = createCallTool({
-    tools,
-    ceiling,
-    decide,
-    requester: {
-      conversation: { channel: 'telegram', chat: '42' },
-      chatType: 'private',
-      external: false,
-      sender: 'telegram:42',
-    },
-    redact: createRedactor([{ name: 'API_KEY', value: secret }]),
-    log: quietLog(),
-    onProgress: () => undefined,
-    turn: 'item',
-    handOver: noHandOver,
-    audit: () => undefined,
-  });
+  const redact = createRedactor([{ name: 'API_KEY', value: secret }]);
+  const callTool = openDoor(tools, { ceiling, decide, redact });
   const call = async (command: string): Promise<string> =>
     textOf(
       await callTool({ id: 'c', name: 'bash', input: { command } }, signal ?? new AbortController().signal),

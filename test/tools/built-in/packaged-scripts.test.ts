@@ -11,6 +11,7 @@ import { createScriptPackages } from '../../../src/sandbox/script-packages.ts';
 import { skillsRunScriptTool } from '../../../src/tools/built-in/skills-run-script.ts';
 import { bubblewrapHere } from '../../support/bubblewrap-here.ts';
 import { makeSkill } from '../../support/make-skill.ts';
+import { toolContext } from '../../support/tool-context.ts';
 
 const limits = { memoryMb: 512, cpuSeconds: 20, processes: 64, diskMb: 64 };
 const { bwrap, skip } = bubblewrapHere;
@@ -181,21 +182,10 @@ async function open(t: TestContext, mode: 'auto' | 'off', { searchPath }: { sear
     run: (file: string, args: readonly string[] = []) =>
       tool.run(
         { path: file, args },
-        {
-          requester: {
-            conversation: { channel: 'telegram', chat: '42' },
-            chatType: 'private',
-            external: false,
-            sender: 'telegram:42',
-          },
-          toolUseId: 'call',
-          turn: 'item',
-          artifact: async () => ({ ok: false, code: 'TOOL_FAILED', problem: 'no files here' }),
+        toolContext({
           signal: t.signal,
-          progress: () => undefined,
-          settle: () => undefined,
-          awaitAnswer: () => undefined,
-        },
+          artifact: async () => ({ ok: false, code: 'TOOL_FAILED', problem: 'no files here' }),
+        }),
       ),
   };
 }

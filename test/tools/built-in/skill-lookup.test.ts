@@ -14,7 +14,7 @@ import {
 } from '../../../src/tools/built-in/create-skills-read-file.ts';
 import { createSkillsSearch } from '../../../src/tools/built-in/create-skills-search.ts';
 import { makeSkill } from '../../support/make-skill.ts';
-import { noArtifact } from '../../support/no-files.ts';
+import { inAGroup, toolContext } from '../../support/tool-context.ts';
 
 const weather = makeSkill('weather', {
   description: 'Tells rain from sun.',
@@ -43,21 +43,7 @@ function visibleInGroup(skills: readonly Skill[]): () => readonly Skill[] {
 }
 
 function call(tool: Tool, input: unknown): Promise<Envelope> {
-  return tool.run(input, {
-    requester: {
-      conversation: { channel: 'telegram', chat: '-1' },
-      chatType: 'group',
-      external: false,
-      sender: 'telegram:42',
-    },
-    toolUseId: 'toolu_1',
-    signal: new AbortController().signal,
-    turn: 'item',
-    progress: () => undefined,
-    artifact: noArtifact,
-    settle: () => undefined,
-    awaitAnswer: () => undefined,
-  });
+  return tool.run(input, toolContext({ requester: inAGroup }));
 }
 
 test('R1 skills_list gives name, version, description, tags and author of the visible skills only', async () => {

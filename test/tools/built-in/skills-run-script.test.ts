@@ -9,12 +9,9 @@ import type { ToolOutcome } from '../../../src/core/tool-call.ts';
 import { createScriptPackages } from '../../../src/sandbox/script-packages.ts';
 import { createVirtualSandbox } from '../../../src/sandbox/virtual.ts';
 import { skillsRunScriptTool } from '../../../src/tools/built-in/skills-run-script.ts';
-import { createCallTool } from '../../../src/tools/call-tool.ts';
-import { openCeiling } from '../../../src/tools/ceiling.ts';
 import { riskOf } from '../../../src/tools/risk.ts';
+import { openDoor } from '../../support/call-one-tool.ts';
 import { makeSkill } from '../../support/make-skill.ts';
-import { quietLog } from '../../support/quiet-log.ts';
-import { noHandOver } from '../../support/no-files.ts';
 
 const sandbox = createVirtualSandbox();
 const root = await mkdtemp(path.join(tmpdir(), 'skillet-script-'));
@@ -49,25 +46,10 @@ async function runScript(
     packages,
     timeoutMs: change.timeoutMs ?? 20_000,
   });
-  const callTool = createCallTool({
-    tools: [tool],
-    ceiling: openCeiling([tool.name]),
-    decide: async () => ({ allowed: true }),
-    requester: {
-      conversation: { channel: 'telegram', chat: '42' },
-      chatType: 'private',
-      external: false,
-      sender: 'telegram:42',
-    },
-    redact: createRedactor(Object.entries(change.env ?? {}).map(([name, value]) => ({ name, value }))),
-    log: quietLog(),
-    onProgress: () => undefined,
-    turn: 'item',
-    handOver: noHandOver,
-    audit: () => undefined,
-  });
+  const redact = createRedactor(Object.entries(change.env ?? {}).map(([name, value]) => ({ name, value })));
   const input = { path: file, ...(args === undefined ? {} : { args }) };
-  return callTool({ id: 'toolu_1', name: tool.name, input }, change.signal ?? new AbortController().signal);
+  const call = { id: 'toolu_1', name: tool.name, input };
+  return openDoor([tool], { redact })(call, change.signal ?? new AbortController().signal);
 }
 
 test('R5 a script runs by its first line or ending, without an execute bit, and prints its answer', async () => {
