@@ -32,7 +32,7 @@ test('D9 the owner asks for a skill in a direct message, reads it whole, enables
     .find((last) => /Mend all of this/.test(last));
   assert.match(refused ?? '', /upper-case letters.*outside\.sh.*must not hold/s, 'all problems at once');
   const writer = messages.requests.find(({ body }) => isRun(body))!;
-  assert.deepEqual(toolsOf(writer.body), ['skill_read', 'skill_write', 'skills_read_file']);
+  assert.deepEqual(toolsOf(writer.body), ['ask_person', 'skill_read', 'skill_write', 'skills_read_file']);
   assert.ok(!existsSync(path.join(skillsOf(set), 'outside.sh')));
   olga.says('/greet Bob');
   await olga.dm.nextMessage('Nothing to do.');

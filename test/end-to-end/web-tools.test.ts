@@ -44,7 +44,7 @@ test('T2 T3 S1 the bundled skill research searches, reads, and reaches nothing o
   ann.says('what do owls do?');
   await ann.dm.nextMessage('Owls hoot.');
   const run = messages.requests.map(({ body }) => body).find(isRun);
-  assert.deepEqual(run && toolsOf(run), ['skills_read_file', 'web_fetch', 'web_search']);
+  assert.deepEqual(run && toolsOf(run), ['ask_person', 'skills_read_file', 'web_fetch', 'web_search']);
   assert.deepEqual(searxng.queries, ['owls do']);
   assert.equal(inside.connections(), 0);
 });
