@@ -11,19 +11,20 @@ export type LeanHome = Readonly<{
   remove(): Promise<void>;
 }>;
 
-/** `store` is the url of a store, without one an SQLite file here; `prepare` is called with the folder before. */
+/** `store` is the url of a store, without one an SQLite file here; processes that share one share a `workspace`; `prepare` is called with the folder before. */
 export async function makeLeanHome(
   platform: LeanPlatform,
   options: Readonly<{
     name: string;
     store?: string;
+    workspace?: string;
     concurrency: number;
     /** Keep to Telegram's limits; not, where it is not said. */
     paced?: boolean;
     prepare?(home: string): Promise<void>;
   }>,
 ): Promise<LeanHome> {
-  const { name, store, concurrency, paced = false, prepare } = options;
+  const { name, store, workspace, concurrency, paced = false, prepare } = options;
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-lean-'));
   await mkdir(path.join(folder, 'data'), { mode: 0o700 });
   const url = platform.urlOf(name);
@@ -34,6 +35,7 @@ export async function makeLeanHome(
     '[log]\nlevel = "info"\nformat = "json"',
     `[models.default]\nmodel = "lean"\nbase_url = "${url}"\napi_key = "lean-key-1234"`,
     ...(store === undefined ? [] : [`[store]\nurl = "${store}"`]),
+    ...(workspace === undefined ? [] : [`[bot]\nworkspace = "${workspace}"`]),
   ];
   const config = path.join(folder, 'config.toml');
   await writeFile(config, lines.join('\n'), { mode: 0o600 });

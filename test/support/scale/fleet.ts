@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { BotProcess, Exit } from '../crash/bot-process.ts';
 import { makeLeanHome, type LeanHome } from '../lean/lean-bot.ts';
 import type { LeanPlatform } from '../lean/lean-platform.ts';
@@ -34,7 +37,9 @@ export async function createFleet(
   /** Processor time by process id. */
   const processor = new Map<number, number>();
   const memory = new Map<string, number[]>(names.map((name) => [name, []]));
-  for (const name of names) homes.set(name, await makeLeanHome(platform, { name, ...rest }));
+  const shared = await mkdtemp(path.join(tmpdir(), 'skillet-fleet-'));
+  const workspace = path.join(shared, 'workspace');
+  for (const name of names) homes.set(name, await makeLeanHome(platform, { name, workspace, ...rest }));
 
   async function sampleOne(name: string, { pid }: BotProcess): Promise<void> {
     const [ms, mb] = await Promise.all([processorMs(pid), residentMb(pid)]);
@@ -74,6 +79,7 @@ export async function createFleet(
     async close() {
       await Promise.all([...running.values()].map((bot) => bot.kill()));
       await Promise.all([...homes.values()].map((home) => home.remove()));
+      await rm(shared, { recursive: true, force: true });
     },
   };
 }
