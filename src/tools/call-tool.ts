@@ -85,7 +85,8 @@ export function createCallTool(options: {
       ? rendered(notAllowed(call.name))
       : await attempt(call, tool, signal, made);
     const durationMs = Math.round(performance.now() - began);
-    await record(call, tool, { envelope, blocked, durationMs, made });
+    // What another lane's call came to was recorded there.
+    if (made.settles === undefined) await record(call, tool, { envelope, blocked, durationMs, made });
     return {
       content: withDelivered(
         redact(tool?.labelsOutput === true ? text : defuse(text)),

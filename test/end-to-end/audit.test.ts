@@ -49,7 +49,6 @@ test('L6 T8 a call, who agreed to it, its run and what was out of bounds stand i
       ['tool_call_blocked', 'nonsense', ['TOOL_NOT_ALLOWED']],
       ['run', 'ok', undefined],
       ['tool_call', 'use_skill', 'allowed'],
-      ['tool_call', 'use_skill', 'allowed'],
     ],
   );
   const rolled = events[1]!;

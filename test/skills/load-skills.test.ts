@@ -5,6 +5,7 @@ import type { Origin, Skill } from '../../src/core/skill.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import type { Registry } from '../../src/skills/registry.ts';
 import { makeRoot, skillText } from './make-root.ts';
+import { openAccess } from '../support/make-skill.ts';
 
 /** Loads one skill called `tool` from each origin, with these further lines of front matter. */
 async function layered(t: TestContext, layers: Partial<Record<Origin, string>>): Promise<Registry> {
@@ -99,15 +100,7 @@ test('D3 sensitive, opt_in and disable_model_invocation are ORed, user_invocable
 
 test('D3 a copy in the user origin stands by its own word', async (t) => {
   const { access } = await tool(t, { bundled: 'sensitive: true\nopt_in: true', user: '' });
-  assert.deepEqual(access, {
-    chatTypes: ['private', 'group', 'channel'],
-    sensitive: false,
-    optIn: false,
-    approved: true,
-    disableModelInvocation: false,
-    userInvocable: true,
-    why: [],
-  });
+  assert.deepEqual(access, openAccess);
 });
 
 test('D3 a workspace copy is given no more than what it shadows', async (t) => {

@@ -1,4 +1,4 @@
-import type { Risk } from '../../core/tool.ts';
+import type { AuditedCall } from '../../tools/call-tool.ts';
 
 /** Where something happened and for whom. */
 export type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
@@ -8,25 +8,16 @@ export type AuditPlace = Readonly<{ sender: string; conversation: string; chatTy
  * people and conversations have names of their own (`AuditNames`).
  */
 export type AuditEvent = Readonly<
-  | (AuditPlace & {
-      /** `tool_call_blocked`: it was outside the ceiling (T5). */
-      event: 'tool_call' | 'tool_call_blocked';
-      tool: string;
-      call: string;
-      /** The run that called, and its skill; absent for the main agent. */
-      skill?: string;
-      run?: string;
-      risk?: Risk;
-      /** What policy said, once it was asked: `allowed`, `approved`, `unanswered`, or the code of its refusal. */
-      policy?: string;
-      approvedBy?: string;
-      ok: boolean;
-      codes: readonly string[];
-      durationMs: number;
-      /** SHA-256 of the arguments' JSON in hex, unless `[audit] arguments` keeps the redacted JSON itself. */
-      argumentsHash?: string;
-      arguments?: string;
-    })
+  | (AuditPlace &
+      Omit<AuditedCall, 'id' | 'input' | 'requester'> & {
+        call: string;
+        /** The run that called, and its skill; absent for the main agent. */
+        skill?: string;
+        run?: string;
+        /** SHA-256 of the arguments' JSON in hex, unless `[audit] arguments` keeps the redacted JSON itself. */
+        argumentsHash?: string;
+        arguments?: string;
+      })
   | (AuditPlace & {
       event: 'run';
       skill: string;
