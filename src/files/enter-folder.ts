@@ -10,7 +10,11 @@ export type EnteredFolder = Readonly<{
   leave(): void;
 }>;
 
-/** How folders are entered: from an open one to the next (Linux), or by paths that are checked. */
+/**
+ * How folders are entered: from an open one to the next (Linux), or by paths that are checked. The latter can be led
+ * astray by who swaps a folder for a link between check and use. Where it is used commands have no sandbox that confines
+ * real processes: what could swap reads by itself whatever the bot may read.
+ */
 export type Way = 'descriptor' | 'path';
 
 /** Linux looks names up from an open folder: swapping a folder for a link under the bot's hands leads nowhere (T13). */

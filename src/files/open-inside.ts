@@ -41,7 +41,7 @@ function openByDescriptor(entry: string, alone: boolean): number | undefined {
 function openByPath(entry: string, alone: boolean): number | undefined {
   if (!isWanted(lstatSync(entry), alone)) return undefined;
   // Non-blocking, so that a pipe put there meanwhile cannot hold up the bot.
-  const opened = openSync(entry, constants.O_RDONLY | constants.O_NOFOLLOW);
+  const opened = openSync(entry, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   const stats = fstatSync(opened);
   const now = unlessRefused(() => realpathSync(entry) === entry && lstatSync(entry));
   const same = now !== undefined && now !== false && now.ino === stats.ino && now.dev === stats.dev;

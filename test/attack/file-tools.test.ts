@@ -234,7 +234,7 @@ test('T13 a file is read within its limit: sparse, huge, and growing under the b
 
 for (const way of ['descriptor', 'path'] as const satisfies readonly Way[]) {
   test(
-    `T13 by ${way}: a folder and a file that are swapped for links and a pipe all the time lead nowhere`,
+    `T13 by ${way}: what is swapped for links and a pipe all the time leads nowhere and holds up nobody`,
     { skip: way === 'descriptor' && linux },
     async (t) => {
       const { at, keepDoing } = makeGround(t);
@@ -245,7 +245,9 @@ for (const way of ['descriptor', 'path'] as const satisfies readonly Way[]) {
       symlinkSync(at('beside'), at('scratch', 'l'));
       symlinkSync(at('beside', 'f'), at('scratch', 'm'));
       execFileSync('mkfifo', [at('scratch', 'p')]);
-      const moves = ['d t', 'l d', 'd l', 't d', 'g t', 'm g', 'g m', 'p g', 'g p', 't g'];
+      const moves = ['g t', 'm g', 'g m', 'p g', 'g p', 't g'];
+      // By path a folder that is swapped in the middle of it can not be excluded.
+      if (way === 'descriptor') moves.unshift('d t', 'l d', 'd l', 't d');
       const swapper = keepDoing(
         `for (const [from, to] of ${JSON.stringify(moves.map((move) => move.split(' ').map((name) => path.join(root, name))))}) {
           for (;;) {
@@ -258,7 +260,7 @@ for (const way of ['descriptor', 'path'] as const satisfies readonly Way[]) {
       await swapper.turns(1);
       const seen = { inside: 0, refused: 0 };
       for (let n = 0; n < 400 || seen.inside === 0 || seen.refused === 0; n++) {
-        for (const names of [['d', 'f'], ['g']]) {
+        for (const names of [['d', 'f'], ['g'], ['l', 'f']]) {
           const descriptor = openInside({ root, names }, { alone: true, way });
           if (descriptor === undefined) {
             seen.refused += 1;
