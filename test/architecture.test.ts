@@ -31,6 +31,8 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^just-bash$/, /^src\/sandbox\//],
   [/^mdast-util-|^micromark/, /^src\/channels\//],
   [/^turndown$/, /^src\/tools\/page\//],
+  [/^@modelcontextprotocol\//, /^src\/tools\/mcp\//],
+  [/^jose$/, /^src\/capabilities\//],
   [/^commander$/, /^src\/cli\//],
   [/^pino$|^prom-client$/, /^src\/app\//],
   [/^zod$/, /^src\//],
