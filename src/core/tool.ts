@@ -76,10 +76,24 @@ export type ToolContext = Readonly<{
   artifact(artifact: Artifact): Promise<HandedOver>;
 }>;
 
+/** How a tool is shown to people (X2). No model reads it. */
+export type ToolAbout = Readonly<{
+  displayName: string;
+  /** An emoji. */
+  icon?: string;
+  category: string;
+  tags: readonly string[];
+  version: string;
+  /** Not listed for people; it can be called like any other. */
+  hidden: boolean;
+}>;
+
 /** A function a model may call. */
 export type Tool = Readonly<{
   name: string;
   description: string;
+  /** Absent: it is shown by its name. */
+  about?: ToolAbout;
   /** JSON Schema, type `object`. */
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;
