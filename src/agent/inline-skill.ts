@@ -48,6 +48,7 @@ export function whyForked(skill: Skill, tools: readonly string[], hasModel: bool
   if (skill.env.length > 0) return 'it has an environment of its own';
   if (skill.capabilities.length > 0) return 'it has capabilities of its own';
   if (skill.packages.length > 0) return 'it needs packages';
+  if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
   if (hasModel || skill.model !== undefined) return 'it has a model of its own';
   const lacking = namedElsewhere(skill.allowedTools ?? [], tools);
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;

@@ -30,6 +30,7 @@ import { createReportDenial } from './report-denial.ts';
 import { chatFolder } from './run-folders.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
+import { turnBash } from './turn-bash.ts';
 import { turnFileTools } from './turn-file-tools.ts';
 
 type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
@@ -47,7 +48,7 @@ export type GrantTurn = (
 export function createGrantTurn(options: {
   live: () => Live;
   library: SkillLibrary;
-  sandbox: Pick<Sandbox, 'seen'>;
+  sandbox: Sandbox;
   authoring: Pick<SkillAuthoring, 'asItStands'>;
   availability: Availability;
   readiness: Readiness;
@@ -64,7 +65,7 @@ export function createGrantTurn(options: {
 }): GrantTurn {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
     options;
-  const { moved, audit, budgets } = options;
+  const { sandbox, moved, audit, budgets } = options;
   const followInTurn = createFollowInTurn(options);
   const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
@@ -121,8 +122,10 @@ export function createGrantTurn(options: {
     // Where the model may use no skill, what is left is for one that the person starts.
     const ofSkills = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
     const chat = chatFolder(config.bot.workspace, await moved.original(conversation));
-    const files = turnFileTools(chat, config.sandbox.diskMb * 1024 * 1024);
-    const others = [...files, ...options.web()].filter(({ name }) => wanted.has(name));
+    const files = turnFileTools(chat, sandbox, config.sandbox.diskMb * 1024 * 1024);
+    const { workspace } = config.bot;
+    const bash = turnBash({ sandbox, workspace, chat, simple: () => contraction.commands !== undefined });
+    const others = [bash, ...files, ...options.web()].filter(({ name }) => wanted.has(name));
     const tools = [...ofSkills, ...others];
     const names = tools.map(({ name }) => name);
     const shown = (): readonly Tool[] => {

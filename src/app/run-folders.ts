@@ -34,22 +34,27 @@ export function runPlaces(
   skill: Skill,
   sandbox: Pick<Sandbox, 'seen'>,
 ): Places {
-  const seen = (folder: 'scratch' | 'chat' | 'skill', host: string): Place['seen'] => {
-    const name = sandbox.seen(folder, host);
-    return name === `/${folder}` ? [name] : [name, `/${folder}`];
-  };
   return [
-    { kind: 'scratch', seen: seen('scratch', scratch), host: scratch },
-    { kind: 'chat', seen: seen('chat', chat), host: chat },
+    { kind: 'scratch', seen: namesOf(sandbox, 'scratch', scratch), host: scratch },
+    { kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat },
     ...(skill.directory === undefined
       ? []
-      : [{ kind: 'skill' as const, seen: seen('skill', skill.directory), skill }]),
+      : [{ kind: 'skill' as const, seen: namesOf(sandbox, 'skill', skill.directory), skill }]),
   ];
 }
 
 /** What those of the main agent see: there is no run, so only the conversation's folder. */
-export function turnPlaces(chat: string): Places {
-  return [{ kind: 'chat', seen: ['/chat'], host: chat }];
+export function turnPlaces(chat: string, sandbox: Pick<Sandbox, 'seen'>): Places {
+  return [{ kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat }];
+}
+
+function namesOf(
+  sandbox: Pick<Sandbox, 'seen'>,
+  folder: 'scratch' | 'chat' | 'skill',
+  host: string,
+): Place['seen'] {
+  const name = sandbox.seen(folder, host);
+  return name === `/${folder}` ? [name] : [name, `/${folder}`];
 }
 
 /** By the conversation's key. Those of a chat's threads begin with that of the chat and a dash. */

@@ -62,7 +62,15 @@ export function runTools({
   const script = skillsRunScriptTool({ ...ground, env, packages });
   const bash = bashTool({
     ...ground,
-    simple,
+    folders: [
+      `${sandbox.seen('scratch', folders.scratch)} (of this run, the working directory)`,
+      `${sandbox.seen('chat', folders.chat)} (kept for this conversation)`,
+      ...(skill.directory === undefined
+        ? []
+        : [`${sandbox.seen('skill', skill.directory)} (this skill, read-only)`]),
+    ],
+    within: (work) => work(folders),
+    simple: () => simple,
     env: knowsEnv ? env : {},
     // What skills call their scripts by in their instructions, run as this bot runs scripts.
     ...(skill.directory === undefined || scripts.length === 0

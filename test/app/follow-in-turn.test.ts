@@ -322,7 +322,7 @@ test('U8 I5 arguments that found no place are said after the body, as `args` or 
   assert.match(without, /\nBe kind\.\n<\/instruction>$/);
 });
 
-test('U8 an inline skill with an env, capabilities, packages, a model or tools the main agent lacks is forked', async (t) => {
+test('U8 an inline skill with an env, capabilities, packages, scripts, a model or tools the main agent lacks is forked', async (t) => {
   const forks = {
     a: allowing(undefined, 'context: inline\nenv: [A_KEY]\n'),
     b: allowing(undefined, 'context: inline\ncapabilities: [mail.read]\n'),
@@ -331,9 +331,10 @@ test('U8 an inline skill with an env, capabilities, packages, a model or tools t
     e: allowing(undefined, 'context: inline\n'),
     f: allowing(undefined, 'context: inline\nbackground: true\n'),
     g: allowing(undefined, 'context: inline\npackages: [jq]\n'),
+    h: allowing(undefined, 'context: inline\n'),
   };
   const stage = await openTurnStage(t, {
-    skills: forks,
+    skills: { ...forks, 'h/scripts/run.sh': 'echo h\n' },
     toml: '[skills.e]\nmodel = "haiku"\n',
     script: [calls(...Object.keys(forks).map((name) => `use_skill ${name}`), 'write_file x'), 'Done.'],
   });
@@ -348,11 +349,12 @@ test('U8 an inline skill with an env, capabilities, packages, a model or tools t
     /model/,
     /background/,
     /packages/,
+    /scripts/,
   ];
   for (const [index, result] of (await stage.results()).slice(0, why.length).entries()) {
     assert.match(result, /^warning INLINE_FORKED: /);
     assert.match(result.split('\n')[0] ?? '', why[index]!);
-    assert.match(result, /<output>\n[a-g] ran/);
+    assert.match(result, /<output>\n[a-h] ran/);
   }
 });
 

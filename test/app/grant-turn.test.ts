@@ -5,11 +5,13 @@ import type { Live } from '../../src/app/live.ts';
 import { skillRules } from '../../src/config/access-from-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
+import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import type { SkillLibrary } from '../../src/skills/skill-library.ts';
 import type { InboxItem } from '../../src/stores/store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { makeSkill } from '../support/make-skill.ts';
+import { sandboxLimits } from '../support/sandbox-limits.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
@@ -38,7 +40,7 @@ function grantFor(message: Message) {
         redact: (text: string) => text,
       }) as unknown as Live,
     library: { current: () => registry, rescan: async () => registry } as unknown as SkillLibrary,
-    sandbox: { seen: (_folder, host) => host },
+    sandbox: createOffSandbox({ limits: sandboxLimits }),
     availability: () => () => true,
     readiness: () => undefined,
     runSkill: async () => assert.fail('nothing is run'),

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { callSteps, isRun, resultsIn } from '../support/call-steps.ts';
+import { callSteps, isRun, resultsIn, stepsOf } from '../support/call-steps.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 
 const skills = {
@@ -115,6 +115,39 @@ test('T10 what is in the conversation folder is there for the next run and for t
   const [read, scratch] = resultsIn(bot.messages.requests.at(-1)!.body);
   assert.match(read!, /mine/);
   assert.match(scratch!, /FILE_NOT_FOUND/);
+});
+
+test('T2 T4 T5 with bash in [agent] tools the main agent runs commands: its conversation’s folder, a scratch that is gone, no network', async (t) => {
+  const bot = await startWholeBot(t, {
+    toml: `${toml}[agent]\ntools = ["use_skill", "skills_load", "bash", "read_file"]\n`,
+    skills: { git: '---\nname: git\ndescription: Git.\nallowed-tools: Bash(cat:*)\n---\nUse it.\n' },
+    script: stepsOf(
+      [
+        { name: 'bash', input: { command: 'echo mine > /chat/made.txt; echo x > left.txt; pwd; ls' } },
+        { name: 'bash', input: { command: 'cat /chat/made.txt; ls left.txt' } },
+        { name: 'read_file', input: { path: '/chat/made.txt' } },
+        { name: 'skills_load', input: { skill: 'git' } },
+        { name: 'bash', input: { command: 'cat /chat/made.txt; id' } },
+        { name: 'bash', input: { command: "cat '/chat/made.txt'" } },
+      ],
+      'All done.',
+    ),
+  });
+  const ann = bot.telegram.person({ name: 'Ann' });
+  ann.says('make it');
+  await ann.dm.nextMessage('All done.');
+  const [made, again, read, , refused, simple] = resultsIn(bot.messages.requests.at(-1)!.body);
+  assert.match(made!, /left\.txt/);
+  assert.match(again!, /mine/);
+  assert.match(
+    again!,
+    /SCRIPT_FAILED/,
+    'what one command left in its scratch folder is not there for the next',
+  );
+  assert.match(read!, /mine/);
+  assert.match(refused!, /TOOL_NOT_ALLOWED/);
+  assert.match(simple!, /mine/);
+  assert.deepEqual(await readdir(path.join(bot.home, 'workspace', 'runs')), []);
 });
 
 test('T12 a limit of the platform is said to the person, and the conversation goes on', async (t) => {

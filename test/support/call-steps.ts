@@ -12,12 +12,20 @@ export function callSteps(
   calls: readonly ScriptedCall[],
   said = 'All done.',
 ): (request: MessagesRequest) => ServerStep {
+  const step = stepsOf(calls, 'done');
+  return (request) => (isRun(request) ? step(request) : said);
+}
+
+/** These calls one after another, whoever is asked, and then `said`. */
+export function stepsOf(
+  calls: readonly ScriptedCall[],
+  said: string,
+): (request: MessagesRequest) => ServerStep {
   return (request) => {
-    if (!isRun(request)) return said;
-    const call = calls[resultsIn(request).length];
-    if (call === undefined) return 'done';
-    const id = `toolu_${resultsIn(request).length}`;
-    return { content: [{ type: 'tool_use', id, ...call }], stopReason: 'tool_use' };
+    const made = resultsIn(request).length;
+    const call = calls[made];
+    if (call === undefined) return said;
+    return { content: [{ type: 'tool_use', id: `toolu_${made}`, ...call }], stopReason: 'tool_use' };
   };
 }
 

@@ -12,18 +12,24 @@ import { answerCommand, commandOutputLimit } from './command-answer.ts';
 /** Bytes of a command: Linux takes no argument of more than 128 KiB. */
 const commandLimit = 100_000;
 
+/** Folders of the host for one command; both exist already. */
+export type CommandFolders = Readonly<{ scratch: string; chat: string }>;
+
 /**
- * `bash {command}` in a run: a command that the model writes, in the sandbox (T4). With `simple` it is one command without a
- * shell, its words an argument vector (T5). Folders exist already; `env` is what may be known to such a command (U3). A
- * command that only starts a script of the skill is carried out by `script`, `skills_run_script`, where that is given.
+ * `bash {command}`: a command that the model writes, in the sandbox (T4). With `simple` it is one command without a shell,
+ * its words an argument vector (T5). `env` is what may be known to such a command (U3). A command that only starts a script
+ * of the skill is carried out by `script`, `skills_run_script`, where that is given.
  */
 export function bashTool(options: {
-  skill: Skill;
+  /** Whose run it is; absent for the main agent, whose commands reach no network. */
+  skill?: Pick<Skill, 'name' | 'directory' | 'network'>;
   sandbox: Sandbox;
-  scratch: string;
-  chat: string;
+  /** What the model is told of the folders. */
+  folders: readonly string[];
+  /** Runs a command in its folders. */
+  within<Outcome>(work: (folders: CommandFolders) => Promise<Outcome>): Promise<Outcome>;
   env: Readonly<Record<string, string>>;
-  simple: boolean;
+  simple(): boolean;
   timeoutMs: number;
   script?: Readonly<{
     ground: ScriptGround;
@@ -32,21 +38,16 @@ export function bashTool(options: {
     mayRun(requester: Requester): boolean;
   }>;
 }): Tool {
-  const { skill, sandbox, scratch, chat, env, simple, timeoutMs, script } = options;
-  const { directory } = skill;
-  const folders = [
-    `${sandbox.seen('scratch', scratch)} (of this run, the working directory)`,
-    `${sandbox.seen('chat', chat)} (kept for this conversation)`,
-    ...(directory === undefined ? [] : [`${sandbox.seen('skill', directory)} (this skill, read-only)`]),
-  ];
+  const { skill, sandbox, folders, within, env, simple, timeoutMs, script } = options;
+  const network = skill?.network ?? [];
   return defineTool({
     name: 'bash',
-    description: `Runs ${simple ? 'one simple command' : 'a shell command'} in a sandbox. Folders: ${folders.join(', ')}.`,
+    description: `Runs ${simple() ? 'one simple command' : 'a shell command'} in a sandbox. Folders: ${folders.join(', ')}.`,
     input: z.object({ command: z.string().min(1) }),
     traits: { sideEffects: true, idempotent: false, requiresNetwork: false, requiresFilesystem: true },
     risk: riskInSandbox({
       mode: sandbox.mode,
-      reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0,
+      reachesNetwork: sandbox.reachesNetwork && network.length > 0,
     }),
     async run({ command }, context) {
       const { signal, progress } = context;
@@ -61,7 +62,7 @@ export function bashTool(options: {
         const own = ownScript(command, script.ground);
         if (own !== undefined) return script.tool.run(own, context);
       }
-      const words = simple ? parseSimpleCommand(command) : ['sh', '-c', command];
+      const words = simple() ? parseSimpleCommand(command) : ['sh', '-c', command];
       const [program, ...rest] = words ?? [];
       if (program === undefined)
         return fail(
@@ -69,17 +70,18 @@ export function bashTool(options: {
           'that is no simple command: one program and its arguments, no operators, expansions or line ends',
         );
       progress(`running ${oneLine(command, 60)}`);
-      const outcome = await sandbox.run({
-        argv: [program, ...rest],
-        ...(directory === undefined ? {} : { skillDirectory: directory }),
-        scratch,
-        chat,
-        network: skill.network,
-        env,
-        timeoutMs,
-        outputCap: commandOutputLimit,
-        signal,
-      });
+      const outcome = await within((ground) =>
+        sandbox.run({
+          argv: [program, ...rest],
+          ...(skill?.directory === undefined ? {} : { skillDirectory: skill.directory }),
+          ...ground,
+          network,
+          env,
+          timeoutMs,
+          outputCap: commandOutputLimit,
+          signal,
+        }),
+      );
       return answerCommand('the command', outcome, timeoutMs, skill);
     },
   });

@@ -7,12 +7,12 @@ import type { SandboxOutcome, SandboxOutput } from '../../sandbox/sandbox.ts';
 export const commandOutputLimit = 28_000;
 const tailLimit = 4_000;
 
-/** What a model is told of a command that ran in the sandbox for a skill; `what` is what messages call it (R5). */
+/** What a model is told of a command that ran in the sandbox for a skill, or for the main agent; `what` is what messages call it (R5). */
 export function answerCommand(
   what: string,
   outcome: SandboxOutcome,
   timeoutMs: number,
-  skill: Pick<Skill, 'name' | 'network'>,
+  skill?: Pick<Skill, 'name' | 'network'>,
 ): Envelope {
   if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${what}: ${outcome.message}`);
   if (outcome.status === 'stopped') {
@@ -30,7 +30,8 @@ export function answerCommand(
     return fail(code, `${what} ${why}`, tailsOf(outcome));
   }
   if (outcome.exitCode !== 0) {
-    const why = skill.network.length === 0 && missesNetwork.test(outcome.stderr) ? noNetwork(skill.name) : '';
+    const wants = (skill?.network ?? []).length === 0 && missesNetwork.test(outcome.stderr);
+    const why = wants ? noNetwork(skill?.name) : '';
     return fail('SCRIPT_FAILED', `${what} ended with exit code ${outcome.exitCode}${why}`, tailsOf(outcome));
   }
   const { stdout, stderr } = outcome;
@@ -44,7 +45,8 @@ const missesNetwork =
   /could not resolve|unable to resolve|name resolution|name or service not known|nodename nor servname|ENOTFOUND|EAI_AGAIN|network is unreachable/i;
 
 /** Skills of elsewhere know nothing of declaring hosts, so this is where their authors' commands end. */
-function noNetwork(name: string): string {
+function noNetwork(name: string | undefined): string {
+  if (name === undefined) return '. Commands of the main agent have no network';
   return `. Commands of ${name} have no network, as it names no hosts: the operator gives it those it needs in config.toml, [skills.${name}] network = ["api.example.com"]`;
 }
 
