@@ -15,14 +15,16 @@ import type { InlineSkill, SkillRequest } from './use-skill.ts';
 export function createInlineSkill(options: {
   /** Names of the main agent's tools, whatever the turn has left of them. */
   tools(): readonly string[];
+  /** Names of tools that exist, though not for the main agent. */
+  elsewhere(): readonly string[];
   /** Whether the operator gave the skill a model of its own. */
   hasModel(skill: Skill): boolean;
   body(skill: Skill, args: string): Promise<FilledBody>;
   contraction: Pick<Contraction, 'judge'>;
 }): InlineSkill {
-  const { tools, hasModel, body, contraction } = options;
+  const { tools, elsewhere, hasModel, body, contraction } = options;
   return async (skill, request) => {
-    const why = whyForked(skill, tools(), hasModel(skill));
+    const why = whyForked(skill, tools(), hasModel(skill), elsewhere());
     if (why !== undefined) return { forked: `${skill.name} is a run of its own here: ${why}` };
     const args = argumentsOf(request);
     const loaded = await skillInstructions(skill, {
@@ -44,13 +46,18 @@ export function createInlineSkill(options: {
 }
 
 /** Why an inline skill is a run after all where the main agent has these tools; nothing where it can be followed (U8). */
-export function whyForked(skill: Skill, tools: readonly string[], hasModel: boolean): string | undefined {
+export function whyForked(
+  skill: Skill,
+  tools: readonly string[],
+  hasModel: boolean,
+  elsewhere: readonly string[] = [],
+): string | undefined {
   if (skill.env.length > 0) return 'it has an environment of its own';
   if (skill.capabilities.length > 0) return 'it has capabilities of its own';
   if (skill.packages.length > 0) return 'it needs packages';
   if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
   if (hasModel || skill.model !== undefined) return 'it has a model of its own';
-  const lacking = namedElsewhere(skill.allowedTools ?? [], tools);
+  const lacking = namedElsewhere(skill.allowedTools ?? [], tools, elsewhere);
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;
 }
 

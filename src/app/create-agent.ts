@@ -22,6 +22,7 @@ import { createJudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import { auditRuns, measureRunCalls, measureRuns, measureTurnCalls } from './measure-work.ts';
 import type { MovedChats } from './moved-chats.ts';
+import type { OutsideTools } from './outside-tools.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { StandingRules } from './standing-rules.ts';
@@ -45,6 +46,7 @@ export function createAgent(options: {
   budgets: Budgets;
   /** Tools that reach the internet, as config has them now. */
   web: () => readonly Tool[];
+  outside: OutsideTools;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
   audit: Pick<Audit, 'record'>;
@@ -52,9 +54,9 @@ export function createAgent(options: {
   clock: Clock;
   log: Log;
 }): Agent {
-  const { live, store, sandbox, available, approvals, meter, clock, log } = options;
+  const { live, store, sandbox, available, meter, clock, log } = options;
   const questions = createQuestions({ store, clock });
-  const judgeCalls = createJudgeCalls({ live, approvals, rules: options.rules });
+  const judgeCalls = createJudgeCalls(options);
   const readiness = createReadiness({ config: () => live().config, mode: sandbox.mode, available });
   const availability = createAvailability(available);
   const chained = createChainedSkills({

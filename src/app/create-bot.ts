@@ -1,18 +1,7 @@
-import type { Models } from '../agent/create-models.ts';
 import { accessSettings } from '../config/access-from-config.ts';
-import type { Config } from '../config/complete-config.ts';
-import type { ParsedConfig } from '../config/parse-config.ts';
-import type { AccessSettings } from '../core/access-settings.ts';
-import type { Channel } from '../core/channel.ts';
-import type { Clock } from '../core/clock.ts';
-import type { Conversation } from '../core/conversation.ts';
-import type { Log } from '../core/log.ts';
-import type { Meter } from '../core/meter.ts';
-import type { SkillLibrary } from '../skills/skill-library.ts';
-import type { Store } from '../stores/store.ts';
 import { createAgent } from './create-agent.ts';
-import type { Audit } from './audit/create-audit.ts';
 import { createApprovals } from './approvals.ts';
+import type { Bot, BotParts } from './bot.ts';
 import { createBudgets } from './budgets.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
@@ -27,15 +16,13 @@ import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
 import { measureTurns } from './measure-work.ts';
 import { createMovedChats } from './moved-chats.ts';
-import type { SkillSandbox } from './open-skill-sandbox.ts';
 import { createOperate } from './operate.ts';
-import type { Operate } from './control.ts';
 import { outageNotice } from './outage-notice.ts';
-import { createPairing, type Pairing } from './pairing.ts';
-import { createPeople, type People } from './people.ts';
+import { createOutsideTools } from './outside-tools.ts';
+import { createPairing } from './pairing.ts';
+import { createPeople } from './people.ts';
 import { createReconfigure } from './reconfigure.ts';
 import { createShowWork } from './show-work.ts';
-import type { StoreHealth } from './store-health.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
 import { createStandingRules } from './standing-rules.ts';
 import { createUseOf } from './use-of.ts';
@@ -43,52 +30,6 @@ import { createVoice } from './voice.ts';
 import { createWebTools } from './create-web-tools.ts';
 import { watchSources } from './watch-sources.ts';
 import { createWelcome } from './welcome.ts';
-
-/** Parts that are opened before the bot and closed after it. */
-export type BotParts = Readonly<{
-  config: Config;
-  store: Store;
-  library: SkillLibrary;
-  skillSandbox: SkillSandbox;
-  channels: readonly Channel[];
-  makeModels(config: Config): Models;
-  /** Has the last word on access: for the terminal's own rules. */
-  changeAccess?: (access: AccessSettings) => AccessSettings;
-  /** Whether an owner can be told things: one of a terminal only while it is there. */
-  isHere?: (owner: string) => boolean;
-  /** Whether somebody in a conversation could answer what the bot asks. */
-  canAsk?: (conversation: Conversation) => boolean;
-  /** Failed tries of a message before it is given up, by its key: fewer where somebody waits (Q3). */
-  mostTries?: (key: string) => number;
-  /** Told of each message that was given up. */
-  onSetAside?: (key: string) => void;
-  /** The health of `store`: what is begun in an outage waits there (Q11). */
-  health: Pick<StoreHealth, 'start' | 'stop'>;
-  audit: Audit;
-  meter: Meter;
-  /** The process's own: what git needs of it is taken (D6). */
-  env: Readonly<Record<string, string | undefined>>;
-  clock: Clock;
-  log: Log;
-}>;
-
-export type Bot = Readonly<{
-  /** Resolves when every channel takes events; work left from before goes on meanwhile. */
-  start(): Promise<void>;
-  /** Stops accepting, finishes or checkpoints what runs, flushes (Q7). */
-  stop(): Promise<void>;
-  /** Cancels what runs in a lane now. */
-  cancel(lane: string): Promise<void>;
-  /** Resolves when nothing waits or runs, and everything was sent. */
-  idle(): Promise<void>;
-  operate: Operate;
-  people: People;
-  pairing: Pairing;
-  /** Takes the secrets of the config in force out of text. */
-  redact(text: string): string;
-  /** Takes a saved config in, or reports what is wrong with it (G3). */
-  reconfigure(outcome: ParsedConfig): void;
-}>;
 
 /** Sends under way get so long to end; most wait for nothing but the platform's pace. */
 const deliveryGraceMs = 2_000;
@@ -154,6 +95,7 @@ export function createBot(parts: BotParts): Bot {
   const agent = createAgent({
     live: current,
     web: createWebTools({ config: () => live.config, clock, log }),
+    outside: createOutsideTools({ sources: parts.outside, isOwner: people.isOwner, useOf, log }),
     moved,
     handOver,
     store,

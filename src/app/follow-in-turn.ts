@@ -13,6 +13,7 @@ import { createSkillsReadFile } from '../tools/built-in/create-skills-read-file.
 import { createSkillsSearch } from '../tools/built-in/create-skills-search.ts';
 import { createContraction, type Contraction } from '../tools/contraction.ts';
 import type { Live } from './live.ts';
+import type { OutsideTools } from './outside-tools.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 
 /** What the main agent can do with skills in one turn besides running them (R1, U8), and what that makes of its tools (T6). */
@@ -28,6 +29,7 @@ export function createFollowInTurn(options: {
   library: SkillLibrary;
   sandbox: Pick<Sandbox, 'seen'>;
   authoring: Pick<SkillAuthoring, 'asItStands'>;
+  outside: Pick<OutsideTools, 'names'>;
   log: Log;
 }): (turn: {
   /** Skills that the model may use now. */
@@ -37,7 +39,7 @@ export function createFollowInTurn(options: {
   /** Names of everything the main agent has in this turn. */
   names(): readonly string[];
 }) => FollowInTurn {
-  const { live, library, sandbox, authoring, log } = options;
+  const { live, library, sandbox, authoring, outside, log } = options;
   const make = {
     list: createSkillsList(),
     search: createSkillsSearch(),
@@ -56,6 +58,7 @@ export function createFollowInTurn(options: {
   return ({ visible, byPerson, names }) => {
     const contraction = createContraction({
       tools: names,
+      elsewhere: outside.names,
       settings() {
         const { allowedToolsEnforcement, invalidAllowedTools } = live().config.skills;
         return { enforcement: allowedToolsEnforcement, invalid: invalidAllowedTools };
@@ -87,6 +90,7 @@ export function createFollowInTurn(options: {
       ],
       inline: createInlineSkill({
         tools: names,
+        elsewhere: outside.names,
         hasModel: ({ name }) => live().config.skills.byName[name]?.model !== undefined,
         body,
         contraction,

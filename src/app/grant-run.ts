@@ -25,6 +25,7 @@ import type { ChainedSkills } from './chained-skills.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
+import type { OutsideTools } from './outside-tools.ts';
 import { makeRunFolders, runFolders } from './run-folders.ts';
 import { runTools } from './run-tools.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
@@ -47,6 +48,7 @@ export function createGrantRun(options: {
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
   judgeCalls: JudgeCalls;
   web: () => readonly Tool[];
+  outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
   questions: Pick<Questions, 'tool'>;
@@ -63,6 +65,7 @@ export function createGrantRun(options: {
     authoring,
     judgeCalls,
     web,
+    outside,
     moved,
     handOver,
     questions,
@@ -131,7 +134,12 @@ export function createGrantRun(options: {
       web: web(),
     });
     const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
-    const tools = [...own, asking, ...(chains ? [await chained(skill, run, context.requester)] : [])];
+    const tools = [
+      ...own,
+      asking,
+      ...(chains ? [await chained(skill, run, context.requester)] : []),
+      ...(await outside.offered(context.requester, 'run')),
+    ];
     await makeRunFolders(folders);
     const ceiling = makeCeiling(
       allowed,
@@ -139,6 +147,7 @@ export function createGrantRun(options: {
       {
         declaresCapabilities: skill.capabilities.length > 0,
         invalid: config.skills.invalidAllowedTools,
+        elsewhere: outside.names(),
       },
     );
     for (const { code, message } of ceiling.warnings) log.warn({ skill: skill.name, code }, message);

@@ -25,6 +25,7 @@ import { createFollowInTurn } from './follow-in-turn.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
+import type { OutsideTools } from './outside-tools.ts';
 import type { Availability } from './readiness.ts';
 import { createReportDenial } from './report-denial.ts';
 import { chatFolder } from './run-folders.ts';
@@ -58,6 +59,7 @@ export function createGrantTurn(options: {
   attendTask: AttendTask;
   judgeCalls: JudgeCalls;
   web: () => readonly Tool[];
+  outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
   audit: Pick<Audit, 'record'>;
@@ -125,7 +127,10 @@ export function createGrantTurn(options: {
     const files = turnFileTools(chat, sandbox, config.sandbox.diskMb * 1024 * 1024);
     const { workspace } = config.bot;
     const bash = turnBash({ sandbox, workspace, chat, simple: () => contraction.commands !== undefined });
-    const others = [bash, ...files, ...options.web()].filter(({ name }) => wanted.has(name));
+    const others = [
+      ...[bash, ...files, ...options.web()].filter(({ name }) => wanted.has(name)),
+      ...(await options.outside.offered(requester, 'main')),
+    ];
     const tools = [...ofSkills, ...others];
     const names = tools.map(({ name }) => name);
     const shown = (): readonly Tool[] => {

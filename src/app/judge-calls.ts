@@ -7,6 +7,7 @@ import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import type { Approval, Approvals, AskedCall } from './approvals.ts';
 import type { Live } from './live.ts';
+import type { OutsideTools } from './outside-tools.ts';
 import type { StandingRule, StandingRules } from './standing-rules.ts';
 
 /** One loop's calls, as policy judges them. */
@@ -32,8 +33,9 @@ export function createJudgeCalls(options: {
   live: () => Live;
   approvals: Approvals;
   rules: Pick<StandingRules, 'covers'>;
+  outside: Pick<OutsideTools, 'mayCall'>;
 }) {
-  const { live, approvals, rules } = options;
+  const { live, approvals, rules, outside } = options;
 
   return ({ skill, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall =>
     async (call, signal) => {
@@ -44,6 +46,8 @@ export function createJudgeCalls(options: {
       const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | 'confirm' | 'confirm by rule'> => {
         const may = await mayGoOn();
         if (!may.allowed) return may;
+        const mayUse = await outside.mayCall(tool, requester);
+        if (!mayUse.allowed) return mayUse;
         const of = { tool: tool.name, risk, requester, ...ofSkill };
         const { action, byRule } = decidePolicy(live().config.policy, of);
         if (action === 'allow') return { allowed: true };

@@ -13,7 +13,8 @@ import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { controlPath, serveControl, type Control } from './control.ts';
-import { createBot, type Bot } from './create-bot.ts';
+import type { Bot } from './bot.ts';
+import { createBot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openHealth } from './open-health.ts';
 import { openLibrary } from './open-library.ts';
@@ -100,6 +101,7 @@ export async function openBot(options: {
     onSetAside: terminals.givenUp,
     health: health.ofStore,
     audit: createAudit({ dataDir: config.bot.dataDir, keyed: health.store.keyed, clock, log }),
+    outside: [],
     meter: health.meter,
     env,
     clock,

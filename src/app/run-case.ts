@@ -77,6 +77,7 @@ export async function runCase(
     onSetAside: () => faults.unshift('it could not be answered'),
     health: health.ofStore,
     audit: noAudit,
+    outside: [],
     meter: meterOf(used),
     clock,
     log: noting(log, faults),

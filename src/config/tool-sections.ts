@@ -112,6 +112,7 @@ export const mcpServer = section(
     url: httpUrl.optional(),
     headers: textTable.default({}),
     trusted: z.boolean().default(false),
+    main: z.boolean().default(true),
     chat_types: z.array(chatType).optional(),
     users: z.array(userId).optional(),
   },

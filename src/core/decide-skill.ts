@@ -1,19 +1,11 @@
 import type { SkillRules } from './access-settings.ts';
-import { listsId } from './chat-id.ts';
-import type { ChatType, SeenChatType } from './conversation.ts';
+import type { ChatType } from './conversation.ts';
+import { whyNoAccess, type AccessRules, type Use } from './decide-access.ts';
 import type { Decision } from './decision.ts';
 import type { Skill } from './skill.ts';
 
 /** Where, by whom and for whom a skill is wanted. */
-export type SkillUse = Readonly<{
-  chatType: SeenChatType;
-  /** Qualified; a migrated group's new id first, then the ids it had (A6). */
-  chatIds: readonly string[];
-  external: boolean;
-  /** Sender id. */
-  sender: string;
-  by: 'person' | 'model';
-}>;
+export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
 
 export type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
 
@@ -46,22 +38,14 @@ function decideHere(
 ): Decision<SkillDenial> {
   const { name, access } = skill;
   const settings = rules.skills.get(name) ?? {};
-  const types: readonly SeenChatType[] = allowedChatTypes(skill, rules);
-  if (!types.includes(use.chatType)) {
-    const those = types.join(', ') || 'no';
-    return deny('SKILL_NOT_AVAILABLE_HERE', `${name} is for ${those} chats; this one is ${use.chatType}`);
-  }
-  // Not `use.external` alone: a use that lost the field must not pass.
-  if ((access.sensitive || settings.sensitive === true) && use.external !== false) {
-    return deny('SKILL_NOT_AVAILABLE_HERE', `${name} is sensitive and this chat is shared with others`);
-  }
-  const chats = allowedChats(name, rules);
-  if (chats !== undefined && !use.chatIds.some((id) => listsId(chats, id))) {
-    return deny('SKILL_NOT_AVAILABLE_HERE', `${use.chatIds[0] ?? 'this chat'} is not in allow_chat_ids`);
-  }
-  if (settings.allowUsers !== undefined && !listsId(settings.allowUsers, use.sender)) {
-    return deny('SKILL_NOT_AVAILABLE_HERE', `${use.sender} is not in allow_users of ${name}`);
-  }
+  const place: AccessRules = {
+    chatTypes: allowedChatTypes(skill, rules),
+    sensitive: access.sensitive || settings.sensitive === true,
+    chats: allowedChats(name, rules),
+    users: settings.allowUsers,
+  };
+  const kept = whyNoAccess(name, place, use);
+  if (kept !== undefined) return deny('SKILL_NOT_AVAILABLE_HERE', kept);
   // Not `rules.enabled` alone: rules that lost the field must not pass.
   if (rules.enabled !== true) {
     return deny('SKILL_DISABLED', 'skills are switched off: set [skills] enabled = true');

@@ -58,7 +58,12 @@ export function openCeiling(tools: readonly string[]): Ceiling {
 export function makeCeiling(
   allowedTools: readonly string[] | undefined,
   hostTools: readonly string[],
-  options: Readonly<{ declaresCapabilities: boolean; invalid: 'error' | 'baseline' | 'ignore' }>,
+  options: Readonly<{
+    declaresCapabilities: boolean;
+    invalid: 'error' | 'baseline' | 'ignore';
+    /** Names of tools that exist, though perhaps not for this run. */
+    elsewhere?: readonly string[];
+  }>,
 ): CeilingResult {
   const granted = hostTools.filter((name) => options.declaresCapabilities || !isCapability(name));
   const baseline = granted.filter(
@@ -72,7 +77,7 @@ export function makeCeiling(
     granted,
     baseline,
     everything,
-    known: knownTools(hostTools),
+    known: knownTools([...hostTools, ...(options.elsewhere ?? [])]),
     invalid: options.invalid,
     whom: 'runs',
   });
@@ -129,8 +134,9 @@ export function drawCeiling(
 export function namedElsewhere(
   allowedTools: readonly string[],
   offered: readonly string[],
+  elsewhere: readonly string[] = [],
 ): readonly string[] {
-  const known = knownTools(offered);
+  const known = knownTools([...offered, ...elsewhere]);
   return allowedTools.filter((written) => {
     const entry = readAllowedEntry(written);
     return namedBy(entry, known).length > 0 && namedBy(entry, offered).length === 0;

@@ -36,12 +36,14 @@ export type Contraction = Readonly<
 export function createContraction(options: {
   /** Names of everything the main agent has in this turn. */
   tools(): readonly string[];
+  /** Names of tools that exist, though not for this turn. */
+  elsewhere(): readonly string[];
   settings(): Readonly<{ enforcement: 'on' | 'off'; invalid: 'error' | 'baseline' | 'ignore' }>;
   /** What a skill's definition allows by now: an edit that tightens counts at once (D7). */
   allowedNow(skill: string): readonly string[] | undefined;
   log: Log;
 }): Contraction {
-  const { tools, settings, allowedNow, log } = options;
+  const { tools, elsewhere, settings, allowedNow, log } = options;
   const bound: Followed[] = [];
 
   const draw = (list: readonly string[], invalid: 'error' | 'baseline' | 'ignore'): CeilingResult =>
@@ -49,7 +51,7 @@ export function createContraction(options: {
       granted: tools(),
       baseline: tools().filter((name) => alwaysAllowed.includes(name)),
       everything: tools(),
-      known: knownTools(tools()),
+      known: knownTools([...tools(), ...elsewhere()]),
       invalid,
       whom: 'the main agent',
     });

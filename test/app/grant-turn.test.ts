@@ -48,6 +48,7 @@ function grantFor(message: Message) {
     attendTask: async () => assert.fail('nothing is waited for'),
     judgeCalls: () => async () => ({ allowed: true }),
     web: () => [],
+    outside: { offered: async () => [], names: () => [] },
     moved: { original: async (conversation) => conversation },
     log: quietLog(),
   });

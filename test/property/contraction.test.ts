@@ -37,6 +37,7 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
         const open = (allowedNow: (name: string) => readonly string[] | undefined): Contraction =>
           createContraction({
             tools: () => tools,
+            elsewhere: () => [],
             settings: () => ({ enforcement: 'on', invalid }),
             allowedNow,
             log: quietLog(),

@@ -108,6 +108,7 @@ export async function openTurnStage(
         access: { ...skill.access, approved: !unapproved.has(skill.name) },
       }),
     },
+    outside: { names: () => [] },
     sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` },
     log,
   });
