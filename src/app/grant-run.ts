@@ -171,6 +171,7 @@ export function createGrantRun(options: {
       log,
       onProgress: (text) => context.progress(`${skill.name}: ${oneLine(text, 80)}`),
       turn: `${context.turn}!${run.id}`,
+      settings: ({ name }) => ({ ...live().config.tools[name] }),
       handOver,
       audit: (call) =>
         audit.record(auditOfCall(call, { skill: skill.name, run: run.id }, live().config.audit.arguments)),

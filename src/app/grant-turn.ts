@@ -166,6 +166,7 @@ export function createGrantTurn(options: {
         log,
         onProgress: progress,
         turn: item.key,
+        settings: ({ name }) => ({ ...live().config.tools[name] }),
         handOver,
         audit: (call) => audit.record(auditOfCall(call, {}, live().config.audit.arguments)),
       });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
+import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
 
 /** What a call may do to the world; risk is worked out from it (T7). */
 export type Traits = Readonly<{
@@ -66,6 +67,8 @@ export type ToolContext = Readonly<{
   /** The inbox item that it is done for, and behind `!` the runs in it: what is sent of it begins with this. */
   turn: string;
   signal: AbortSignal;
+  /** What is set of this tool in this chat (X3): `run` of `defineTool` gets it checked, defaults filled in. */
+  settings: SettingValues;
   /** Says in a few words what is going on; a person may see it (U13). */
   progress(text: string): void;
   /** Says that this call's outcome is what an inbox item would have told: that item is done when the outcome is stored. */
@@ -103,6 +106,8 @@ export type Tool = Readonly<{
   labelsOutput?: boolean;
   /** Characters of its output that reach the model; 30,000 where absent (M3). */
   outputLimit?: number;
+  /** What people can set of it; absent where that is nothing (X3). */
+  settings?: ToolSettings;
   /** What is wrong with an input, for the model to act on; nothing where `run` would take it (T1). */
   check(input: unknown): string | undefined;
   /** Validates, then runs. A failed validation is an ARGUMENTS_INVALID envelope that the model can act on (T1). */
@@ -110,27 +115,35 @@ export type Tool = Readonly<{
 }>;
 
 /** All of a tool but what it does. */
-export type ToolDefinition<Input extends z.ZodType> = Readonly<{
+export type ToolDefinition<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject> = Readonly<{
   name: string;
   description: string;
   input: Input;
   traits: Traits;
   risk?: Risk;
+  /** A zod object, a field for each setting, described by `.meta({…})` (X3): see `toolSettings`. */
+  settings?: Settings;
 }>;
 
+/** What a tool does; `context.settings` are the output of its settings' schema. */
+type Run<Input extends z.ZodType, Settings extends z.ZodObject> = (
+  input: z.output<Input>,
+  context: ToolContext & Readonly<{ settings: z.output<Settings> }>,
+) => Promise<Envelope>;
+
 /** Makes a tool from a zod object: the schema the model sees and the check of what it sends are one. */
-export function defineTool<Input extends z.ZodType>(
-  definition: ToolDefinition<Input> &
-    Readonly<{ run(input: z.output<Input>, context: ToolContext): Promise<Envelope> }>,
+export function defineTool<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject>(
+  definition: ToolDefinition<Input, Settings> & Readonly<{ run: Run<Input, Settings> }>,
 ): Tool {
   return prepareTool(definition)(definition.run);
 }
 
-/** The same for a tool that does something else each turn: the schema is made once. */
-export function prepareTool<Input extends z.ZodType>(
-  definition: ToolDefinition<Input>,
-): (run: (input: z.output<Input>, context: ToolContext) => Promise<Envelope>) => Tool {
+/** The same for a tool that does something else each turn: the schemas are made once. */
+export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject>(
+  definition: ToolDefinition<Input, Settings>,
+): (run: Run<Input, Settings>) => Tool {
   const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.input, { io: 'input' });
+  const settings = definition.settings === undefined ? undefined : toolSettings(definition.settings);
   return (run) =>
     Object.freeze({
       name: definition.name,
@@ -138,6 +151,7 @@ export function prepareTool<Input extends z.ZodType>(
       inputSchema,
       traits: definition.traits,
       ...(definition.risk === undefined ? {} : { risk: definition.risk }),
+      ...(settings === undefined ? {} : { settings }),
       check(input: unknown) {
         const parsed = definition.input.safeParse(input);
         return parsed.success ? undefined : z.prettifyError(parsed.error);
@@ -145,7 +159,14 @@ export function prepareTool<Input extends z.ZodType>(
       async run(input: unknown, context: ToolContext) {
         const parsed = definition.input.safeParse(input);
         if (!parsed.success) return fail('ARGUMENTS_INVALID', z.prettifyError(parsed.error));
-        return run(parsed.data, context);
+        const set = settings?.resolve(context.settings) ?? { ok: true, values: {} };
+        if (!set.ok) return fail('TOOL_FAILED', notSet(definition.name, set.problems));
+        return run(parsed.data, { ...context, settings: set.values as z.output<Settings> });
       },
     });
+}
+
+function notSet(name: string, problems: readonly SettingProblem[]): string {
+  const what = problems.map(({ key, problem }) => (key === undefined ? problem : `${key}: ${problem}`));
+  return `${name} is not set up (${what.join('; ')}): an owner has to do that with /settings or in [tools.${name}]`;
 }

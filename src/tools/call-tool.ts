@@ -6,8 +6,10 @@ import type { Log } from '../core/log.ts';
 import { oneLine, truncate } from '../core/text.ts';
 import type { Artifact, Delivered, HandedOver, HandOver, Requester, Risk, Tool } from '../core/tool.ts';
 import type { CallTool, ToolCall } from '../core/tool-call.ts';
+import type { SettingValues } from '../core/tool-settings.ts';
 import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../stores/store-fault.ts';
+import { reasonOf, toldOf } from './reason-of.ts';
 import { riskOf } from './risk.ts';
 
 /** What policy judges: a call whose tool is allowed and whose input is valid (T8). */
@@ -70,10 +72,12 @@ export function createCallTool(options: {
   onProgress: (text: string) => void;
   /** What the calls are made for: see `ToolContext.turn`. */
   turn: string;
+  /** What is set of a tool for this requester's chat (X3). */
+  settings: (tool: Tool) => Promise<SettingValues> | SettingValues;
   handOver: HandOver;
   audit: (call: AuditedCall) => Promise<void> | void;
 }): CallTool {
-  const { ceiling, decide, requester, redact, log, onProgress, turn, handOver, audit } = options;
+  const { ceiling, decide, requester, redact, log, onProgress, turn, settings, handOver, audit } = options;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
 
   return async (call, signal, begin = async () => undefined) => {
@@ -125,6 +129,7 @@ export function createCallTool(options: {
     );
     if (signal.aborted) return cancelled;
     if (denial !== undefined) return denial;
+    const set = await settings(tool);
     made.unjournalled = true;
     await made.begin();
     made.unjournalled = false;
@@ -140,6 +145,7 @@ export function createCallTool(options: {
       toolUseId: call.id,
       turn,
       signal,
+      settings: set,
       progress: (line) => onProgress(redact(oneLine(line, 200))),
       settle: (item) => (made.settles = item),
       awaitAnswer: (question) => (made.asks = question),
@@ -279,22 +285,4 @@ function problemOf({ input }: ToolCall, tool: Tool): string | undefined {
 
 function jsonOf(input: unknown): string {
   return input === undefined ? '' : JSON.stringify(input);
-}
-
-/** What an error says, without its stack. */
-function reasonOf(error: unknown): string {
-  const message = error instanceof Error ? error.message || error.name : String(error);
-  const lines = message.split('\n').filter((line) => !/^\s+at .+/.test(line));
-  return truncate(lines.join('\n').trim(), 2_000).text;
-}
-
-/** The same for a model: where a file is on the host is no business of it. */
-function toldOf(error: unknown): string {
-  return hostPaths(error).reduce((text, file) => text.replaceAll(file, '…'), reasonOf(error));
-}
-
-function hostPaths(error: unknown): readonly string[] {
-  if (!(error instanceof Error && 'syscall' in error)) return [];
-  const paths = ['path', 'dest'].map((field): unknown => Reflect.get(error, field));
-  return paths.filter((file) => typeof file === 'string' && file !== '') as string[];
 }

@@ -19,6 +19,7 @@ export function openDoor(tools: readonly Tool[], change: Partial<Door> = {}): Ca
     log: quietLog(),
     onProgress: () => undefined,
     turn: 'item',
+    settings: () => ({}),
     handOver: noHandOver,
     audit: () => undefined,
     ...change,

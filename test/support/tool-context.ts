@@ -12,6 +12,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     },
     toolUseId: 'toolu_1',
     turn: 'item',
+    settings: {},
     signal: new AbortController().signal,
     progress: () => undefined,
     artifact: noArtifact,

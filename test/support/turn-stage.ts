@@ -166,6 +166,7 @@ export async function openTurnStage(
       redact: (words) => words,
       log,
       onProgress: () => undefined,
+      settings: () => ({}),
       turn: message.id,
       handOver: noHandOver,
       audit: () => undefined,

@@ -45,6 +45,7 @@ function door(
     redact: createRedactor([{ name: 'API_KEY', value: secret }]),
     log,
     onProgress: (text) => progress.push(text),
+    settings: () => ({}),
     turn: 'item',
     handOver: noHandOver,
     audit: more.audit ?? ((call) => void audited.push(call)),

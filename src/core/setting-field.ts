@@ -1,0 +1,160 @@
+import { z } from 'zod';
+
+/** How people enter a setting (X3). `path`: of a file or folder; `code`: text that is written as code. */
+export const settingKinds = [
+  'string',
+  'number',
+  'boolean',
+  'select',
+  'multiselect',
+  'text',
+  'secret',
+  'path',
+  'url',
+  'code',
+] as const;
+export type SettingKind = (typeof settingKinds)[number];
+
+/** A value as it is written, kept and sent: what comes of it by the schema is for the tool alone. */
+export type SettingValue = string | number | boolean | readonly string[];
+
+/** One setting of a tool, as any channel can show it. */
+export type SettingField = Readonly<{
+  key: string;
+  kind: SettingKind;
+  title: string;
+  description?: string;
+  /** Absent for a secret, and where there is none: then the tool does without, or, if `required`, does not run. */
+  default?: SettingValue;
+  required: boolean;
+  /** Of a number its bounds, of text its characters, of a multiselect how many. */
+  min?: number;
+  max?: number;
+  /** Of a number: what one step up or down is. */
+  step?: number;
+  /** A number without fractions. */
+  whole?: boolean;
+  /** Of `select` and `multiselect`. */
+  options: readonly Readonly<{ value: string; label: string }>[];
+  unit?: string;
+  placeholder?: string;
+  /** Its value is never shown. */
+  secret: boolean;
+}>;
+
+/** What `.meta({…})` may say of a setting; the rest follows from its schema. */
+export const settingMeta = z.object({
+  title: z.string().min(1).max(60).optional(),
+  description: z.string().max(300).optional(),
+  kind: z.enum(settingKinds).optional(),
+  step: z.number().positive().optional(),
+  /** Labels by value. */
+  options: z.record(z.string(), z.string().min(1).max(60)).optional(),
+  unit: z.string().max(20).optional(),
+  placeholder: z.string().max(100).optional(),
+  secret: z.boolean().optional(),
+});
+export type SettingMeta = z.output<typeof settingMeta>;
+
+/** Characters of a text where its schema says no fewer; what every platform's form takes. */
+const longestText = 3_000;
+
+const choices = z.array(z.string().min(1).max(75)).min(1).max(100);
+const described = z.discriminatedUnion('type', [
+  z.looseObject({
+    type: z.literal('string'),
+    enum: choices.optional(),
+    format: z.string().optional(),
+    minLength: z.number().optional(),
+    maxLength: z.number().optional(),
+  }),
+  z.looseObject({
+    type: z.enum(['number', 'integer']),
+    minimum: z.number().optional(),
+    maximum: z.number().optional(),
+  }),
+  z.looseObject({ type: z.literal('boolean') }),
+  z.looseObject({
+    type: z.literal('array'),
+    items: z.looseObject({ type: z.literal('string'), enum: choices }),
+    minItems: z.number().optional(),
+    maxItems: z.number().optional(),
+  }),
+]);
+type Described = z.output<typeof described>;
+
+/** A setting as its JSON Schema, with `.meta({…})` in it, describes it. Throws with the fix where it can't be shown to people. */
+export function settingField(key: string, schema: unknown, required: boolean): SettingField {
+  const read = described.safeParse(schema);
+  const meta = settingMeta.safeParse(schema);
+  if (!/^[a-z][a-zA-Z0-9_]{0,39}$/.test(key))
+    throw new Error(`the setting ${key} can't be shown: write its name in letters, digits and _`);
+  if (!read.success)
+    throw new Error(
+      `the setting ${key} can't be shown: make it text, a number, a boolean or a list of choices`,
+    );
+  if (!meta.success) throw new Error(`.meta() of the setting ${key}: ${z.prettifyError(meta.error)}`);
+  const { title = titleOf(key), description, unit, placeholder } = meta.data;
+  const kind = kindOf(read.data, meta.data);
+  const secret = kind === 'secret' || meta.data.secret === true;
+  const preset = z.looseObject({ default: z.json().optional() }).parse(schema).default as
+    SettingValue | undefined;
+  return Object.freeze({
+    key,
+    kind,
+    title,
+    ...(description === undefined ? {} : { description }),
+    ...(preset === undefined || secret ? {} : { default: preset }),
+    required,
+    ...boundsOf(read.data, meta.data),
+    options: optionsOf(read.data, meta.data),
+    ...(unit === undefined ? {} : { unit }),
+    ...(placeholder === undefined ? {} : { placeholder }),
+    secret,
+  });
+}
+
+function kindOf(schema: Described, { kind, secret }: SettingMeta): SettingKind {
+  if (schema.type === 'boolean') return 'boolean';
+  if (schema.type === 'array') return 'multiselect';
+  if (schema.type !== 'string') return 'number';
+  if (schema.enum !== undefined) return 'select';
+  if (kind !== undefined && textKinds.includes(kind)) return kind;
+  if (secret === true) return 'secret';
+  return schema.format === 'uri' ? 'url' : 'string';
+}
+
+const textKinds: readonly SettingKind[] = ['string', 'text', 'secret', 'path', 'url', 'code'];
+
+function boundsOf(schema: Described, { step }: SettingMeta): Partial<SettingField> {
+  if (schema.type === 'boolean') return {};
+  if (schema.type === 'string')
+    return schema.enum === undefined
+      ? { min: schema.minLength ?? 0, max: Math.min(schema.maxLength ?? longestText, longestText) }
+      : {};
+  if (schema.type === 'array')
+    return { min: schema.minItems ?? 0, max: schema.maxItems ?? schema.items.enum.length };
+  const { minimum, maximum, type } = schema;
+  const whole = type === 'integer';
+  return {
+    // A whole number's outermost values are no bounds that anybody set.
+    ...(minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? {} : { min: minimum }),
+    ...(maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? {} : { max: maximum }),
+    ...(step === undefined && !whole ? {} : { step: step ?? 1 }),
+    ...(whole ? { whole } : {}),
+  };
+}
+
+function optionsOf(schema: Described, { options = {} }: SettingMeta): SettingField['options'] {
+  const values = schema.type === 'string' ? schema.enum : schema.type === 'array' ? schema.items.enum : [];
+  return (values ?? []).map((value) => ({ value, label: options[value] ?? value }));
+}
+
+/** `safe_search` → `Safe search`. */
+function titleOf(key: string): string {
+  const words = key
+    .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}

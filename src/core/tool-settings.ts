@@ -1,0 +1,132 @@
+import { z } from 'zod';
+import { settingField, type SettingField, type SettingValue } from './setting-field.ts';
+
+/** Values by key, of one layer: config, or what a chat says. As they came: `unknown` until they are checked. */
+export type SettingValues = Readonly<Record<string, unknown>>;
+
+export type CheckedSetting =
+  | Readonly<{ ok: true; value: SettingValue }>
+  /** What to write instead. */
+  | Readonly<{ ok: false; problem: string }>;
+
+/** What is wrong with values: of one setting, or (without a key) of them together. It never holds a value. */
+export type SettingProblem = Readonly<{ key?: string; problem: string }>;
+
+/** What people can set of a tool (X3): made from the zod object that its author wrote. */
+export type ToolSettings = Readonly<{
+  /** In the order that the author wrote them in. */
+  fields: readonly SettingField[];
+  /** Judges one value by itself. */
+  check(key: string, value: unknown): CheckedSetting;
+  /** What `run` gets: all values checked together, defaults filled in. Keys that are none of its settings are left out. */
+  resolve(
+    values: SettingValues,
+  ): Readonly<{ ok: true; values: SettingValues } | { ok: false; problems: readonly SettingProblem[] }>;
+}>;
+
+/**
+ * Makes a tool's settings from a zod object with a field for each. Field by field `.meta({…})` says the rest, in
+ * `SettingMeta`. Throws, naming the field, where one can't be shown to people.
+ *
+ * @example
+ * const settings = toolSettings(
+ *   z.object({
+ *     results: z.int().min(1).max(20).default(10).meta({ title: 'Results', description: 'How many are given.' }),
+ *     token: z.string().optional().meta({ secret: true }),
+ *   }),
+ * );
+ */
+export function toolSettings(schema: z.ZodObject): ToolSettings {
+  const { properties = {}, required = [] } = jsonSchema.parse(
+    z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }),
+  );
+  const fields = Object.entries(properties).map(([key, one]) =>
+    settingField(key, one, required.includes(key)),
+  );
+  const known = new Map(fields.map((field) => [field.key, field]));
+  const hasSecrets = fields.some(({ secret }) => secret);
+
+  const problemOf = (field: SettingField, issues: readonly z.core.$ZodIssue[]): string => {
+    // What the author says of a value is better than what follows from its shape.
+    const own = issues.find(({ code }) => code === 'custom')?.message;
+    return field.secret || own === undefined ? whatToEnter(field) : own;
+  };
+
+  return Object.freeze({
+    fields,
+    check(key: string, value: unknown): CheckedSetting {
+      const field = known.get(key);
+      const checks: z.core.$ZodType | undefined = schema.shape[key];
+      if (field === undefined || checks === undefined)
+        return { ok: false, problem: 'there is no such setting' };
+      const read = z.safeParse(checks, value);
+      const plain = settingValue.safeParse(value);
+      if (!read.success) return { ok: false, problem: problemOf(field, read.error.issues) };
+      if (!plain.success || !fitsField(field, plain.data)) return { ok: false, problem: whatToEnter(field) };
+      return { ok: true, value: plain.data };
+    },
+    resolve(values: SettingValues) {
+      const own = Object.fromEntries(Object.entries(values).filter(([key]) => known.has(key)));
+      const read = schema.safeParse(own);
+      if (read.success) return { ok: true as const, values: read.data };
+      const problems = read.error.issues.map(({ path, message }): SettingProblem => {
+        const field = known.get(String(path[0]));
+        if (field === undefined) return { problem: hasSecrets ? 'these values do not go together' : message };
+        const missing = own[field.key] === undefined;
+        const issues = read.error.issues.filter((issue) => String(issue.path[0]) === field.key);
+        const problem = missing ? 'it has to be set' : problemOf(field, issues);
+        return { key: field.key, problem };
+      });
+      return { ok: false as const, problems };
+    },
+  });
+}
+
+const jsonSchema = z.looseObject({
+  properties: z.record(z.string(), z.unknown()).optional(),
+  required: z.array(z.string()).optional(),
+});
+const settingValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
+
+/** Texts that no form could show again are not taken either. */
+function fitsField({ max }: SettingField, value: SettingValue): boolean {
+  return typeof value !== 'string' || max === undefined || value.length <= max;
+}
+
+/** What a value of this setting looks like, as a request: `write a whole number from 1 to 20`. */
+export function whatToEnter(field: SettingField): string {
+  const { kind, whole, min, max, options } = field;
+  const values = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
+    options.map(({ value }) => value),
+  );
+  switch (kind) {
+    case 'boolean':
+      return 'write true or false';
+    case 'number':
+      return `write a ${whole === true ? 'whole number' : 'number'}${rangeOf(min, max)}`;
+    case 'select':
+      return `write ${values}`;
+    case 'multiselect':
+      return `write a list of ${values}${countOf(min, max, options.length)}`;
+    case 'url':
+      return 'write an address, such as "https://example.org"';
+    case 'string':
+    case 'text':
+    case 'secret':
+    case 'path':
+    case 'code':
+      return `write text${rangeOf(min === 0 ? undefined : min, max)}${min === undefined && max === undefined ? '' : ' characters'}`;
+  }
+}
+
+function rangeOf(min: number | undefined, max: number | undefined): string {
+  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
+  if (min !== undefined) return ` of at least ${min}`;
+  return max === undefined ? '' : ` of at most ${max}`;
+}
+
+function countOf(min: number | undefined, max: number | undefined, all: number): string {
+  const few = min === undefined || min === 0 ? [] : [`at least ${min}`];
+  const many = max === undefined || max >= all ? [] : [`at most ${max}`];
+  return few.length + many.length === 0 ? '' : `, ${[...few, ...many].join(' and ')} of them`;
+}
