@@ -1,3 +1,24 @@
+/** What capabilities answer with (C7), providers included. */
+export const capabilityCodes = [
+  'capability_not_found',
+  'capability_access_denied',
+  'capability_auth_required',
+  'capability_account_ambiguous',
+  'capability_auth_flow_invalid',
+  'capability_auth_flow_expired',
+  'capability_auth_flow_denied',
+  'capability_auth_flow_ambiguous',
+  'capability_auth_callback_invalid',
+  'capability_auth_code_conflict',
+  'capability_auth_state_mismatch',
+  'capability_auth_code_missing',
+  'capability_invalid_input',
+  'capability_invalid_output',
+  'capability_backend_unavailable',
+  'capability_mutation_not_confirmed',
+] as const;
+export type CapabilityCode = (typeof capabilityCodes)[number];
+
 /** Codes a tool or run answers with (R8). Fixed names: operators and skills match on them. */
 export const errorCodes = [
   'SKILL_NOT_FOUND',
@@ -27,6 +48,7 @@ export const errorCodes = [
   'RECURSION_LIMIT',
   'LIMIT_REACHED',
   'INTERNAL_ERROR',
+  ...capabilityCodes,
 ] as const;
 export type ErrorCode = (typeof errorCodes)[number];
 

@@ -1,0 +1,142 @@
+import { z } from 'zod';
+import { chatType } from '../config/chat-type.ts';
+import { capabilityCodes } from '../core/codes.ts';
+
+/** The version of the bridge that this host speaks (C2). */
+export const bridgeVersion = 1;
+
+export const bridgeMethods = ['definitions', 'auth_begin', 'auth_complete', 'auth_poll', 'invoke'] as const;
+export type BridgeMethod = (typeof bridgeMethods)[number];
+
+/** A namespace, and the form of names in it. */
+export const namespaceForm = /^[a-z][a-z0-9_-]*$/;
+/** `namespace.name` (C1). */
+export const capabilityIdForm = /^[a-z][a-z0-9_-]*\.[a-z][a-z0-9_-]*$/;
+
+const json: z.ZodType<unknown, unknown> = z.json();
+const jsonObject = z.record(z.string(), json);
+const name = z.string().regex(/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/);
+const line = (most: number) =>
+  z
+    .string()
+    .min(1)
+    .max(most)
+    .regex(/^[^\p{Cc}\p{Cf}\u2028\u2029]+$/u);
+const schemaObject = jsonObject.default({});
+
+const operation = z.object({
+  description: z.string().min(1).max(2_000),
+  requires_auth: z.boolean().default(true),
+  mutating: z.boolean().default(false),
+  /** JSON Schema; `{}` takes every object. */
+  input_schema: schemaObject,
+  output_schema: schemaObject,
+});
+const listed = z.array(operation.extend({ name })).transform((operations, context) => {
+  const byName = new Map(operations.map(({ name: key, ...rest }) => [key, rest] as const));
+  if (byName.size < operations.length) context.addIssue('two operations have one name');
+  return Object.fromEntries(byName);
+});
+
+/** One capability as its provider describes it (C1). Operations by name, or a list of them with `name`. */
+export const capabilityDefinition = z.object({
+  id: z.string().regex(capabilityIdForm),
+  description: z.string().min(1).max(2_000),
+  sensitive: z.boolean().default(false),
+  /** Empty: private where it is sensitive, else everywhere (C5). An unknown type makes the definition invalid. */
+  allowed_chat_types: z.array(chatType).default([]),
+  operations: z.union([listed, z.record(name, operation)]),
+});
+export type CapabilityDefinition = z.output<typeof capabilityDefinition>;
+export type CapabilityOperation = z.output<typeof operation>;
+
+/** What a call is done with; a token goes with every method but `definitions` (C3). */
+export const bridgeParams = {
+  definitions: z.object({}),
+  auth_begin: z.object({
+    capability_id: z.string(),
+    /** The person's own word for the account; null where there is none. */
+    account_hint: z.string().nullable(),
+    context_token: z.string(),
+  }),
+  auth_complete: z.object({
+    capability_id: z.string(),
+    flow_state: jsonObject,
+    authorization_code: z.string(),
+    /** The whole address that the person pasted; null where it was the code alone. */
+    raw_callback_url: z.string().nullable(),
+    state: z.string().nullable(),
+    context_token: z.string(),
+  }),
+  auth_poll: z.object({ capability_id: z.string(), flow_state: jsonObject, context_token: z.string() }),
+  invoke: z.object({
+    capability_id: z.string(),
+    operation: z.string(),
+    input_data: jsonObject,
+    /** Null for an operation without `requires_auth`. */
+    account_ref: z.string().nullable(),
+    /** Of a mutating operation: the same for the same call, however often it is made (C8). Else null. */
+    idempotency_key: z.string().nullable(),
+    context_token: z.string(),
+  }),
+} as const satisfies Record<BridgeMethod, z.ZodType>;
+export type BridgeParams = { [Method in BridgeMethod]: z.output<(typeof bridgeParams)[Method]> };
+
+const account = z.object({
+  /** How the provider and people call the account; unique for user and capability. */
+  account_ref: line(200),
+  /** Opaque references, never a secret (C3). */
+  credential_material: jsonObject.default({}),
+  /** What may be shown of the account: `email`, `name` and the like. */
+  metadata: jsonObject.default({}),
+});
+export type LinkedAccount = z.output<typeof account>;
+
+/** What each method answers with (C3). */
+export const bridgeResults = {
+  definitions: z.object({ definitions: z.array(capabilityDefinition).max(200) }),
+  auth_begin: z.object({
+    auth_url: z.url({ protocol: /^https?$/ }).max(4_000),
+    flow_type: z.enum(['authorization_code', 'device_code']).default('authorization_code'),
+    /** What the person types at `auth_url` (device flow). */
+    user_code: line(100).optional(),
+    poll_interval_seconds: z.number().min(1).max(300).optional(),
+    /** ISO 8601; the host's 30 minutes end a flow in any case. */
+    expires_at: z.iso.datetime({ offset: true }).optional(),
+    /** Handed back as it is. The host keeps it encrypted. */
+    flow_state: jsonObject.default({}),
+    /** The `state` that the callback has to carry. */
+    expected_callback_state: z.string().min(1).max(2_000).optional(),
+  }),
+  auth_complete: account,
+  auth_poll: z.union([
+    z.object({ status: z.literal('pending'), retry_after_seconds: z.number().min(1).max(300).default(5) }),
+    account,
+  ]),
+  invoke: z.object({ output: jsonObject }),
+} as const satisfies Record<BridgeMethod, z.ZodType>;
+export type BridgeResults = { [Method in BridgeMethod]: z.output<(typeof bridgeResults)[Method]> };
+
+/** The one JSON object on a bridge's standard input (C2). */
+export type BridgeRequest<Method extends BridgeMethod = BridgeMethod> = Readonly<{
+  version: typeof bridgeVersion;
+  id: string;
+  namespace: string;
+  method: Method;
+  params: BridgeParams[Method];
+}>;
+
+/** Its `error`: one of the codes of C7 and a sentence for the model, without anything secret. */
+export const bridgeError = z.object({ code: z.enum(capabilityCodes), message: z.string().max(2_000) });
+
+/** The one JSON object on its standard output: exactly one of `result` and `error` (C2). */
+export const bridgeAnswer = z
+  .object({
+    version: z.literal(bridgeVersion),
+    id: z.string(),
+    result: jsonObject.optional(),
+    error: bridgeError.optional(),
+  })
+  .refine(({ result, error }) => (result === undefined) !== (error === undefined), {
+    error: 'exactly one of result and error is wanted',
+  });

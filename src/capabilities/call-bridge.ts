@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import type { CapabilityCode } from '../core/codes.ts';
+import type { Log } from '../core/log.ts';
+import { oneLine } from '../core/text.ts';
+import {
+  bridgeAnswer,
+  bridgeResults,
+  bridgeVersion,
+  type BridgeMethod,
+  type BridgeParams,
+  type BridgeRequest,
+  type BridgeResults,
+} from './bridge-contract.ts';
+import { answerLimit, runBridgeProcess } from './run-bridge-process.ts';
+
+/** The program behind a namespace (C1). */
+export type BridgeProvider = Readonly<{
+  namespace: string;
+  /** Program and arguments. Never given to a shell. */
+  command: readonly string[];
+  timeoutSeconds: number;
+}>;
+
+/** `message` is a sentence for a model; what a process wrote to its standard error is never in it. */
+export type CapabilityFailure = Readonly<{ ok: false; code: CapabilityCode; message: string }>;
+export type Outcome<Value> = Readonly<{ ok: true; value: Value }> | CapabilityFailure;
+
+export function failure(code: CapabilityCode, message: string): CapabilityFailure {
+  return { ok: false, code, message };
+}
+
+/**
+ * Makes one call of a provider: one process, one request, one answer (C2). Whatever the process does is a value, within its
+ * time and half a second. Throws only the reason of `signal`.
+ */
+export async function callBridge<Method extends BridgeMethod>(
+  provider: BridgeProvider,
+  method: Method,
+  params: BridgeParams[Method],
+  options: Readonly<{ environment: Readonly<Record<string, string>>; signal: AbortSignal; log: Log }>,
+): Promise<Outcome<BridgeResults[Method]>> {
+  const { namespace, command, timeoutSeconds } = provider;
+  const request: BridgeRequest<Method> = {
+    version: bridgeVersion,
+    id: randomUUID(),
+    namespace,
+    method,
+    params,
+  };
+  const process = await runBridgeProcess({
+    command,
+    input: `${JSON.stringify(request)}\n`,
+    timeoutMs: timeoutSeconds * 1_000,
+    env: options.environment,
+    signal: options.signal,
+  });
+  const outcome = read(request, process);
+  if (!outcome.ok) {
+    const { code, message } = outcome;
+    const { ended, complaint } = process;
+    options.log.warn(
+      { namespace, method, code, ended, complaint: oneLine(complaint, 500) },
+      `a capability provider failed: ${oneLine(message, 300)}`,
+    );
+  }
+  return outcome;
+}
+
+function read<Method extends BridgeMethod>(
+  { id, namespace, method }: BridgeRequest<Method>,
+  process: Awaited<ReturnType<typeof runBridgeProcess>>,
+): Outcome<BridgeResults[Method]> {
+  const unavailable = (why: string) =>
+    failure('capability_backend_unavailable', `the provider of ${namespace} ${why}`);
+  const invalid = (why: string) =>
+    failure('capability_invalid_output', `the provider of ${namespace} ${why}`);
+  switch (process.ended) {
+    case 'absent':
+      return unavailable('could not be started');
+    case 'signal':
+      return unavailable('crashed');
+    case 'timeout':
+      return unavailable('did not answer in time');
+    case 'held':
+      return unavailable('ended, but left a process behind that holds its output');
+    case 'too much':
+      return invalid(`answered with more than ${answerLimit} bytes`);
+    case 'exit':
+  }
+  if (process.code !== 0) return unavailable(`ended with exit code ${process.code}`);
+  const text = decode(process.output);
+  if (text === undefined) return invalid('answered with something that is no UTF-8');
+  if (text.trim() === '') return invalid('answered with nothing');
+  const parsed = parse(text);
+  if (parsed === undefined) return invalid('answered with something that is not one JSON object');
+  const answer = bridgeAnswer.safeParse(parsed.value);
+  if (!answer.success) return invalid(`answered out of form: ${firstProblem(answer.error)}`);
+  const { id: answered, result, error } = answer.data;
+  if (answered !== id) return invalid('answered under another id');
+  if (error !== undefined) return failure(error.code, oneLine(error.message, 500));
+  const shape = bridgeResults[method].safeParse(result);
+  if (!shape.success) return invalid(`gave a result out of form: ${firstProblem(shape.error)}`);
+  return { ok: true, value: shape.data as BridgeResults[Method] };
+}
+
+function decode(output: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(output);
+  } catch (error) {
+    if (error instanceof TypeError) return undefined;
+    throw error;
+  }
+}
+
+function parse(text: string): Readonly<{ value: unknown }> | undefined {
+  try {
+    return { value: JSON.parse(text) };
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+/** Where it is and what is wrong with it, without the value itself. */
+function firstProblem(
+  error: Readonly<{ issues: readonly { path: readonly PropertyKey[]; message: string }[] }>,
+) {
+  const [issue] = error.issues;
+  return issue === undefined
+    ? 'unknown'
+    : `${issue.path.map(String).join('.') || 'the answer'}: ${issue.message}`;
+}

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
+import { bridgeEnvironment } from '../../src/capabilities/bridge-environment.ts';
+import { callBridge } from '../../src/capabilities/call-bridge.ts';
+import type { Log } from '../../src/core/log.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+const faulty = path.join(import.meta.dirname, '../support/faulty-bridge.ts');
+const environment = bridgeEnvironment(
+  { PATH: process.env['PATH'], HOME: '/nowhere', SECRET: 'canary' },
+  '{}',
+);
+
+const call = (
+  args: readonly string[],
+  how: { timeoutSeconds?: number; signal?: AbortSignal; log?: Log } = {},
+) =>
+  callBridge(
+    {
+      namespace: 'faulty',
+      command: [process.execPath, faulty, ...args],
+      timeoutSeconds: how.timeoutSeconds ?? 20,
+    },
+    'invoke',
+    {
+      capability_id: 'faulty.one',
+      operation: 'do',
+      input_data: {},
+      account_ref: null,
+      idempotency_key: null,
+      context_token: 'token',
+    },
+    { environment, signal: how.signal ?? new AbortController().signal, log: how.log ?? quietLog() },
+  );
+
+test('C2 a bridge answers with one object, and is given nothing of the host but PATH, HOME and its key', async () => {
+  assert.deepEqual(await call(['none']), { ok: true, value: { output: { fine: true } } });
+  const told = await call(['environment']);
+  assert.ok(told.ok);
+  const names = Object.keys(told.value.output['environment'] as object).filter(
+    (name) => !name.startsWith('_'),
+  );
+  assert.deepEqual(names.sort(), ['HOME', 'PATH', 'SKILLET_PUBLIC_JWK']);
+});
+
+for (const fault of [
+  ...['silence', 'partial', 'two', 'array', 'huge', 'wrong id', 'wrong version', 'both', 'neither'],
+  ...['unknown code', 'no output', 'latin1'],
+]) {
+  test(`C2 ${fault}: capability_invalid_output`, async () => {
+    const outcome = await call([fault]);
+    assert.ok(!outcome.ok);
+    assert.equal(outcome.code, 'capability_invalid_output', outcome.message);
+  });
+}
+
+test('C2 a crash, an exit code after a result and an absent program are capability_backend_unavailable', async () => {
+  for (const fault of ['crash', 'exit 1']) {
+    const outcome = await call([fault]);
+    assert.equal(outcome.ok || outcome.code, 'capability_backend_unavailable', fault);
+  }
+  const absent = await callBridge(
+    { namespace: 'faulty', command: ['/nowhere/at-all'], timeoutSeconds: 5 },
+    'definitions',
+    {},
+    { environment, signal: new AbortController().signal, log: quietLog() },
+  );
+  assert.equal(absent.ok || absent.code, 'capability_backend_unavailable');
+});
+
+test('C2 what hangs is ended in time, with everything that it started, its own sessions included', async () => {
+  const { log, left } = processesLeft();
+  const began = performance.now();
+  const outcome = await call(['hang'], { timeoutSeconds: 1, log });
+  assert.equal(outcome.ok || outcome.code, 'capability_backend_unavailable');
+  assert.ok(performance.now() - began < 5_000);
+  await gone(left());
+});
+
+test('C2 a process that outlives its bridge and holds its output makes the answer void, in bounded time', async () => {
+  const { log, left } = processesLeft();
+  const began = performance.now();
+  const outcome = await call(['fork that holds'], { log });
+  assert.equal(outcome.ok || outcome.code, 'capability_backend_unavailable');
+  assert.ok(performance.now() - began < 10_000);
+  // It left the group and its parent is gone: nobody can find it but its own number.
+  process.kill(left(), 'SIGKILL');
+});
+
+test('C2 a process that a bridge leaves behind is ended with the call', async () => {
+  const began = performance.now();
+  const outcome = await call(['fork that stays']);
+  assert.equal(outcome.ok, true);
+  assert.ok(performance.now() - began < 10_000);
+});
+
+test('C7 a code that a provider may answer with is passed on with its sentence', async () => {
+  assert.deepEqual(await call(['error', 'capability_auth_flow_denied']), {
+    ok: false,
+    code: 'capability_auth_flow_denied',
+    message: 'as the provider says',
+  });
+});
+
+test('C2 a call that is stopped ends its process and throws the reason', async () => {
+  const stop = new AbortController();
+  const outcome = call(['hang'], { signal: stop.signal });
+  stop.abort(new Error('stopped'));
+  await assert.rejects(outcome, /stopped/);
+});
+
+/** The number that a bridge said it left behind, from what the log tells of its last words. */
+function processesLeft() {
+  const log = quietLog();
+  return { log, left: () => Number(/pid=(\d+)/.exec(JSON.stringify(log.lines))?.[1]) };
+}
+
+async function gone(pid: number): Promise<void> {
+  assert.ok(pid > 1);
+  for (;;) {
+    try {
+      process.kill(pid, 0);
+    } catch {
+      return;
+    }
+    await setTimeout(5);
+  }
+}
