@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createRedactor } from '../../src/core/redact.ts';
+import { createRedaction, createRedactor } from '../../src/core/redact.ts';
+import { secretForms } from '../../src/core/secret-forms.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 const secret = 'hunter2-"äöü"/+ €';
@@ -41,4 +42,94 @@ test('U3 values under 8 characters are left alone and the longest of two wins', 
     { name: 'LONG', value: 'abcdefgh-and-more' },
   ]);
   assert.equal(redact('abcdefgh-and-more abcdefgh'), '[redacted LONG] [redacted SHORT]');
+});
+
+const several = [
+  { name: 'KEY', value: secret },
+  { name: 'LONG', value: `${secret} and more` },
+  { name: 'AFTER', value: '+ € is where this one begins' },
+  { name: 'PEM', value: '-----BEGIN\nabcdefghijkl\nmnopqrst/uvw=\n-----END\n' },
+];
+/** Texts in which secrets stand in some form, whole, in pieces, behind one another and inside one another. */
+const textWithSecrets = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 8 }),
+      fc.constantFrom('\n', '\r\n', '[redacted ', ...several.flatMap(({ value }) => secretForms(value))),
+      fc
+        .tuple(fc.constantFrom(...several.flatMap(({ value }) => secretForms(value))), fc.nat(200))
+        .map(([form, length]) => form.slice(0, length)),
+    ),
+    { maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(''));
+
+test('U3 text in parts, cut anywhere, comes out as it would whole', () => {
+  const redaction = createRedaction(several);
+  fc.assert(
+    fc.property(textWithSecrets, fc.array(fc.nat(40)), (text, lengths) => {
+      const parts = redaction.textInParts();
+      let out = '';
+      let at = 0;
+      for (const length of lengths) out += parts.push(text.slice(at, (at += length)));
+      out += parts.push(text.slice(at));
+      assert.equal(out + parts.end(), redaction.text(text));
+    }),
+    { numRuns: runs },
+  );
+});
+
+test('U3 bytes in parts, cut inside a character, never let the value out and change nothing else', () => {
+  const redaction = createRedaction(several);
+  fc.assert(
+    fc.property(textWithSecrets, fc.array(fc.nat(40)), (text, lengths) => {
+      const bytes = Buffer.concat([Buffer.from(text), Buffer.from([0xff, 0x00, 0xc3])]);
+      const parts = redaction.bytesInParts();
+      const out: Buffer[] = [];
+      let at = 0;
+      for (const length of lengths) out.push(parts.push(bytes.subarray(at, (at += length))));
+      out.push(parts.push(bytes.subarray(at)), parts.end());
+      const expected = Buffer.concat([Buffer.from(redaction.text(text)), Buffer.from([0xff, 0x00, 0xc3])]);
+      assert.deepEqual(Buffer.concat(out).toString('latin1'), expected.toString('latin1'));
+    }),
+    { numRuns: runs },
+  );
+});
+
+test('U3 of text in parts only what may be the beginning of a secret is held back', () => {
+  const parts = createRedaction(several).textInParts();
+  assert.equal(parts.push('hello there'), 'hello there');
+  assert.equal(parts.push('The key: hunter2-"ä'), 'The key: ');
+  assert.equal(parts.push('öü is not it.'), 'hunter2-"äöü is not it.');
+  assert.equal(parts.push('hunter2-"äöü"/+ €'), '');
+  assert.equal(parts.end(), '[redacted KEY]');
+});
+
+test('U3 line breaks inside a secret or its encoded form do not hide it', () => {
+  const redact = createRedactor(several);
+  const lines = (text: string, width: number): string =>
+    text.match(new RegExp(`.{1,${width}}`, 'gs'))!.join('\n');
+  const encoded = Buffer.from(`user:${'x'.repeat(44)}${secret}${'y'.repeat(60)}`).toString('base64');
+  assert.match(redact(lines(encoded, 76)), /^\w+\[redacted KEY\]\w/);
+  assert.equal(redact(lines(Buffer.from(secret).toString('hex'), 6)), '[redacted KEY]');
+  assert.equal(
+    redact('one\n-----BEGIN\r\nabcdefghijkl\r\nmnopqrst/uvw=\r\n-----END\r\ntwo'),
+    'one\n[redacted PEM]\r\ntwo',
+  );
+  assert.equal(redact('a\nb\r\nc'), 'a\nb\r\nc');
+});
+
+test('U3 secrets that overlap go together, and none of either is left', () => {
+  const redact = createRedactor([
+    { name: 'A', value: 'first-half-shared' },
+    { name: 'B', value: 'shared-second-half' },
+  ]);
+  assert.equal(redact('<first-half-shared-second-half>'), '<[redacted A]>');
+});
+
+test('U3 what stands in JSON stays JSON, whatever a secret is called', () => {
+  const redact = createRedactor([{ name: 'tools."my tool".key', value: secret }]);
+  const line = JSON.stringify({ inner: JSON.stringify({ secret }) });
+  const read = JSON.parse(redact(line)) as { inner: string };
+  assert.deepEqual(JSON.parse(read.inner), { secret: '[redacted tools.my tool.key]' });
 });

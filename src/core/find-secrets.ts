@@ -1,0 +1,133 @@
+/** A stretch of a text, from `start` to before `end`, in UTF-16 units. */
+export type Stretch = Readonly<{ start: number; end: number; name: string }>;
+
+/** Looks for a fixed set of words in texts. Line breaks count nowhere: `base64` and `fold` put them anywhere. */
+export type FindSecrets = Readonly<{
+  /** Every stretch that holds one or several that overlap, in order, under the name of the first. */
+  all(text: string): readonly Stretch[];
+  /** Where the end of a text begins that more text could make one of them; its length where none could. */
+  openFrom(text: string): number;
+}>;
+
+const lineBreaks = /[\r\n]+/g;
+/** Characters that decide together how far to go on. */
+const block = 3;
+const slots = 1 << 16;
+
+/**
+ * Looks for `words` (each to the name it is found under, at least 8 characters without line breaks) the way Wu and Manber do: the last
+ * three characters of a window of the shortest word's length tell how far no word can begin, so that most of a text is
+ * never looked at, however many words there are.
+ */
+export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecrets {
+  const named = new Map([...words].map(([word, name]) => [word.replace(lineBreaks, ''), name]));
+  const sorted = [...named.keys()].sort();
+  const shortest = Math.min(...sorted.map(({ length }) => length));
+  const longest = Math.max(...sorted.map(({ length }) => length));
+  const { skips, ending } = tablesOf(sorted, shortest);
+  const beginnings = new Set(sorted.map((word) => word.slice(0, block)));
+
+  /** The longest word that begins here. */
+  function wordAt(flat: string, start: number, end: number): string | undefined {
+    return ending.get(hash(flat, end))?.find((word) => flat.startsWith(word, start));
+  }
+
+  /** Stretches of a text without line breaks, overlapping ones joined. */
+  function stretchesIn(flat: string): readonly Stretch[] {
+    const found: { start: number; end: number; name: string }[] = [];
+    for (let at = shortest - 1; at < flat.length;) {
+      const skip = skips[hash(flat, at)] ?? 0;
+      if (skip > 0) {
+        at += skip;
+        continue;
+      }
+      const start = at - shortest + 1;
+      const word = wordAt(flat, start, at);
+      at += 1;
+      if (word === undefined) continue;
+      const last = found.at(-1);
+      const end = start + word.length;
+      if (last !== undefined && start < last.end) last.end = Math.max(last.end, end);
+      else found.push({ start, end, name: named.get(word) ?? '' });
+    }
+    return found;
+  }
+
+  /** Whether some word begins with all that stands from `start` on, and goes on after it. */
+  function mayGoOn(flat: string, start: number): boolean {
+    const rest = flat.slice(start);
+    if (rest.length >= block && !beginnings.has(rest.slice(0, block))) return false;
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((sorted[middle] ?? '') <= rest) low = middle + 1;
+      else high = middle;
+    }
+    return sorted[low]?.startsWith(rest) === true;
+  }
+
+  return {
+    all(text) {
+      if (text.length < shortest) return [];
+      const flat = withoutLineBreaks(text);
+      return inText(text, flat, stretchesIn(flat));
+    },
+    openFrom(text) {
+      const flat = withoutLineBreaks(text);
+      let open = Math.max(0, flat.length - longest + 1);
+      while (open < flat.length && !mayGoOn(flat, open)) open += 1;
+      if (open >= flat.length) return text.length;
+      const [stretch] = inText(text, flat, [{ start: open, end: flat.length, name: '' }]);
+      return stretch?.start ?? text.length;
+    },
+  };
+}
+
+type Tables = Readonly<{
+  /** By the hash of a window's last block: by how much the window may move on. */
+  skips: Uint8Array;
+  /** By the same hash, where that is nothing: words that may begin with the window, the longest first. */
+  ending: ReadonlyMap<number, readonly string[]>;
+}>;
+
+function tablesOf(words: readonly string[], shortest: number): Tables {
+  const farthest = Math.min(255, shortest - block + 1);
+  const skips = new Uint8Array(slots).fill(farthest);
+  const ending = new Map<number, string[]>();
+  for (const word of words) {
+    for (let end = block - 1; end < shortest; end++) {
+      const slot = hash(word, end);
+      skips[slot] = Math.min(skips[slot] ?? 0, shortest - 1 - end);
+    }
+    const slot = hash(word, shortest - 1);
+    ending.set(slot, [...(ending.get(slot) ?? []), word]);
+  }
+  for (const list of ending.values()) list.sort((a, b) => b.length - a.length);
+  return { skips, ending };
+}
+
+/** Of the block that ends at `end`. */
+function hash(text: string, end: number): number {
+  return (
+    ((text.charCodeAt(end - 2) << 10) ^ (text.charCodeAt(end - 1) << 5) ^ text.charCodeAt(end)) & (slots - 1)
+  );
+}
+
+function withoutLineBreaks(text: string): string {
+  return text.includes('\n') || text.includes('\r') ? text.replace(lineBreaks, '') : text;
+}
+
+/** Stretches of the text without line breaks, as they stand in the text with them. */
+function inText(text: string, flat: string, stretches: readonly Stretch[]): readonly Stretch[] {
+  if (stretches.length === 0 || flat.length === text.length) return stretches;
+  const breaks = text.matchAll(lineBreaks);
+  let next = breaks.next().value;
+  let removed = 0;
+  /** The place in the text of the character that is the `index`th of those that count; asked for in growing order. */
+  const place = (index: number): number => {
+    for (; next !== undefined && next.index - removed <= index; next = breaks.next().value)
+      removed += next[0].length;
+    return index + removed;
+  };
+  return stretches.map(({ start, end, name }) => ({ start: place(start), end: place(end - 1) + 1, name }));
+}

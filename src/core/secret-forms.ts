@@ -1,0 +1,67 @@
+/**
+ * Every form in which a process might print a value (U3): as it is, base64 (also inside a longer encoded text, whatever stands
+ * before it), hex, URL- and JSON-escaped, as the usual programs write these.
+ */
+export function secretForms(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString('hex');
+  const json = [escapedForJson(value), asciiJson(value)];
+  const slashed = json.map((form) => form.replaceAll('/', '\\/'));
+  return [
+    ...new Set([
+      value,
+      ...json,
+      ...slashed,
+      // JSON in JSON, as a log line holds it.
+      ...[...json, ...slashed].map(escapedForJson),
+      ...urlForms(value),
+      hex,
+      hex.toUpperCase(),
+      bytes.toString('base64'),
+      bytes.toString('base64url'),
+      ...[0, 1, 2].flatMap((offset) => base64At(bytes, offset)),
+    ]),
+  ];
+}
+
+function escapedForJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** As Python and others write it: nothing but ASCII. */
+function asciiJson(text: string): string {
+  return escapedForJson(text).replace(
+    /[\u007f-\uffff]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+/** What is left as it is differs from language to language; so does the case of the digits, and what becomes of a space. */
+function urlForms(value: string): readonly string[] {
+  const component = encodeURIComponent(value.toWellFormed());
+  const strict = component.replace(/[!'()*]/g, octet);
+  const written = [
+    component,
+    strict,
+    strict.replaceAll('%2F', '/'),
+    encodeURI(value.toWellFormed()),
+    strict.replaceAll('~', '%7E'),
+  ];
+  return written.flatMap((form) => {
+    const lower = form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase());
+    return [form, lower, ...[form, lower].map((each) => each.replaceAll('%20', '+'))];
+  });
+}
+
+function octet(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** The characters that only the value decides when it begins `offset` bytes into a group of three. */
+function base64At(bytes: Buffer, offset: number): readonly string[] {
+  const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
+  const whole = Math.floor((shifted.length * 8) / 6);
+  return (['base64', 'base64url'] as const).map((form) =>
+    shifted.toString(form).slice(Math.ceil((offset * 8) / 6), whole),
+  );
+}
