@@ -55,8 +55,8 @@ export type Approvals = Readonly<{
     from: Readonly<{ sender: string; conversation: Conversation }>,
     value: AskAnswer,
   ): Promise<Answered>;
-  /** Ends what is asked in a conversation, of one requester where one is named. */
-  cancel(conversation: Conversation, requester?: string): Promise<number>;
+  /** Shows how an ask ended, and tells who waits for it. */
+  settled(id: string): Promise<void>;
 }>;
 
 /** Unanswered for so long is denied (T8). */
@@ -188,11 +188,7 @@ export function createApprovals(options: {
       const now = await store.asks.find(id);
       return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: outcomeText(now) };
     },
-    async cancel(conversation, requester) {
-      const ids = await store.asks.cancel(conversation, requester);
-      for (const id of ids) await settled(id);
-      return ids.length;
-    },
+    settled,
   };
 }
 

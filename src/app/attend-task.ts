@@ -6,6 +6,7 @@ import { isShuttingDown } from '../core/shutdown.ts';
 import type { ToolContext } from '../core/tool.ts';
 import { waitWithin } from '../core/wait-within.ts';
 import type { Store } from '../stores/store.ts';
+import { haltWork } from './halt-work.ts';
 import { resultKey, taskKey } from './tasks.ts';
 
 /** Signals are hints: without one the result is looked for so often. */
@@ -19,7 +20,10 @@ export type AttendTask = ReturnType<typeof createAttendTask>;
  * Waits for a run in its lane for `patienceMs`, and takes its result out of the conversation's inbox. Nothing when it goes
  * on by itself: its result will wake the conversation. A person's stop of the turn stops the run, too.
  */
-export function createAttendTask(options: { store: Pick<Store, 'inbox' | 'signals'>; clock: Clock }) {
+export function createAttendTask(options: {
+  store: Pick<Store, 'inbox' | 'signals' | 'stop'>;
+  clock: Clock;
+}) {
   const { store, clock } = options;
   const now = steadyTime(clock);
 
@@ -74,9 +78,7 @@ export function createAttendTask(options: { store: Pick<Store, 'inbox' | 'signal
   }
 
   async function stop(id: string, signal: AbortSignal): Promise<never> {
-    const key = taskKey(id);
-    if (!isShuttingDown(signal) && (await store.inbox.stop(key)) === 'stopping')
-      await store.signals.send('stop', key);
+    if (!isShuttingDown(signal)) await haltWork(store, { items: [taskKey(id)] });
     throw signal.reason;
   }
 }

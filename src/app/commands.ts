@@ -41,10 +41,10 @@ export function createCommands(options: {
   registry: () => Registry;
   /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
   rescan(): Promise<Registry>;
-  store: Pick<Store, 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'usage'>;
+  store: Pick<Store, 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
   people: People;
   useOf(message: Message): Promise<SkillUse>;
-  approvals: Pick<Approvals, 'cancel'>;
+  approvals: Pick<Approvals, 'settled'>;
   budgets: Pick<Budgets, 'today'>;
   channels: ReadonlyMap<string, Channel>;
   voice: Voice;

@@ -8,6 +8,7 @@ import { createDelivery } from './deliver.ts';
 import { createDoor } from './create-door.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createFollowSkills } from './follow-skills.ts';
+import { haltWork } from './halt-work.ts';
 import { createHandOver } from './hand-over.ts';
 import { createHandleItem } from './handle-item.ts';
 import { keepTidy } from './keep-tidy.ts';
@@ -211,11 +212,9 @@ export function createBot(parts: BotParts): Bot {
       await audit.settled();
     },
     async cancel(lane) {
-      for (const item of await store.inbox.waitingIn(lane)) {
-        if (item.lane !== lane || item.takenAt === undefined) continue;
-        if ((await store.inbox.stop(item.key)) !== 'stopping') continue;
-        await store.signals.send('stop', item.key);
-      }
+      const waiting = await store.inbox.waitingIn(lane);
+      const running = waiting.filter((item) => item.lane === lane && item.takenAt !== undefined);
+      await haltWork(store, { items: running.map(({ key }) => key) });
     },
     async idle() {
       await lanes.idle();

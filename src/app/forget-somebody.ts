@@ -6,6 +6,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Forgotten, Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
+import { haltWork } from './halt-work.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Pairing } from './pairing.ts';
 import type { People } from './people.ts';
@@ -28,7 +29,7 @@ const lookEveryMs = 50;
 
 /** `waitMs`: how long what is being answered for them may take to stop; none where no bot runs. */
 export function createForgetSomebody(options: {
-  store: Pick<Store, 'inbox' | 'signals' | 'forget'>;
+  store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
   people: Pick<People, 'forget'>;
   pairing: Pick<Pairing, 'forget'>;
   rules: Pick<StandingRules, 'forget'>;
@@ -47,9 +48,7 @@ export function createForgetSomebody(options: {
   }
 
   async function stopWork(sender: string): Promise<void> {
-    for (const key of await theirs(sender)) {
-      if ((await store.inbox.stop(key)) === 'stopping') await store.signals.send('stop', key);
-    }
+    await haltWork(store, { items: await theirs(sender) });
     const until = clock.now() + waitMs;
     while (waitMs > 0 && (await theirs(sender)).length > 0) {
       if (clock.now() >= until) {

@@ -1,6 +1,9 @@
+import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
+import type { StopOrder } from '../stores/stop-order.ts';
 import type { ListedItem, Store } from '../stores/store.ts';
 import type { Approvals } from './approvals.ts';
+import { haltWork } from './halt-work.ts';
 import { inlineCode } from './inline-code.ts';
 import { takeDown } from './take-down.ts';
 import { taskId, tasksHere, workHere } from './work-here.ts';
@@ -16,9 +19,8 @@ export async function stopTask(
   const [item] = named;
   if (item === undefined) return `There is no background run ${inlineCode(id)} here: /tasks lists them.`;
   if (!maySay(message, isOwner, item)) return 'Only who began it or the owner can stop it.';
-  const stopped = await store.inbox.stop(item.key);
-  if (stopped === 'stopping') await store.signals.send('stop', item.key);
-  return stopped === 'none' ? 'It has just ended.' : 'Stopping.';
+  const { dropped, stopping } = await haltWork(store, { items: [item.key] });
+  return dropped.length + stopping.length === 0 ? 'It has just ended.' : 'Stopping.';
 }
 
 /**
@@ -29,40 +31,51 @@ export async function stopWork(
   message: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
   options: Readonly<{
     isOwner: boolean;
-    store: Pick<Store, 'inbox' | 'outbox' | 'signals' | 'commit'>;
-    approvals: Pick<Approvals, 'cancel'>;
+    store: Pick<Store, 'inbox' | 'outbox' | 'signals' | 'commit' | 'stop'>;
+    approvals: Pick<Approvals, 'settled'>;
   }>,
 ): Promise<string> {
   const { isOwner, store, approvals } = options;
-  const { inbox, signals } = store;
-  const everybody = isOwner || message.chatType === 'private';
-  await approvals.cancel(message.conversation, everybody ? undefined : message.sender.id);
   const may = (item: ListedItem): boolean => maySay(message, isOwner, item);
+  const { running, waiting } = await workHere(message, store.inbox);
+  const theirs = [...waiting, ...running].filter(may);
+  const stopped = await haltWork(store, {
+    items: theirs.map(({ key }) => key),
+    asks: asksOf(message, isOwner, theirs),
+  });
+  for (const id of stopped.cancelled) await approvals.settled(id);
+  // It may have been begun before, and wait for its next try.
+  for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key))) await takeDown(item, store);
 
-  let dropped = 0;
-  let stopping = 0;
-  const { running, waiting } = await workHere(message, inbox);
-  // What waits goes first: otherwise the next of it would begin when what runs has ended.
-  for (const item of [...waiting, ...running].filter(may)) {
-    const stopped = await inbox.stop(item.key);
-    if (stopped === 'dropped') {
-      dropped += 1;
-      // It may have been begun before, and wait for its next try.
-      await takeDown(item, store);
-    }
-    if (stopped !== 'stopping') continue;
-    stopping += 1;
-    await signals.send('stop', item.key);
-  }
-
+  const dropped = stopped.dropped.length;
   const left = `${dropped} waiting message${dropped === 1 ? '' : 's'}`;
-  if (stopping > 0) return dropped === 0 ? 'Stopping.' : `Stopping, and leaving out ${left}.`;
+  if (stopped.stopping.length > 0) return dropped === 0 ? 'Stopping.' : `Stopping, and leaving out ${left}.`;
   const others = running.find((item) => !may(item));
   if (others !== undefined) {
     const refusal = `Only ${inlineCode(others.message?.sender.name ?? 'its sender')} or the owner can stop what runs here.`;
     return dropped === 0 ? refusal : `Leaving out ${left}. ${refusal}`;
   }
   return dropped === 0 ? 'Nothing is running here.' : `Nothing was running; leaving out ${left}.`;
+}
+
+/** What is asked here, and in the threads whose work is stopped, too. */
+function asksOf(
+  { conversation, sender, chatType }: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
+  isOwner: boolean,
+  items: readonly ListedItem[],
+): NonNullable<StopOrder['asks']> {
+  const here = conversationKey(conversation);
+  const everybody = isOwner || chatType === 'private';
+  const threads = new Map(
+    items.flatMap(({ message }) =>
+      message === undefined ? [] : [[conversationKey(message.conversation), message.conversation] as const],
+    ),
+  );
+  threads.delete(here);
+  return [
+    { conversation, ...(everybody ? {} : { requester: sender.id }) },
+    ...[...threads.values()].map((thread) => ({ conversation: thread, requester: sender.id })),
+  ];
 }
 
 function maySay(

@@ -32,8 +32,6 @@ export type Asks = Readonly<{
   add(ask: Omit<Ask, 'state' | 'answer'>): Promise<void>;
   /** The first answer in time is kept; every later one is told how it ended. */
   answer(id: string, answer: NonNullable<Ask['answer']>): Promise<'answered' | 'late' | 'unknown'>;
-  /** Ends those that are still open: for `/stop`. Gives their ids. */
-  cancel(conversation: Conversation, requester?: string): Promise<readonly string[]>;
   /** Ends those whose time is over. Gives their ids. */
   expire(now: number): Promise<readonly string[]>;
 }>;

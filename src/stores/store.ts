@@ -6,6 +6,7 @@ import type { Message } from '../core/message.ts';
 import type { Asks } from './asks.ts';
 import type { Tokens } from '../core/model.ts';
 import type { Backlog } from './backlog.ts';
+import type { StopOrder, Stopped } from './stop-order.ts';
 
 /** A message on its way to an answer. */
 export type InboxItem = Readonly<{
@@ -105,11 +106,6 @@ export type Inbox = Readonly<{
   retry(key: string): Promise<boolean>;
   /** Marks a waiting or dead item as done without an answer. False when there is none. */
   drop(key: string): Promise<boolean>;
-  /**
-   * A person stops an item: `dropped` if nobody had taken it (it is done without an answer), `stopping` if it is marked for
-   * whoever works on it or takes it up after a crash; `none` if nothing waits under this key.
-   */
-  stop(key: string): Promise<'dropped' | 'stopping' | 'none'>;
 }>;
 
 export type OutboxRow = Readonly<{
@@ -257,6 +253,8 @@ export type Store = Readonly<{
   signals: Signals;
   /** Rejects, writing nothing, where the lane it is called for was lost to another process. */
   commit(step: Step): Promise<void>;
+  /** Stops all of it in one transaction (T8). */
+  stop(order: StopOrder): Promise<Stopped>;
   /** Plain key and value on the same database: pairings, moved chats, caches. */
   keyed(namespace: string): Keyv;
   /** Sums of a day, or of all days that are kept; of one sender where one is named. */

@@ -124,7 +124,7 @@ test('Q4 an item that was stopped before its process died is ended, not gone on 
   await lanes.stop(0);
   await say('1', 0);
   await store.inbox.take('telegram:1', clock.now());
-  assert.equal(await store.inbox.stop('telegram:1:0'), 'stopping');
+  assert.deepEqual((await store.stop({ items: ['telegram:1:0'] })).stopping, ['telegram:1:0']);
   lanes.start();
   await clock.advance(10_000);
   assert.deepEqual(reasons, ['AbortError']);

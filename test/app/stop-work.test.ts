@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLanes } from '../../src/app/lanes.ts';
+import { haltWork } from '../../src/app/halt-work.ts';
 import { stopTask, stopWork } from '../../src/app/stop-work.ts';
 import type { Message } from '../../src/core/message.ts';
-import type { Store } from '../../src/stores/store.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -42,10 +42,8 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
     log: quietLog(),
   });
   t.after(async () => {
-    for (const { key } of await store.inbox.list('waiting')) {
-      await store.inbox.stop(key);
-      await store.signals.send('stop', key);
-    }
+    const items = (await store.inbox.list('waiting')).map(({ key }) => key);
+    await haltWork(store, { items });
     await lanes.stop(0);
     await store.close();
   });
@@ -58,7 +56,7 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
   const stop = (sender: Message['sender'], thread: string | undefined, isOwner = false): Promise<string> => {
     const conversation = thread === undefined ? room : { ...room, thread };
     const message = makeMessage({ sender, conversation, chatType: 'channel' });
-    return stopWork(message, { isOwner, store, approvals: asking(store) });
+    return stopWork(message, { isOwner, store, approvals: unasked });
   };
   const waiting = async () => (await store.inbox.list('waiting')).map(({ key }) => key);
   return { lanes, store, cancelled, begun: (id: string) => begins(id).promise, say, stop, waiting };
@@ -128,13 +126,12 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
       { lane: 'slack:C1/1~a', message: { ...message, id: 'task:b' } },
     ],
   });
-  const means = (isOwner: boolean) => ({ isOwner, store, approvals: asking(store) });
+  const means = (isOwner: boolean) => ({ isOwner, store, approvals: unasked });
   const from = (sender: Message['sender']) => makeMessage({ sender, conversation, chatType: 'channel' });
   assert.match(await stopTask(from(ben), 'abcdef', means(false)), /^Only who began it/);
   assert.match(await stopTask(from(ada), 'abd', means(false)), /no background run/);
   assert.equal(await stopTask(from(ben), 'abcdef', means(true)), 'Stopping.');
 });
 
-function asking({ asks }: Pick<Store, 'asks'>) {
-  return { cancel: async (...of: Parameters<Store['asks']['cancel']>) => (await asks.cancel(...of)).length };
-}
+/** Nothing is asked in these conversations. */
+const unasked = { settled: async () => assert.fail('nothing was asked') };

@@ -178,7 +178,7 @@ test('Q11 a damaged question is left out and reported by its id, can still be en
   assert.equal(await store.asks.answer('a', answer), 'unknown', 'nothing is done on it');
   assert.equal(await store.asks.answer('c', answer), 'answered');
   assert.deepEqual(await store.asks.expire(10), ['b']);
-  assert.deepEqual(await store.asks.cancel(conversation), ['a']);
+  assert.deepEqual((await store.stop({ items: [], asks: [{ conversation }] })).cancelled, ['a']);
   assert.deepEqual([...new Set(log.lines.map(({ fields }) => fields['ask']))], ['a', 'b']);
   assert.doesNotMatch(JSON.stringify(log.lines), /SECRET/);
 });

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { conversationKey } from '../../src/core/conversation.ts';
 import type { Ask } from '../../src/stores/asks.ts';
+import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 
 const room = { channel: 'slack', chat: 'C1', thread: '17.2' };
@@ -72,10 +74,34 @@ export function asksContract(storeTest: StoreTest): void {
         ['c', 'slack:U2'],
       ] as const)
         await store.asks.add(ask(id, { requester }));
-      assert.deepEqual(await store.asks.cancel(room, 'slack:U1'), ['a']);
-      assert.deepEqual([...(await store.asks.cancel(room))].sort(), ['b', 'c']);
+      const end = async (requester?: string) => {
+        const asks = [{ conversation: room, ...(requester === undefined ? {} : { requester }) }];
+        return (await store.stop({ items: [], asks })).cancelled.toSorted();
+      };
+      assert.deepEqual(await end('slack:U1'), ['a']);
+      assert.deepEqual(await end(), ['b', 'c']);
       assert.equal(await store.asks.answer('b', { by: 'slack:U2', value: 'approve', at: 20 }), 'late');
       assert.equal((await store.asks.find('b'))?.state, 'cancelled');
+    },
+  );
+
+  storeTest(
+    'T8 Q4 what runs, what waits and what is asked, in one thread and another, is stopped in one step',
+    async (store) => {
+      const thread = { ...room, thread: '18.1' };
+      const here = makeMessage({ id: 'slack:C1:1', conversation: room });
+      const waits = makeMessage({ id: 'slack:C1:2', conversation: thread });
+      for (const message of [here, waits]) await store.inbox.accept(message, { now: 1 });
+      await store.inbox.take(conversationKey(room), 1);
+      await store.asks.add(ask('a'));
+      await store.asks.add(ask('b', { conversation: thread, requester: 'slack:U2' }));
+      await store.asks.add(ask('c', { conversation: thread, requester: 'slack:U3' }));
+      const stopped = await store.stop({
+        items: [here.id, waits.id],
+        asks: [{ conversation: room }, { conversation: thread, requester: 'slack:U2' }],
+      });
+      assert.deepEqual(stopped, { stopping: [here.id], dropped: [waits.id], cancelled: ['a', 'b'] });
+      assert.equal((await store.asks.find('c'))?.state, 'open');
     },
   );
 

@@ -174,14 +174,18 @@ export function inboxContract(storeTest: StoreTest): void {
     async (store) => {
       for (const n of [1, 2]) await store.inbox.accept(said('1', n), { now: 1 });
       assert.equal((await store.inbox.take('telegram:1', 1))?.stopped, undefined);
-      assert.equal(await store.inbox.stop('telegram:1:2'), 'dropped');
-      assert.equal(await store.inbox.stop('telegram:1:1'), 'stopping');
-      assert.equal(await store.inbox.stop('telegram:1:9'), 'none');
+      const items = ['telegram:1:1', 'telegram:1:2', 'telegram:1:9'];
+      const none = { dropped: [], stopping: [], cancelled: [] };
+      assert.deepEqual(await store.stop({ items }), {
+        ...none,
+        dropped: ['telegram:1:2'],
+        stopping: ['telegram:1:1'],
+      });
       const [item, ...others] = await store.inbox.list('waiting');
       assert.deepEqual([item?.key, item?.stopped, others], ['telegram:1:1', true, []]);
       assert.equal((await store.inbox.take('telegram:1', 2))?.stopped, true, 'forgotten over a crash');
       await store.inbox.fail('telegram:1:1', 'poison', undefined);
-      assert.equal(await store.inbox.stop('telegram:1:1'), 'none');
+      assert.deepEqual(await store.stop({ items }), none);
       await store.inbox.retry('telegram:1:1');
       assert.equal((await store.inbox.take('telegram:1', 3))?.stopped, undefined);
       assert.equal(await store.inbox.accept(said('1', 2), { now: 1 }), 'duplicate');

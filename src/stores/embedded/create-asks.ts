@@ -1,12 +1,18 @@
-import { conversationKey } from '../../core/conversation.ts';
+import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { Asks } from '../asks.ts';
 import { readAsk, type AskRow } from '../stored-ask.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Connection } from './open-connection.ts';
 
+type OwnAsks = Asks &
+  Readonly<{
+    /** Ends those that are open, within a transaction. Gives their ids. */
+    cancel(conversation: Conversation, requester?: string): readonly string[];
+  }>;
+
 /** Asks on the embedded store. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
-export function createAsks(connection: Connection, clock: Clock, log: Log): Asks {
+export function createAsks(connection: Connection, clock: Clock, log: Log): OwnAsks {
   const columns = 'id, kind, requester, state, expires_at, ask';
   const insert = connection.prepare(
     `INSERT INTO asks (id, kind, conversation, requester, state, expires_at, ask) VALUES (?, ?, ?, ?, 'open', ?, ?)
@@ -47,10 +53,8 @@ export function createAsks(connection: Connection, clock: Clock, log: Log): Asks
         settle.run(JSON.stringify(kept), answer.at, id);
         return 'answered';
       }),
-    cancel: async (conversation, requester) =>
-      connection.write('process', () =>
-        cancel.all(clock.now(), conversationKey(conversation), requester ?? null).map(({ id }) => id),
-      ),
+    cancel: (conversation, requester) =>
+      cancel.all(clock.now(), conversationKey(conversation), requester ?? null).map(({ id }) => id),
     expire: async (now) => connection.write('process', () => expire.all(now).map(({ id }) => id)),
   };
 }

@@ -26,6 +26,8 @@ export function createEmbeddedStore(
   const {
     finish,
     add: addWork,
+    dropUntaken: drop,
+    stopTaken: mark,
     ...inbox
   } = createInbox(connection, clock, log, {
     changed: toAnswer.ring,
@@ -36,6 +38,7 @@ export function createEmbeddedStore(
     onWork: toSend.onRing,
   });
   const { append, ...transcripts } = createTranscripts(connection, log);
+  const { cancel, ...asks } = createAsks(connection, clock, log);
   const { usage, add: addUse } = createUsage(connection);
   const keyed = createKeyed(connection, log);
   const health = keyed('health');
@@ -47,7 +50,7 @@ export function createEmbeddedStore(
     outbox,
     transcripts,
     overheard: createOverheard(connection, log),
-    asks: createAsks(connection, clock, log),
+    asks,
     signals: createLocalSignals(),
     async commit({ entries = [], outbox: rows = [], work = [], usage: uses = [], done }) {
       connection.write('process', () => {
@@ -59,6 +62,15 @@ export function createEmbeddedStore(
       });
       if (rows.length > 0) toSend.ring();
       if (work.length > 0 || done !== undefined) toAnswer.ring();
+    },
+    async stop({ items, asks: asked = [] }) {
+      const stopped = connection.write('process', () => {
+        const cancelled = asked.flatMap(({ conversation, requester }) => cancel(conversation, requester));
+        const dropped = items.filter(drop);
+        return { cancelled, dropped, stopping: items.filter(mark) };
+      });
+      if (stopped.dropped.length > 0) toAnswer.ring();
+      return stopped;
     },
     keyed,
     usage,

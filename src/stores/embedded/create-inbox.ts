@@ -9,13 +9,23 @@ import { createBatch } from './create-batch.ts';
 import { createServe, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
-/** The inbox on the embedded store. `changed` is called after what may have made work; `finish` and `add` belong inside a step's transaction. */
+/** The inbox, and what belongs inside the transaction of a step. */
+type InboxWithin = Inbox &
+  Readonly<{
+    finish(key: string): void;
+    add(message: Message, lane: string): void;
+    /** Whether there was one to be dropped, or else to be marked. */
+    dropUntaken(key: string): boolean;
+    stopTaken(key: string): boolean;
+  }>;
+
+/** The inbox on the embedded store. `changed` is called after what may have made work. */
 export function createInbox(
   connection: Connection,
   clock: Clock,
   log: Log,
   { changed, onWork }: Readonly<{ changed(): void; onWork(wake: () => void): void }>,
-): Inbox & Readonly<{ finish(key: string): void; add(message: Message, lane: string): void }> {
+): InboxWithin {
   const { accept, add } = createAccept(connection);
   const batched = createBatch(connection);
   const item = '(SELECT item FROM inbox_keys WHERE key = ?)';
@@ -106,11 +116,6 @@ export function createInbox(
     return 'replaced';
   }
 
-  function stop(key: string): 'dropped' | 'stopping' | 'none' {
-    if (dropUntaken.run(clock.now(), key) > 0) return 'dropped';
-    return stopTaken.run(clock.now(), key) > 0 ? 'stopping' : 'none';
-  }
-
   const bringForward = (now: number, beyond: number): void => {
     // A store that can't be written is still looked at.
     if (next.get(beyond)?.at != null) connection.write('process', () => forward.run(now, beyond));
@@ -126,6 +131,8 @@ export function createInbox(
   return {
     add: (message, lane) => add(message, lane, clock.now()),
     finish: (key) => void drop.run(clock.now(), key),
+    dropUntaken: (key) => dropUntaken.run(clock.now(), key) > 0,
+    stopTaken: (key) => stopTaken.run(clock.now(), key) > 0,
     async accept(message, options) {
       const accepted = await batched(() => accept(message, options));
       if (accepted === 'stored' || accepted === 'merged') changed();
@@ -157,11 +164,6 @@ export function createInbox(
       const dropped = connection.write('process', () => drop.run(clock.now(), key)) > 0;
       if (dropped) changed();
       return dropped;
-    },
-    stop: async (key) => {
-      const stopped = connection.write('process', () => stop(key));
-      if (stopped === 'dropped') changed();
-      return stopped;
     },
   };
 }

@@ -1,4 +1,3 @@
-import type { Clock } from '../../core/clock.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { Ask, Asks } from '../asks.ts';
@@ -8,7 +7,7 @@ import type { Database, Query } from './open-database.ts';
 const columns = 'id, kind, requester, state, expires_at, ask';
 
 /** Asks on PostgreSQL. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
-export function createAsks({ query, transaction }: Database, clock: Clock, log: Log): Asks {
+export function createAsks({ query, transaction }: Database, log: Log): Asks {
   async function answer(within: Query, id: string, given: NonNullable<Ask['answer']>) {
     // Two answers at once, in two processes perhaps: the second waits here and is late.
     const { rows } = await within<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1 FOR UPDATE`, [
@@ -50,14 +49,6 @@ export function createAsks({ query, transaction }: Database, clock: Clock, log: 
       );
     },
     answer: (id, given) => transaction({ outlives: 'disk' }, (within) => answer(within, id, given)),
-    async cancel(conversation, requester) {
-      const { rows } = await query<Readonly<{ id: string }>>(
-        `UPDATE skillet.asks SET state = 'cancelled', settled_at = $1
-         WHERE state = 'open' AND conversation = $2 AND ($3::text IS NULL OR requester = $3) RETURNING id`,
-        [clock.now(), conversationKey(conversation), requester ?? null],
-      );
-      return rows.map(({ id }) => id);
-    },
     async expire(now) {
       const { rows } = await query<Readonly<{ id: string }>>(
         `UPDATE skillet.asks SET state = 'expired', settled_at = $1

@@ -15,7 +15,8 @@ type TakenRow = InboxRow & Readonly<{ place: number; held: boolean; before: numb
 const batchSize = 200;
 /** The row of the item that a message is in, by the place of its key among the values. */
 const itemOf = (place: string) => `(SELECT item FROM skillet.inbox_keys WHERE key = ${place})`;
-const ending = `UPDATE skillet.inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = $2`;
+/** Ends items without an answer, at `$2`; a condition has to follow. */
+export const endItem = `UPDATE skillet.inbox SET status = 'done', parts = '', join_key = NULL, taken_at = NULL, finished_at = $2`;
 
 /** The inbox on PostgreSQL. */
 export function createInbox(backing: Backing, serve: Serve): Inbox {
@@ -141,26 +142,11 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
     drop: (key) =>
       byHand(key, 'disk', async (query) => {
         const { changed } = await query(
-          `${ending} WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('$1')}`,
+          `${endItem} WHERE status IN ('waiting', 'dead') AND seq = ${itemOf('$1')}`,
           [key, clock.now()],
         );
         return changed > 0;
       }),
-    async stop(key) {
-      const dropped = await byHand(key, 'disk', async (query) => {
-        const { changed } = await query(
-          `${ending} WHERE status = 'waiting' AND taken_at IS NULL AND seq = ${itemOf('$1')}`,
-          [key, clock.now()],
-        );
-        return changed > 0;
-      });
-      if (dropped) return 'dropped';
-      const marked = await database.query(
-        `UPDATE skillet.inbox SET stopped_at = $2 WHERE status = 'waiting' AND seq = ${itemOf('$1')}`,
-        [key, clock.now()],
-      );
-      return marked.changed > 0 ? 'stopping' : 'none';
-    },
   };
 }
 

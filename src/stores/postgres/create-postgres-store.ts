@@ -16,6 +16,7 @@ import { createPrune } from './create-prune.ts';
 import { createReserve } from './create-reserve.ts';
 import { createServe } from './create-serve.ts';
 import { createSignals } from './create-signals.ts';
+import { createStop } from './create-stop.ts';
 import { createTranscripts } from './create-transcripts.ts';
 import { createUsage } from './create-usage.ts';
 import { createUses } from './create-uses.ts';
@@ -26,7 +27,7 @@ const checkMs = 3_000;
 
 /** The store on a migrated database, which it closes with itself. Every method rejects while the database is away, and works again when it is back (Q11). */
 export function createPostgresStore(backing: Backing, wire: Wire, announcer: Announcer): Store {
-  const { database, jobs, clock, log } = backing;
+  const { database, jobs, log } = backing;
   const heartbeat = createHeartbeat(jobs, log);
   const leader = createLead(database, log);
   const prune = createPrune(database);
@@ -57,9 +58,10 @@ export function createPostgresStore(backing: Backing, wire: Wire, announcer: Ann
     outbox,
     transcripts: createTranscripts(database, log),
     overheard: createOverheard(database, log),
-    asks: createAsks(database, clock, log),
+    asks: createAsks(database, log),
     signals: createSignals(wire),
     commit: createCommit(backing),
+    stop: createStop(backing),
     keyed: createKeyed(database, log),
     usage: createUsage(database),
     lead: leader.lead,

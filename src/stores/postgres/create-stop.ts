@@ -1,0 +1,56 @@
+import { conversationKey } from '../../core/conversation.ts';
+import type { StopOrder } from '../stop-order.ts';
+import type { Store } from '../store.ts';
+import type { Backing } from './backing.ts';
+import { endItem } from './create-inbox.ts';
+import { lockOf } from './lock-of.ts';
+import type { Query } from './open-database.ts';
+
+type Keys = readonly Readonly<{ key: string }>[];
+
+/** `stop` on PostgreSQL: marks and drops items and ends asks in one transaction (T8), holding the lanes of the items. */
+export function createStop({ database, jobs, announce, clock }: Backing): Store['stop'] {
+  async function endAsks(query: Query, asks: NonNullable<StopOrder['asks']>): Promise<readonly string[]> {
+    const ended: string[] = [];
+    for (const { conversation, requester } of asks) {
+      const { rows } = await query<Readonly<{ id: string }>>(
+        `UPDATE skillet.asks SET state = 'cancelled', settled_at = $1
+         WHERE state = 'open' AND conversation = $2 AND ($3::text IS NULL OR requester = $3) RETURNING id`,
+        [clock.now(), conversationKey(conversation), requester ?? null],
+      );
+      ended.push(...rows.map(({ id }) => id));
+    }
+    return ended;
+  }
+
+  return async ({ items, asks = [] }) => {
+    const named = await database.query<Readonly<{ lane: string }>>(
+      `SELECT DISTINCT lane FROM skillet.inbox JOIN skillet.inbox_keys ON item = seq WHERE inbox_keys.key = ANY($1)`,
+      [items],
+    );
+    const lanes = named.rows.map(({ lane }) => lane);
+    if (lanes.length > 0) await jobs.prepare('inbox', lanes);
+    const locks = lanes.map((lane) => lockOf('inbox', lane));
+    const stopped = await database.transaction({ outlives: 'disk', locks }, async (query) => {
+      const cancelled = await endAsks(query, asks);
+      const ofThese = `FROM skillet.inbox_keys WHERE item = seq AND inbox_keys.key = ANY($1) AND status = 'waiting'`;
+      const dropped = await query<Keys[number]>(
+        `${endItem} ${ofThese} AND taken_at IS NULL RETURNING inbox_keys.key`,
+        [items, clock.now()],
+      );
+      const stopping = await query<Keys[number]>(
+        `UPDATE skillet.inbox SET stopped_at = $2 ${ofThese} RETURNING inbox_keys.key`,
+        [items, clock.now()],
+      );
+      // A lane may have been put off for what is dropped.
+      if (dropped.rows.length > 0) for (const lane of lanes) await jobs.hasten(query, 'inbox', lane);
+      return { dropped: keysOf(dropped.rows), stopping: keysOf(stopping.rows), cancelled };
+    });
+    if (stopped.dropped.length > 0) announce('inbox', lanes);
+    return stopped;
+  };
+}
+
+function keysOf(rows: Keys): readonly string[] {
+  return rows.map(({ key }) => key);
+}
