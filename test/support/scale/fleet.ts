@@ -36,6 +36,7 @@ export async function createFleet(
   const lives = new Map<string, BotProcess[]>();
   /** Processor time by process id. */
   const processor = new Map<number, number>();
+  const starts: Promise<void>[] = [];
   const memory = new Map<string, number[]>(names.map((name) => [name, []]));
   const shared = await mkdtemp(path.join(tmpdir(), 'skillet-fleet-'));
   const workspace = path.join(shared, 'workspace');
@@ -46,6 +47,13 @@ export async function createFleet(
     if (mb === 0) return;
     processor.set(pid, ms);
     memory.get(name)?.push(mb);
+  }
+
+  async function begin(name: string): Promise<void> {
+    const bot = await homes.get(name)?.start();
+    if (bot === undefined) return;
+    running.set(name, bot);
+    lives.set(name, [...(lives.get(name) ?? []), bot]);
   }
 
   async function end(name: string, how: (bot: BotProcess) => Promise<unknown>): Promise<unknown> {
@@ -60,11 +68,10 @@ export async function createFleet(
   return {
     names,
     running: (name) => running.get(name),
-    async start(name) {
-      const bot = await homes.get(name)?.start();
-      if (bot === undefined) return;
-      running.set(name, bot);
-      lives.set(name, [...(lives.get(name) ?? []), bot]);
+    start(name) {
+      const started = begin(name);
+      starts.push(started);
+      return started;
     },
     kill: async (name) => void (await end(name, (bot) => bot.kill())),
     stop: async (name) => (await end(name, (bot) => bot.stop())) as Exit,
@@ -77,6 +84,8 @@ export async function createFleet(
       memoryMb: memory.get(name) ?? [],
     }),
     async close() {
+      // Where one failed to start another may be about to.
+      await Promise.allSettled(starts);
       await Promise.all([...running.values()].map((bot) => bot.kill()));
       await Promise.all([...homes.values()].map((home) => home.remove()));
       await rm(shared, { recursive: true, force: true });
