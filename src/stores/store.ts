@@ -6,6 +6,7 @@ import type { Message } from '../core/message.ts';
 import type { Asks } from './asks.ts';
 import type { Tokens } from '../core/model.ts';
 import type { Backlog } from './backlog.ts';
+import type { CapabilityRecords } from './capability-records.ts';
 import type { StopOrder, Stopped } from './stop-order.ts';
 
 /** A message on its way to an answer. */
@@ -250,6 +251,7 @@ export type Store = Readonly<{
   transcripts: Transcripts;
   overheard: Overheard;
   asks: Asks;
+  capabilities: CapabilityRecords;
   signals: Signals;
   /** Rejects, writing nothing, where the lane it is called for was lost to another process. */
   commit(step: Step): Promise<void>;
@@ -278,8 +280,8 @@ export type Store = Readonly<{
     limits: readonly UseLimit[],
   ): Promise<Readonly<{ key: string; freeAt: number }> | undefined>;
   /**
-   * Removes what is past keeping: done keys after 7 days, overheard messages after 24 hours, sent and dead outbox rows
-   * after 7 days, settled asks after 7 days, expired keyed values; and conversations without a new entry, dead items and usage after `retentionMs` (Q12).
+   * Removes what is past keeping: done keys, sent and dead outbox rows, settled asks and outcomes of capabilities after 7 days,
+   * overheard messages and sign-ins after one, expired keyed values; and conversations without a new entry, dead items and usage after `retentionMs` (Q12).
    */
   prune(now: number, retentionMs: number): Promise<void>;
   /** Removes a person's messages and what was answered to them: their direct messages whole, in groups their turns; what others quoted of them too (Q12). */
