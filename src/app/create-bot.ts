@@ -22,6 +22,7 @@ import { outageNotice } from './outage-notice.ts';
 import { createOutsideTools } from './outside-tools.ts';
 import { createPairing } from './pairing.ts';
 import { createPeople } from './people.ts';
+import { createPluginCalls } from './plugin-calls.ts';
 import { createReconfigure } from './reconfigure.ts';
 import { createShowWork } from './show-work.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
@@ -91,12 +92,29 @@ export function createBot(parts: BotParts): Bot {
     approvals,
     budgets,
     channels,
+    notices: () => parts.plugins.diagnostics.map(({ message }) => live.redact(message)),
     voice,
+  });
+  const { sandbox } = parts.skillSandbox;
+  const ofPlugins = createPluginCalls({
+    live: current,
+    library,
+    sandbox,
+    moved,
+    budgets,
+    store,
+    clock,
+    log,
   });
   const agent = createAgent({
     live: current,
     web: createWebTools({ config: () => live.config, clock, log }),
-    outside: createOutsideTools({ sources: parts.outside, isOwner: people.isOwner, useOf, log }),
+    outside: createOutsideTools({
+      sources: [parts.plugins.source(() => live.config, ofPlugins), ...parts.outside],
+      isOwner: people.isOwner,
+      useOf,
+      log,
+    }),
     moved,
     handOver,
     store,

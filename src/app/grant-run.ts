@@ -171,6 +171,7 @@ export function createGrantRun(options: {
       log,
       onProgress: (text) => context.progress(`${skill.name}: ${oneLine(text, 80)}`),
       turn: `${context.turn}!${run.id}`,
+      run: { id: run.id, skill: skill.name },
       settings: ({ name }) => ({ ...live().config.tools[name] }),
       handOver,
       audit: (call) =>

@@ -66,6 +66,8 @@ export type ToolContext = Readonly<{
   toolUseId: string;
   /** The inbox item that it is done for, and behind `!` the runs in it: what is sent of it begins with this. */
   turn: string;
+  /** The run that makes the call; absent where it is the main agent. */
+  run?: Readonly<{ id: string; skill: string }>;
   signal: AbortSignal;
   /** What is set of this tool in this chat (X3): `run` of `defineTool` gets it checked, defaults filled in. */
   settings: SettingValues;

@@ -70,14 +70,16 @@ export function createCallTool(options: {
   log: Log;
   /** Gets one redacted line of what a tool is doing (T12, U13). */
   onProgress: (text: string) => void;
-  /** What the calls are made for: see `ToolContext.turn`. */
+  /** What the calls are made for, and the run they are made in: see `ToolContext`. */
   turn: string;
+  run?: Readonly<{ id: string; skill: string }>;
   /** What is set of a tool for this requester's chat (X3). */
   settings: (tool: Tool) => Promise<SettingValues> | SettingValues;
   handOver: HandOver;
   audit: (call: AuditedCall) => Promise<void> | void;
 }): CallTool {
-  const { ceiling, decide, requester, redact, log, onProgress, turn, settings, handOver, audit } = options;
+  const { ceiling, decide, requester, redact, log, onProgress, turn, run, settings, handOver, audit } =
+    options;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
 
   return async (call, signal, begin = async () => undefined) => {
@@ -144,6 +146,7 @@ export function createCallTool(options: {
       requester,
       toolUseId: call.id,
       turn,
+      ...(run === undefined ? {} : { run }),
       signal,
       settings: set,
       progress: (line) => onProgress(redact(oneLine(line, 200))),
