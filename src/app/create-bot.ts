@@ -1,8 +1,10 @@
 import { accessSettings } from '../config/access-from-config.ts';
+import type { Config } from '../config/complete-config.ts';
 import { createAgent } from './create-agent.ts';
 import { createApprovals } from './approvals.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createBudgets } from './budgets.ts';
+import { createChatSettings } from './chat-settings.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { createDoor } from './create-door.ts';
@@ -25,6 +27,7 @@ import { createPeople } from './people.ts';
 import { createPluginCalls } from './plugin-calls.ts';
 import { createReconfigure } from './reconfigure.ts';
 import { createShowWork } from './show-work.ts';
+import { createSettingsInForce } from './settings-in-force.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
 import { createStandingRules } from './standing-rules.ts';
 import { createUseOf } from './use-of.ts';
@@ -42,10 +45,18 @@ const forgetWaitMs = 15_000;
 export function createBot(parts: BotParts): Bot {
   const { store, library, health, audit, meter, clock, log } = parts;
   const channels = new Map(parts.channels.map((channel) => [channel.name, channel]));
-  let live = makeLive(parts.config, parts.makeModels, parts.changeAccess);
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const chatSettings = createChatSettings({
+    stored: store.keyed('tool-settings'),
+    moved,
+    signals: store.signals,
+    onFault: (error) => log.error({ err: error }, 'the settings of chats could not be read'),
+  });
+  const liveOf = (config: Config) =>
+    makeLive(config, parts.makeModels, parts.changeAccess, chatSettings.secrets);
+  let live = liveOf(parts.config);
   const current = () => live;
 
-  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
   const people = createPeople({
     stored: store.keyed('people'),
     access: () => live.access,
@@ -115,6 +126,7 @@ export function createBot(parts: BotParts): Bot {
       useOf,
       log,
     }),
+    settings: createSettingsInForce({ config: () => live.config, chats: chatSettings, log }),
     moved,
     handOver,
     store,
@@ -178,6 +190,7 @@ export function createBot(parts: BotParts): Bot {
     people,
     pairing,
     rules,
+    settings: chatSettings,
     files,
     access: () => accessSettings(live.config),
     audit,
@@ -211,6 +224,7 @@ export function createBot(parts: BotParts): Bot {
         const { key, markdown } = outageNotice(outage);
         voice.tellOwners(key, markdown).catch(notTold);
       });
+      await chatSettings.load();
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
@@ -241,7 +255,7 @@ export function createBot(parts: BotParts): Bot {
     reconfigure: createReconfigure({
       config: () => live.config,
       apply(config) {
-        live = makeLive(config, parts.makeModels, parts.changeAccess);
+        live = liveOf(config);
         skills.changed(library.current());
       },
       voice,

@@ -28,6 +28,7 @@ import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { makeRunFolders, runFolders } from './run-folders.ts';
 import { runTools } from './run-tools.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { UseOf } from './use-of.ts';
 
@@ -51,6 +52,7 @@ export function createGrantRun(options: {
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  settings: Pick<SettingsInForce, 'forCall'>;
   questions: Pick<Questions, 'tool'>;
   chained: ChainedSkills;
   audit: Pick<Audit, 'record'>;
@@ -70,6 +72,7 @@ export function createGrantRun(options: {
     handOver,
     questions,
     chained,
+    settings: chatSettings,
     audit,
     log,
   } = options;
@@ -172,7 +175,7 @@ export function createGrantRun(options: {
       onProgress: (text) => context.progress(`${skill.name}: ${oneLine(text, 80)}`),
       turn: `${context.turn}!${run.id}`,
       run: { id: run.id, skill: skill.name },
-      settings: ({ name }) => ({ ...live().config.tools[name] }),
+      settings: chatSettings.forCall(context.requester.conversation),
       handOver,
       audit: (call) =>
         audit.record(auditOfCall(call, { skill: skill.name, run: run.id }, live().config.audit.arguments)),

@@ -6,6 +6,7 @@ import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { createSkillApprovals } from './approve-skill.ts';
+import { createChatSettings } from './chat-settings.ts';
 import type { Operate } from './control.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createKeptFiles } from './kept-files.ts';
@@ -38,6 +39,12 @@ export async function openOperate(
     people,
     pairing,
     rules,
+    settings: createChatSettings({
+      stored: store.keyed('tool-settings'),
+      moved,
+      signals: store.signals,
+      onFault: () => undefined,
+    }),
     files: createKeptFiles(config.bot.workspace),
     access: () => accessSettings(config),
     audit,

@@ -208,10 +208,10 @@ export type Signals = Readonly<{
 
 /**
  * `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was
- * settled. `moved`: a chat got a new id. Of a run, by its id: `asking`: it waits for a person; `progress`: what it does
+ * settled. `moved`: a chat got a new id. `set`: a tool's secret was set. Of a run, by its id: `asking`: it waits for a person; `progress`: what it does
  * (after the id); `ended`: its result is in its conversation's inbox.
  */
-export const topics = ['stop', 'reload', 'answer', 'moved', 'asking', 'progress', 'ended'] as const;
+export const topics = ['stop', 'reload', 'answer', 'moved', 'set', 'asking', 'progress', 'ended'] as const;
 export type Topic = (typeof topics)[number];
 
 /** Tokens that were used, summed by day (UTC, `2026-11-22`), who, where, skill (empty: the main agent) and model. */
