@@ -3,7 +3,7 @@ import type { RunGrant, RunPlace } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
-import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
@@ -87,7 +87,7 @@ export function createGrantRun(options: {
     const { policy } = live().config;
     return risks.every((risk) => {
       const [one, other] = [tool, than].map(
-        (name) => decidePolicy(policy, { ...of, tool: name, risk }).action,
+        (name) => decidePolicy(policy, { ...of, tool: name, risk, marked: false }).action,
       );
       return one === other || one === 'allow' || other === 'deny';
     });
@@ -185,6 +185,7 @@ export function createGrantRun(options: {
     if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
     return {
       ok: true,
+      sensitive: isSensitive(skill, live().rules),
       model: models.get(wanted),
       maxIterations: settings?.maxIterations ?? skill.maxIterations,
       timeoutSeconds: skill.timeoutSeconds,

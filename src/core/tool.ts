@@ -77,6 +77,8 @@ export type ToolContext = Readonly<{
   settle(item: string): void;
   /** Says that this call has no outcome before a person has answered `question`: the loop ends there, for now (U14). */
   awaitAnswer(question: string): void;
+  /** Says that the outcome holds what a sensitive skill or a capability gave: who is told it is marked from then on (S7). */
+  mark(): void;
   /** Delivers a file to this conversation, or a picture as a photo, and notes it in the result (T12). The bytes are safe when it resolves. */
   artifact(artifact: Artifact): Promise<HandedOver>;
 }>;
@@ -108,6 +110,8 @@ export type Tool = Readonly<{
   labelsOutput?: boolean;
   /** Characters of its output that reach the model; 30,000 where absent (M3). */
   outputLimit?: number;
+  /** The one address that a call with this input asks for, where nothing else of the input leaves (S7). */
+  goesTo?(input: unknown): string | undefined;
   /** What people can set of it; absent where that is nothing (X3). */
   settings?: ToolSettings;
   /** What is wrong with an input, for the model to act on; nothing where `run` would take it (T1). */

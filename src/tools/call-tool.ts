@@ -56,7 +56,7 @@ const inputLimit = 200_000;
 const outputLimit = 30_000;
 
 /**
- * The one door for effects: ceiling → validation → policy → journal → run → redaction → cut → audit. The ceiling is judged here
+ * The one door for effects: ceiling → validation → policy → approval → journal → run → redaction → cut → audit. The ceiling is judged here
  * for each call, whatever the model was shown (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled call is
  * CANCELLED and no error (T11).
  */
@@ -95,7 +95,7 @@ export function createCallTool(options: {
     if (made.settles === undefined) await record(call, tool, { envelope, blocked, durationMs, made });
     return {
       content: withDelivered(
-        redact(tool?.labelsOutput === true ? text : defuse(text)),
+        tool?.labelsOutput === true ? redact(text) : defuse(redact(text)),
         made.artifacts,
         tool?.outputLimit ?? outputLimit,
       ),
@@ -104,6 +104,7 @@ export function createCallTool(options: {
       ...(made.asks === undefined ? {} : { asks: made.asks }),
       ...(envelope.follows === undefined ? {} : { follows: envelope.follows }),
       ...(made.artifacts.length === 0 ? {} : { artifacts: made.artifacts }),
+      ...(made.marks === undefined ? {} : { marks: made.marks }),
     };
   };
 
@@ -152,6 +153,7 @@ export function createCallTool(options: {
       progress: (line) => onProgress(redact(oneLine(line, 200))),
       settle: (item) => (made.settles = item),
       awaitAnswer: (question) => (made.asks = question),
+      mark: () => (made.marks = true),
       artifact,
     });
   }
@@ -253,6 +255,7 @@ type Made = {
   unjournalled?: boolean;
   settles?: string;
   asks?: string;
+  marks?: true;
   policy?: string;
   approvedBy?: string;
   readonly artifacts: Delivered[];

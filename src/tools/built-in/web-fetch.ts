@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { webFetchSettings } from '../../config/built-in-settings.ts';
+import { addressOf } from '../../core/addresses.ts';
 import type { ErrorCode } from '../../core/codes.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { defuse, labelled } from '../../core/label.ts';
@@ -61,7 +62,14 @@ export function webFetchTool(
       return succeed(`${note}\n${labelled('output', body, where)}`, more(truncated || read.cut, page));
     },
   });
-  return { ...tool, labelsOutput: true };
+  return {
+    ...tool,
+    labelsOutput: true,
+    goesTo(given) {
+      const url = typeof given === 'object' && given !== null && 'url' in given ? given.url : undefined;
+      return typeof url === 'string' ? addressOf(url) : undefined;
+    },
+  };
 
   async function textOf(
     page: Fetched,
