@@ -22,7 +22,7 @@ import { z } from 'zod';
 export default definePlugin({
   name: '${name}', ${more}
   tools: ({ config, bot, log }) => [
-    defineTool({ description: 'Does one thing.', input: z.object({}), ${tool} ${run} }),
+    defineTool({ description: 'Does one thing.', input: z.object({}), ${tool}, ${run} }),
   ],
 });
 `;

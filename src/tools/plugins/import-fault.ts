@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
  */
 export function describeImportFault(error: unknown, file: string): string {
   if (!(error instanceof Error)) return `it threw ${JSON.stringify(error) ?? typeof error} as it was loaded`;
-  const at = placeIn(error.stack ?? '') ?? file;
+  const at = placeIn(error.stack ?? '', file);
   const code = 'code' in error ? error.code : undefined;
   const said = error.message.split('\n')[0] ?? '';
   switch (code) {
@@ -28,14 +28,16 @@ export function describeImportFault(error: unknown, file: string): string {
   return `${at}: it threw as it was loaded: ${said || error.name}`;
 }
 
-/** `FILE:LINE` of the first line of a stack that names one: a syntax error's own, or the first frame outside of Node. */
-function placeIn(stack: string): string | undefined {
+/** `FILE:LINE`: a syntax error's own, or the first line of the plugin's file in the stack; else the file alone. */
+function placeIn(stack: string, file: string): string {
   const lines = stack.split('\n');
-  const first = /^((?:file:\/\/)?\/.+):(\d+)$/.exec(lines[0] ?? '');
-  const frame = lines
-    .map((line) => /(file:\/\/\/[^)\s]+|\(?\/[^)\s]+):(\d+):\d+\)?$/.exec(line))
-    .find(Boolean);
-  const [, file, line] = first ?? frame ?? [];
-  if (file === undefined || line === undefined) return undefined;
-  return `${file.startsWith('file:') ? fileURLToPath(file) : file.replace(/^\(/, '')}:${line}`;
+  const own = /^((?:file:\/\/)?\/.+):(\d+)$/.exec(lines[0] ?? '');
+  if (own?.[1] !== undefined) return `${pathOf(own[1])}:${own[2]}`;
+  const frames = lines.map((line) => /(file:\/\/\/[^)]+|\/[^)]+):(\d+):\d+\)?$/.exec(line));
+  const frame = frames.find((one) => one?.[1] !== undefined && pathOf(one[1]) === file);
+  return frame?.[2] === undefined ? file : `${file}:${frame[2]}`;
+}
+
+function pathOf(address: string): string {
+  return address.startsWith('file:') ? fileURLToPath(address) : address;
 }
