@@ -22,6 +22,8 @@ export const operations = [
   'stats',
   'policy list',
   'policy revoke',
+  'mcp list',
+  'mcp agree',
   'audit tail',
   'audit verify',
   'skills installed',

@@ -4,15 +4,16 @@ import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
+import { createKeptServers } from '../tools/mcp/kept-servers.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { createSkillApprovals } from './approve-skill.ts';
-import { createChatSettings } from './chat-settings.ts';
 import type { Operate } from './control.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createKeptFiles } from './kept-files.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { writtenRoot } from './open-library.ts';
 import { createOperate } from './operate.ts';
+import { createMcpOperations } from './mcp-operations.ts';
 import { createPairing } from './pairing.ts';
 import { createPeople } from './people.ts';
 import { createStandingRules } from './standing-rules.ts';
@@ -39,12 +40,6 @@ export async function openOperate(
     people,
     pairing,
     rules,
-    settings: createChatSettings({
-      stored: store.keyed('tool-settings'),
-      moved,
-      signals: store.signals,
-      onFault: () => undefined,
-    }),
     files: createKeptFiles(config.bot.workspace),
     access: () => accessSettings(config),
     audit,
@@ -59,8 +54,13 @@ export async function openOperate(
     onChange: async () => undefined,
     log,
   });
+  const mcp = createMcpOperations({
+    kept: createKeptServers({ stored: store.keyed('mcp'), signals: store.signals }),
+    states: () => ({}),
+    audit,
+  });
   return {
-    operate: createOperate({ store, people, pairing, welcome, forget, approvals, rules, audit }),
+    operate: createOperate({ store, people, pairing, welcome, forget, approvals, rules, mcp, audit }),
     close: store.close,
   };
 }

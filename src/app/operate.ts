@@ -5,6 +5,7 @@ import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { Operate } from './control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
+import type { McpOperations } from './mcp-operations.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
 import type { StandingRules } from './standing-rules.ts';
@@ -19,9 +20,10 @@ export function createOperate(options: {
   forget: ForgetSomebody;
   approvals: SkillApprovals;
   rules: Pick<StandingRules, 'list' | 'revoke'>;
+  mcp: McpOperations;
   audit: Audit;
 }): Operate {
-  const { store, people, pairing, welcome, forget, approvals, rules, audit } = options;
+  const { store, people, pairing, welcome, forget, approvals, rules, mcp, audit } = options;
   const { inbox } = store;
 
   async function drop(key: string): Promise<boolean> {
@@ -82,6 +84,10 @@ export function createOperate(options: {
           throw new OperatorError(`there is no rule ${argument}: see \`skillet policy list\``);
         return gone;
       }
+      case 'mcp list':
+        return mcp.list();
+      case 'mcp agree':
+        return mcp.agree(argument);
       case 'audit tail':
         return audit.tail(Number(argument));
       case 'audit verify':

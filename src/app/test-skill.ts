@@ -17,7 +17,6 @@ import { judgeCase, type CaseRun } from './judge-case.ts';
 import { replayed, taped, type Exchange, type Heard, type Tape } from './model-tape.ts';
 import { skillRoots, writtenRoot } from './open-library.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
-import { openPlugins } from './plugins.ts';
 import { runCase } from './run-case.ts';
 
 /** One case with what became of it. */
@@ -64,8 +63,7 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
     await copySkills(writtenRoot(options.config), path.join(workspace, 'skills'));
     const config = configFor(options.config, workspace);
     const written = approvedHere(options.written, name, writtenRoot(config));
-    const plugins = await openPlugins(config, { clock: systemClock, log });
-    const library = await openLibraryHere(config, plugins.skillFolders, written, workspace, log);
+    const library = await openLibraryHere(config, written, workspace, log);
     const skill = findSkill(library, name);
     const cases = await readCases(skill);
     if (!cases.ok) return cases;
@@ -82,7 +80,6 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
           env,
           library,
           skillSandbox,
-          plugins,
           written,
           clock: systemClock,
           log,
@@ -97,7 +94,6 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
       }
     } finally {
       await library.close();
-      plugins.close();
       await skillSandbox.sandbox.close();
     }
     return { ok: true, outcomes, exchanges };
@@ -140,14 +136,13 @@ function approvedHere(written: readonly WrittenSkill[], name: string, root: stri
 
 function openLibraryHere(
   config: Config,
-  ofPlugins: readonly string[],
   written: readonly WrittenSkill[],
   workspace: string,
   log: Log,
 ): Promise<SkillLibrary> {
   const records = new Map(written.map((one) => [one.name, one]));
   return createSkillLibrary({
-    roots: skillRoots(config, ofPlugins),
+    roots: skillRoots(config),
     cacheDir: path.join(workspace, 'cache'),
     strict: config.skills.strict,
     approvals: () => readApprovals({ all: async () => records }, writtenRoot(config)),

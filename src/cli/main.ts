@@ -2,8 +2,6 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { readFileSync } from 'node:fs';
 import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { CapabilityCheckOptions } from './capability-check.ts';
-import { operationInput } from './operation-input.ts';
 import type { AddOptions, ChatOptions, ForgetOptions, ReadOptions } from './options.ts';
 import type { TestOptions } from './skill-test.ts';
 
@@ -150,25 +148,6 @@ function program(): Command {
       (await import('./sandbox-shell.ts')).openSandboxShell(name, options),
   );
 
-  const capability = skillet
-    .command('capability')
-    .description('programs behind sensitive systems')
-    .exitOverride();
-  add(capability, 'check <namespace>', 'hold a provider to the contract in docs/capabilities.md')
-    .option('--user <id>', 'make its calls for this person, such as telegram:42')
-    .option('--account <name>', 'an account that this person has linked')
-    .option('--mutate <operation>', 'carry this out, too: notes.book:add; may be given again', gather, [])
-    .option(
-      '--input <operation=json>',
-      'what to call an operation with; may be given again',
-      operationInput,
-      {},
-    )
-    .option('--json', 'as data')
-    .action(async (namespace: string, options: CapabilityCheckOptions) =>
-      (await import('./capability-check.ts')).checkCapability(namespace, options),
-    );
-
   const pair = skillet.command('pair').description('let people in').exitOverride();
   add(pair, 'list', 'who is paired and who asks')
     .option('--json', 'as data')
@@ -218,6 +197,16 @@ function program(): Command {
     (await import('./operator.ts')).operator('policy revoke', id, options),
   );
 
+  const mcp = skillet.command('mcp').description('servers of further tools').exitOverride();
+  add(mcp, 'list', 'each server with its tools, and which of them are off')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./mcp.ts')).mcpList(options));
+  add(mcp, 'agree <server> [tool]', 'switch on what changed there, after showing it')
+    .option('--yes', 'agree to what is shown without being asked')
+    .action(async (server: string, tool: string | undefined, options: ReadOptions & { yes?: boolean }) =>
+      (await import('./mcp.ts')).mcpAgree(server, tool, options),
+    );
+
   const audit = skillet.command('audit').description('the record of what was done').exitOverride();
   add(audit, 'tail', 'the newest lines, one JSON object each')
     .option('-n, --lines <count>', 'how many', count, 20)
@@ -254,10 +243,6 @@ function program(): Command {
 function count(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a number from 1 to 999999.');
-}
-
-function gather(one: string, all: readonly string[]): readonly string[] {
-  return [...all, one];
 }
 
 /** A sender id as the operator writes it. */

@@ -18,7 +18,6 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     artifact: noArtifact,
     settle: () => undefined,
     awaitAnswer: () => undefined,
-    mark: () => undefined,
     ...change,
   };
 }

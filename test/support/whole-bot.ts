@@ -40,8 +40,6 @@ export type WholeBotOptions = Readonly<{
   channels?: readonly ('telegram' | 'slack')[];
   /** Failed tries after which a message is set aside. */
   mostTries?: number;
-  /** False: Telegram takes any number of messages at once. */
-  flood?: boolean;
   /** Where hosts lead that skills may reach. */
   reach?: SandboxReach;
 }>;
@@ -49,7 +47,7 @@ export type WholeBotOptions = Readonly<{
 export async function startWholeBot(t: TestContext, options: WholeBotOptions = {}): Promise<WholeBot> {
   const { toml = '', script, skills = {}, channels = ['telegram'] } = options;
   const home = await mkdtemp(path.join(tmpdir(), 'skillet-whole-'));
-  const telegram = await startTelegramServer({ privacy: false, flood: options.flood ?? true });
+  const telegram = await startTelegramServer({ privacy: false });
   const slack = await startSlackServer();
   const messages = await startMessagesServer({ script: script ?? [] });
   const file = path.join(home, 'config.toml');

@@ -1,0 +1,41 @@
+import path from 'node:path';
+import type { Config } from '../config/complete-config.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Store } from '../stores/store.ts';
+import { createKeptServers } from '../tools/mcp/kept-servers.ts';
+import { createMcpServers, type McpServers } from '../tools/mcp/create-mcp-servers.ts';
+import type { Audit } from './audit/create-audit.ts';
+import { mcpNotice } from './mcp-notice.ts';
+import { createMcpOperations, type McpOperations } from './mcp-operations.ts';
+import type { Voice } from './voice.ts';
+
+/** The MCP servers of the config in force, with what an operator can do about them (X7). */
+export function createMcp(options: {
+  config: () => Config;
+  store: Pick<Store, 'keyed' | 'signals'>;
+  voice: Pick<Voice, 'tellOwners'>;
+  audit: Pick<Audit, 'record'>;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  log: Log;
+}): McpServers & Readonly<{ operations: McpOperations }> {
+  const { config, store, voice, audit, env, clock, log } = options;
+  const kept = createKeptServers({ stored: store.keyed('mcp'), signals: store.signals });
+  const file = config().path;
+  const servers = createMcpServers({
+    settings: () => config().mcp,
+    kept,
+    async onOff(server, off) {
+      log.warn({ server, off }, 'tools of an MCP server are off until the operator agrees');
+      const { key, markdown } = mcpNotice(server, off, clock.now());
+      await voice.tellOwners(key, markdown);
+    },
+    env,
+    // What a config names is relative to it.
+    cwd: file === undefined ? process.cwd() : path.dirname(file),
+    clock,
+    log,
+  });
+  return { ...servers, operations: createMcpOperations({ kept, states: servers.states, audit }) };
+}

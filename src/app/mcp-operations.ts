@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import { OperatorError } from '../core/errors.ts';
+import type { KeptServer } from '../tools/mcp/kept-server.ts';
+import type { KeptServers } from '../tools/mcp/kept-servers.ts';
+import type { LinkState } from '../tools/mcp/open-server-link.ts';
+import type { Audit } from './audit/create-audit.ts';
+
+/** One MCP server, as an operator sees it. */
+export type ListedServer = KeptServer &
+  Readonly<{
+    name: string;
+    /** Absent where no bot runs, or config has no such server any more. */
+    state?: LinkState;
+  }>;
+
+/** What the command line does with MCP servers (X7). */
+export type McpOperations = Readonly<{
+  /** Every server that was seen or is in config, by name. */
+  list(): Promise<readonly ListedServer[]>;
+  /** `argument` is JSON: the server, and of each tool its name and the hash that was shown. */
+  agree(argument: string): Promise<Readonly<{ server: string; tools: readonly string[] }>>;
+}>;
+
+const agreement = z.object({
+  server: z.string(),
+  tools: z.array(z.object({ name: z.string(), hash: z.string() })).min(1),
+});
+
+export function createMcpOperations(options: {
+  kept: Pick<KeptServers, 'all' | 'agree'>;
+  states(): Readonly<Record<string, LinkState>>;
+  audit: Pick<Audit, 'record'>;
+}): McpOperations {
+  const { kept, states, audit } = options;
+  return {
+    async list() {
+      const seen = await kept.all();
+      const now = new Map(Object.entries(states()));
+      return [...new Set([...seen.keys(), ...now.keys()])].sort().map((name) => {
+        const state = now.get(name);
+        const of = seen.get(name) ?? { identity: '', tools: [] };
+        return { name, ...of, ...(state === undefined ? {} : { state }) };
+      });
+    },
+    async agree(argument) {
+      const { server, tools } = agreement.parse(JSON.parse(argument));
+      const done = await kept.agree(server, tools);
+      if (done.length < tools.length)
+        throw new OperatorError(
+          `${tools.length - done.length} of ${tools.length} tools of ${server} changed since they were shown: see \`skillet mcp list\``,
+        );
+      await audit.record({ event: 'mcp_agreed', server, tools: done });
+      return { server, tools: done };
+    },
+  };
+}

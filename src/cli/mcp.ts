@@ -1,0 +1,107 @@
+import type { ListedServer } from '../app/mcp-operations.ts';
+import type { Config } from '../config/complete-config.ts';
+import { OperatorError } from '../core/errors.ts';
+import { oneLine } from '../core/text.ts';
+import { printable } from '../skills/printable.ts';
+import { isOn, type KeptTool } from '../tools/mcp/kept-server.ts';
+import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
+import type { McpDefinition } from '../tools/mcp/read-definition.ts';
+import { riskOfHints } from '../tools/mcp/risk-of-hints.ts';
+import { agree } from './agree.ts';
+import { askBot } from './ask-bot.ts';
+import { openConfig } from './open-config.ts';
+import type { ReadOptions } from './options.ts';
+import { print, printJson } from './print.ts';
+
+type Mcp = Config['mcp'];
+
+/** `mcp list`: each server, how it stands with it, and its tools with their risk; what is off comes with the reason (X7). */
+export async function mcpList({ config, json }: ReadOptions): Promise<void> {
+  const servers = (await askBot('mcp list', '', config)) as readonly ListedServer[];
+  if (json === true) return printJson(servers);
+  const { mcp } = await openConfig(config);
+  print(servers.flatMap((server) => serverLines(server, mcp)).join('\n') || 'No MCP server was seen yet.');
+}
+
+/** `mcp agree NAME [TOOL]`: shows what changed, and switches it on after a yes (X7). */
+export async function mcpAgree(
+  name: string,
+  tool: string | undefined,
+  { config, yes = false }: ReadOptions & Readonly<{ yes?: boolean }>,
+): Promise<void> {
+  const servers = (await askBot('mcp list', '', config)) as readonly ListedServer[];
+  const server = servers.find((one) => one.name === name);
+  if (server === undefined)
+    throw new OperatorError(`there is no MCP server ${printable(name)}: see \`skillet mcp list\``);
+  const isMeant = (one: KeptTool): boolean =>
+    tool === undefined || one.name === tool || mcpToolName(name, one.name) === tool;
+  const off = server.tools.filter((one) => one.seen !== undefined && !isOn(one) && isMeant(one));
+  if (off.length === 0) {
+    const known = tool === undefined || server.tools.some(isMeant);
+    if (!known)
+      throw new OperatorError(`${printable(name)} has no tool ${printable(tool)}: see \`skillet mcp list\``);
+    return print('Nothing is off there: nothing to agree to.');
+  }
+  const { mcp } = await openConfig(config);
+  print(off.flatMap((one) => changeLines(name, one, mcp)).join('\n'));
+  const answer = await agree(
+    `Switch ${off.length === 1 ? 'this tool' : `these ${off.length} tools`} on?`,
+    yes,
+  );
+  if (answer === 'unasked') throw new OperatorError('nobody can be asked here: add --yes to agree');
+  if (answer === 'no') return print('Nothing was changed.');
+  const tools = off.map((one) => ({ name: one.name, hash: one.seen?.hash ?? '' }));
+  await askBot('mcp agree', JSON.stringify({ server: name, tools }), config);
+  print(`On: ${off.map((one) => mcpToolName(name, one.name)).join(', ')}`);
+}
+
+function serverLines({ name, state, tools }: ListedServer, mcp: Mcp): readonly string[] {
+  const settings = mcp[name];
+  const how =
+    settings === undefined
+      ? 'not in config any more'
+      : state === undefined
+        ? 'no bot runs'
+        : state.is === 'lost'
+          ? `away: ${state.why}`
+          : state.is;
+  return [
+    `${printable(name)}  ${printable(oneLine(how, 300))}`,
+    ...tools.map((tool) => {
+      const of = tool.seen ?? tool.agreed;
+      const risk = of === undefined ? '' : riskOfHints(of.hints, settings?.trusted === true);
+      const about = of === undefined ? '' : printable(oneLine(of.description, 80));
+      return `  ${stateOf(tool).padEnd(12)} ${risk.padEnd(9)} ${mcpToolName(name, tool.name)}  ${about}`.trimEnd();
+    }),
+  ];
+}
+
+function stateOf(tool: KeptTool): string {
+  if (tool.seen === undefined) return 'not there';
+  if (isOn(tool)) return 'on';
+  return tool.agreed === undefined ? 'off: new' : 'off: changed';
+}
+
+function changeLines(server: string, { name, agreed, seen }: KeptTool, mcp: Mcp): readonly string[] {
+  const trusted = mcp[server]?.trusted === true;
+  const lines = (mark: string, of: McpDefinition | undefined): readonly string[] =>
+    of === undefined
+      ? []
+      : [
+          `  ${mark} risk         ${riskOfHints(of.hints, trusted)}`,
+          ...of.description.split('\n').map((line) => `  ${mark} description  ${printable(line)}`),
+          `  ${mark} input        ${printable(JSON.stringify(of.inputSchema))}`,
+        ];
+  const before = lines('-', agreed);
+  const now = lines('+', seen);
+  const text = (line: string): string => line.slice(4);
+  return [
+    mcpToolName(server, name),
+    ...before.filter((line) => !now.some((other) => text(other) === text(line))),
+    ...now.filter((line) => agreed === undefined || !before.some((other) => text(other) === text(line))),
+    ...(agreed !== undefined && before.map(text).join('\n') === now.map(text).join('\n')
+      ? ['  it changed in what is not shown to models: characters that are left out, or its hints']
+      : []),
+    '',
+  ];
+}

@@ -1,0 +1,169 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import { limitedFetch } from './limited-fetch.ts';
+import type { McpSettings } from './mcp-settings.ts';
+import { processTransport } from './process-transport.ts';
+import { serverEnvironment } from './server-environment.ts';
+
+/** What came of a call. `unreached`: the server did not take it, so it can be made again; `lost`: nobody knows what it did. */
+export type Called =
+  | Readonly<{ kind: 'answered'; result: unknown }>
+  | Readonly<{ kind: 'refused' | 'unreached' | 'lost'; message: string }>;
+
+/** A server that was greeted. */
+export type Connection = Readonly<{
+  /** All pages of its list of tools, as it sends them. */
+  list(signal: AbortSignal): Promise<readonly unknown[]>;
+  /** Rejects only when `signal` is aborted; the server is told then. */
+  call(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    options: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
+  ): Promise<Called>;
+  /** Resolves with a reason when there is no connection any more. */
+  closed: Promise<string>;
+  close(): Promise<void>;
+}>;
+
+export type ConnectServer = (
+  settings: McpSettings,
+  options: Readonly<{
+    env: Readonly<Record<string, string | undefined>>;
+    cwd: string;
+    signal: AbortSignal;
+    /** Must not throw. */
+    onListChanged(): void;
+  }>,
+) => Promise<Connection>;
+
+/** Tools of one server, and pages of their list. */
+const mostTools = 256;
+const mostPages = 50;
+/** Time limits are kept by whoever calls, by their own clock: the library's are out of the way. */
+const noTimeout = { timeout: 2 ** 31 - 1 };
+
+const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const anyResult = z.looseObject({});
+
+/**
+ * Connects to an MCP server, over standard input and output of a process or over streamable HTTP (X7). It is offered nothing
+ * in return: no sampling, no elicitation, no roots. Rejects where it can't be greeted.
+ */
+export const connectServer: ConnectServer = async (settings, { env, cwd, signal, onListChanged }) => {
+  const { transport, lastWords } = transportOf(settings, env, cwd);
+  const client = new Client({ name: 'skillet', version: '1' }, { capabilities: {} });
+  const closed = Promise.withResolvers<string>();
+  let checking = false;
+  const lose = (why: string): void => {
+    closed.resolve(why);
+    void client.close().catch((error: unknown) => closed.resolve(messageOf(error)));
+  };
+  client.onclose = () => {
+    const words = lastWords().trim().split('\n').at(-1) ?? '';
+    closed.resolve(words === '' ? 'the connection ended' : `it ended, and its last words are: ${words}`);
+  };
+  client.setNotificationHandler(ToolListChangedNotificationSchema, onListChanged);
+  try {
+    await client.connect(transport, { signal, ...noTimeout });
+  } catch (error) {
+    const words = lastWords().trim();
+    await client.close();
+    throw words === ''
+      ? error
+      : new Error(`${messageOf(error)}; it says: ${words.slice(-500)}`, { cause: error });
+  }
+  // A stream that breaks is all that tells of an HTTP server's end.
+  client.onerror = () => {
+    if (settings.url === undefined || checking) return;
+    checking = true;
+    client.ping({ timeout: 10_000 }).then(
+      () => (checking = false),
+      (error: unknown) => lose(messageOf(error)),
+    );
+  };
+
+  return {
+    closed: closed.promise,
+    close: () => client.close(),
+    async list(until) {
+      if (client.getServerCapabilities()?.tools === undefined) return [];
+      const tools: unknown[] = [];
+      let cursor: string | undefined;
+      for (let pages = 0; pages < mostPages && tools.length < mostTools; pages++) {
+        const params = cursor === undefined ? {} : { cursor };
+        const options = { signal: until, ...noTimeout };
+        const read = await client.request({ method: 'tools/list', params }, page, options);
+        tools.push(...read.tools);
+        cursor = read.nextCursor;
+        if (cursor === undefined) break;
+      }
+      return tools.slice(0, mostTools);
+    },
+    async call(tool, input, { signal: until, onProgress }) {
+      try {
+        const result = await client.request(
+          { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
+          anyResult,
+          {
+            signal: until,
+            ...noTimeout,
+            onprogress: ({ progress, total, message }) =>
+              onProgress(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
+          },
+        );
+        return { kind: 'answered', result };
+      } catch (error) {
+        if (until.aborted) throw error;
+        return faultOf(error, lose);
+      }
+    },
+  };
+};
+
+function transportOf(
+  { command, args, env, url, headers }: McpSettings,
+  own: Readonly<Record<string, string | undefined>>,
+  cwd: string,
+) {
+  if (url !== undefined) {
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { ...headers } },
+      fetch: limitedFetch,
+    });
+    return { transport, lastWords: () => '' };
+  }
+  const transport = processTransport({ command: command ?? '', args, env: serverEnvironment(own, env), cwd });
+  return { transport, lastWords: transport.lastWords };
+}
+
+function faultOf(error: unknown, lose: (why: string) => void): Called {
+  const message = messageOf(error);
+  if (error instanceof McpError) {
+    if (error.code !== Number(ErrorCode.ConnectionClosed)) return { kind: 'refused', message };
+    return { kind: 'lost', message };
+  }
+  lose(message);
+  const turnedAway = error instanceof StreamableHTTPError && isTurnedAway(error.code);
+  return { kind: turnedAway || isUnreached(error) ? 'unreached' : 'lost', message };
+}
+
+/** A session that is not known any more, most of all. */
+function isTurnedAway(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500;
+}
+
+function isUnreached(error: unknown): boolean {
+  const code: unknown = error instanceof Error ? Reflect.get(Object(error.cause), 'code') : undefined;
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN';
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && cause.message !== '' ? `${message} (${cause.message})` : message;
+}

@@ -1,0 +1,172 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import type { OutsideSource, OutsideTool } from '../../core/outside-tool.ts';
+import { oneLine } from '../../core/text.ts';
+import type { ConnectServer } from './connect-server.ts';
+import { isOn, type Disagreement, type KeptServer, type KeptTool } from './kept-server.ts';
+import type { KeptServers } from './kept-servers.ts';
+import { identityOf, type McpSettings } from './mcp-settings.ts';
+import { mcpTool } from './mcp-tool.ts';
+import { openServerLink, type LinkState, type ServerLink } from './open-server-link.ts';
+import { readDefinition, type McpDefinition } from './read-definition.ts';
+
+/** The MCP servers of a config, connected and followed (X7). */
+export type McpServers = Readonly<{
+  /** Their tools as they are now; those of a server that is away stay, and say so when they are called. */
+  tools: OutsideSource;
+  /** Begins to connect, and waits for no server: what was agreed to before is there at once. */
+  start(): Promise<void>;
+  /** Does what a changed config asks for: other servers come and go, rules hold at once. */
+  follow(): void;
+  /** How it stands with each server that is in config. */
+  states(): Readonly<Record<string, LinkState>>;
+  /** Ends all connections, and the servers' processes. */
+  stop(): Promise<void>;
+}>;
+
+type Running = {
+  readonly link: ServerLink;
+  /** With which it was opened: other ones need another connection. */
+  readonly opened: string;
+  readonly identity: string;
+  /** What it listed last; absent until then. */
+  listed?: ReadonlyMap<string, McpDefinition>;
+  readonly made: Map<string, Readonly<{ of: McpSettings; tool: OutsideTool }>>;
+};
+
+/** The library for MCP is loaded when the first server is in config, not before (B3, B4). */
+export function createMcpServers(options: {
+  /** `[mcp]`, as it is now. */
+  settings: () => Readonly<Record<string, McpSettings>>;
+  kept: KeptServers;
+  /** Told what is off since a server listed its tools. */
+  onOff(server: string, off: readonly Disagreement[]): Promise<void>;
+  /** The process's own environment; servers get next to nothing of it. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** The folder that servers' processes begin in. */
+  cwd: string;
+  connect?: ConnectServer;
+  clock: Clock;
+  log: Log;
+}): McpServers {
+  const { settings, kept, onOff, env, cwd, clock, log } = options;
+  const running = new Map<string, Running>();
+  const closing = new Set<Promise<void>>();
+  let remembered: ReadonlyMap<string, KeptServer> = new Map();
+  let started = false;
+  const connect: ConnectServer =
+    options.connect ?? (async (...of) => (await import('./connect-server.ts')).connectServer(...of));
+
+  async function remember(): Promise<void> {
+    remembered = await kept.all();
+  }
+
+  function open(server: string, config: McpSettings): void {
+    const identity = identityOf(config);
+    const link = openServerLink({
+      connect: (signal, onListChanged) => connect(config, { env, cwd, signal, onListChanged }),
+      take: (raw) => take(server, identity, raw),
+      onState(state) {
+        if (state.is === 'connected') log.info({ server }, 'an MCP server is connected');
+        else if (state.is === 'lost')
+          log.warn({ server, why: oneLine(state.why, 500) }, 'an MCP server is away: it is tried again');
+      },
+      clock,
+    });
+    running.set(server, { link, opened: openedWith(config), identity, made: new Map() });
+  }
+
+  async function take(server: string, identity: string, raw: readonly unknown[]): Promise<void> {
+    const tools: McpDefinition[] = [];
+    for (const read of raw.map(readDefinition)) {
+      if (read.ok) tools.push(read.definition);
+      else log.warn({ server, tool: read.name }, `a tool of an MCP server is left out: ${read.problem}`);
+    }
+    const trusted = settings()[server]?.trusted === true;
+    const off = await kept.take(server, { identity, trusted, tools });
+    await remember();
+    const one = running.get(server);
+    if (one?.identity === identity) one.listed = new Map(tools.map((tool) => [tool.name, tool]));
+    if (off.length > 0) await onOff(server, off);
+  }
+
+  /** What is on of a server: as it listed it itself, else as it was when it was last seen. */
+  function on({ identity, listed }: Running, of: KeptServer | undefined): readonly McpDefinition[] {
+    if (of?.identity !== identity) return [];
+    return of.tools.flatMap((tool: KeptTool) => {
+      const seen = listed === undefined ? tool.seen : listed.get(tool.name);
+      return seen !== undefined && isOn({ ...tool, seen }) ? [seen] : [];
+    });
+  }
+
+  function toolOf(server: string, one: Running, config: McpSettings, definition: McpDefinition): OutsideTool {
+    const made = one.made.get(definition.hash + definition.name);
+    if (made?.of === config) return made.tool;
+    const tool: OutsideTool = {
+      tool: mcpTool({
+        server,
+        definition,
+        trusted: config.trusted,
+        isProcess: config.url === undefined,
+        isStill: () =>
+          running.get(server) === one &&
+          on(one, remembered.get(server)).some(
+            ({ name, hash }) => name === definition.name && hash === definition.hash,
+          ),
+        call: one.link.call,
+      }),
+      from: `mcp ${server}`,
+      main: config.main,
+      access: { chatTypes: config.chatTypes ?? ['private'], users: config.users ?? 'owners' },
+    };
+    one.made.set(definition.hash + definition.name, { of: config, tool });
+    return tool;
+  }
+
+  function follow(): void {
+    if (!started) return;
+    const wanted = settings();
+    for (const [server, { link, opened }] of running) {
+      const now = wanted[server];
+      if (now !== undefined && openedWith(now) === opened) continue;
+      running.delete(server);
+      const closed = link.close().finally(() => closing.delete(closed));
+      closing.add(closed);
+    }
+    for (const [server, config] of Object.entries(wanted)) if (!running.has(server)) open(server, config);
+  }
+
+  const forget = kept.onAgreed(() => {
+    if (started)
+      remember().catch((error: unknown) => log.error({ err: error }, 'what was agreed to could not be read'));
+  });
+
+  return {
+    tools: () =>
+      Object.entries(settings())
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .flatMap(([server, config]) => {
+          const one = running.get(server);
+          if (one === undefined || one.opened !== openedWith(config)) return [];
+          return on(one, remembered.get(server)).map((definition) => toolOf(server, one, config, definition));
+        }),
+    async start() {
+      if (Object.keys(settings()).length > 0) await remember();
+      started = true;
+      follow();
+    },
+    follow,
+    states: () => Object.fromEntries([...running].map(([server, { link }]) => [server, link.state()])),
+    async stop() {
+      started = false;
+      forget();
+      await Promise.all([...closing, ...[...running.values()].map(({ link }) => link.close())]);
+      running.clear();
+    },
+  };
+}
+
+/** What a connection depends on; rules and trust are read anew at each use. */
+function openedWith({ command, args, env, url, headers }: McpSettings): string {
+  return JSON.stringify([command, args, env, url, headers]);
+}

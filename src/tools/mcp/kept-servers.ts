@@ -1,0 +1,58 @@
+import type Keyv from 'keyv';
+import type { Signals } from '../../stores/store.ts';
+import { agreeTo, takeListing, type Disagreement, type KeptServer } from './kept-server.ts';
+
+type Listing = Parameters<typeof takeListing>[1];
+
+/** What the operator agreed to of each MCP server, in the store: it outlives restarts, and all processes share it (X7, Q9). */
+export type KeptServers = Readonly<{
+  /** By the server's name in config. */
+  all(): Promise<ReadonlyMap<string, KeptServer>>;
+  /** Takes a server's list in; gives what is off since then. */
+  take(server: string, listing: Listing): Promise<readonly Disagreement[]>;
+  /** Agrees to tools as they were shown, by their hash; gives the names of those that still are so. Every process hears of it. */
+  agree(
+    server: string,
+    tools: readonly Readonly<{ name: string; hash: string }>[],
+  ): Promise<readonly string[]>;
+  /** Told when another process, or the command line, may have changed something. Gives what ends it. */
+  onAgreed(listener: () => void): () => void;
+}>;
+
+/** `stored`: of the namespace `mcp`. */
+export function createKeptServers(options: { stored: Keyv; signals: Signals }): KeptServers {
+  const { stored, signals } = options;
+  // Reading and writing one after another, so that neither loses what the other wrote.
+  let last: Promise<unknown> = Promise.resolve();
+
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = last.then(work);
+    last = done.catch(() => undefined);
+    return done;
+  }
+
+  return {
+    async all() {
+      const found: [string, KeptServer][] = [];
+      for await (const [key, value] of stored.iterator()) found.push([String(key), value as KeptServer]);
+      return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
+    },
+    take: (server, listing) =>
+      inTurn(async () => {
+        const before = await stored.get<KeptServer>(server);
+        const { kept, told } = takeListing(before, listing);
+        if (JSON.stringify(kept) !== JSON.stringify(before)) await stored.set(server, kept);
+        return told;
+      }),
+    agree: (server, tools) =>
+      inTurn(async () => {
+        const before = await stored.get<KeptServer>(server);
+        if (before === undefined) return [];
+        const { kept, done } = agreeTo(before, tools);
+        await stored.set(server, kept);
+        await signals.send('mcp', server);
+        return done;
+      }),
+    onAgreed: (listener) => signals.on('mcp', listener),
+  };
+}

@@ -1,0 +1,108 @@
+import { z } from 'zod';
+import { fail } from '../../core/envelope.ts';
+import { defuse, labelled } from '../../core/label.ts';
+import { oneLine } from '../../core/text.ts';
+import type { Tool } from '../../core/tool.ts';
+import { mcpToolName } from './mcp-tool-name.ts';
+import type { ServerLink } from './open-server-link.ts';
+import type { McpDefinition } from './read-definition.ts';
+import { readResult } from './read-result.ts';
+import { riskOfHints, traitsOfHints } from './risk-of-hints.ts';
+
+/**
+ * A tool of an MCP server as any other (X7). Its description is a stranger's: it stands in a label (M11). Input is checked by the
+ * server's schema as far as that can be done safely; the rest is the server's own business.
+ */
+export function mcpTool(options: {
+  server: string;
+  definition: McpDefinition;
+  trusted: boolean;
+  isProcess: boolean;
+  /** Whether the tool is still this one: it may have changed since it was offered. */
+  isStill(): boolean;
+  call: ServerLink['call'];
+}): Tool {
+  const { server, definition, trusted, isProcess, isStill, call } = options;
+  const name = mcpToolName(server, definition.name);
+  const check = checkOf(definition.inputSchema);
+  const said = definition.description === '' ? (definition.title ?? definition.name) : definition.description;
+  const from = oneLine(server, 40);
+  return Object.freeze({
+    name,
+    description: `A tool of the MCP server ${JSON.stringify(from)}, which says of it:\n${labelled('quote', said)}`,
+    about: {
+      displayName: definition.title ?? oneLine(definition.name, 60),
+      category: `mcp ${from}`,
+      tags: [],
+      version: '0.1.0',
+      hidden: false,
+    },
+    inputSchema: definition.inputSchema,
+    traits: traitsOfHints(definition.hints, { trusted, isProcess }),
+    risk: riskOfHints(definition.hints, trusted),
+    labelsOutput: true,
+    check,
+    async run(input, { signal, progress, artifact }) {
+      const problem = check(input);
+      if (problem !== undefined) return fail('ARGUMENTS_INVALID', defuse(problem));
+      if (!isStill())
+        return fail(
+          'TOOL_POLICY_DENIED',
+          `${name} was changed by its server: it is off until the operator agrees`,
+        );
+      const called = await call(definition.name, input as Record<string, unknown>, {
+        signal,
+        onProgress: (text) => progress(`${name}: ${oneLine(text, 80)}`),
+      });
+      if (called.kind === 'answered')
+        return readResult(called.result, { server: from, tool: name, artifact });
+      const { code, text } = told[called.kind];
+      const words = labelled('output', oneLine(called.message, 1_000), { from: `mcp ${from}` });
+      return fail(code, `${name}: ${text}`, words);
+    },
+  });
+}
+
+const told = {
+  refused: { code: 'TOOL_FAILED', text: 'the server refused the call. It says:' },
+  lost: {
+    code: 'TOOL_FAILED',
+    text: 'the connection to its server was lost during the call; whether it was carried out is not known.',
+  },
+  unreached: { code: 'TOOL_FAILED', text: 'its server cannot be reached now: nothing was done.' },
+  late: { code: 'TIMEOUT', text: 'its server took too long; whether it did something is not known.' },
+} as const;
+
+/** Patterns and formats are left to the server: a stranger's pattern can take for ever. */
+function checkOf(schema: McpDefinition['inputSchema']): (input: unknown) => string | undefined {
+  const judges = [z.record(z.string(), z.unknown()), ...judgeOf(schema)];
+  return (input) => {
+    const problems = judges.flatMap((judge) => {
+      const { error } = judge.safeParse(input);
+      return error === undefined ? [] : [z.prettifyError(error)];
+    });
+    return problems[0];
+  };
+}
+
+function judgeOf(schema: McpDefinition['inputSchema']): readonly z.ZodType[] {
+  try {
+    return [z.fromJSONSchema(withoutTexts(schema) as never)];
+  } catch {
+    // It says more than can be judged here, so only the server does.
+    return [];
+  }
+}
+
+function withoutTexts(node: unknown, isNames = false): unknown {
+  if (Array.isArray(node)) return node.map((item) => withoutTexts(item));
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node)
+      .filter(([key]) => isNames || !['pattern', 'format', 'default'].includes(key))
+      .map(([key, value]) => [
+        key,
+        withoutTexts(value, !isNames && ['properties', '$defs', 'definitions'].includes(key)),
+      ]),
+  );
+}

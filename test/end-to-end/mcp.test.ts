@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import path from 'node:path';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+import { childEnv } from '../support/child-env.ts';
+import { startToolHttpServer } from '../support/mcp/start-http-server.ts';
+import { listedTool, makeToolFile } from '../support/mcp/tool-files.ts';
+import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { cliPath } from '../support/run-cli.ts';
+import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+
+const run = promisify(execFile);
+const open =
+  '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n[bot]\nowner = ["telegram:42"]\nshutdown_seconds = 1\n';
+const isRun = ({ system }: MessagesRequest): boolean =>
+  JSON.stringify(system).includes('You carry out the skill');
+const toolsOf = ({ tools = [] }: MessagesRequest): readonly string[] =>
+  tools.map(({ name }) => name).filter((name) => name.startsWith('mcp_'));
+const use = (name: string, input: object) => ({
+  content: [{ type: 'tool_use' as const, id: `toolu_${name}`, name, input }],
+});
+
+type Script = Extract<NonNullable<WholeBotOptions['script']>, (...of: never) => unknown>;
+
+/** Calls one tool and says what came of it. */
+function caller(name: string): Script {
+  return ({ messages, tools = [] }) => {
+    const last = JSON.stringify(messages.at(-1));
+    if (last.includes('tool_result')) return `It says: ${/error [A-Z_]+|\{[^}]*\}/.exec(last)?.[0] ?? last}`;
+    return tools.some((tool) => tool.name === name) ? use(name, { of: 'owls' }) : 'I have no such tool.';
+  };
+}
+
+async function connected({ log }: WholeBot, server: string): Promise<void> {
+  await log.line(
+    ({ message, fields }) => message === 'an MCP server is connected' && fields['server'] === server,
+  );
+}
+
+test('X7 T8 the owner uses a tool of an MCP server in private, after a yes; nobody else, and nowhere else', async (t) => {
+  const script = await makeToolFile(t, { tools: [listedTool('echo')] });
+  const bot = await startWholeBot(t, {
+    toml: `${open}[mcp.files]\n${script.toml}`,
+    script: caller('mcp_files_echo'),
+  });
+  await connected(bot, 'files');
+  const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+  const bob = bot.telegram.person({ name: 'Bob', id: 7 });
+  const room = bot.telegram.group({ title: 'Team' });
+  bob.says('echo owls');
+  await bob.dm.nextMessage('I have no such tool.');
+  ann.says('@test_bot echo owls', { in: room });
+  await room.nextMessage('I have no such tool.');
+  ann.says('echo owls');
+  const question = await ann.dm.nextMessage(/wants to use.*mcp_files_echo/s);
+  ann.presses(question.id, 'Approve');
+  await ann.dm.nextMessage(/It says: .*owls/);
+});
+
+test('X7 T5 a run has the tools of an HTTP server that its skill lists by glob; a config edit ends that at once', async (t) => {
+  const script = await makeToolFile(t, {
+    tools: [listedTool('echo', { annotations: { readOnlyHint: true } }), listedTool('other')],
+  });
+  const http = await startToolHttpServer(script.file);
+  t.after(() => http.close());
+  const web = (more: string) =>
+    `${open}[mcp.web]\nurl = "${http.url}"\ntrusted = true\nmain = false\n${more}`;
+  const bot = await startWholeBot(t, {
+    toml: web(''),
+    skills: {
+      shelf: '---\nname: shelf\ndescription: The shelf.\nallowed_tools: [mcp_web_e*]\n---\nUse it.\n',
+    },
+    script: (body, index) => {
+      if (isRun(body)) return caller('mcp_web_echo')(body, index);
+      const last = JSON.stringify(body.messages.at(-1));
+      if (!last.includes('tool_result')) return use('use_skill', { skill: 'shelf', message: 'go' });
+      return /It says: .*owls/.test(last) ? 'The shelf has owls.' : 'The shelf is shut.';
+    },
+  });
+  await connected(bot, 'web');
+  const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+  ann.says('what is on the shelf?');
+  await ann.dm.nextMessage('The shelf has owls.');
+  const bodies = bot.messages.requests.map(({ body }) => body);
+  assert.deepEqual(bodies.filter(isRun).map(toolsOf)[0], ['mcp_web_echo']);
+  assert.deepEqual(toolsOf(bodies[0]!), [], 'main = false');
+  await bot.reconfigure(web('users = ["telegram:7"]\n'));
+  await bot.log.line(({ message }) => message.startsWith('the config was changed'));
+  ann.says('and now?');
+  await ann.dm.nextMessage('The shelf is shut.');
+});
+
+test('X7 Q9 a tool that changed goes off, the owner is told, and `skillet mcp agree` switches it on in the running bot', async (t) => {
+  const script = await makeToolFile(t, { tools: [listedTool('echo'), listedTool('read')] });
+  const toml = `${open}[policy]\ndangerous = "allow"\n[mcp.files]\n${script.toml}`;
+  const bot = await startWholeBot(t, { toml, script: caller('mcp_files_echo') });
+  await connected(bot, 'files');
+  const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+  ann.says('echo owls');
+  await ann.dm.nextMessage(/It says: .*owls/);
+  const cli = async (...args: string[]) =>
+    (
+      await run(process.execPath, [cliPath, 'mcp', ...args, '--config', path.join(bot.home, 'config.toml')], {
+        env: childEnv(bot.home),
+      })
+    ).stdout;
+  await script.write({
+    tools: [listedTool('echo', { description: 'Does echo, and more.\u001b[2J' }), listedTool('read')],
+  });
+  const notice = await ann.dm.nextMessage(/off until you agree/);
+  assert.match(notice.text, /mcp_files_echo.* is not what you agreed to/);
+  ann.says('echo owls');
+  await ann.dm.nextMessage('I have no such tool.');
+  const list = await cli('list');
+  assert.match(
+    list,
+    /^files {2}connected\n {2}off: changed +dangerous mcp_files_echo {2}Does echo, and more/,
+  );
+  assert.match(list, /\n {2}on +dangerous mcp_files_read /);
+  const agreed = await cli('agree', 'files', 'echo', '--yes');
+  assert.match(agreed, /- description {2}Does echo\.\n.*\+ description {2}Does echo, and more/s);
+  assert.ok(!agreed.includes('\u001b'), 'nothing that steers a terminal');
+  ann.says('echo owls');
+  await ann.dm.nextMessage(/It says: .*owls/);
+});

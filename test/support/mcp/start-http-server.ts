@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { createServer, type IncomingHttpHeaders, type Server as HttpServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { toolServer } from './tool-server.ts';
+
+/** A server of tools over streamable HTTP, on loopback. */
+export type ToolHttpServer = Readonly<{
+  url: string;
+  /** Headers of each request. */
+  seen: readonly IncomingHttpHeaders[];
+  /** Forgets every session, as a server that was restarted; `away`: answers nobody until the next call. */
+  forget(): Promise<void>;
+  close(): Promise<void>;
+}>;
+
+export async function startToolHttpServer(file: string): Promise<ToolHttpServer> {
+  const seen: IncomingHttpHeaders[] = [];
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const http: HttpServer = createServer((request, response) => {
+    seen.push(request.headers);
+    const id = request.headers['mcp-session-id'];
+    if (typeof id === 'string') {
+      const known = sessions.get(id);
+      if (known !== undefined) return void known.handleRequest(request, response);
+      return void response.writeHead(404).end('no such session');
+    }
+    const transport = new StreamableHTTPServerTransport({
+      sessionIdGenerator: () => randomUUID(),
+      onsessioninitialized: (session) => void sessions.set(session, transport),
+    });
+    void toolServer(file)
+      .connect(transport as never)
+      .then(() => transport.handleRequest(request, response));
+  });
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const forget = async (): Promise<void> => {
+    const open = [...sessions.values()];
+    sessions.clear();
+    for (const transport of open) await transport.close();
+    http.closeAllConnections();
+  };
+  return {
+    url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
+    seen,
+    forget,
+    async close() {
+      await forget();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
