@@ -11,6 +11,7 @@ import { truncate } from '../core/text.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
+import { holdsMark, isMarked } from './marks.ts';
 import type { Questions } from './questions.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
 import { runLoop } from './run-loop.ts';
@@ -22,6 +23,8 @@ import type { SkillRequest } from './use-skill.ts';
 export type RunGrant =
   | Readonly<{
       ok: true;
+      /** What the skill gives is private (S7). */
+      sensitive: boolean;
       model: Model;
       maxIterations: number;
       timeoutSeconds: number;
@@ -95,8 +98,11 @@ export function createRunSkill(options: {
       skill: skill.name,
       model: granted.model.alias,
     };
-    const append = (entry: Entry): Promise<void> =>
-      store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
+    let marked = false;
+    const append = async (entry: Entry): Promise<void> => {
+      await store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
+      marked ||= isMarked([entry]);
+    };
     const prompt = runPrompt({
       skill,
       profile: granted.profile,
@@ -110,11 +116,15 @@ export function createRunSkill(options: {
     });
     const { entries: stored } = await store.transcripts.read(transcript);
     const entries = stored.map(({ entry }) => entry);
+    marked = granted.sensitive || isMarked(entries);
     if (entries.length === 0) {
+      // What it is told, and the files of the conversation, may hold what the conversation holds.
+      marked ||= await holdsMark(store.transcripts, parent);
       const first: Entry = {
         kind: 'user',
         sender: context.requester.sender,
         content: prompt.firstMessage,
+        ...(marked ? { marks: true } : {}),
         at: began,
       };
       await append(first);
@@ -166,6 +176,7 @@ export function createRunSkill(options: {
       tokens,
       artifacts: ended.artifacts,
       ...(status === 'needs_input' ? { resume: runId } : {}),
+      ...(marked ? { marks: true } : {}),
       truncated,
     };
   };

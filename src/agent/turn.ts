@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { addressesIn } from '../core/addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
@@ -156,6 +157,7 @@ export function createTurn(options: {
     const content = userContent(message, { background: heard, waiting, ...(known ? {} : { today }) });
     // Instructions that were waited for arrive in a turn of their own.
     const follows = message.task?.kind === 'result' ? message.task.follows : undefined;
+    const urls = message.task === undefined && message.forwarded !== true ? addressesIn(message.text) : [];
     return {
       kind: 'user',
       item: key,
@@ -163,6 +165,8 @@ export function createTurn(options: {
       content,
       ...(follows === undefined ? {} : { follows }),
       ...(waiting.length === 0 ? {} : { answers: waiting.map(({ run }) => run) }),
+      ...(urls.length === 0 ? {} : { urls }),
+      ...(message.task?.kind === 'result' && message.task.marks === true ? { marks: true } : {}),
       at: clock.now(),
     };
   }
@@ -178,7 +182,7 @@ export function createTurn(options: {
     const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args } };
     const outcome = await callTool(call, signal);
     if (isShuttingDown(signal)) throw signal.reason;
-    const { follows, settles } = outcome;
+    const { follows, settles, marks } = outcome;
     const started = labelled('host', `The person started the skill ${skill}.`);
     const bare = args === '' ? `\n${message}` : '';
     const content =
@@ -190,6 +194,7 @@ export function createTurn(options: {
       item: skillItem(key),
       content,
       ...(follows === undefined ? {} : { follows }),
+      ...(marks === undefined ? {} : { marks }),
       at: clock.now(),
     };
     return { entry, settles };

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { SkillRules } from '../core/access-settings.ts';
-import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import { defuse, labelled } from '../core/label.ts';
 import { shownIdLength } from '../core/message.ts';
@@ -87,7 +87,10 @@ export function createUseSkill(options: {
       if (unready !== undefined) return unready;
       const apart = background ?? skill.background;
       const inlined = await followed(skill, request, apart);
-      if ('envelope' in inlined) return inlined.envelope;
+      if ('envelope' in inlined) {
+        if (isSensitive(skill, rules())) context.mark();
+        return inlined.envelope;
+      }
       if (attend !== undefined) {
         const ended = await attend(skill, request, apart, context);
         if (ended === undefined) return fail('LIMIT_REACHED', tooManyTasks);
@@ -96,6 +99,7 @@ export function createUseSkill(options: {
         return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
       }
       const result = await run(skill, request, context);
+      if (result.marks === true) context.mark();
       // What an edit tightened meanwhile applies to the delivery too (D7, A8).
       return (
         denial(await find(skill.name), skill.name, context) ??

@@ -24,6 +24,8 @@ export type AskedCall = Readonly<{
   files?: string;
   /** What "Always" would allow from now on; absent where it may not. */
   standing?: StandingRule;
+  /** Why it is asked, where that is not plain. */
+  because?: string;
   requester: Requester;
   /** Transcript and call that wait. */
   transcript: string;
@@ -109,7 +111,8 @@ export function createApprovals(options: {
   }
 
   function rowsOf(id: string, call: AskedCall): ReturnType<Voice['rows']> {
-    const text = `${describeCall(call.tool, call.input, call.skill)}\n\nApprove it within 5 minutes? Buttons, or \`yes ${id}\` / \`no ${id}\`${call.standing === undefined ? '' : ` / \`always ${id}\``}.`;
+    const because = call.because === undefined ? '' : `\n\n${call.because}`;
+    const text = `${describeCall(call.tool, call.input, call.skill)}${because}\n\nApprove it within 5 minutes? Buttons, or \`yes ${id}\` / \`no ${id}\`${call.standing === undefined ? '' : ` / \`always ${id}\``}.`;
     const buttons = [
       { label: 'Approve', action: `ask:${id}:approve` },
       { label: 'Deny', action: `ask:${id}:deny` },

@@ -3,6 +3,7 @@ import { steadyTime } from '../core/steady-time.ts';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
+import type { Task } from '../core/message.ts';
 import type { ToolContext } from '../core/tool.ts';
 import { waitWithin } from '../core/wait-within.ts';
 import type { Store } from '../stores/store.ts';
@@ -13,6 +14,8 @@ import { resultKey, taskKey } from './tasks.ts';
 const lookEveryMs = 5_000;
 /** Once a run waits for a person, whoever waits for the run does not wait longer than this (U9). */
 const askingPatienceMs = 10_000;
+
+type Result = Extract<Task, { kind: 'result' }>;
 
 export type AttendTask = ReturnType<typeof createAttendTask>;
 
@@ -31,7 +34,7 @@ export function createAttendTask(options: {
     id: string,
     conversation: Conversation,
     patienceMs: number,
-    context: Pick<ToolContext, 'signal' | 'progress' | 'settle'>,
+    context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'mark'>,
   ): Promise<Envelope | undefined> => {
     const { signal } = context;
     let deadline = now() + patienceMs;
@@ -58,7 +61,8 @@ export function createAttendTask(options: {
         const found = await resultOf(id, conversation);
         if (found !== undefined) {
           context.settle(resultKey(id));
-          return found;
+          if (found.marks === true) context.mark();
+          return { ok: found.failed !== true, data: found.result, warnings: [], errors: [] };
         }
         const left = deadline - now();
         if (left <= 0) return undefined;
@@ -70,11 +74,10 @@ export function createAttendTask(options: {
     }
   };
 
-  async function resultOf(id: string, conversation: Conversation): Promise<Envelope | undefined> {
+  async function resultOf(id: string, conversation: Conversation): Promise<Result | undefined> {
     const items = await store.inbox.waitingIn(conversationKey(conversation));
     const task = items.find(({ key }) => key === resultKey(id))?.message?.task;
-    if (task?.kind !== 'result') return undefined;
-    return { ok: task.failed !== true, data: task.result, warnings: [], errors: [] };
+    return task?.kind === 'result' ? task : undefined;
   }
 
   async function stop(id: string, signal: AbortSignal): Promise<never> {

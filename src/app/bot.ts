@@ -15,6 +15,7 @@ import type { Operate } from './control.ts';
 import type { SkillSandbox } from './open-skill-sandbox.ts';
 import type { Pairing } from './pairing.ts';
 import type { People } from './people.ts';
+import type { Plugins } from './plugins.ts';
 import type { StoreHealth } from './store-health.ts';
 
 /** Parts that are opened before the bot and closed after it. */
@@ -38,7 +39,8 @@ export type BotParts = Readonly<{
   /** The health of `store`: what is begun in an outage waits there (Q11). */
   health: Pick<StoreHealth, 'start' | 'stop'>;
   audit: Audit;
-  /** Brings tools that are not built in, in the order in which names are theirs (X6). */
+  plugins: Pick<Plugins, 'source' | 'diagnostics'>;
+  /** Brings further tools that are not built in, in the order in which names are theirs (X6). */
   outside: readonly OutsideSource[];
   meter: Meter;
   /** The process's own: what git needs of it is taken (D6). */

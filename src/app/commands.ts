@@ -47,6 +47,8 @@ export function createCommands(options: {
   approvals: Pick<Approvals, 'settled'>;
   budgets: Pick<Budgets, 'today'>;
   channels: ReadonlyMap<string, Channel>;
+  /** What owners are told by `/status`: a sentence each. */
+  notices(): readonly string[];
   voice: Voice;
 }): Commands {
   const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, voice } = options;
@@ -84,6 +86,7 @@ export function createCommands(options: {
           `Model: ${live().models.get(live().config.agent.model).alias}`,
           `Skills here: ${(await usable(message)).length}`,
           `Your tokens today: ${await usedToday(message.sender.id)}`,
+          ...((await people.isOwner(message.sender.id)) ? options.notices() : []),
           `Now: ${names.size === 0 ? 'idle' : `answering ${[...names].join(', ')}`}, ${waiting.length} waiting`,
         ].join('\n\n'),
       };

@@ -24,6 +24,7 @@ import { auditRuns, measureRunCalls, measureRuns, measureTurnCalls } from './mea
 import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { StandingRules } from './standing-rules.ts';
 import { createTasks, type Tasks } from './tasks.ts';
@@ -49,6 +50,7 @@ export function createAgent(options: {
   outside: OutsideTools;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  settings: Pick<SettingsInForce, 'forCall'>;
   audit: Pick<Audit, 'record'>;
   meter: Meter;
   clock: Clock;

@@ -1,8 +1,10 @@
 import { accessSettings } from '../config/access-from-config.ts';
+import type { Config } from '../config/complete-config.ts';
 import { createAgent } from './create-agent.ts';
 import { createApprovals } from './approvals.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createBudgets } from './budgets.ts';
+import { createChatSettings } from './chat-settings.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { createDoor } from './create-door.ts';
@@ -23,8 +25,10 @@ import { outageNotice } from './outage-notice.ts';
 import { createOutsideTools } from './outside-tools.ts';
 import { createPairing } from './pairing.ts';
 import { createPeople } from './people.ts';
+import { createPluginCalls } from './plugin-calls.ts';
 import { createReconfigure } from './reconfigure.ts';
 import { createShowWork } from './show-work.ts';
+import { createSettingsInForce } from './settings-in-force.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
 import { createStandingRules } from './standing-rules.ts';
 import { createUseOf } from './use-of.ts';
@@ -42,10 +46,18 @@ const forgetWaitMs = 15_000;
 export function createBot(parts: BotParts): Bot {
   const { store, library, health, audit, meter, clock, log } = parts;
   const channels = new Map(parts.channels.map((channel) => [channel.name, channel]));
-  let live = makeLive(parts.config, parts.makeModels, parts.changeAccess);
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const chatSettings = createChatSettings({
+    stored: store.keyed('tool-settings'),
+    moved,
+    signals: store.signals,
+    onFault: (error) => log.error({ err: error }, 'the settings of chats could not be read'),
+  });
+  const liveOf = (config: Config) =>
+    makeLive(config, parts.makeModels, parts.changeAccess, chatSettings.secrets);
+  let live = liveOf(parts.config);
   const current = () => live;
 
-  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
   const people = createPeople({
     stored: store.keyed('people'),
     access: () => live.access,
@@ -92,18 +104,31 @@ export function createBot(parts: BotParts): Bot {
     approvals,
     budgets,
     channels,
+    notices: () => parts.plugins.diagnostics.map(({ message }) => live.redact(message)),
     voice,
+  });
+  const { sandbox } = parts.skillSandbox;
+  const ofPlugins = createPluginCalls({
+    live: current,
+    library,
+    sandbox,
+    moved,
+    budgets,
+    store,
+    clock,
+    log,
   });
   const mcp = createMcp({ config: () => live.config, store, voice, audit, env: parts.env, clock, log });
   const agent = createAgent({
     live: current,
     web: createWebTools({ config: () => live.config, clock, log }),
     outside: createOutsideTools({
-      sources: [...parts.outside, mcp.tools],
+      sources: [parts.plugins.source(() => live.config, ofPlugins), ...parts.outside, mcp.tools],
       isOwner: people.isOwner,
       useOf,
       log,
     }),
+    settings: createSettingsInForce({ config: () => live.config, chats: chatSettings, log }),
     moved,
     handOver,
     store,
@@ -167,6 +192,7 @@ export function createBot(parts: BotParts): Bot {
     people,
     pairing,
     rules,
+    settings: chatSettings,
     files,
     access: () => accessSettings(live.config),
     audit,
@@ -201,6 +227,7 @@ export function createBot(parts: BotParts): Bot {
         const { key, markdown } = outageNotice(outage);
         voice.tellOwners(key, markdown).catch(notTold);
       });
+      await chatSettings.load();
       await mcp.start();
       lanes.start();
       delivery.start();
@@ -232,7 +259,7 @@ export function createBot(parts: BotParts): Bot {
     reconfigure: createReconfigure({
       config: () => live.config,
       apply(config) {
-        live = makeLive(config, parts.makeModels, parts.changeAccess);
+        live = liveOf(config);
         mcp.follow();
         skills.changed(library.current());
       },

@@ -1,6 +1,6 @@
 import { createInlineSkill } from '../agent/inline-skill.ts';
 import type { InlineSkill } from '../agent/use-skill.ts';
-import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
@@ -85,6 +85,7 @@ export function createFollowInTurn(options: {
           body,
           pathOf: (directory) => sandbox.seen('skill', directory),
           contraction,
+          isSensitive: (skill) => isSensitive(skill, live().rules),
         }),
         make.readFile(open),
       ],

@@ -6,6 +6,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Forgotten, Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
+import type { ChatSettings } from './chat-settings.ts';
 import { haltWork } from './halt-work.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Pairing } from './pairing.ts';
@@ -33,6 +34,7 @@ export function createForgetSomebody(options: {
   people: Pick<People, 'forget'>;
   pairing: Pick<Pairing, 'forget'>;
   rules: Pick<StandingRules, 'forget'>;
+  settings: Pick<ChatSettings, 'forget'>;
   files: Pick<KeptFiles, 'forget'>;
   access(): AccessSettings;
   audit: Pick<Audit, 'record' | 'forget'>;
@@ -40,7 +42,7 @@ export function createForgetSomebody(options: {
   clock: Clock;
   log: Log;
 }): ForgetSomebody {
-  const { store, people, pairing, rules, files, access, audit, waitMs, clock, log } = options;
+  const { store, people, pairing, rules, settings, files, access, audit, waitMs, clock, log } = options;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -69,8 +71,10 @@ export function createForgetSomebody(options: {
     await stopWork(sender);
     // Before the rows: with them the store clears away what deleted values left on the disk.
     await audit.forget([sender]);
+    await settings.forget(sender, []);
     const { places, files: onTheWay, ...rows } = await store.forget(sender);
     await audit.forget(places);
+    await settings.forget(sender, places);
     const removed = { ...rows, files: await files.forget({ places, files: onTheWay }) };
     const subject = createHash('sha256').update(sender).digest('hex');
     await audit.record({ event: 'forgotten', subject, counts: removed });

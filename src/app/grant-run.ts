@@ -3,7 +3,7 @@ import type { RunGrant, RunPlace } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
-import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
@@ -28,6 +28,7 @@ import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { makeRunFolders, runFolders } from './run-folders.ts';
 import { runTools } from './run-tools.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { UseOf } from './use-of.ts';
 
@@ -51,6 +52,7 @@ export function createGrantRun(options: {
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  settings: Pick<SettingsInForce, 'forCall'>;
   questions: Pick<Questions, 'tool'>;
   chained: ChainedSkills;
   audit: Pick<Audit, 'record'>;
@@ -70,6 +72,7 @@ export function createGrantRun(options: {
     handOver,
     questions,
     chained,
+    settings: chatSettings,
     audit,
     log,
   } = options;
@@ -84,7 +87,7 @@ export function createGrantRun(options: {
     const { policy } = live().config;
     return risks.every((risk) => {
       const [one, other] = [tool, than].map(
-        (name) => decidePolicy(policy, { ...of, tool: name, risk }).action,
+        (name) => decidePolicy(policy, { ...of, tool: name, risk, marked: false }).action,
       );
       return one === other || one === 'allow' || other === 'deny';
     });
@@ -171,7 +174,8 @@ export function createGrantRun(options: {
       log,
       onProgress: (text) => context.progress(`${skill.name}: ${oneLine(text, 80)}`),
       turn: `${context.turn}!${run.id}`,
-      settings: ({ name }) => ({ ...live().config.tools[name] }),
+      run: { id: run.id, skill: skill.name },
+      settings: chatSettings.forCall(context.requester.conversation),
       handOver,
       audit: (call) =>
         audit.record(auditOfCall(call, { skill: skill.name, run: run.id }, live().config.audit.arguments)),
@@ -181,6 +185,7 @@ export function createGrantRun(options: {
     if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
     return {
       ok: true,
+      sensitive: isSensitive(skill, live().rules),
       model: models.get(wanted),
       maxIterations: settings?.maxIterations ?? skill.maxIterations,
       timeoutSeconds: skill.timeoutSeconds,

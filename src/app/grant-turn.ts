@@ -29,6 +29,7 @@ import type { OutsideTools } from './outside-tools.ts';
 import type { Availability } from './readiness.ts';
 import { createReportDenial } from './report-denial.ts';
 import { chatFolder } from './run-folders.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
 import { turnBash } from './turn-bash.ts';
@@ -62,12 +63,13 @@ export function createGrantTurn(options: {
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  settings: Pick<SettingsInForce, 'forCall'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): GrantTurn {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
     options;
-  const { sandbox, moved, audit, budgets } = options;
+  const { sandbox, moved, audit, budgets, settings } = options;
   const followInTurn = createFollowInTurn(options);
   const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
@@ -166,7 +168,7 @@ export function createGrantTurn(options: {
         log,
         onProgress: progress,
         turn: item.key,
-        settings: ({ name }) => ({ ...live().config.tools[name] }),
+        settings: settings.forCall(conversation),
         handOver,
         audit: (call) => audit.record(auditOfCall(call, {}, live().config.audit.arguments)),
       });

@@ -1,8 +1,11 @@
+import { holdsMark, wroteAddress } from '../agent/marks.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { Decision } from '../core/decision.ts';
+import { isSensitive } from '../core/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
 import { hashSkill } from '../skills/hash-skill.ts';
+import type { Store } from '../stores/store.ts';
 import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import type { Approval, Approvals, AskedCall } from './approvals.ts';
@@ -24,6 +27,14 @@ export type JudgedLoop = Readonly<{
   later?(call: JudgedCall): Promise<Envelope>;
 }>;
 
+/** A person is to be asked; `eachTime`: whatever they said "Always" to. */
+type Confirm = Readonly<{ confirm: true; eachTime: boolean; marked: boolean }>;
+
+type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
+
+const outwards =
+  'This conversation holds what a sensitive skill or a linked account gave, and this call reaches outside: it could carry some of that away. `/new` starts without it.';
+
 const patienceMs = 10_000;
 
 export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
@@ -34,8 +45,22 @@ export function createJudgeCalls(options: {
   approvals: Approvals;
   rules: Pick<StandingRules, 'covers'>;
   outside: Pick<OutsideTools, 'mayCall'>;
+  store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }>;
 }) {
   const { live, approvals, rules, outside } = options;
+  const { transcripts } = options.store;
+
+  /** Whether a call could carry out what it was not meant to: it reaches outside, and what it knows is private (S7). */
+  async function isMarked({ tool, input, requester }: JudgedCall, of: MarkedLoop): Promise<boolean> {
+    if (!tool.traits.requiresNetwork) return false;
+    // The script of a sensitive skill reaches the hosts that belong to it.
+    const own = tool.name === 'skills_run_script' && of.skill !== undefined;
+    if (own && isSensitive(of.skill, live().rules)) return false;
+    if (!(await holdsMark(transcripts, of.transcript))) return false;
+    const address = tool.goesTo?.(input);
+    if (address === undefined) return true;
+    return !(await wroteAddress(transcripts, of.transcript, { sender: requester.sender, address }));
+  }
 
   return ({ skill, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall =>
     async (call, signal) => {
@@ -43,36 +68,36 @@ export function createJudgeCalls(options: {
       const files = (): string =>
         skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
       const ofSkill = skill === undefined ? {} : { skill: skill.name };
-      const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | 'confirm' | 'confirm by rule'> => {
+      const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | Confirm> => {
         const may = await mayGoOn();
         if (!may.allowed) return may;
         const mayUse = await outside.mayCall(tool, requester);
         if (!mayUse.allowed) return mayUse;
-        const of = { tool: tool.name, risk, requester, ...ofSkill };
-        const { action, byRule } = decidePolicy(live().config.policy, of);
+        const marked = await isMarked(call, { skill, transcript });
+        const of = { tool: tool.name, risk, requester, marked, ...ofSkill };
+        const { action, eachTime } = decidePolicy(live().config.policy, of);
         if (action === 'allow') return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
-        return byRule ? 'confirm by rule' : 'confirm';
+        return { confirm: true, eachTime, marked };
       };
       const first = await judged();
-      if (typeof first === 'object') return first;
+      if (!('confirm' in first)) return first;
       const bound = skill === undefined ? {} : { ...ofSkill, files: files() };
-      // Never for what is critical, nor where a rule of the operator asks each time.
-      const standing: StandingRule | undefined =
-        risk === 'critical' || first === 'confirm by rule'
-          ? undefined
-          : {
-              tool: tool.name,
-              ...bound,
-              chat: chatIdOf(requester.conversation),
-              sender: requester.sender,
-            };
+      const standing: StandingRule | undefined = first.eachTime
+        ? undefined
+        : {
+            tool: tool.name,
+            ...bound,
+            chat: chatIdOf(requester.conversation),
+            sender: requester.sender,
+          };
       if (standing !== undefined && (await rules.covers(standing))) return { allowed: true };
       const asked: AskedCall = {
         tool: tool.name,
         input: call.input,
         ...bound,
         ...(standing === undefined ? {} : { standing }),
+        ...(first.marked ? { because: outwards } : {}),
         requester,
         transcript,
         toolUseId: call.id,
@@ -90,7 +115,7 @@ export function createJudgeCalls(options: {
           'the skill changed meanwhile: nothing was done',
         );
       const again = await judged();
-      return typeof again === 'string' || again.allowed ? { allowed: true, approvedBy: answer.by } : again;
+      return 'confirm' in again || again.allowed ? { allowed: true, approvedBy: answer.by } : again;
     };
 }
 

@@ -20,6 +20,7 @@ import { openHealth } from './open-health.ts';
 import { openLibrary } from './open-library.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
 import { ownDataDir } from './own-data-dir.ts';
+import { openPlugins } from './plugins.ts';
 import { builtIns } from './resolve-command.ts';
 import { chatFolder } from './run-folders.ts';
 import { saveForTerminal } from './save-for-terminal.ts';
@@ -68,7 +69,8 @@ export async function openBot(options: {
     home.release();
     throw error;
   });
-  const library = await openLibrary(config, createWrittenSkills(health.store), log);
+  const plugins = await openPlugins(config, { clock, log });
+  const library = await openLibrary(config, plugins.skillFolders, createWrittenSkills(health.store), log);
   const channels = await options.channels({
     hasAnswered: (conversation) => store.transcripts.answered(conversationKey(conversation)),
     skillNames: () => library.current().names,
@@ -101,6 +103,7 @@ export async function openBot(options: {
     onSetAside: terminals.givenUp,
     health: health.ofStore,
     audit: createAudit({ dataDir: config.bot.dataDir, keyed: health.store.keyed, clock, log }),
+    plugins,
     outside: [],
     meter: health.meter,
     env,
@@ -124,6 +127,7 @@ export async function openBot(options: {
     await Promise.all([control?.close(), bot.stop()]);
     await server?.close();
     await library.close();
+    plugins.close();
     await skillSandbox.sandbox.close();
     await shared?.release().catch((error: unknown) => {
       log.warn({ err: error }, 'other processes take this one for running a while longer');

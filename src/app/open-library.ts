@@ -6,11 +6,12 @@ import type { SkillRoot } from '../skills/read-roots.ts';
 import { createSkillLibrary, type SkillLibrary } from '../skills/skill-library.ts';
 import { readApprovals, type WrittenSkills } from '../skills/written-skills.ts';
 
-/** Where this config's skills are, by origin (D1). The user's folder is the operator's own hand. */
-export function skillRoots({ skills, bot }: Config): readonly SkillRoot[] {
+/** Where this config's skills are, by origin (D1); `ofPlugins` are the folders that plugins bring. The user's folder is the operator's own hand. */
+export function skillRoots({ skills, bot }: Config, ofPlugins: readonly string[]): readonly SkillRoot[] {
   const bundled = path.join(import.meta.dirname, '../../skills');
   return [
     ...(skills.bundled ? [{ origin: 'bundled', path: bundled } as const] : []),
+    ...ofPlugins.map((folder) => ({ origin: 'integration', path: folder }) as const),
     { origin: 'installed', store: lockedSkillStore(bot.dataDir) },
     { origin: 'user', path: skills.userDir },
     { origin: 'workspace', path: writtenRoot({ bot }) },
@@ -23,9 +24,14 @@ export function writtenRoot({ bot }: Pick<Config, 'bot'>): string {
 }
 
 /** Reads the skills of a config. */
-export function openLibrary(config: Config, written: WrittenSkills, log: Log): Promise<SkillLibrary> {
+export function openLibrary(
+  config: Config,
+  ofPlugins: readonly string[],
+  written: WrittenSkills,
+  log: Log,
+): Promise<SkillLibrary> {
   return createSkillLibrary({
-    roots: skillRoots(config),
+    roots: skillRoots(config, ofPlugins),
     cacheDir: path.join(config.bot.dataDir, 'cache'),
     strict: config.skills.strict,
     approvals: () => readApprovals(written, writtenRoot(config)),

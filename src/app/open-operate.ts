@@ -7,6 +7,7 @@ import { openStore } from '../stores/open-store.ts';
 import { createKeptServers } from '../tools/mcp/kept-servers.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { createSkillApprovals } from './approve-skill.ts';
+import { createChatSettings } from './chat-settings.ts';
 import type { Operate } from './control.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createKeptFiles } from './kept-files.ts';
@@ -40,6 +41,12 @@ export async function openOperate(
     people,
     pairing,
     rules,
+    settings: createChatSettings({
+      stored: store.keyed('tool-settings'),
+      moved,
+      signals: store.signals,
+      onFault: () => undefined,
+    }),
     files: createKeptFiles(config.bot.workspace),
     access: () => accessSettings(config),
     audit,

@@ -5,7 +5,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Audit } from './audit/create-audit.ts';
 import { configNotice } from './config-notice.ts';
-import { needsRestart } from './needs-restart.ts';
+import { needRestart } from './needs-restart.ts';
 import type { Voice } from './voice.ts';
 
 /** Takes a saved config in by `apply`, or reports to the log and the owners what is wrong with it (G3). */
@@ -31,8 +31,9 @@ export function createReconfigure(options: {
         .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
       return;
     }
-    const changed = changedKeys(config(), outcome.config);
-    const later = changed.filter((key) => needsRestart.test(key));
+    const before = config();
+    const changed = changedKeys(before, outcome.config);
+    const later = needRestart(changed, before, outcome.config);
     log.info(
       { changed, needsRestart: later },
       later.length === 0 ? 'the config was changed' : 'the config was changed; some of it needs a restart',

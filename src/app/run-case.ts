@@ -18,6 +18,7 @@ import type { CaseRun } from './judge-case.ts';
 import type { Exchange } from './model-tape.ts';
 import { openHealth } from './open-health.ts';
 import type { SkillSandbox } from './open-skill-sandbox.ts';
+import type { Plugins } from './plugins.ts';
 
 /** What the cases of a skill share: real parts, but for the channel, the store and the workspace. */
 export type CaseGround = Readonly<{
@@ -25,6 +26,7 @@ export type CaseGround = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   library: SkillLibrary;
   skillSandbox: SkillSandbox;
+  plugins: Plugins;
   /** Records of skills that the bot wrote, as far as they are approved. */
   written: readonly WrittenSkill[];
   clock: Clock;
@@ -45,7 +47,7 @@ const author = 'terminal:owner';
 
 /** Carries out one case by a bot of its own (L3): the real agent, a store in memory. `heard` fills with what `makeModels`' models are asked. */
 export async function runCase(
-  { config, env, library, skillSandbox, written, clock, log }: CaseGround,
+  { config, env, library, skillSandbox, plugins, written, clock, log }: CaseGround,
   one: SkillCase,
   makeModels: (config: Config) => Models,
   heard: Readonly<{ exchanges: readonly Exchange[]; failures: readonly string[] }>,
@@ -78,6 +80,7 @@ export async function runCase(
     onSetAside: () => faults.unshift('it could not be answered'),
     health: health.ofStore,
     audit: noAudit,
+    plugins,
     outside: [],
     meter: meterOf(used),
     clock,

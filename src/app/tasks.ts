@@ -64,7 +64,7 @@ export function createTasks(options: {
   async function tell(
     { message }: InboxItem,
     { id, skill }: RunTask,
-    { content, isError, follows }: ToolOutcome,
+    { content, isError, follows, marks }: ToolOutcome,
     done?: string,
   ): Promise<void> {
     const told: Message = {
@@ -77,6 +77,7 @@ export function createTasks(options: {
         result: content,
         ...(isError ? { failed: true } : {}),
         ...(follows === undefined ? {} : { follows }),
+        ...(marks === undefined ? {} : { marks }),
       },
     };
     await store.commit({

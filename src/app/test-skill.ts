@@ -17,6 +17,7 @@ import { judgeCase, type CaseRun } from './judge-case.ts';
 import { replayed, taped, type Exchange, type Heard, type Tape } from './model-tape.ts';
 import { skillRoots, writtenRoot } from './open-library.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
+import { openPlugins } from './plugins.ts';
 import { runCase } from './run-case.ts';
 
 /** One case with what became of it. */
@@ -63,7 +64,8 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
     await copySkills(writtenRoot(options.config), path.join(workspace, 'skills'));
     const config = configFor(options.config, workspace);
     const written = approvedHere(options.written, name, writtenRoot(config));
-    const library = await openLibraryHere(config, written, workspace, log);
+    const plugins = await openPlugins(config, { clock: systemClock, log });
+    const library = await openLibraryHere(config, plugins.skillFolders, written, workspace, log);
     const skill = findSkill(library, name);
     const cases = await readCases(skill);
     if (!cases.ok) return cases;
@@ -80,6 +82,7 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
           env,
           library,
           skillSandbox,
+          plugins,
           written,
           clock: systemClock,
           log,
@@ -94,6 +97,7 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
       }
     } finally {
       await library.close();
+      plugins.close();
       await skillSandbox.sandbox.close();
     }
     return { ok: true, outcomes, exchanges };
@@ -136,13 +140,14 @@ function approvedHere(written: readonly WrittenSkill[], name: string, root: stri
 
 function openLibraryHere(
   config: Config,
+  ofPlugins: readonly string[],
   written: readonly WrittenSkill[],
   workspace: string,
   log: Log,
 ): Promise<SkillLibrary> {
   const records = new Map(written.map((one) => [one.name, one]));
   return createSkillLibrary({
-    roots: skillRoots(config),
+    roots: skillRoots(config, ofPlugins),
     cacheDir: path.join(workspace, 'cache'),
     strict: config.skills.strict,
     approvals: () => readApprovals({ all: async () => records }, writtenRoot(config)),

@@ -4,15 +4,20 @@ import { maskedConfig, showConfig } from '../config/masked-config.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
+import { skillsHere } from './skills-here.ts';
 
-/** `config check`: what start would say of the file (G2). */
+/** `config check`: what start would say of the file and of the plugins it lists (G2, X6). Exit 1 where anything is wrong. */
 export async function checkConfig({ config: flag, json }: ReadOptions): Promise<void> {
   const parsed = await loadConfig({ flag, env: process.env });
   const problems = parsed.ok ? [] : parsed.problems;
-  if (problems.length > 0) process.exitCode = 1;
+  const diagnostics = parsed.ok ? (await skillsHere(parsed.config)).diagnostics : [];
+  const ok = parsed.ok && diagnostics.length === 0;
+  if (!ok) process.exitCode = 1;
   if (json === true)
-    return printJson({ ok: parsed.ok, path: parsed.ok ? parsed.config.path : undefined, problems });
+    return printJson({ ok, path: parsed.ok ? parsed.config.path : undefined, problems, diagnostics });
   if (!parsed.ok) return print(problems.map(formatConfigProblem).join('\n'));
+  for (const { level, code, message } of diagnostics) print(`${level} ${code}: ${message}`);
+  if (!ok) return;
   print(
     parsed.config.path === undefined
       ? 'No config file was found: everything is at its default.'

@@ -2,6 +2,8 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { readFileSync } from 'node:fs';
 import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
+import type { CapabilityCheckOptions } from './capability-check.ts';
+import { operationInput } from './operation-input.ts';
 import type { AddOptions, ChatOptions, ForgetOptions, ReadOptions } from './options.ts';
 import type { TestOptions } from './skill-test.ts';
 
@@ -148,6 +150,25 @@ function program(): Command {
       (await import('./sandbox-shell.ts')).openSandboxShell(name, options),
   );
 
+  const capability = skillet
+    .command('capability')
+    .description('programs behind sensitive systems')
+    .exitOverride();
+  add(capability, 'check <namespace>', 'hold a provider to the contract in docs/capabilities.md')
+    .option('--user <id>', 'make its calls for this person, such as telegram:42')
+    .option('--account <name>', 'an account that this person has linked')
+    .option('--mutate <operation>', 'carry this out, too: notes.book:add; may be given again', gather, [])
+    .option(
+      '--input <operation=json>',
+      'what to call an operation with; may be given again',
+      operationInput,
+      {},
+    )
+    .option('--json', 'as data')
+    .action(async (namespace: string, options: CapabilityCheckOptions) =>
+      (await import('./capability-check.ts')).checkCapability(namespace, options),
+    );
+
   const pair = skillet.command('pair').description('let people in').exitOverride();
   add(pair, 'list', 'who is paired and who asks')
     .option('--json', 'as data')
@@ -243,6 +264,10 @@ function program(): Command {
 function count(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('Write a number from 1 to 999999.');
+}
+
+function gather(one: string, all: readonly string[]): readonly string[] {
+  return [...all, one];
 }
 
 /** A sender id as the operator writes it. */

@@ -1,6 +1,5 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import path from 'node:path';
-import { skillRoots } from '../app/open-library.ts';
 import { openSkillSandbox } from '../app/open-skill-sandbox.ts';
 import { scratchFolders } from '../app/run-folders.ts';
 import type { Config } from '../config/complete-config.ts';
@@ -13,6 +12,7 @@ import { loadSkills } from '../skills/load-skills.ts';
 import { lockedSandbox } from '../skills/locked-sandbox.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
+import { skillsHere } from './skills-here.ts';
 
 /**
  * `sandbox shell [SKILL]`: a person looks around in what the scripts of a skill see (R6), with their environment, hosts and
@@ -55,7 +55,8 @@ const noShell = {
 } as const;
 
 async function findSkill(config: Config, name: string): Promise<Skill> {
-  const { skills } = await loadSkills(skillRoots(config), { strict: config.skills.strict });
+  const { roots } = await skillsHere(config);
+  const { skills } = await loadSkills(roots, { strict: config.skills.strict });
   const found = skills.find((skill) => skill.name === name);
   if (found !== undefined) return found;
   const near = nearest(

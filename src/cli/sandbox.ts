@@ -1,4 +1,3 @@
-import { skillRoots } from '../app/open-library.ts';
 import { skillNeeds } from '../app/skill-needs.ts';
 import { skillRules } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
@@ -13,6 +12,7 @@ import { loadSkills } from '../skills/load-skills.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
+import { skillsHere } from './skills-here.ts';
 
 /** `sandbox build`: the packages of all enabled skills in a root file system of the sandbox's own, line by line on standard error (R6, L9). */
 export async function buildSandbox({
@@ -122,7 +122,8 @@ function rootLine(root: DescribedRoot | null): string {
 
 /** Skills that are on for anybody (D3, A7). */
 async function enabledSkills(config: Config): Promise<readonly Skill[]> {
-  const { skills } = await loadSkills(skillRoots(config), { strict: config.skills.strict });
+  const { roots } = await skillsHere(config);
+  const { skills } = await loadSkills(roots, { strict: config.skills.strict });
   const rules = skillRules(config);
   return skills.filter(
     ({ name, access }) => rules.enabled && (rules.skills.get(name)?.enabled ?? !access.optIn),

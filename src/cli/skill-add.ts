@@ -1,5 +1,4 @@
 import { namedSource, skillSources } from '../app/skill-sources.ts';
-import { skillRoots } from '../app/open-library.ts';
 import { addressText, refProblem } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
@@ -16,6 +15,7 @@ import type { AddOptions } from './options.ts';
 import { print } from './print.ts';
 import { changeLines, offerLines, refusedLines } from './show-offer.ts';
 import { withSource } from './with-source.ts';
+import { skillsHere } from './skills-here.ts';
 
 /** `skill add SOURCE`: fetches, shows what each skill asks for, and installs those very bytes after a yes (D6). Exit 1 where nothing was installed, 2 where nobody could be asked. */
 export async function addSkills(text: string, options: AddOptions): Promise<void> {
@@ -61,7 +61,8 @@ export async function addSkills(text: string, options: AddOptions): Promise<void
         found.offers.length > 0 ? 'All of it is installed as it is there now.' : 'Nothing can be installed.',
       );
     }
-    const registry = await loadSkills(skillRoots(config), { strict: config.skills.strict });
+    const { roots } = await skillsHere(config);
+    const registry = await loadSkills(roots, { strict: config.skills.strict });
     print(
       `source ${source}${snapshot.commit === undefined ? '' : `\ncommit ${snapshot.commit}`}${ref === undefined ? '' : ` (${ref})`}`,
     );

@@ -2,7 +2,6 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createModels } from '../agent/create-models.ts';
 import { hostDiagnostics } from '../app/host-diagnostics.ts';
-import { skillRoots } from '../app/open-library.ts';
 import { skillNeeds, type SkillNeed } from '../app/skill-needs.ts';
 import { sourceDiagnostics } from '../app/skill-sources.ts';
 import { skillRules } from '../config/access-from-config.ts';
@@ -24,6 +23,7 @@ import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
 import { writtenApprovals } from './written-approvals.ts';
+import { skillsHere } from './skills-here.ts';
 
 /** `skill list`: each skill with its origin and its effective access, then every diagnostic (F5). Exit 1 when a skill did not load. */
 export async function listSkills({ config: flag, json }: ReadOptions): Promise<void> {
@@ -142,11 +142,13 @@ export async function newSkill(
 }
 
 /** What the bot wrote is judged by the store, which is asked only where there is a workspace skill at all (D9). */
-function read(config: Config, flag: string | undefined): Promise<Registry> {
-  return loadSkills(skillRoots(config), {
+async function read(config: Config, flag: string | undefined): Promise<Registry> {
+  const { roots, diagnostics } = await skillsHere(config);
+  const registry = await loadSkills(roots, {
     strict: config.skills.strict,
     approvals: () => writtenApprovals(config, flag),
   });
+  return { ...registry, diagnostics: [...diagnostics, ...registry.diagnostics] };
 }
 
 /** What keeps a skill from being used on this system, where something does (R6). */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hostPattern, httpUrl } from './address.ts';
+import { keysOf, webFetchSettings, webSearchSettings } from './built-in-settings.ts';
 import { chatType } from './chat-type.ts';
 import { command } from './command.ts';
 import { chatId, userId } from './id.ts';
@@ -87,6 +88,7 @@ const webSearch = section(
     provider: z.enum(['brave', 'searxng']),
     api_key: z.string().min(1).optional(),
     base_url: httpUrl.optional(),
+    ...keysOf(webSearchSettings),
   },
   (table, complain) => {
     if (table['provider'] === 'brave' && table['api_key'] === undefined) {
@@ -99,7 +101,9 @@ const webSearch = section(
 );
 
 /** `[tools.NAME]`: a tool's settings (X3). */
-export const toolsSection = z.object({ web_search: webSearch.optional() }).catchall(ownTable);
+export const toolsSection = z
+  .object({ web_search: webSearch.optional(), web_fetch: section(keysOf(webFetchSettings)).optional() })
+  .catchall(ownTable);
 
 const textTable = z.record(z.string(), z.string({ error: 'write text in quotes' }));
 

@@ -68,6 +68,11 @@ function decideHere(
   return { allowed: true };
 }
 
+/** Whether what this skill gives is private: by its definitions, or as the operator says (A2, S7). */
+export function isSensitive(skill: Pick<Skill, 'name' | 'access'>, rules: SkillRules): boolean {
+  return skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true;
+}
+
 /** A2: the definition's own types, made stricter by config, which is a definition too (D3). Config naming no type means none. */
 export function allowedChatTypes(
   skill: Pick<Skill, 'name' | 'access'>,

@@ -3,6 +3,9 @@ import type { Followed } from './followed.ts';
 import type { Tokens } from './model.ts';
 import type { Delivered } from './tool.ts';
 
+/** The entry holds, or stands for, what a sensitive skill or a capability gave: whoever reads on from it is marked (S7). */
+export type Marks = true;
+
 /** One line of a transcript. It is stored before its effect is acted on: the transcript is the journal (M7). */
 export type Entry =
   | Readonly<{
@@ -16,6 +19,9 @@ export type Entry =
       follows?: Followed;
       /** Runs that asked this sender something, and that this may be the answer to (U14). */
       answers?: readonly string[];
+      /** Addresses that the sender wrote themselves, as `addressOf` gives them (S7). */
+      urls?: readonly string[];
+      marks?: Marks;
       at: number;
     }>
   | Readonly<{
@@ -37,6 +43,7 @@ export type Entry =
       follows?: Followed;
       /** Files that the call handed over (T12). */
       artifacts?: readonly Delivered[];
+      marks?: Marks;
       at: number;
     }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>
@@ -49,6 +56,7 @@ export type Entry =
       folded?: number;
       /** Sender ids of what it stands for, earlier summaries included. */
       senders?: readonly string[];
+      marks?: Marks;
       tokens: Tokens;
       at: number;
     }>;

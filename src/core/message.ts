@@ -62,6 +62,8 @@ export type Task = Readonly<
       failed?: true;
       /** `result` is the instructions of this skill: the turn that is told them is bound by it (T6). */
       follows?: Followed;
+      /** `result` holds what a sensitive skill or a capability gave (S7). */
+      marks?: true;
     }
 >;
 
@@ -84,6 +86,8 @@ export type Message = Readonly<{
   command?: Command;
   attachments: readonly Attachment[];
   replyTo?: Quote;
+  /** The sender passed it on: these are not their own words. */
+  forwarded?: true;
   /** Not said by anybody: the bot's own work in the sender's name. No channel sets it. */
   task?: Task;
   /** Platform id of this message inside its chat, where an answer can point at it. */

@@ -17,6 +17,8 @@ export type SkillResult = Readonly<{
   artifacts: readonly Delivered[];
   /** With `needs_input`, where `text` is the question: what the run is gone on with by (U14). */
   resume?: string;
+  /** It holds what a sensitive skill or a capability gave (S7). */
+  marks?: true;
   /** The text was cut at 30,000 characters. */
   truncated: boolean;
 }>;

@@ -21,6 +21,8 @@ export type ToolOutcome = Readonly<{
   asks?: string;
   /** Files that it handed over (T12). */
   artifacts?: readonly Delivered[];
+  /** `content` holds what a sensitive skill or a capability gave: stored with it (S7). */
+  marks?: true;
 }>;
 
 /**

@@ -44,6 +44,7 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
     settingField(key, one, required.includes(key)),
   );
   const known = new Map(fields.map((field) => [field.key, field]));
+  const shape: z.core.$ZodShape = schema.shape;
   const hasSecrets = fields.some(({ secret }) => secret);
 
   const problemOf = (field: SettingField, issues: readonly z.core.$ZodIssue[]): string => {
@@ -56,7 +57,7 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
     fields,
     check(key: string, value: unknown): CheckedSetting {
       const field = known.get(key);
-      const checks: z.core.$ZodType | undefined = schema.shape[key];
+      const checks = shape[key];
       if (field === undefined || checks === undefined)
         return { ok: false, problem: 'there is no such setting' };
       const read = z.safeParse(checks, value);

@@ -66,6 +66,8 @@ export type ToolContext = Readonly<{
   toolUseId: string;
   /** The inbox item that it is done for, and behind `!` the runs in it: what is sent of it begins with this. */
   turn: string;
+  /** The run that makes the call; absent where it is the main agent. */
+  run?: Readonly<{ id: string; skill: string }>;
   signal: AbortSignal;
   /** What is set of this tool in this chat (X3): `run` of `defineTool` gets it checked, defaults filled in. */
   settings: SettingValues;
@@ -75,6 +77,8 @@ export type ToolContext = Readonly<{
   settle(item: string): void;
   /** Says that this call has no outcome before a person has answered `question`: the loop ends there, for now (U14). */
   awaitAnswer(question: string): void;
+  /** Says that the outcome holds what a sensitive skill or a capability gave: who is told it is marked from then on (S7). */
+  mark(): void;
   /** Delivers a file to this conversation, or a picture as a photo, and notes it in the result (T12). The bytes are safe when it resolves. */
   artifact(artifact: Artifact): Promise<HandedOver>;
 }>;
@@ -106,6 +110,8 @@ export type Tool = Readonly<{
   labelsOutput?: boolean;
   /** Characters of its output that reach the model; 30,000 where absent (M3). */
   outputLimit?: number;
+  /** The one address that a call with this input asks for, where nothing else of the input leaves (S7). */
+  goesTo?(input: unknown): string | undefined;
   /** What people can set of it; absent where that is nothing (X3). */
   settings?: ToolSettings;
   /** What is wrong with an input, for the model to act on; nothing where `run` would take it (T1). */

@@ -17,4 +17,8 @@ export const bounds = {
   usesKeptMs: day,
   /** Questions and approvals, counted from their end. */
   settledKeptMs: 7 * day,
+  /** Sign-ins, counted from the end of their time: what is pasted late is still known for what it is (C6). */
+  flowsKeptMs: day,
+  /** Outcomes of mutating calls: longer than any run lasts (C8). */
+  outcomesKeptMs: 7 * day,
 } as const;

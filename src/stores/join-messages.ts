@@ -20,6 +20,7 @@ function append(joined: Message, next: Message, glue: string): Message {
     ...(command === undefined ? {} : { command }),
     attachments: [...joined.attachments, ...next.attachments],
     ...(replyTo === undefined ? {} : { replyTo }),
+    ...(joined.forwarded === true || next.forwarded === true ? { forwarded: true } : {}),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Message } from '../core/message.ts';
 import type { Asks } from './asks.ts';
 import type { Tokens } from '../core/model.ts';
 import type { Backlog } from './backlog.ts';
+import type { CapabilityRecords } from './capability-records.ts';
 import type { StopOrder, Stopped } from './stop-order.ts';
 
 /** A message on its way to an answer. */
@@ -206,11 +207,11 @@ export type Signals = Readonly<{
 }>;
 
 /**
- * `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was
- * settled. `moved`: a chat got a new id. `mcp`: the operator agreed to tools of a server (its name). Of a run, by its id: `asking`: it waits for a person; `progress`: what it does
- * (after the id); `ended`: its result is in its conversation's inbox.
+ * `stop`: an inbox item (its key) is to end. `reload`: skills and config are to be read again. `answer`: an ask (its id) was settled. `moved`: a chat got a new id. `set`: a tool's secret was set. `mcp`: the operator agreed to tools of a server (its name).
+ * Of a run, by its id: `asking`: it waits for a person; `progress`: what it does (after the id); `ended`: its result is in its conversation's inbox.
  */
-export const topics = ['stop', 'reload', 'answer', 'moved', 'mcp', 'asking', 'progress', 'ended'] as const;
+const ofRuns = ['asking', 'progress', 'ended'] as const;
+export const topics = ['stop', 'reload', 'answer', 'moved', 'set', 'mcp', ...ofRuns] as const;
 export type Topic = (typeof topics)[number];
 
 /** Tokens that were used, summed by day (UTC, `2026-11-22`), who, where, skill (empty: the main agent) and model. */
@@ -250,6 +251,7 @@ export type Store = Readonly<{
   transcripts: Transcripts;
   overheard: Overheard;
   asks: Asks;
+  capabilities: CapabilityRecords;
   signals: Signals;
   /** Rejects, writing nothing, where the lane it is called for was lost to another process. */
   commit(step: Step): Promise<void>;
@@ -278,8 +280,8 @@ export type Store = Readonly<{
     limits: readonly UseLimit[],
   ): Promise<Readonly<{ key: string; freeAt: number }> | undefined>;
   /**
-   * Removes what is past keeping: done keys after 7 days, overheard messages after 24 hours, sent and dead outbox rows
-   * after 7 days, settled asks after 7 days, expired keyed values; and conversations without a new entry, dead items and usage after `retentionMs` (Q12).
+   * Removes what is past keeping: done keys, sent and dead outbox rows, settled asks and outcomes of capabilities after 7 days,
+   * overheard messages and sign-ins after one, expired keyed values; and conversations without a new entry, dead items and usage after `retentionMs` (Q12).
    */
   prune(now: number, retentionMs: number): Promise<void>;
   /** Removes a person's messages and what was answered to them: their direct messages whole, in groups their turns; what others quoted of them too (Q12). */

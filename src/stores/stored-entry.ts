@@ -10,6 +10,7 @@ type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
 
 const at = z.number();
 const text = z.string();
+const marks = z.literal(true).optional();
 const count = z.int().min(0);
 const tokens = z.object({
   input: z.number(),
@@ -31,6 +32,8 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
     follows: storedFollowed,
     answers: z.array(text).optional(),
+    urls: z.array(text).optional(),
+    marks,
     at,
   } satisfies FieldsOf<EntryOf<'user'>>),
   z.object({
@@ -55,6 +58,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     artifacts: z
       .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<Delivered>))
       .optional(),
+    marks,
     at,
   } satisfies FieldsOf<EntryOf<'tool_result'>>),
   z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),
@@ -64,6 +68,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     kept: count,
     folded: count.optional(),
     senders: z.array(text).optional(),
+    marks,
     tokens,
     at,
   } satisfies FieldsOf<EntryOf<'summary'>>),

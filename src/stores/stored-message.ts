@@ -34,6 +34,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     result: z.string(),
     failed: z.literal(true).optional(),
     follows: storedFollowed,
+    marks: z.literal(true).optional(),
   } satisfies FieldsOf<ResultTask>),
 ]);
 
@@ -69,6 +70,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
       sender: z.string().optional(),
     } satisfies FieldsOf<Quote>)
     .optional(),
+  forwarded: z.literal(true).optional(),
   task: storedTask.optional(),
   platformId: z.string().optional(),
   sentAt: z.number(),

@@ -56,7 +56,7 @@ const inputLimit = 200_000;
 const outputLimit = 30_000;
 
 /**
- * The one door for effects: ceiling → validation → policy → journal → run → redaction → cut → audit. The ceiling is judged here
+ * The one door for effects: ceiling → validation → policy → approval → journal → run → redaction → cut → audit. The ceiling is judged here
  * for each call, whatever the model was shown (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled call is
  * CANCELLED and no error (T11).
  */
@@ -70,14 +70,16 @@ export function createCallTool(options: {
   log: Log;
   /** Gets one redacted line of what a tool is doing (T12, U13). */
   onProgress: (text: string) => void;
-  /** What the calls are made for: see `ToolContext.turn`. */
+  /** What the calls are made for, and the run they are made in: see `ToolContext`. */
   turn: string;
+  run?: Readonly<{ id: string; skill: string }>;
   /** What is set of a tool for this requester's chat (X3). */
   settings: (tool: Tool) => Promise<SettingValues> | SettingValues;
   handOver: HandOver;
   audit: (call: AuditedCall) => Promise<void> | void;
 }): CallTool {
-  const { ceiling, decide, requester, redact, log, onProgress, turn, settings, handOver, audit } = options;
+  const { ceiling, decide, requester, redact, log, onProgress, turn, run, settings, handOver, audit } =
+    options;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
 
   return async (call, signal, begin = async () => undefined) => {
@@ -93,7 +95,7 @@ export function createCallTool(options: {
     if (made.settles === undefined) await record(call, tool, { envelope, blocked, durationMs, made });
     return {
       content: withDelivered(
-        redact(tool?.labelsOutput === true ? text : defuse(text)),
+        tool?.labelsOutput === true ? redact(text) : defuse(redact(text)),
         made.artifacts,
         tool?.outputLimit ?? outputLimit,
       ),
@@ -102,6 +104,7 @@ export function createCallTool(options: {
       ...(made.asks === undefined ? {} : { asks: made.asks }),
       ...(envelope.follows === undefined ? {} : { follows: envelope.follows }),
       ...(made.artifacts.length === 0 ? {} : { artifacts: made.artifacts }),
+      ...(made.marks === undefined ? {} : { marks: made.marks }),
     };
   };
 
@@ -144,11 +147,13 @@ export function createCallTool(options: {
       requester,
       toolUseId: call.id,
       turn,
+      ...(run === undefined ? {} : { run }),
       signal,
       settings: set,
       progress: (line) => onProgress(redact(oneLine(line, 200))),
       settle: (item) => (made.settles = item),
       awaitAnswer: (question) => (made.asks = question),
+      mark: () => (made.marks = true),
       artifact,
     });
   }
@@ -250,6 +255,7 @@ type Made = {
   unjournalled?: boolean;
   settles?: string;
   asks?: string;
+  marks?: true;
   policy?: string;
   approvedBy?: string;
   readonly artifacts: Delivered[];

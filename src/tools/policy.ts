@@ -25,16 +25,25 @@ export type PolicyCase = Readonly<{
   skill?: string;
   risk: Risk;
   requester: Requester;
+  /** The call reaches outside from where the output of a sensitive skill or a capability is known (S7). */
+  marked: boolean;
 }>;
 
-/** What happens to a call, and whether a rule says so: the strictest of the rules that fit, deny > confirm > allow, else what its risk asks for (T8). */
+/**
+ * What happens to a call: the strictest of the rules that fit, deny > confirm > allow, else what its risk asks for (T8). Of a
+ * marked call no rule makes more than `confirm` (S7). `eachTime`: a person's "Always" does not count for it.
+ */
 export function decidePolicy(
   policy: Policy,
   of: PolicyCase,
-): Readonly<{ action: PolicyAction; byRule: boolean }> {
+): Readonly<{ action: PolicyAction; eachTime: boolean }> {
   const actions = policy.rules.filter((rule) => fits(rule, of)).map(({ action }) => action);
   const ruled = strictest.find((action) => actions.includes(action));
-  return { action: ruled ?? policy[of.risk], byRule: ruled !== undefined };
+  const action = ruled ?? policy[of.risk];
+  return {
+    action: of.marked && action === 'allow' ? 'confirm' : action,
+    eachTime: of.marked || of.risk === 'critical' || ruled !== undefined,
+  };
 }
 
 const strictest = ['deny', 'confirm', 'allow'] as const;

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { createQuestions } from '../../src/agent/questions.ts';
 import type { Compaction } from '../../src/agent/compact-entries.ts';
+import { holdsMark, wroteAddress } from '../../src/agent/marks.ts';
 import { isSummaryRequest } from '../../src/agent/summary-request.ts';
 import { createTurn, type TurnGrant } from '../../src/agent/turn.ts';
 import { succeed } from '../../src/core/envelope.ts';
@@ -398,4 +399,37 @@ test('Q5 ids that come again after a summary are told apart from those it stands
   assert.ok(entries.filter(({ entry }) => entry.kind === 'summary').length >= 3);
   assert.equal(ids.length, 14);
   assert.equal(new Set(ids).size, 14, 'an id came twice: its run would be taken for the old one');
+});
+
+test('S7 M9 summary upon summary, a transcript stays marked; an address written before is not remembered', async () => {
+  const private_ = defineTool({
+    name: 'diary',
+    description: 'Reads the diary.',
+    input: z.object({}),
+    traits: readOnly,
+    async run(_, { mark }) {
+      mark();
+      return succeed('lunch with Bob');
+    },
+  });
+  const wrote = { sender: makeMessage().sender.id, address: 'https://example.org/' };
+  const { ask, read, store, summaries } = await setUp({
+    answer: (_, index) => (index === 0 ? { calls: [{ name: 'diary' }] } : `answer ${index}`),
+    tools: [private_],
+  });
+  await ask('what did I write? see https://example.org/');
+  assert.equal(await wroteAddress(store.transcripts, `${transcript}#run:${'0'.repeat(16)}`, wrote), true);
+  assert.equal(await wroteAddress(store.transcripts, transcript, { ...wrote, sender: 'telegram:7' }), false);
+  for (let n = 0; n < 20; n++) await ask(`question ${n}. ${filler(400)}`);
+  assert.ok(summaries.length >= 3);
+  const entries = await read();
+  assert.deepEqual(
+    entries.filter((entry) => 'marks' in entry).map(({ kind }) => kind),
+    ['summary'],
+  );
+  assert.equal(await holdsMark(store.transcripts, transcript), true);
+  assert.equal(await wroteAddress(store.transcripts, transcript, wrote), false);
+  assert.equal(await holdsMark(store.transcripts, 'telegram:7'), false);
+  const damaged = { read: async () => ({ entries: [], damaged: 1 }) };
+  assert.equal(await holdsMark(damaged, transcript), true, 'what cannot be read may have been it');
 });

@@ -23,6 +23,7 @@ import { toolContext } from '../support/tool-context.ts';
 function grantOf(model: Model, tools: readonly Tool[]): RunGrant {
   return {
     ok: true,
+    sensitive: false,
     model,
     maxIterations: 10,
     timeoutSeconds: 60,

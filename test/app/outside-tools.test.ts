@@ -93,6 +93,7 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
     } as never,
     rules: { covers: async () => false },
     outside: { mayCall },
+    store: { transcripts: { read: async () => ({ entries: [], damaged: 0 }) } },
   })({
     transcript: 'telegram:42',
     mayGoOn: async () => ({ allowed: true }),

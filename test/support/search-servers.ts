@@ -10,11 +10,14 @@ export type SearchServer = Readonly<{
   baseUrl: string;
   /** Queries it answered with results. */
   queries: readonly string[];
+  /** How each of them was asked: its parameters but the query. */
+  asked: readonly Readonly<Record<string, string>>[];
   close(): Promise<void>;
 }>;
 
 type Found = Readonly<{ title: string; url: string; text: string }>;
 
+const braveLanguages = new Set(['en', 'de', 'fr', 'it', 'es', 'pt-br', 'zh-hans']);
 const braveParameters = new Set(
   'q country search_lang ui_lang count offset safesearch freshness text_decorations spellcheck result_filter goggles units extra_snippets summary'.split(
     ' ',
@@ -28,7 +31,7 @@ export async function startBraveServer(options: {
   /** The windows used up, one an entry: how many seconds until each begins anew. */
   limited?: string[];
 }): Promise<SearchServer> {
-  return serve((queries) => (asked, answer) => {
+  return serve((note) => (asked, answer) => {
     const url = new URL(asked.url ?? '', 'http://brave.test');
     const send = (status: number, data: unknown, headers: Record<string, string> = {}): void => {
       const packed = /gzip/.test(asked.headers['accept-encoding'] ?? '');
@@ -52,7 +55,11 @@ export async function startBraveServer(options: {
     const query = url.searchParams.get('q') ?? '';
     const count = Number(url.searchParams.get('count') ?? 20);
     const known = [...url.searchParams.keys()].every((name) => braveParameters.has(name));
-    const fits = query !== '' && query.length <= 400 && query.split(/\s+/).length <= 50;
+    const asSet =
+      /^(off|moderate|strict)$/.test(url.searchParams.get('safesearch') ?? 'moderate') &&
+      braveLanguages.has(url.searchParams.get('search_lang') ?? 'en') &&
+      /^[A-Z]{2}$/.test(url.searchParams.get('country') ?? 'US');
+    const fits = asSet && query !== '' && query.length <= 400 && query.split(/\s+/).length <= 50;
     if (!known || !fits || !(count >= 1 && count <= 20)) return refuse(422, 'VALIDATION');
     const reset = options.limited?.shift();
     if (reset !== undefined) {
@@ -63,7 +70,7 @@ export async function startBraveServer(options: {
         'x-ratelimit-reset': '1, 1419704',
       });
     }
-    queries.push(query);
+    note(url);
     const results = options.results.slice(0, count).map(({ title, url: found, text }) => ({
       title,
       url: found,
@@ -91,7 +98,7 @@ export async function startSearxngServer(options: {
   results: readonly Found[];
   unresponsive?: readonly string[][];
 }): Promise<SearchServer> {
-  return serve((queries) => (asked, answer) => {
+  return serve((note) => (asked, answer) => {
     const url = new URL(asked.url ?? '', 'http://searxng.test');
     const page = (status: number, body: string): void => {
       answer.writeHead(status, { 'content-type': 'text/html; charset=utf-8' }).end(`<!doctype html>${body}`);
@@ -104,8 +111,11 @@ export async function startSearxngServer(options: {
       answer.writeHead(400, { 'content-type': 'application/json' });
       return void answer.end(JSON.stringify({ error: 'No query' }));
     }
+    if (!/^[012]$/.test(url.searchParams.get('safesearch') ?? '0')) return page(400, 'Invalid value');
+    if (!/^(all|auto|[a-z]{2,3}(-[A-Z]{2})?)$/.test(url.searchParams.get('language') ?? 'all'))
+      return page(400, 'Invalid value');
     if (format !== 'json') return page(200, 'results');
-    queries.push(query);
+    note(url);
     const results = options.results.map(({ title, url: found, text }) => ({
       url: found,
       title,
@@ -135,13 +145,21 @@ export async function startSearxngServer(options: {
   });
 }
 
-async function serve(listener: (queries: string[]) => RequestListener): Promise<SearchServer> {
+async function serve(listener: (note: (url: URL) => void) => RequestListener): Promise<SearchServer> {
   const queries: string[] = [];
-  const server = createServer(listener(queries));
+  const asked: Record<string, string>[] = [];
+  const server = createServer(
+    listener(({ searchParams }) => {
+      const { q = '', ...others } = Object.fromEntries(searchParams);
+      queries.push(q);
+      asked.push(others);
+    }),
+  );
   await once(server.listen(0, '127.0.0.1'), 'listening');
   return {
     baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     queries,
+    asked,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

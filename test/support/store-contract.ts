@@ -6,6 +6,7 @@ import type { Message } from '../../src/core/message.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { asksContract } from './asks-contract.ts';
 import { backlogContract } from './backlog-contract.ts';
+import { capabilityRecordsContract } from './capability-records-contract.ts';
 import { forgetContract } from './forget-contract.ts';
 import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
@@ -40,6 +41,7 @@ export function storeContract(open: OpenStore): void {
   asksContract(storeTest);
   backlogContract(storeTest);
   usesContract(storeTest);
+  capabilityRecordsContract(storeTest);
   transcriptContract(storeTest);
   keepingContract(storeTest);
   retentionContract(storeTest);

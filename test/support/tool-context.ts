@@ -18,6 +18,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     artifact: noArtifact,
     settle: () => undefined,
     awaitAnswer: () => undefined,
+    mark: () => undefined,
     ...change,
   };
 }

@@ -40,6 +40,8 @@ export type WholeBotOptions = Readonly<{
   channels?: readonly ('telegram' | 'slack')[];
   /** Failed tries after which a message is set aside. */
   mostTries?: number;
+  /** False: Telegram takes any number of messages at once. */
+  flood?: boolean;
   /** Where hosts lead that skills may reach. */
   reach?: SandboxReach;
 }>;
@@ -47,7 +49,7 @@ export type WholeBotOptions = Readonly<{
 export async function startWholeBot(t: TestContext, options: WholeBotOptions = {}): Promise<WholeBot> {
   const { toml = '', script, skills = {}, channels = ['telegram'] } = options;
   const home = await mkdtemp(path.join(tmpdir(), 'skillet-whole-'));
-  const telegram = await startTelegramServer({ privacy: false });
+  const telegram = await startTelegramServer({ privacy: false, flood: options.flood ?? true });
   const slack = await startSlackServer();
   const messages = await startMessagesServer({ script: script ?? [] });
   const file = path.join(home, 'config.toml');

@@ -34,6 +34,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
       ...(call?.command === undefined ? {} : { command: call.command }),
       attachments,
       ...(reply === undefined ? {} : { replyTo: reply }),
+      ...(from.forward_origin === undefined ? {} : { forwarded: true }),
       platformId: String(from.message_id),
       sentAt: from.date * 1000,
     },

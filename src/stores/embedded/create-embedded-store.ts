@@ -5,6 +5,7 @@ import type { Store } from '../store.ts';
 import { createAsks } from './create-asks.ts';
 import { createBackup } from './create-backup.ts';
 import { createBacklog } from './create-backlog.ts';
+import { createCapabilityRecords } from './create-capability-records.ts';
 import { createForget } from './create-forget.ts';
 import { createInbox } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
@@ -51,6 +52,7 @@ export function createEmbeddedStore(
     transcripts,
     overheard: createOverheard(connection, log),
     asks,
+    capabilities: createCapabilityRecords(connection),
     signals: createLocalSignals(),
     async commit({ entries = [], outbox: rows = [], work = [], usage: uses = [], done }) {
       connection.write('process', () => {

@@ -22,6 +22,8 @@ export function createPrune(connection: Connection): (now: number, retentionMs: 
     { rows: oldest('overheard', 'heard_at'), keptMs: bounds.overheardKeptMs },
     { rows: oldest('keyed', 'expires_at'), keptMs: 0 },
     { rows: oldest('uses', 'used_at'), keptMs: bounds.usesKeptMs },
+    { rows: oldest('capability_flows', 'expires_at'), keptMs: bounds.flowsKeptMs },
+    { rows: oldest('capability_outcomes', 'kept_at', 'key'), keptMs: bounds.outcomesKeptMs },
   ];
   const dead = oldest('inbox', `status = 'dead' AND accepted_at`);
   const usage = connection.prepare(

@@ -137,4 +137,42 @@ export const schema: readonly string[] = [
   ) STRICT;
   CREATE INDEX uses_newest ON uses (key, used_at);
   CREATE INDEX uses_oldest ON uses (used_at);`,
+  `CREATE TABLE capability_key (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    check_value TEXT NOT NULL
+  ) STRICT;
+
+  CREATE TABLE capability_accounts (
+    sender TEXT NOT NULL,
+    capability TEXT NOT NULL,
+    name TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    linked_at INTEGER NOT NULL,
+    PRIMARY KEY (sender, capability, name)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE capability_flows (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    sender TEXT NOT NULL,
+    capability TEXT NOT NULL,
+    conversation TEXT NOT NULL,
+    state TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    due_at INTEGER,
+    expires_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX capability_flows_open ON capability_flows (sender, capability) WHERE state IN ('pending', 'submitted');
+  CREATE INDEX capability_flows_sender ON capability_flows (sender, seq);
+  CREATE INDEX capability_flows_due ON capability_flows (due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX capability_flows_over ON capability_flows (expires_at);
+
+  CREATE TABLE capability_outcomes (
+    key TEXT PRIMARY KEY,
+    sender TEXT NOT NULL,
+    sealed TEXT NOT NULL,
+    kept_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX capability_outcomes_sender ON capability_outcomes (sender);
+  CREATE INDEX capability_outcomes_kept ON capability_outcomes (kept_at);`,
 ];

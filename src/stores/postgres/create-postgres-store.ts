@@ -4,6 +4,7 @@ import type { Store } from '../store.ts';
 import type { Backing } from './backing.ts';
 import type { Announcer } from './create-announcer.ts';
 import { createAsks } from './create-asks.ts';
+import { createCapabilityRecords } from './create-capability-records.ts';
 import { createCommit } from './create-commit.ts';
 import { createForget } from './create-forget.ts';
 import { createHeartbeat } from './create-heartbeat.ts';
@@ -59,6 +60,7 @@ export function createPostgresStore(backing: Backing, wire: Wire, announcer: Ann
     transcripts: createTranscripts(database, log),
     overheard: createOverheard(database, log),
     asks: createAsks(database, log),
+    capabilities: createCapabilityRecords(database),
     signals: createSignals(wire),
     commit: createCommit(backing),
     stop: createStop(backing),

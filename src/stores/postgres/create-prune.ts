@@ -51,6 +51,8 @@ export function createPrune({ query, transaction }: Database): Store['prune'] {
     await query('DELETE FROM skillet.keyed WHERE expires_at < $1', [now]);
     await query('DELETE FROM skillet.uses WHERE used_at < $1', [now - bounds.usesKeptMs]);
     await query('DELETE FROM skillet.limits WHERE free_at < extract(epoch FROM now()) * 1000');
+    await remove('capability_flows', 'expires_at', now - bounds.flowsKeptMs);
+    await remove('capability_outcomes', 'kept_at', now - bounds.outcomesKeptMs, 'key');
     const before = now - retentionMs;
     if (!Number.isFinite(before)) return;
     await remove('inbox', `status = 'dead' AND accepted_at`, before);

@@ -5,7 +5,7 @@ import { oneLine } from '../../core/text.ts';
 import { defineTool, type Requester, type Tool } from '../../core/tool.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ownScript, type ScriptGround } from '../own-script.ts';
-import { riskInSandbox } from '../risk.ts';
+import { reachesOutside, riskInSandbox } from '../risk.ts';
 import { parseSimpleCommand } from '../simple-command.ts';
 import { answerCommand, commandOutputLimit } from './command-answer.ts';
 
@@ -40,15 +40,18 @@ export function bashTool(options: {
 }): Tool {
   const { skill, sandbox, folders, within, env, simple, timeoutMs, script } = options;
   const network = skill?.network ?? [];
+  const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && network.length > 0 };
   return defineTool({
     name: 'bash',
     description: `Runs ${simple() ? 'one simple command' : 'a shell command'} in a sandbox. Folders: ${folders.join(', ')}.`,
     input: z.object({ command: z.string().min(1) }),
-    traits: { sideEffects: true, idempotent: false, requiresNetwork: false, requiresFilesystem: true },
-    risk: riskInSandbox({
-      mode: sandbox.mode,
-      reachesNetwork: sandbox.reachesNetwork && network.length > 0,
-    }),
+    traits: {
+      sideEffects: true,
+      idempotent: false,
+      requiresNetwork: reachesOutside(reach),
+      requiresFilesystem: true,
+    },
+    risk: riskInSandbox(reach),
     async run({ command }, context) {
       const { signal, progress } = context;
       if (command.includes('\0')) return fail('ARGUMENTS_INVALID', 'the command holds a NUL');

@@ -22,6 +22,8 @@ export function createSkillsLoad(): (options: {
   /** Its folder as tools see it. */
   pathOf(directory: string): string;
   contraction: Pick<Contraction, 'judge'>;
+  /** Whether what comes of following it is private (S7). */
+  isSensitive(skill: Skill): boolean;
 }) => Tool {
   const make = prepareTool({
     name: 'skills_load',
@@ -33,12 +35,13 @@ export function createSkillsLoad(): (options: {
     traits: { ...readOnly, sideEffects: true },
     risk: 'safe',
   });
-  return ({ find, body, pathOf, contraction }) => ({
-    ...make(async ({ skill: name }): Promise<Envelope> => {
+  return ({ find, body, pathOf, contraction, isSensitive }) => ({
+    ...make(async ({ skill: name }, { mark }): Promise<Envelope> => {
       const skill = await find(name);
       if (skill === undefined) return noSuchSkill(name);
       const loaded = await skillInstructions(skill, { body: body(skill), contraction });
       if (!loaded.ok) return loaded.envelope;
+      if (isSensitive(skill)) mark();
       const { files, scripts, cut } = listSkillFiles(skill);
       const facts = {
         ...describeSkill(skill),

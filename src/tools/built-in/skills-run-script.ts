@@ -7,7 +7,7 @@ import { scriptCommand, type ScriptCommand } from '../../sandbox/script-command.
 import type { PackagedOutcome, ScriptPackages } from '../../sandbox/script-packages.ts';
 import { hashSkill } from '../../skills/hash-skill.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
-import { riskInSandbox } from '../risk.ts';
+import { reachesOutside, riskInSandbox } from '../risk.ts';
 import { answerCommand, commandOutputLimit, tailsOf } from './command-answer.ts';
 
 /** Bytes of an argument: Linux takes none of more than 128 KiB. */
@@ -27,6 +27,7 @@ export function skillsRunScriptTool(options: {
   packages: ScriptPackages;
 }): Tool {
   const { skill, sandbox, scratch, chat, env, timeoutMs, packages } = options;
+  const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0 };
   return defineTool({
     name: 'skills_run_script',
     description: 'Runs a script of this skill and returns its output.',
@@ -34,11 +35,13 @@ export function skillsRunScriptTool(options: {
       path: z.string().describe('relative to the skill, such as scripts/run.sh'),
       args: z.array(z.string()).max(1_000).default([]),
     }),
-    traits: { sideEffects: true, idempotent: false, requiresNetwork: false, requiresFilesystem: true },
-    risk: riskInSandbox({
-      mode: sandbox.mode,
-      reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0,
-    }),
+    traits: {
+      sideEffects: true,
+      idempotent: false,
+      requiresNetwork: reachesOutside(reach),
+      requiresFilesystem: true,
+    },
+    risk: riskInSandbox(reach),
     async run({ path, args }, { signal, progress }) {
       const script = readSkillFile(skill, path);
       if (!script.ok) return fail(script.code, script.message);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { webFetchSettings } from '../../config/built-in-settings.ts';
+import { addressOf } from '../../core/addresses.ts';
 import type { ErrorCode } from '../../core/codes.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { defuse, labelled } from '../../core/label.ts';
@@ -14,8 +16,7 @@ type Fetched = Extract<FetchedPage, { ok: true }>;
 /** Bytes read of an answer, and the time for all of it. */
 const bytesLimit = 2_000_000;
 const timeoutMs = 20_000;
-/** Characters of a page that a model gets, and of what stands on its label: together less than callTool lets through (M3). */
-const textLimit = 26_000;
+/** Characters of what stands on a page's label. */
 const labelLimits = { url: 500, title: 200 };
 /** Of the answer that says why there is no page. */
 const errorTextLimit = 1_000;
@@ -33,9 +34,10 @@ export function webFetchTool(
     name: 'web_fetch',
     description: 'Reads a page or text file at a public http(s) address. Gives HTML as Markdown.',
     input: z.object({ url: z.string().max(4_000).describe('the whole address, with https://') }),
+    settings: webFetchSettings,
     traits: { ...readOnly, requiresNetwork: true },
     risk: 'safe',
-    async run({ url }, { signal, progress }) {
+    async run({ url }, { signal, progress, settings }) {
       progress(`reading ${oneLine(URL.parse(url.trim())?.host ?? 'a page', 80)}`);
       const page = await fetchPage(url.trim(), {
         maxBytes: bytesLimit,
@@ -55,12 +57,19 @@ export function webFetchTool(
         const answered = oneLine(`${page.status} ${page.statusText}`, 100);
         return refusal('TOOL_FAILED', `${page.url.host} answered ${answered}. It says:`, said);
       }
-      const { text, truncated } = truncate(defuse(read.text), textLimit);
+      const { text, truncated } = truncate(defuse(read.text), settings.characters);
       const body = text.trim() === '' ? '[the page has no text: it may need a browser]' : text;
       return succeed(`${note}\n${labelled('output', body, where)}`, more(truncated || read.cut, page));
     },
   });
-  return { ...tool, labelsOutput: true };
+  return {
+    ...tool,
+    labelsOutput: true,
+    goesTo(given) {
+      const url = typeof given === 'object' && given !== null && 'url' in given ? given.url : undefined;
+      return typeof url === 'string' ? addressOf(url) : undefined;
+    },
+  };
 
   async function textOf(
     page: Fetched,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { webSearchSettings } from '../../config/built-in-settings.ts';
 import { fail, succeed } from '../../core/envelope.ts';
 import { defuse, labelled } from '../../core/label.ts';
 import type { Log } from '../../core/log.ts';
@@ -12,11 +13,12 @@ export function webSearchTool({ search, log }: Readonly<{ search: Search; log: L
     name: 'web_search',
     description: 'Searches the web. Gives titles, addresses and snippets; read a page with web_fetch.',
     input: z.object({ query: z.string().trim().min(1).max(400) }),
+    settings: webSearchSettings,
     traits: { ...readOnly, requiresNetwork: true },
     risk: 'safe',
-    async run({ query }, { signal, progress }) {
+    async run({ query }, { signal, progress, settings }) {
       progress(`searching ${oneLine(query, 80)}`);
-      const outcome = await search(query, signal);
+      const outcome = await search(query, settings, signal);
       if (!outcome.ok) {
         log.warn({ reason: outcome.message }, 'a web search failed');
         return fail('TOOL_FAILED', `The search failed: ${defuse(outcome.message)}.`);

@@ -1,12 +1,8 @@
-import { closeSync, fstatSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { z } from 'zod';
 import { fail, succeed } from '../../core/envelope.ts';
 import { defineTool, type Tool } from '../../core/tool.ts';
-import { folderSize } from '../../files/folder-size.ts';
-import { absent, findPlace, type Places } from '../../files/places.ts';
-import { openInside } from '../../files/open-inside.ts';
-import { writeInside } from '../../files/write-inside.ts';
+import type { Places } from '../../files/places.ts';
+import { writeIn } from '../../files/write-in.ts';
 
 /** Bytes of one file. */
 const fileLimit = 1_000_000;
@@ -24,39 +20,10 @@ export function writeFileTool(places: Places, quota: number): Tool {
     traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
     risk: 'moderate',
     async run({ path, content }) {
-      const found = findPlace(places, path);
-      if (!found.ok) return fail(found.code, found.message);
-      const { place, names } = found;
-      if (place.kind === 'skill')
-        return fail('INVALID_PATH', `${place.seen[0]} is read-only: write to ${where}`);
-      if (names.length === 0 || path.endsWith('/'))
-        return fail('INVALID_PATH', 'the path must name a file, not a folder');
       const bytes = Buffer.from(content);
-      if (bytes.length > fileLimit)
-        return fail('FILE_TOO_LARGE', `${bytes.length} bytes; at most ${fileLimit} can be written`);
-      await mkdir(place.host, { recursive: true, mode: 0o700 });
-      if (bytes.length > (await roomFor(place.host, names, quota)))
-        return fail(
-          'FILE_TOO_LARGE',
-          `${place.seen[0]} is full: it may hold ${quota / 1024 ** 2} MB ([sandbox] disk_mb). Write less, put shorter files in the place of long ones, or remove some with bash`,
-        );
-      if (writeInside({ root: place.host, names }, bytes))
-        return succeed(`${bytes.length} bytes were written.`);
-      const { code, message } = absent(places, path);
-      return fail(code, message);
+      const problem = await writeIn(places, path, bytes, { largest: fileLimit, quota });
+      if (problem !== undefined) return fail(problem.code, problem.message);
+      return succeed(`${bytes.length} bytes were written.`);
     },
   });
-}
-
-/** Bytes that a file may have: what the folder may still hold, and what is there under the name already. */
-async function roomFor(folder: string, names: readonly string[], quota: number): Promise<number> {
-  const held = (await folderSize(folder, 2 * quota)) ?? Infinity;
-  const descriptor = openInside({ root: folder, names }, { alone: true });
-  if (descriptor === undefined) return quota - held;
-  try {
-    const { size, blocks } = fstatSync(descriptor);
-    return Math.max(size, quota - held + blocks * 512);
-  } finally {
-    closeSync(descriptor);
-  }
 }

@@ -1,3 +1,4 @@
+import type { WebSearchSettings } from '../../config/built-in-settings.ts';
 import { httpGet } from '../../net/http-get.ts';
 
 /** One thing a search found; as the service wrote it, in one line each. */
@@ -8,8 +9,12 @@ export type SearchOutcome =
   /** `message` says what is wrong and who can mend it; it holds no key. */
   | Readonly<{ ok: false; message: string }>;
 
-/** Asks a search service; best results first, at most 10. */
-export type Search = (query: string, signal: AbortSignal) => Promise<SearchOutcome>;
+/** Asks a search service; best results first, as many as are set at most. */
+export type Search = (
+  query: string,
+  settings: WebSearchSettings,
+  signal: AbortSignal,
+) => Promise<SearchOutcome>;
 
 /** What a service answered, its JSON read; `undefined` where it is none. */
 export type ServiceAnswer = Readonly<{ status: number; header(name: string): string; data: unknown }>;

@@ -25,10 +25,13 @@ export function braveSearch(options: {
   clock: Pick<Clock, 'sleep'>;
 }): Search {
   const { apiKey, baseUrl = 'https://api.search.brave.com', clock } = options;
-  return async (query, signal) => {
+  return async (query, { results, language, country, safesearch }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/res/v1/web/search`);
     url.searchParams.set('q', shorten(query));
-    url.searchParams.set('count', '10');
+    url.searchParams.set('count', String(results));
+    url.searchParams.set('safesearch', safesearch);
+    if (language !== undefined) url.searchParams.set('search_lang', language);
+    if (country !== undefined) url.searchParams.set('country', country);
     url.searchParams.set('text_decorations', 'false');
     const headers = {
       'x-subscription-token': apiKey,
@@ -64,6 +67,12 @@ function outcomeOf({ status, data }: ServiceAnswer): Awaited<ReturnType<Search>>
   }
   if (status === 429) {
     return { ok: false, message: 'Brave takes no more searches for now: the limit of its plan is reached' };
+  }
+  if (status === 422 && code === 'VALIDATION') {
+    return {
+      ok: false,
+      message: 'Brave does not take this search: it may not know the language or country that is set',
+    };
   }
   const said = /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : '';
   return { ok: false, message: `Brave answered with status ${status}${said} and no results` };

@@ -8,10 +8,14 @@ const answered = z.object({
 
 /** A SearXNG instance that offers JSON. */
 export function searxngSearch({ baseUrl }: Readonly<{ baseUrl: string }>): Search {
-  return async (query, signal) => {
+  return async (query, { results: most, language, country, safesearch }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/search`);
     url.searchParams.set('q', query.trim());
     url.searchParams.set('format', 'json');
+    url.searchParams.set('safesearch', String(safeLevels.indexOf(safesearch)));
+    // It knows a country only as a part of a language.
+    if (language !== undefined)
+      url.searchParams.set('language', country === undefined ? language : `${language}-${country}`);
     const answer = await askService(url, {}, signal);
     if (typeof answer === 'string') return { ok: false, message: answer };
     const good = answer.status === 200 ? answered.safeParse(answer.data).data : undefined;
@@ -20,9 +24,11 @@ export function searxngSearch({ baseUrl }: Readonly<{ baseUrl: string }>): Searc
       return { ok: false, message: `none of the engines behind ${url.host} answered` };
     }
     const results = good.results.map(({ title, url, content }) => ({ title, url, snippet: content ?? '' }));
-    return { ok: true, results: results.slice(0, 10) };
+    return { ok: true, results: results.slice(0, most) };
   };
 }
+
+const safeLevels = ['off', 'moderate', 'strict'];
 
 function whyNot(status: number, { host }: URL): string {
   if (status === 403) {

@@ -69,7 +69,8 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
     ofScripts: {
       inCeiling: () => ceiling.ok && ceiling.names.includes('skills_run_script'),
       asFreely: (requester) =>
-        decidePolicy(policy, { tool: 'skills_run_script', risk: 'moderate', requester }).action === 'allow',
+        decidePolicy(policy, { tool: 'skills_run_script', risk: 'moderate', requester, marked: false })
+          .action === 'allow',
     },
     quota: 1_000_000,
     writing: {
@@ -86,7 +87,7 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
   assert.ok(ceiling.ok);
   const decide: DecideCall = async ({ tool, risk, requester }) => {
     risks.push(risk);
-    const { action } = decidePolicy(policy, { tool: tool.name, risk, requester });
+    const { action } = decidePolicy(policy, { tool: tool.name, risk, requester, marked: false });
     return action === 'allow'
       ? { allowed: true }
       : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: action, hint: action };

@@ -4,7 +4,7 @@ import { after, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { webFetchTool } from '../../../src/tools/built-in/web-fetch.ts';
 import { riskOf } from '../../../src/tools/risk.ts';
-import { callOneTool } from '../../support/call-one-tool.ts';
+import { callOneTool, openDoor } from '../../support/call-one-tool.ts';
 import { startWebSite } from '../../support/web-site.ts';
 
 type Answer = Readonly<{ status?: number; headers?: Record<string, string>; body?: string | Buffer }>;
@@ -223,4 +223,12 @@ test('T7 web_fetch is safe, needs the network and may run beside others', () => 
     requiresNetwork: true,
     requiresFilesystem: false,
   });
+});
+
+test('X3 a page is read as far as it is set', async () => {
+  pages.set('/far', typed('text/plain', 'word '.repeat(2_000)));
+  const read = openDoor([tool], { settings: () => ({ characters: 1_000 }) });
+  const call = { id: 'toolu_1', name: tool.name, input: { url: site.url('/far') } };
+  const { content } = await read(call, new AbortController().signal);
+  assert.match(content, /\[cut: 90\d\d of 10000 characters left out\]/);
 });

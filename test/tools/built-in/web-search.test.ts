@@ -4,8 +4,9 @@ import { webSearchTool } from '../../../src/tools/built-in/web-search.ts';
 import type { Search } from '../../../src/tools/search/ask-service.ts';
 import { braveSearch } from '../../../src/tools/search/brave-search.ts';
 import { searxngSearch } from '../../../src/tools/search/searxng-search.ts';
+import type { SettingValues } from '../../../src/core/tool-settings.ts';
 import { riskOf } from '../../../src/tools/risk.ts';
-import { callOneTool } from '../../support/call-one-tool.ts';
+import { openDoor } from '../../support/call-one-tool.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { startBraveServer, startSearxngServer, type SearchServer } from '../../support/search-servers.ts';
 
@@ -34,7 +35,12 @@ async function searxng(options: Partial<Parameters<typeof startSearxngServer>[0]
 function asked(search: Search) {
   const log = quietLog();
   const tool = webSearchTool({ search, log });
-  return { tool, log, find: async (query: string) => callOneTool(tool, { query }) };
+  const find = async (query: string, settings: SettingValues = {}) =>
+    openDoor([tool], { settings: () => settings })(
+      { id: 'toolu_1', name: tool.name, input: { query } },
+      new AbortController().signal,
+    );
+  return { tool, log, find };
 }
 
 const owls = [
@@ -135,4 +141,31 @@ test('T7 web_search is safe and needs the network', async () => {
   const { tool } = await searxng({});
   assert.equal(riskOf(tool), 'safe');
   assert.ok(tool.traits.requiresNetwork && !tool.traits.sideEffects);
+});
+
+test('X3 T2 Brave is asked as it is set: how many results, in which language, from where, how strictly', async () => {
+  const { find, server } = await brave({});
+  await find('owls');
+  const { content } = await find('owls', { results: 1, language: 'de', country: 'CH', safesearch: 'strict' });
+  assert.doesNotMatch(content, /second\.example/);
+  assert.deepEqual(server.asked, [
+    { count: '10', safesearch: 'moderate', text_decorations: 'false' },
+    { count: '1', safesearch: 'strict', text_decorations: 'false', search_lang: 'de', country: 'CH' },
+  ]);
+  assert.match(
+    (await find('owls', { language: 'tlh' })).content,
+    /may not know the language or country that is set/,
+  );
+});
+
+test('X3 T2 SearXNG is asked as it is set, its results cut to the number', async () => {
+  const { find, server } = await searxng({});
+  const { content } = await find('owls', { results: 1, language: 'de', country: 'CH', safesearch: 'strict' });
+  assert.match(content, /1\. Owls/);
+  assert.doesNotMatch(content, /second\.example/);
+  await find('owls', { country: 'CH', safesearch: 'off' });
+  assert.deepEqual(server.asked, [
+    { format: 'json', safesearch: '2', language: 'de-CH' },
+    { format: 'json', safesearch: '0' },
+  ]);
 });

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { conversationKey } from '../core/conversation.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Requester, ToolContext as HostContext } from '../core/tool.ts';
+import type { Places } from '../files/places.ts';
+import { removeFolder } from '../files/remove-folder.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { lockedSandbox } from '../skills/locked-sandbox.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Store } from '../stores/store.ts';
+import { createToolSandbox } from '../tools/plugins/create-tool-sandbox.ts';
+import { createWorkspace } from '../tools/plugins/create-workspace.ts';
+import type { OpenCall } from '../tools/plugins/define-tool.ts';
+import { namedLog } from '../tools/plugins/named-log.ts';
+import type { ToolModel } from '../tools/plugins/tool-context.ts';
+import type { Budgets } from './budgets.ts';
+import type { Live } from './live.ts';
+import type { MovedChats } from './moved-chats.ts';
+import { chatFolder, makeRunFolders, runPlaces, scratchFolders, turnPlaces } from './run-folders.ts';
+
+/** What tools of a plugin are handed for each call (X4): of the bot what concerns this call, and nothing else. */
+export function createPluginCalls(options: {
+  live: () => Live;
+  library: Pick<SkillLibrary, 'current'>;
+  sandbox: Sandbox;
+  moved: Pick<MovedChats, 'original'>;
+  budgets: Pick<Budgets, 'ofMessage'>;
+  store: Pick<Store, 'commit'>;
+  clock: Clock;
+  log: Log;
+}): (plugin: string) => OpenCall {
+  const { live, library, sandbox, moved, budgets, store, clock, log } = options;
+
+  function modelOf(alias: string | undefined, { requester, run, signal }: HostContext): ToolModel {
+    const { models, config } = live();
+    const wanted = alias ?? config.agent.model;
+    const unknown = models.check(wanted);
+    if (unknown !== undefined) throw new Error(`no alias under [models] is called ${JSON.stringify(wanted)}`);
+    const model = models.get(wanted);
+    return {
+      alias: model.alias,
+      async complete(request) {
+        if (models.offline) throw new Error('no language model is connected');
+        const over = await budgets.ofMessage(requester);
+        if (over !== undefined) throw new Error(over);
+        const { system, prompt } = typeof request === 'string' ? { prompt: request } : request;
+        const answer = await model.complete(
+          {
+            system: system === undefined ? [] : [{ type: 'text', text: system }],
+            messages: [{ role: 'user', content: prompt }],
+            tools: [],
+          },
+          signal,
+        );
+        // In the requester's name, like what the loop that calls the tool uses (U10).
+        const use = {
+          day: new Date(clock.now()).toISOString().slice(0, 10),
+          sender: requester.sender,
+          conversation: conversationKey(requester.conversation),
+          skill: run?.skill ?? '',
+          model: model.alias,
+          tokens: answer.tokens,
+        };
+        await store.commit({ usage: [use] });
+        return answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+      },
+    };
+  }
+
+  return (plugin) => async (tool, host) => {
+    const { requester, run, signal } = host;
+    const { config } = live();
+    const { workspace } = config.bot;
+    const chat = chatFolder(workspace, await moved.original(requester.conversation));
+    const scratch = path.join(scratchFolders(workspace), run?.id ?? randomUUID());
+    const folders = { scratch, chat };
+    const skill = run === undefined ? undefined : library.current().get(run.skill);
+    const confined = skill === undefined ? sandbox : lockedSandbox(sandbox, skill);
+    const directory = skill?.directory;
+    const places: Places =
+      skill === undefined ? mainPlaces(folders, sandbox) : runPlaces(folders, skill, sandbox);
+    return {
+      context: {
+        bot: { name: config.bot.name },
+        ...placeOf(requester),
+        ...(run === undefined ? {} : { skill: run.skill }),
+        sandbox: createToolSandbox(
+          confined,
+          { ...folders, ...(directory === undefined ? {} : { skillDirectory: directory }) },
+          signal,
+          () => makeRunFolders(folders),
+        ),
+        workspace: createWorkspace(places, config.sandbox.diskMb * 1024 * 1024),
+        async artifact(artifact) {
+          const handed = await host.artifact(artifact);
+          if (!handed.ok) throw new Error(handed.problem);
+          return { name: handed.name, mime: handed.mime, size: handed.size };
+        },
+        log: namedLog(log, { plugin, tool }),
+        model: (alias) => modelOf(alias, host),
+      },
+      async close() {
+        // That of a run goes with the run.
+        if (run === undefined) await removeFolder(scratch);
+      },
+    };
+  };
+}
+
+function placeOf({ conversation, chatType, sender }: Requester) {
+  return { conversation, chatType, sender: { id: sender } };
+}
+
+/** Those of a run, without a skill. */
+function mainPlaces(
+  { scratch, chat }: Readonly<{ scratch: string; chat: string }>,
+  sandbox: Pick<Sandbox, 'seen'>,
+): Places {
+  const seen = sandbox.seen('scratch', scratch);
+  const names: Places[0]['seen'] = seen === '/scratch' ? [seen] : [seen, '/scratch'];
+  return [{ kind: 'scratch', seen: names, host: scratch }, ...turnPlaces(chat, sandbox)];
+}

@@ -1,0 +1,66 @@
+import { checkProvider } from '../capabilities/check-provider.ts';
+import type { CheckResult } from '../capabilities/check-result.ts';
+import type { BridgeProvider } from '../capabilities/call-bridge.ts';
+import { printable } from '../skills/printable.ts';
+import { openConfig } from './open-config.ts';
+import type { ReadOptions } from './options.ts';
+import { print, printJson } from './print.ts';
+
+export type CapabilityCheckOptions = ReadOptions &
+  Readonly<{
+    user?: string;
+    account?: string;
+    mutate?: readonly string[];
+    input?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  }>;
+
+/** `capability check NAMESPACE`: what a provider does right and wrong. Exit 1 where something is wrong, 2 where it is not set up. */
+export async function checkCapability(namespace: string, options: CapabilityCheckOptions): Promise<void> {
+  const { json = false, user, account, mutate = [], input = {} } = options;
+  const { capabilities } = await openConfig(options.config);
+  const known = Object.entries(capabilities.providers).flatMap(([name, { command, timeoutSeconds }]) =>
+    command === undefined ? [] : [{ namespace: name, command, timeoutSeconds } satisfies BridgeProvider],
+  );
+  const provider = known.find((each) => each.namespace === namespace);
+  if (provider === undefined) {
+    const names = known.map((each) => each.namespace).join(', ') || 'none';
+    console.error(
+      `There is no command at [capabilities.providers.${namespace}] in the configuration. Set up are: ${names}.`,
+    );
+    process.exitCode = 2;
+    return;
+  }
+  const results = await checkProvider(provider, {
+    ...(user === undefined ? {} : { user }),
+    ...(account === undefined ? {} : { account }),
+    mutate,
+    inputs: input,
+    env: process.env,
+    signal: new AbortController().signal,
+    onResult: json ? () => undefined : printResult,
+  });
+  const count = (verdict: CheckResult['verdict']): number =>
+    results.filter((result) => result.verdict === verdict).length;
+  const counts = {
+    ok: count('ok'),
+    failed: count('failed'),
+    warned: count('warned'),
+    skipped: count('skipped'),
+  };
+  if (counts.failed > 0) process.exitCode = 1;
+  if (json) return printJson({ namespace, ...counts, results });
+  const others = [
+    ...(counts.warned > 0 ? [`${counts.warned} warned`] : []),
+    ...(counts.skipped > 0 ? [`${counts.skipped} not tried`] : []),
+  ];
+  print([`${counts.ok} right, ${counts.failed} wrong`, ...others].join(', '));
+}
+
+const marks = { ok: 'ok  ', failed: 'FAIL', warned: 'warn', skipped: 'skip' } as const;
+
+function printResult({ what, verdict, found, why, fix }: CheckResult): void {
+  print(`${marks[verdict]}  ${what}`);
+  if (found !== undefined) print(`      ${verdict === 'skipped' ? 'because' : 'found'}: ${printable(found)}`);
+  if (why !== undefined) print(`      why: ${why}`);
+  if (fix !== undefined) print(`      fix: ${fix}`);
+}

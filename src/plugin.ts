@@ -1,0 +1,20 @@
+/**
+ * The public door for plugin authors, who import it as `skillet/plugin`; docs/plugin-authors.md tells how. Nothing else of
+ * this package is meant to be imported.
+ */
+export { definePlugin } from './tools/plugins/define-plugin.ts';
+export { defineTool } from './tools/plugins/define-tool.ts';
+export type { Plugin, PluginContext, PluginOptions } from './tools/plugins/define-plugin.ts';
+export type { Tool, ToolData, ToolOptions, WithArtifacts } from './tools/plugins/define-tool.ts';
+export type {
+  CommandOutcome,
+  LogLine,
+  PluginLog,
+  ToolContext,
+  ToolModel,
+  ToolSandbox,
+  Workspace,
+  WorkspaceEntry,
+} from './tools/plugins/tool-context.ts';
+export type { Conversation, SeenChatType as ChatType } from './core/conversation.ts';
+export type { Artifact, Delivered, Risk } from './core/tool.ts';

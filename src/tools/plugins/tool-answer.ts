@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import type { Artifact, ToolContext } from '../../core/tool.ts';
+
+/**
+ * What a tool's `run` gave, as an envelope (X5): text as it is, data as JSON, files handed over one after another. The first
+ * file that can't be sent is the answer, and no later one is tried. Throws where the answer is none that a tool may give.
+ */
+export async function answerOf(
+  tool: string,
+  answer: unknown,
+  output: z.ZodType | undefined,
+  handOver: ToolContext['artifact'],
+): Promise<Envelope> {
+  const { artifacts, data } = partsOf(tool, answer);
+  const told = dataOf(tool, data, output);
+  for (const artifact of artifacts) {
+    const handed = await handOver(artifact);
+    if (!handed.ok) return fail(handed.code, handed.problem);
+  }
+  if (told !== undefined && told !== '') return succeed(told);
+  return succeed(artifacts.length === 0 ? 'Done; it gave no answer.' : 'Done.');
+}
+
+function partsOf(
+  tool: string,
+  answer: unknown,
+): Readonly<{ artifacts: readonly Artifact[]; data?: unknown }> {
+  const parts = withArtifacts.safeParse(answer);
+  if (!parts.success) return { artifacts: [], data: answer };
+  const files = z.array(artifact).safeParse(parts.data.artifacts);
+  if (!files.success)
+    throw new Error(`${tool} gave artifacts that are none: ${z.prettifyError(files.error)}`);
+  return { artifacts: files.data as readonly Artifact[], data: parts.data.data };
+}
+
+/** Throws where it is not what the tool says it gives, or nothing that JSON can say. */
+function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unknown {
+  if (output !== undefined) {
+    const read = output.safeParse(data);
+    if (!read.success)
+      throw new Error(
+        `${tool} gave an answer that its own output schema refuses: ${z.prettifyError(read.error)}`,
+      );
+    return plain(tool, read.data);
+  }
+  return plain(tool, data);
+}
+
+function plain(tool: string, data: unknown): unknown {
+  if (data === undefined || typeof data === 'string') return data;
+  const json: string | undefined = JSON.stringify(data);
+  if (json === undefined) throw new Error(`${tool} gave an answer that JSON can't say: a ${typeof data}`);
+  return JSON.parse(json);
+}
+
+/** Anything with other keys is plain data. */
+const withArtifacts = z.strictObject({ artifacts: z.array(z.looseObject({})), data: z.unknown().optional() });
+
+const artifact = z.looseObject({
+  name: z.string().min(1),
+  mime: z.string().optional(),
+  caption: z.string().optional(),
+  data: z.custom(isData, 'write text, bytes or an async iterable of bytes'),
+});
+
+function isData(value: unknown): boolean {
+  return (
+    typeof value === 'string' ||
+    value instanceof Uint8Array ||
+    (typeof value === 'object' && value !== null && Symbol.asyncIterator in value)
+  );
+}

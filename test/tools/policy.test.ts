@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { risks } from '../../src/core/tool.ts';
+import { decidePolicy, type Policy, type PolicyAction, type PolicyRule } from '../../src/tools/policy.ts';
+import { toolContext } from '../support/tool-context.ts';
+
+const { requester } = toolContext();
+const actions: readonly PolicyAction[] = ['allow', 'confirm', 'deny'];
+const strictness = (action: PolicyAction): number => actions.indexOf(action);
+const policyOf = (level: PolicyAction, rules: readonly PolicyRule[]): Policy => ({
+  safe: level,
+  moderate: level,
+  dangerous: level,
+  critical: level,
+  rules,
+});
+
+test('S7 T8 a marked call is never freer than confirm, whatever level and rules say, and a deny stays one', () => {
+  for (const level of actions)
+    for (const one of [undefined, ...actions])
+      for (const other of [undefined, ...actions])
+        for (const risk of risks) {
+          const rules = [one, other].flatMap((action) =>
+            action === undefined ? [] : [{ tool: 'web_*', action }],
+          );
+          const of = { tool: 'web_fetch', risk, requester };
+          const plain = decidePolicy(policyOf(level, rules), { ...of, marked: false });
+          const marked = decidePolicy(policyOf(level, rules), { ...of, marked: true });
+          assert.equal(marked.action, plain.action === 'allow' ? 'confirm' : plain.action);
+          assert.ok(strictness(marked.action) >= strictness('confirm'));
+          assert.equal(marked.eachTime, true);
+        }
+});
+
+test('T8 the strictest rule that fits replaces the level, and Always counts only where the level asked', () => {
+  for (const level of actions)
+    for (const one of actions)
+      for (const other of actions) {
+        const policy = policyOf(level, [
+          { tool: 'b*', action: one },
+          { sender: 'telegram:42', action: other },
+          { skill: 'dice', action: 'deny' },
+        ]);
+        const of = { risk: 'moderate', requester, marked: false } as const;
+        const both = decidePolicy(policy, { ...of, tool: 'bash' });
+        assert.equal(both.action, strictness(one) > strictness(other) ? one : other);
+        assert.equal(both.eachTime, true);
+        assert.equal(decidePolicy(policy, { ...of, tool: 'bash', skill: 'dice' }).action, 'deny');
+        const level_ = decidePolicy(policyOf(level, [{ tool: 'x', action: one }]), { ...of, tool: 'bash' });
+        assert.deepEqual(level_, { action: level, eachTime: false });
+      }
+  assert.equal(
+    decidePolicy(policyOf('confirm', []), { tool: 'x', risk: 'critical', requester, marked: false }).eachTime,
+    true,
+  );
+});
