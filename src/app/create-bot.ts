@@ -118,7 +118,7 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
-  const mcp = createMcp({ config: () => live.config, store, voice, audit, env: parts.env, clock, log });
+  const mcp = createMcp({ live: current, store, voice, audit, env: parts.env, clock, log });
   const agent = createAgent({
     live: current,
     web: createWebTools({ config: () => live.config, clock, log }),

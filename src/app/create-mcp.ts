@@ -1,18 +1,18 @@
 import path from 'node:path';
-import type { Config } from '../config/complete-config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../stores/store.ts';
 import { createKeptServers } from '../tools/mcp/kept-servers.ts';
 import { createMcpServers, type McpServers } from '../tools/mcp/create-mcp-servers.ts';
 import type { Audit } from './audit/create-audit.ts';
+import type { Live } from './live.ts';
 import { mcpNotice } from './mcp-notice.ts';
 import { createMcpOperations, type McpOperations } from './mcp-operations.ts';
 import type { Voice } from './voice.ts';
 
 /** The MCP servers of the config in force, with what an operator can do about them (X7). */
 export function createMcp(options: {
-  config: () => Config;
+  live: () => Pick<Live, 'config' | 'redact'>;
   store: Pick<Store, 'keyed' | 'signals'>;
   voice: Pick<Voice, 'tellOwners'>;
   audit: Pick<Audit, 'record'>;
@@ -20,11 +20,11 @@ export function createMcp(options: {
   clock: Clock;
   log: Log;
 }): McpServers & Readonly<{ operations: McpOperations }> {
-  const { config, store, voice, audit, env, clock, log } = options;
+  const { live, store, voice, audit, env, clock, log } = options;
   const kept = createKeptServers({ stored: store.keyed('mcp'), signals: store.signals });
-  const file = config().path;
+  const file = live().config.path;
   const servers = createMcpServers({
-    settings: () => config().mcp,
+    settings: () => live().config.mcp,
     kept,
     async onOff(server, off) {
       log.warn({ server, off }, 'tools of an MCP server are off until the operator agrees');
@@ -37,5 +37,6 @@ export function createMcp(options: {
     clock,
     log,
   });
-  return { ...servers, operations: createMcpOperations({ kept, states: servers.states, audit }) };
+  const redact = (text: string): string => live().redact(text);
+  return { ...servers, operations: createMcpOperations({ kept, states: servers.states, redact, audit }) };
 }

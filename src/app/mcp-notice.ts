@@ -20,9 +20,11 @@ export function mcpNotice(
         : `- ${inlineCode(mcpToolName(server, tool))} is new.`,
     );
   const more = off.length > namedLimit ? [`- ${off.length - namedLimit} more`] : [];
-  const mark = createHash('sha256').update(JSON.stringify(off)).digest('hex').slice(0, 12);
+  // Told once for all processes; the same change again, after an hour, is told again.
+  const told = [server, off, Math.floor(at / 3_600_000)];
+  const mark = createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
   return {
-    key: `mcp:${at}:${mark}`,
+    key: `mcp:${mark}`,
     markdown: [
       `The MCP server ${inlineCode(server)} changed its tools. These are off until you agree:`,
       '',

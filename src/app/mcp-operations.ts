@@ -29,17 +29,20 @@ const agreement = z.object({
 export function createMcpOperations(options: {
   kept: Pick<KeptServers, 'all' | 'agree'>;
   states(): Readonly<Record<string, LinkState>>;
+  /** Takes secrets out of what servers said. */
+  redact(text: string): string;
   audit: Pick<Audit, 'record'>;
 }): McpOperations {
-  const { kept, states, audit } = options;
+  const { kept, states, redact, audit } = options;
   return {
     async list() {
       const seen = await kept.all();
       const now = new Map(Object.entries(states()));
       return [...new Set([...seen.keys(), ...now.keys()])].sort().map((name) => {
         const state = now.get(name);
+        const told = state?.is === 'lost' ? { is: state.is, why: redact(state.why) } : state;
         const of = seen.get(name) ?? { identity: '', tools: [] };
-        return { name, ...of, ...(state === undefined ? {} : { state }) };
+        return { name, ...of, ...(told === undefined ? {} : { state: told }) };
       });
     },
     async agree(argument) {

@@ -64,6 +64,7 @@ export async function openOperate(
   const mcp = createMcpOperations({
     kept: createKeptServers({ stored: store.keyed('mcp'), signals: store.signals }),
     states: () => ({}),
+    redact: (text) => text,
     audit,
   });
   return {

@@ -6,6 +6,7 @@ import type { ConnectServer } from './connect-server.ts';
 import { isOn, type Disagreement, type KeptServer, type KeptTool } from './kept-server.ts';
 import type { KeptServers } from './kept-servers.ts';
 import { identityOf, type McpSettings } from './mcp-settings.ts';
+import { mcpToolName } from './mcp-tool-name.ts';
 import { mcpTool } from './mcp-tool.ts';
 import { openServerLink, type LinkState, type ServerLink } from './open-server-link.ts';
 import { readDefinition, type McpDefinition } from './read-definition.ts';
@@ -66,10 +67,12 @@ export function createMcpServers(options: {
     const link = openServerLink({
       connect: (signal, onListChanged) => connect(config, { env, cwd, signal, onListChanged }),
       take: (raw) => take(server, identity, raw),
-      onState(state) {
+      onState(state, before) {
         if (state.is === 'connected') log.info({ server }, 'an MCP server is connected');
-        else if (state.is === 'lost')
-          log.warn({ server, why: oneLine(state.why, 500) }, 'an MCP server is away: it is tried again');
+        if (state.is !== 'lost') return;
+        const isNews = before.is !== 'lost' || before.why !== state.why;
+        const fields = { server, why: oneLine(state.why, 500) };
+        log[isNews ? 'warn' : 'debug'](fields, 'an MCP server is away: it is tried again');
       },
       clock,
     });
@@ -83,11 +86,27 @@ export function createMcpServers(options: {
       else log.warn({ server, tool: read.name }, `a tool of an MCP server is left out: ${read.problem}`);
     }
     const trusted = settings()[server]?.trusted === true;
-    const off = await kept.take(server, { identity, trusted, tools });
+    const listing = { identity, trusted, tools: distinct(server, tools) };
+    await kept.take(server, listing, (off) => onOff(server, off));
     await remember();
     const one = running.get(server);
-    if (one?.identity === identity) one.listed = new Map(tools.map((tool) => [tool.name, tool]));
-    if (off.length > 0) await onOff(server, off);
+    if (one?.identity === identity) one.listed = new Map(listing.tools.map((tool) => [tool.name, tool]));
+  }
+
+  /** Of two tools of one name, or whose names are one here, the first is taken. */
+  function distinct(server: string, tools: readonly McpDefinition[]): readonly McpDefinition[] {
+    const names = new Map<string, string>();
+    return tools.filter(({ name }) => {
+      const here = mcpToolName(server, name);
+      const other = names.get(here);
+      if (other === undefined) names.set(here, name);
+      else
+        log.warn(
+          { server, tools: [other, name] },
+          `two tools of an MCP server would be ${here}: the second is left out`,
+        );
+      return other === undefined;
+    });
   }
 
   /** What is on of a server: as it listed it itself, else as it was when it was last seen. */

@@ -12,37 +12,40 @@ export type KeptTool = Readonly<{
 /** What is remembered of a server, over restarts. `identity`: which server it was. */
 export type KeptServer = Readonly<{ identity: string; tools: readonly KeptTool[] }>;
 
-/** A tool that is off until the operator agrees. */
-export type Disagreement = Readonly<{ tool: string; why: 'changed' | 'new' }>;
+/** A tool that is off until the operator agrees. `hash`: of what it is now. */
+export type Disagreement = Readonly<{ tool: string; why: 'changed' | 'new'; hash: string }>;
+
+/** Agreed tools that are remembered while their server does not have them. */
+const absentLimit = 500;
 
 /**
- * What is remembered after a server showed its list (X7). Its first list is agreed to: naming the server in config was the
- * operator's act. After that a tool that changed is off, and so is one that came later, unless the server is trusted.
- * `told`: what is off and was not when the last list came.
+ * What is remembered after a server showed its list (X7). The first list with anything in it is agreed to: naming the server
+ * in config was the operator's act. After that a tool that changed is off, and so is one that came later, unless the server
+ * is trusted. `told`: what was on, or not there, when the last list came, and is off now.
  */
 export function takeListing(
   kept: KeptServer | undefined,
   listing: Readonly<{ identity: string; trusted: boolean; tools: readonly McpDefinition[] }>,
 ): Readonly<{ kept: KeptServer; told: readonly Disagreement[] }> {
   const { identity, trusted } = listing;
-  const before = new Map(
-    kept?.identity === identity ? kept.tools.map((tool) => [tool.name, tool] as const) : [],
-  );
-  const isFirst = kept?.identity !== identity;
-  const now = new Map(listing.tools.map((tool) => [tool.name, tool]));
-  const tools = [...new Set([...before.keys(), ...now.keys()])].sort().map((name): KeptTool => {
-    const seen = now.get(name);
-    const agreed = before.get(name)?.agreed ?? (isFirst || trusted ? seen : undefined);
-    return {
-      name,
-      ...(agreed === undefined ? {} : { agreed }),
-      ...(seen === undefined ? {} : { seen }),
-    };
+  const known = kept?.identity === identity ? kept.tools : [];
+  const before = new Map(known.map((tool) => [tool.name, tool] as const));
+  const agreesToAll = trusted || known.length === 0;
+  const there = listing.tools.map((seen): KeptTool => {
+    const agreed = before.get(seen.name)?.agreed ?? (agreesToAll ? seen : undefined);
+    return { name: seen.name, ...(agreed === undefined ? {} : { agreed }), seen };
   });
-  const told = tools.flatMap((tool): readonly Disagreement[] => {
-    if (tool.seen === undefined || isOn(tool) || before.get(tool.name)?.seen?.hash === tool.seen.hash)
-      return [];
-    return [{ tool: tool.name, why: tool.agreed === undefined ? 'new' : 'changed' }];
+  const names = new Set(there.map(({ name }) => name));
+  const absent = known.flatMap(({ name, agreed }): readonly KeptTool[] =>
+    agreed === undefined || names.has(name) ? [] : [{ name, agreed }],
+  );
+  const tools = [...there, ...absent.slice(0, absentLimit)].sort((a, b) => (a.name < b.name ? -1 : 1));
+  const told = there.flatMap((tool): readonly Disagreement[] => {
+    const was = before.get(tool.name);
+    const wasOff = was?.seen !== undefined && !isOn(was);
+    if (tool.seen === undefined || isOn(tool) || wasOff) return [];
+    const why = tool.agreed === undefined ? 'new' : 'changed';
+    return [{ tool: tool.name, why, hash: tool.seen.hash }];
   });
   return { kept: { identity, tools }, told };
 }

@@ -8,8 +8,12 @@ type Listing = Parameters<typeof takeListing>[1];
 export type KeptServers = Readonly<{
   /** By the server's name in config. */
   all(): Promise<ReadonlyMap<string, KeptServer>>;
-  /** Takes a server's list in; gives what is off since then. */
-  take(server: string, listing: Listing): Promise<readonly Disagreement[]>;
+  /** Takes a server's list in. `tell` gets what is off since then, before that is remembered: told twice rather than never. */
+  take(
+    server: string,
+    listing: Listing,
+    tell: (off: readonly Disagreement[]) => Promise<void>,
+  ): Promise<void>;
   /** Agrees to tools as they were shown, by their hash; gives the names of those that still are so. Every process hears of it. */
   agree(
     server: string,
@@ -37,12 +41,12 @@ export function createKeptServers(options: { stored: Keyv; signals: Signals }): 
       for await (const [key, value] of stored.iterator()) found.push([String(key), value as KeptServer]);
       return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
     },
-    take: (server, listing) =>
+    take: (server, listing, tell) =>
       inTurn(async () => {
         const before = await stored.get<KeptServer>(server);
         const { kept, told } = takeListing(before, listing);
+        if (told.length > 0) await tell(told);
         if (JSON.stringify(kept) !== JSON.stringify(before)) await stored.set(server, kept);
-        return told;
       }),
     agree: (server, tools) =>
       inTurn(async () => {

@@ -41,7 +41,7 @@ export function openServerLink(options: {
   connect(signal: AbortSignal, onListChanged: () => void): Promise<Connection>;
   /** What it rejects with ends the connection. */
   take(listed: readonly unknown[]): Promise<void>;
-  onState(state: LinkState): void;
+  onState(state: LinkState, before: LinkState): void;
   clock: Clock;
 }): ServerLink {
   const { connect, take, onState, clock } = options;
@@ -115,11 +115,11 @@ export function openServerLink(options: {
   }
 
   function enter(next: LinkState): void {
-    const wasUp = state.is === 'connected';
+    const before = state;
     state = next;
-    onState(next);
+    onState(next, before);
     // Who waits, waits for the try that follows the loss.
-    if (wasUp) return;
+    if (before.is === 'connected') return;
     attempt.resolve();
     attempt = Promise.withResolvers();
   }

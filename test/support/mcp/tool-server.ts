@@ -66,6 +66,8 @@ export function toolServer(file: string): Server {
             method: 'notifications/progress',
             params: { progressToken, progress: 1, total: 2, message: 'half of it' },
           });
+        // What was sent before it is taken then.
+        await server.ping();
         return said('all of it');
       }
       case 'big':

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labels } from '../../../src/core/label.ts';
 import { cleanSchema } from '../../../src/tools/mcp/clean-schema.ts';
+import { isOn, takeListing } from '../../../src/tools/mcp/kept-server.ts';
 import { mcpToolName } from '../../../src/tools/mcp/mcp-tool-name.ts';
 import { mcpTool } from '../../../src/tools/mcp/mcp-tool.ts';
 import { readDefinition, type McpDefinition } from '../../../src/tools/mcp/read-definition.ts';
@@ -173,4 +174,51 @@ test('X7 the hash of a tool is of all that was said of it, whatever the order of
     { title: 'Other' },
   ])
     assert.notEqual(read({ ...one, ...change }).hash, hash, JSON.stringify(change));
+});
+
+test('X7 what is remembered of a server stays within bounds, and nothing makes a tool agreed to by itself', () => {
+  const listing = (names: readonly string[], more: { trusted?: boolean; description?: string } = {}) => ({
+    identity: 'one',
+    trusted: more.trusted ?? false,
+    tools: names.map((name) => read(listedTool(name, { description: more.description ?? 'Plain.' }))),
+  });
+  const empty = takeListing(undefined, listing([]));
+  const first = takeListing(empty.kept, listing(['a', 'b']));
+  assert.deepEqual(first.told, [], 'a list with nothing in it is no first list');
+  const changed = takeListing(first.kept, listing(['a'], { description: 'Other.' }));
+  assert.deepEqual(
+    changed.told.map(({ tool, why }) => [tool, why]),
+    [['a', 'changed']],
+  );
+  const again = takeListing(changed.kept, listing(['a'], { description: 'Yet another.' }));
+  assert.deepEqual(again.told, [], 'told once, however often it changes while it is off');
+  const trusted = takeListing(
+    again.kept,
+    listing(['a', 'c'], { description: 'Yet another.', trusted: true }),
+  );
+  assert.deepEqual(
+    trusted.kept.tools.filter(isOn).map(({ name }) => name),
+    ['c'],
+    'trust agrees to no change',
+  );
+  const back = takeListing(trusted.kept, listing(['a', 'b', 'c']));
+  assert.deepEqual(
+    back.kept.tools.filter(isOn).map(({ name }) => name),
+    ['a', 'b'],
+    'as it was agreed to',
+  );
+  const other = takeListing(back.kept, { ...listing(['a'], { description: 'Other.' }), identity: 'two' });
+  assert.deepEqual(
+    other.kept.tools.filter(isOn).map(({ name }) => name),
+    ['a'],
+    'another server is agreed to anew',
+  );
+  let kept = first.kept;
+  for (let n = 0; n < 700; n++) kept = takeListing(kept, listing([`t${n}`], { trusted: true })).kept;
+  assert.ok(kept.tools.length <= 501);
+  for (let n = 0; n < 10; n++) kept = takeListing(kept, listing([`u${n}`])).kept;
+  assert.ok(
+    !kept.tools.some(({ name }) => name === 'u5'),
+    'what was never agreed to and is gone is forgotten',
+  );
 });

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parseConfig } from '../../../src/config/parse-config.ts';
 import { renderEnvelope } from '../../../src/core/envelope.ts';
 import type { Artifact, Tool, ToolContext } from '../../../src/core/tool.ts';
 import { openStore } from '../../../src/stores/open-store.ts';
-import { connectServer, type ConnectServer } from '../../../src/tools/mcp/connect-server.ts';
+import type { ConnectServer } from '../../../src/tools/mcp/connect-server.ts';
 import { createMcpServers } from '../../../src/tools/mcp/create-mcp-servers.ts';
-import { isOn, type Disagreement } from '../../../src/tools/mcp/kept-server.ts';
+import { isOn } from '../../../src/tools/mcp/kept-server.ts';
 import { silentMs } from '../../../src/tools/mcp/open-server-link.ts';
 import { createKeptServers } from '../../../src/tools/mcp/kept-servers.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
@@ -30,12 +30,13 @@ async function openServers(t: TestContext, toml: string, options: { connect?: Co
   const log = quietLog();
   const store = await openStore('sqlite::memory:');
   const kept = createKeptServers({ stored: store.keyed('mcp'), signals: store.signals });
-  const off: (readonly [string, ...Disagreement[]])[] = [];
+  const off: (readonly string[])[] = [];
   const open = () =>
     createMcpServers({
       settings: () => now,
       kept,
-      onOff: async (server, disagreements) => void off.push([server, ...disagreements]),
+      onOff: async (server, tools) =>
+        void off.push([server, ...tools.map(({ tool, why }) => `${tool} ${why}`)]),
       env: { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'secret-of-the-bot', HOME: '/home/me' },
       cwd: import.meta.dirname,
       ...options,
@@ -168,7 +169,7 @@ test('X7 a tool that changed, or came later, is off until the operator agrees; o
   const listed = until(() => set.off.length > 0);
   await script.write({ tools: [other, listedTool('write'), listedTool('zap')] });
   await listed;
-  assert.deepEqual(set.off, [['files', { tool: 'read', why: 'changed' }, { tool: 'zap', why: 'new' }]]);
+  assert.deepEqual(set.off, [['files', 'read changed', 'zap new']]);
   assert.deepEqual(set.names(), ['mcp_files_write']);
   const late = renderEnvelope(await before.run({}, toolContext()));
   assert.match(late, /TOOL_POLICY_DENIED.*changed by its server/, 'offered before, and called now');
@@ -297,13 +298,29 @@ test('X7 a server over HTTP gets its headers, and one that was restarted is gree
   assert.deepEqual(set.names(), []);
 });
 
-test('X7 B3 without a server in config nothing of the library is loaded', async (t) => {
+test('X7 B3 B4 the library is loaded for the first server in config, and by nothing else', async (t) => {
+  const source = path.join(import.meta.dirname, '../../../src');
+  const seen = new Set<string>();
+  const visit = (file: string): void => {
+    if (seen.has(file)) return;
+    seen.add(file);
+    const text = readFileSync(file, 'utf8');
+    for (const [, typeOnly, from = ''] of text.matchAll(
+      /^(?:import|export)\s+(type\s)?(?:[^'";]*?\sfrom\s)?'([^']+)'/gms,
+    )) {
+      if (typeOnly !== undefined) continue;
+      assert.ok(!from.startsWith('@modelcontextprotocol/'), `${file} loads it`);
+      if (from.startsWith('.')) visit(path.join(path.dirname(file), from));
+    }
+  };
+  visit(path.join(source, 'app/create-bot.ts'));
+  visit(path.join(source, 'app/open-operate.ts'));
+  assert.ok(seen.has(path.join(source, 'tools/mcp/create-mcp-servers.ts')));
   const connect: ConnectServer = async () => assert.fail('nothing is connected');
   const { start, names, reconfigure } = await openServers(t, '', { connect });
   await start();
   reconfigure('');
   assert.deepEqual(names(), []);
-  assert.equal(typeof connectServer, 'function');
 });
 
 async function until(holds: () => boolean): Promise<void> {
