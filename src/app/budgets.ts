@@ -14,6 +14,8 @@ export type Budgets = Readonly<{
   ofMessage(requester: Requester): Promise<string | undefined>;
   /** Why a run may not begin now, for a model to tell. What may begin is counted, once for its `id`. */
   ofRun(requester: Requester, skill: string, id: string): Promise<string | undefined>;
+  /** Why a tool may not ask a model for this person now, as a sentence for them; nothing where it may. */
+  ofModel(requester: Requester, skill: string | undefined): Promise<string | undefined>;
   /** What a person used today. */
   today(sender: string): Promise<Spent>;
 }>;
@@ -142,6 +144,7 @@ export function createBudgets(options: {
 
   return {
     ofMessage: (requester) => spentUp(scopesOf(requester), true),
+    ofModel: (requester, skill) => spentUp(scopesOf(requester, skill), false),
     async ofRun(requester, skill, id) {
       const scopes = scopesOf(requester, skill);
       return (

@@ -26,7 +26,7 @@ export function createPluginCalls(options: {
   library: Pick<SkillLibrary, 'current'>;
   sandbox: Sandbox;
   moved: Pick<MovedChats, 'original'>;
-  budgets: Pick<Budgets, 'ofMessage'>;
+  budgets: Pick<Budgets, 'ofModel'>;
   store: Pick<Store, 'commit'>;
   clock: Clock;
   log: Log;
@@ -43,7 +43,7 @@ export function createPluginCalls(options: {
       alias: model.alias,
       async complete(request) {
         if (models.offline) throw new Error('no language model is connected');
-        const over = await budgets.ofMessage(requester);
+        const over = await budgets.ofModel(requester, run?.skill);
         if (over !== undefined) throw new Error(over);
         const { system, prompt } = typeof request === 'string' ? { prompt: request } : request;
         const answer = await model.complete(

@@ -20,7 +20,7 @@ function bound(options: Parameters<typeof defineTool>[0], closed: () => void = (
 }
 
 async function answer(run: () => unknown, more: Partial<ToolOptions> = {}, handOver?: HandOver) {
-  const tool = bound({ ...plain, ...more, run: run as () => string });
+  const tool = bound({ ...plain, ...more, run });
   const door = openDoor([tool], handOver === undefined ? {} : { handOver });
   return door({ id: 'toolu_1', name: tool.name, input: {} }, new AbortController().signal);
 }
