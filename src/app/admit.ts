@@ -30,19 +30,21 @@ export function createAdmit(options: {
   presses: Presses;
   /** Takes a text that answers what the bot asked. */
   answerAsks(message: Message): Promise<boolean>;
+  /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
+  settings: Readonly<{ takeValue(message: Message): Promise<boolean> }>;
   moved: MovedChats;
   voice: Voice;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): OnEvent {
-  const { store, people, strangers, commands, presses, answerAsks, moved, voice, audit, clock, log } =
-    options;
+  const { store, people, strangers, commands, presses, answerAsks, settings } = options;
+  const { moved, voice, audit, clock, log } = options;
   const isDue = createSeldom(refusalEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
     const { message } = event;
-    if (await strangers.claims(message)) return;
+    if ((await strangers.claims(message)) || (await settings.takeValue(message))) return;
     const decision = await people.decide(message);
     if (!decision.allowed) {
       if (decision.code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());

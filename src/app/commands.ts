@@ -12,6 +12,7 @@ import { inlineCode } from './inline-code.ts';
 import type { Live } from './live.ts';
 import type { People } from './people.ts';
 import { resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
+import type { SettingsTalk } from './settings-talk.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
 import { taskId, tasksHere, workHere } from './work-here.ts';
@@ -49,9 +50,11 @@ export function createCommands(options: {
   channels: ReadonlyMap<string, Channel>;
   /** What owners are told by `/status`: a sentence each. */
   notices(): readonly string[];
+  settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
   voice: Voice;
 }): Commands {
-  const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, voice } = options;
+  const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, settings, voice } =
+    options;
   const seen = store.keyed('commands');
 
   const answers: Readonly<Record<AtOnce, (message: Message, args: string) => Promise<Answer>>> = {
@@ -97,6 +100,10 @@ export function createCommands(options: {
         text: `You: \`${sender.id}\` (${role})\n\nChat: \`${chatIdOf(conversation)}\`, ${chatType}${external ? ', shared with others' : ''}`,
       };
     },
+    async settings(message, args) {
+      const { text, buttons } = await settings.answer(message, args);
+      return { text, more: { buttons } };
+    },
     exit: async () => ({ text: 'Only the terminal can leave. /new starts afresh.' }),
   };
 
@@ -119,6 +126,10 @@ export function createCommands(options: {
   }
 
   async function resolve(message: Message): Promise<Resolved | undefined> {
+    const { command } = message;
+    // Words after a mention are a message, but what may hold a secret is none.
+    if (command?.bare === true && command.name === 'settings' && settings.isMeant(command.args))
+      return { kind: 'built-in', name: 'settings', args: command.args };
     const use = await useOf(message);
     const asked = resolveCommand(message, registry(), live().rules, use);
     if (!namesNothing(message, asked)) return asked;

@@ -27,8 +27,8 @@ import { createPairing } from './pairing.ts';
 import { createPeople } from './people.ts';
 import { createPluginCalls } from './plugin-calls.ts';
 import { createReconfigure } from './reconfigure.ts';
+import { createSettings } from './create-settings.ts';
 import { createShowWork } from './show-work.ts';
-import { createSettingsInForce } from './settings-in-force.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
 import { createStandingRules } from './standing-rules.ts';
 import { createUseOf } from './use-of.ts';
@@ -94,19 +94,6 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const budgets = createBudgets({ config: () => live.config, store, clock });
-  const commands = createCommands({
-    live: current,
-    registry: library.current,
-    rescan: library.rescan,
-    store,
-    people,
-    useOf,
-    approvals,
-    budgets,
-    channels,
-    notices: () => parts.plugins.diagnostics.map(({ message }) => live.redact(message)),
-    voice,
-  });
   const { sandbox } = parts.skillSandbox;
   const ofPlugins = createPluginCalls({
     live: current,
@@ -119,16 +106,45 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const mcp = createMcp({ live: current, store, voice, audit, env: parts.env, clock, log });
+  const web = createWebTools({ config: () => live.config, clock, log });
+  const outside = createOutsideTools({
+    sources: [parts.plugins.source(() => live.config, ofPlugins), ...parts.outside, mcp.tools],
+    isOwner: people.isOwner,
+    useOf,
+    log,
+  });
+  const settings = createSettings({
+    live: current,
+    store,
+    chats: chatSettings,
+    web,
+    outside,
+    people,
+    channels,
+    voice,
+    audit,
+    clock,
+    log,
+  });
+  const commands = createCommands({
+    live: current,
+    registry: library.current,
+    rescan: library.rescan,
+    store,
+    people,
+    useOf,
+    approvals,
+    budgets,
+    channels,
+    notices: () => parts.plugins.diagnostics.map(({ message }) => live.redact(message)),
+    settings,
+    voice,
+  });
   const agent = createAgent({
     live: current,
-    web: createWebTools({ config: () => live.config, clock, log }),
-    outside: createOutsideTools({
-      sources: [parts.plugins.source(() => live.config, ofPlugins), ...parts.outside, mcp.tools],
-      isOwner: people.isOwner,
-      useOf,
-      log,
-    }),
-    settings: createSettingsInForce({ config: () => live.config, chats: chatSettings, log }),
+    web,
+    outside,
+    settings,
     moved,
     handOver,
     store,
@@ -181,6 +197,7 @@ export function createBot(parts: BotParts): Bot {
     authoring,
     approvals,
     commands,
+    settings,
     moved,
     voice,
     audit,
@@ -227,7 +244,7 @@ export function createBot(parts: BotParts): Bot {
         const { key, markdown } = outageNotice(outage);
         voice.tellOwners(key, markdown).catch(notTold);
       });
-      await chatSettings.load();
+      await settings.load();
       await mcp.start();
       lanes.start();
       delivery.start();

@@ -10,6 +10,8 @@ import type { UseOf } from './use-of.ts';
 export type OutsideTools = Readonly<{
   /** What this person may use here now, sorted by name: the main agent's, or a run's. */
   offered(requester: Requester, to: 'main' | 'run'): Promise<readonly Tool[]>;
+  /** All of them, whoever may use them, sorted by name. */
+  all(): readonly Tool[];
   /** Names of all of them, whoever may use them: a list that names one of these is no mistake. */
   names(): readonly string[];
   /** Whether a call may be made now. A tool that is no outside tool, and never was, is not judged here. */
@@ -75,6 +77,7 @@ export function createOutsideTools(options: {
       for (const tool of offered) given.add(tool);
       return offered;
     },
+    all: () => [...current().values()].map(({ tool }) => tool).sort((a, b) => (a.name < b.name ? -1 : 1)),
     names: () => [...current().keys()],
     async mayCall(tool, requester) {
       if (!given.has(tool)) return { allowed: true };

@@ -9,7 +9,9 @@ import { inlineCode } from './inline-code.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
 import type { SkillAuthoring } from './skill-authoring.ts';
-import { partKey, type Voice } from './voice.ts';
+import { settingPrefix } from './setting-actions.ts';
+import type { SettingsTalk } from './settings-talk.ts';
+import { partKey, type Voice, type VoiceOptions } from './voice.ts';
 
 export type Presses = Readonly<{
   /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. */
@@ -24,12 +26,13 @@ export function createPresses(options: {
   welcome(request: PairingRequest): Promise<void>;
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
   approvals: Approvals;
+  settings: Pick<SettingsTalk, 'press'>;
   store: Pick<Store, 'outbox' | 'commit'>;
   voice: Pick<Voice, 'rows'>;
   now: () => number;
   log: Log;
 }): Presses {
-  const { people, pairing, welcome, authoring, approvals, store, voice, now, log } = options;
+  const { people, pairing, welcome, authoring, approvals, settings, store, voice, now, log } = options;
 
   async function decidePairing(press: Press, verdict: string, code: string): Promise<void> {
     if (!(await people.isOwner(press.sender.id))) {
@@ -67,10 +70,19 @@ export function createPresses(options: {
   }
 
   /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
-  async function show({ id, conversation, receipt }: Press, outcome: string): Promise<void> {
+  async function show(
+    { id, conversation, receipt }: Press,
+    outcome: string,
+    more?: VoiceOptions,
+  ): Promise<void> {
     const key = `outcome:${id}`;
     await store.outbox.show(partKey(key, 0), receipt);
-    await store.commit({ outbox: voice.rows(conversation, key, outcome) });
+    await store.commit({ outbox: voice.rows(conversation, key, outcome, more) });
+  }
+
+  async function changeSettings(press: Press): Promise<void> {
+    const view = await settings.press(press);
+    if (view !== undefined) await show(press, view.text, { buttons: view.buttons });
   }
 
   async function answerAsk({ sender, conversation }: Press, id: string, value: string): Promise<void> {
@@ -85,6 +97,7 @@ export function createPresses(options: {
       const [kind, ...rest] = press.action.split(':');
       if (kind === 'pair') return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
       if (kind === 'skill') return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
+      if (kind === settingPrefix) return changeSettings(press);
       if (kind === 'ask') return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
       if (kind !== 'run')
         return log.info({ action: press.action }, 'a button that means nothing any more was pressed');

@@ -15,6 +15,7 @@ export const builtIns = [
   'tasks',
   'status',
   'whoami',
+  'settings',
   'exit',
 ] as const;
 export type BuiltIn = (typeof builtIns)[number];

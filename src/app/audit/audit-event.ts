@@ -45,6 +45,15 @@ export type AuditEvent = Readonly<
       sender: string;
       by: string;
     }
+  /** Of a tool, in a chat; the value is nobody's business here. */
+  | {
+      event: 'setting_changed';
+      verdict: 'set' | 'unset';
+      tool: string;
+      key: string;
+      conversation: string;
+      by: string;
+    }
   /** Said once an hour of each sender and code. */
   | (AuditPlace & { event: 'message_refused'; code: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
