@@ -1,7 +1,10 @@
 import path from 'node:path';
+import { systemClock } from '../core/clock.ts';
+import { createDeadline } from '../core/deadline.ts';
 import {
   bubblewrapArguments,
   nodeSeen,
+  ownPrograms,
   pythonSeen,
   sandboxEnvironment,
   sandboxUser,
@@ -13,6 +16,8 @@ import { hasProgram, packageOf } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killNamespace } from './kill-processes.ts';
 import { openWayOut, type WayOutOptions } from './open-way-out.ts';
+import { capProgram, openCapDoor } from './open-cap-door.ts';
+import { pausing } from './pausing.ts';
 import { createPipes } from './pipes.ts';
 import { firstFile, runLimited, type HostCommand } from './run-limited.ts';
 import { runOnTerminal, secondsForPerson } from './run-on-terminal.ts';
@@ -70,6 +75,7 @@ export function createBubblewrapSandbox({
       const lent = [
         'node',
         ...(python === undefined ? [] : ['python']),
+        ...(request.cap === undefined ? [] : [capProgram]),
         ...(request.programs ?? []).map((file) => path.basename(file)),
       ];
       if (!lent.includes(program) && !hasProgram(system.root, searchedFolders, program))
@@ -97,14 +103,15 @@ export function createBubblewrapSandbox({
     system: SystemMounts,
     python: string | undefined,
   ): Promise<SandboxOutcome> {
+    const deadline = createDeadline(systemClock);
     const { started, result } = await withCommand(
-      request,
+      { ...request, ...pausing(request.cap, deadline) },
       { system, python, limits, session: 'new' },
       (command, handshake) =>
         runLimited(
           command,
           { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-          { limits, pipes, covered, kill: killNamespace, handshake },
+          { limits, pipes, covered, kill: killNamespace, handshake, deadline },
         ),
     );
     if (result.status === 'exited' && !started)
@@ -132,7 +139,7 @@ export function createBubblewrapSandbox({
 
   /** Makes the command line of one command, and clears up after its use. */
   async function withCommand<Result>(
-    request: ShellRequest & Pick<SandboxRequest, 'argv' | 'packages' | 'programs'>,
+    request: ShellRequest & Pick<SandboxRequest, 'argv' | 'packages' | 'programs' | 'cap'>,
     how: Readonly<{
       system: SystemMounts;
       python: string | undefined;
@@ -142,7 +149,9 @@ export function createBubblewrapSandbox({
     use: (command: HostCommand, handshake: Handshake) => Promise<Result>,
   ): Promise<Readonly<{ started: boolean; result: Result }>> {
     const { system, python, session } = how;
-    const { network, env } = request;
+    const { network, env, cap } = request;
+    const capDoor =
+      cap === undefined ? undefined : await openCapDoor(cap, { node: nodeSeen, programs: ownPrograms });
     const wayOut = network.length === 0 ? undefined : await openWayOut(network, nodeSeen, wayOutOptions);
     const { files, args, close } = handed.open(system.users);
     let started = false;
@@ -151,7 +160,11 @@ export function createBubblewrapSandbox({
         system: [...system.args, ...system.cover(hidden), ...args],
         more: [
           ...(python === undefined ? [] : ['--symlink', python, pythonSeen]),
-          ...(wayOut?.mounts ?? []).flatMap(({ source, target }) => ['--ro-bind', source, target]),
+          ...[...(wayOut?.mounts ?? []), ...(capDoor?.mounts ?? [])].flatMap(({ source, target }) => [
+            '--ro-bind',
+            source,
+            target,
+          ]),
         ],
         before: wayOut?.argv ?? [],
         session,
@@ -161,12 +174,14 @@ export function createBubblewrapSandbox({
         handshakeByDescriptor(() => {
           started = true;
           wayOut?.started();
+          capDoor?.started();
         }),
       );
       return { started, result };
     } finally {
       close();
       await wayOut?.close();
+      await capDoor?.close();
     }
   }
 }

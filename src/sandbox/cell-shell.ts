@@ -3,9 +3,17 @@
  * job after another, each in a shell of its own.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { Bash, MountableFs, OverlayFs, ReadWriteFs, getCommandNames } from 'just-bash';
+import {
+  Bash,
+  MountableFs,
+  OverlayFs,
+  ReadWriteFs,
+  decodeBytesToUtf8,
+  defineCommand,
+  getCommandNames,
+} from 'just-bash';
 import { capOutput } from './cap-output.ts';
-import type { CellAnswer, CellJob, CellSetup } from './cell.ts';
+import type { CellAnswer, CellAsks, CellJob, CellSetup, CellTold } from './cell.ts';
 import { limitDisk } from './limit-disk.ts';
 import { shellStart } from './shell-start.ts';
 
@@ -33,14 +41,26 @@ const limits = {
 /** Shown to scripts in place of the host's own. */
 const processInfo = { pid: 2, ppid: 1, uid: 1000, gid: 1000 };
 
-parentPort?.on('message', (job: CellJob) => {
-  void answer(job).then((given) => parentPort?.postMessage(given));
+/** What the host was asked for and has not told yet, by number. */
+const numbers = { last: 0 };
+const asked = new Map<number, (answer: CellTold['answer']) => void>();
+
+parentPort?.on('message', (message: CellJob | CellTold) => {
+  if ('told' in message) {
+    asked.get(message.told)?.(message.answer);
+    asked.delete(message.told);
+    return;
+  }
+  // What an earlier job asked for is nobody's any more.
+  asked.clear();
+  void answer(message).then((given) => parentPort?.postMessage(given));
 });
 parentPort?.postMessage({ status: 'ready' } satisfies CellAnswer);
 
 async function answer(job: CellJob): Promise<CellAnswer> {
   const [program, ...args] = job.argv;
-  if (!programs.has(program)) return { status: 'missing', program };
+  if (!programs.has(program) && !(job.cap && program === 'skillet-cap'))
+    return { status: 'missing', program };
   const began = performance.now();
   const start = program === 'sh' || program === 'bash' ? shellStart(args) : args;
   const { stdout, stderr, exitCode } = await execute(program, start, job);
@@ -58,7 +78,8 @@ async function execute(
 ): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
   const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
   // A shell that is given no file system makes the usual one: /bin, /tmp, /dev, /proc, in memory.
-  const { fs: base } = new Bash({ executionLimits, processInfo });
+  const customCommands = job.cap ? [capCommand] : [];
+  const { fs: base } = new Bash({ executionLimits, processInfo, customCommands });
   const disk = new MountableFs({ base });
   disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), job.room.scratch));
   if (setup.chat !== undefined) {
@@ -74,6 +95,7 @@ async function execute(
     env: { ...job.env, PATH: '/usr/bin:/bin', HOME: '/scratch', TMPDIR: '/tmp' },
     executionLimits,
     processInfo,
+    customCommands,
     defenseInDepth: { enabled: true, processLifetimeIntrinsicHardening: true },
   });
   try {
@@ -83,6 +105,16 @@ async function execute(
     return { stdout: '', stderr: `${program}: ${message}\n`, exitCode: 1 };
   }
 }
+
+/** `skillet-cap`: the host carries it out (C4). */
+const capCommand = defineCommand('skillet-cap', (words, { stdin }) => {
+  const { promise, resolve } = Promise.withResolvers<CellTold['answer']>();
+  const number = ++numbers.last;
+  asked.set(number, resolve);
+  const input = decodeBytesToUtf8(stdin);
+  parentPort?.postMessage({ status: 'asks', number, words, input } satisfies CellAsks);
+  return promise;
+});
 
 function cap(
   stdout: string,

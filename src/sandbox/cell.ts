@@ -1,6 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import type { SandboxOutcome } from './sandbox.ts';
+import { systemClock } from '../core/clock.ts';
+import { createDeadline } from '../core/deadline.ts';
+import { pausing } from './pausing.ts';
+import type { CapAnswer, SandboxOutcome, ServeCap } from './sandbox.ts';
 
 /** What a cell is made for; it is never used for anything else. Folders are real paths of the host. */
 export type CellSetup = Readonly<{
@@ -17,7 +20,13 @@ export type CellJob = Readonly<{
   outputCap: number;
   /** Bytes that it may write to each folder: what is missing there to the limit. */
   room: Readonly<{ scratch: number; chat: number }>;
+  /** Its scripts have `skillet-cap`, which is asked for by `CellAsks`. */
+  cap: boolean;
 }>;
+
+/** A script wants `skillet-cap` carried out; the host says what it came to under the same number. */
+export type CellAsks = Readonly<{ status: 'asks'; number: number; words: readonly string[]; input: string }>;
+export type CellTold = Readonly<{ told: number; answer: CapAnswer }>;
 
 /** What a cell says. `missing`: it has no such program. */
 export type CellAnswer =
@@ -28,7 +37,10 @@ export type CellAnswer =
 /** A process with a bash in memory, for one skill and one scratch folder. */
 export type Cell = Readonly<{
   /** One job at a time. Ends the cell when the signal is aborted or the time is up. */
-  run(job: CellJob, signal: AbortSignal): Promise<Exclude<CellAnswer, { status: 'ready' }>>;
+  run(
+    job: Omit<CellJob, 'cap'> & Readonly<{ cap?: ServeCap }>,
+    signal: AbortSignal,
+  ): Promise<Exclude<CellAnswer, { status: 'ready' }>>;
   /** Whether it can take another job. */
   alive(): boolean;
   /** Ends the process; resolves when it is gone. */
@@ -39,6 +51,8 @@ export type Cell = Readonly<{
 const grace = 1_000;
 /** Milliseconds a cell may take to start. */
 const startLimit = 30_000;
+/** Milliseconds that a shell counts by itself while the host counts, too. */
+const longestMs = 86_400_000;
 
 /**
  * Starts a cell: a Node process that may read the library and its folders, write all but the skill's, and start nothing
@@ -68,8 +82,7 @@ export function startCell(setup: CellSetup, library: string): Cell {
       stopped(diedOfHunger(signal) ? 'memory' : 'crashed', `ended: ${String(signal ?? code)}`),
     (error: unknown) => stopped('crashed', String(error)),
   );
-  const heard = (): Promise<CellAnswer> =>
-    Promise.race([once(child, 'message').then(([message]: unknown[]) => message as CellAnswer), gone]);
+  const heard = (): Promise<CellAnswer> => Promise.race([nextAnswer(child), gone]);
   const ready = heard();
 
   const end = async (): Promise<void> => {
@@ -78,18 +91,29 @@ export function startCell(setup: CellSetup, library: string): Cell {
     await gone;
   };
 
-  const ask = async (job: CellJob): Promise<CellAnswer> => {
+  const ask = async (job: Parameters<Cell['run']>[0], signal: AbortSignal): Promise<CellAnswer> => {
     const first = await within(startLimit, ready, stopped('crashed', 'it did not start'));
     if (first.status !== 'ready') return first;
     const { argv, env, timeoutMs, outputCap, room } = job;
-    child.send({ argv, env, timeoutMs, outputCap, room });
-    return within(job.timeoutMs + grace, heard(), stopped('timeout'));
+    const deadline = createDeadline(systemClock);
+    const { cap } = pausing(job.cap, deadline);
+    const stopServing = cap === undefined ? () => undefined : serveCap(child, cap, signal);
+    // Where its time may stand still the shell can't know when it is up.
+    const inside = cap === undefined ? timeoutMs : longestMs;
+    child.send({ argv, env, timeoutMs: inside, outputCap, room, cap: cap !== undefined } satisfies CellJob);
+    deadline.start(timeoutMs + grace);
+    try {
+      return await unlessAborted(heard(), deadline.signal, stopped('timeout'));
+    } finally {
+      deadline.end();
+      stopServing();
+    }
   };
 
   return {
     async run(job, signal) {
       keepAwake(child, true);
-      const answer = await unlessAborted(ask(job), signal, stopped('cancelled'));
+      const answer = await unlessAborted(ask(job, signal), signal, stopped('cancelled'));
       if (answer.status === 'ready') throw new Error('a cell said twice that it is ready');
       if (answer.status === 'stopped') await end();
       keepAwake(child, false);
@@ -97,6 +121,37 @@ export function startCell(setup: CellSetup, library: string): Cell {
     },
     alive: () => child.connected,
     end,
+  };
+}
+
+/** The next thing it says that is an answer. */
+function nextAnswer(child: ChildProcess): Promise<CellAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<CellAnswer>();
+  const listen = (message: unknown): void => {
+    if ((message as CellAsks | CellAnswer).status !== 'asks') resolve(message as CellAnswer);
+  };
+  child.on('message', listen).once('error', reject);
+  return promise.finally(() => child.off('message', listen).off('error', reject));
+}
+
+/** Carries out what its scripts ask for, until it is called. */
+function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): () => void {
+  const over = new AbortController();
+  const listen = (message: unknown): void => {
+    const asks = message as CellAsks | CellAnswer;
+    if (asks.status !== 'asks') return;
+    const { number, words, input } = asks;
+    const tell = (answer: CapAnswer): void => {
+      if (child.connected) child.send({ told: number, answer } satisfies CellTold);
+    };
+    serve(words, input, AbortSignal.any([signal, over.signal])).then(tell, () =>
+      tell({ stdout: '', stderr: 'skillet-cap: the bot gave no answer\n', exitCode: 3 }),
+    );
+  };
+  child.on('message', listen);
+  return () => {
+    child.off('message', listen);
+    over.abort();
   };
 }
 

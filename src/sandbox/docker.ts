@@ -1,8 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { systemClock } from '../core/clock.ts';
+import { createDeadline, type Deadline } from '../core/deadline.ts';
 import { OperatorError } from '../core/errors.ts';
-import { nodeSeen } from './bubblewrap-arguments.ts';
+import { nodeSeen, ownPrograms } from './bubblewrap-arguments.ts';
 import { containerArguments, missingWord, type Container, type Mount } from './container-arguments.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import { isNoImage, type ContainerImage } from './container-image.ts';
@@ -10,7 +12,9 @@ import { handshakeByStreams } from './handshake.ts';
 import { packageOf } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killOne } from './kill-processes.ts';
+import { openCapDoor, type CapDoor } from './open-cap-door.ts';
 import { openWayOut, type WayOut, type WayOutOptions } from './open-way-out.ts';
+import { pausing } from './pausing.ts';
 import { createPipes } from './pipes.ts';
 import { runLimited, type Ran } from './run-limited.ts';
 import { runOnTerminal, secondsForPerson } from './run-on-terminal.ts';
@@ -41,7 +45,7 @@ export type DockerOptions = Readonly<{
 const clientEndsMs = 10_000;
 /** Milliseconds after its time is up from which on a container is of no use to anybody. */
 const graceMs = 60_000;
-/** Of a shell: after that nobody sits at it. */
+/** Of a shell, and of a command that may wait for a person: after that nobody sits at it. */
 const longestShellMs = 86_400_000;
 
 /**
@@ -96,11 +100,19 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
   }
 
   async function runOnce(request: SandboxRequest): Promise<SandboxOutcome | undefined> {
+    const deadline = createDeadline(systemClock);
+    const { cap } = pausing(request.cap, deadline);
+    // Its program is the bot's own node.
+    const capDoor =
+      cap === undefined || !node
+        ? undefined
+        : await openCapDoor(cap, { node: nodeSeen, programs: ownPrograms, beside: folder });
     const wayOut = await wayOutOf(request);
     try {
-      return await runInside(request, await image.current(), wayOut);
+      return await runInside(request, await image.current(), { wayOut, capDoor, deadline });
     } finally {
       await wayOut?.close();
+      await capDoor?.close();
     }
   }
 
@@ -140,21 +152,33 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
       : openWayOut(network, nodeSeen, { ...wayOutOptions, beside: folder });
   }
 
-  function shared(wayOut: WayOut | undefined): Pick<Container, 'node' | 'mounts' | 'before'> {
-    return { node, mounts: [...users, ...(wayOut?.mounts ?? [])], before: wayOut?.argv ?? [] };
+  function shared(
+    wayOut: WayOut | undefined,
+    capDoor?: CapDoor,
+  ): Pick<Container, 'node' | 'mounts' | 'before'> {
+    const mounts = [...users, ...(wayOut?.mounts ?? []), ...(capDoor?.mounts ?? [])];
+    return { node, mounts, before: wayOut?.argv ?? [] };
   }
 
   async function runInside(
     request: SandboxRequest,
     id: string,
-    wayOut: WayOut | undefined,
+    {
+      wayOut,
+      capDoor,
+      deadline,
+    }: Readonly<{
+      wayOut: WayOut | undefined;
+      capDoor: CapDoor | undefined;
+      deadline: Deadline;
+    }>,
   ): Promise<SandboxOutcome | undefined> {
     const name = newName();
     const { args, env } = containerArguments(request, limits, engine, {
-      ...shared(wayOut),
+      ...shared(wayOut, capDoor),
       name,
       image: id,
-      until: Date.now() + request.timeoutMs + graceMs,
+      until: Date.now() + (capDoor === undefined ? request.timeoutMs : longestShellMs) + graceMs,
       env: wayOut?.env ?? {},
       terminal: false,
     });
@@ -170,11 +194,13 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
           limits,
           pipes,
           covered,
+          deadline,
           handshake: handshakeByStreams({
             word: name,
             onBefore: (text) => (before = text),
             async onStart() {
               wayOut?.started();
+              capDoor?.started();
               first = await firstProcess(name);
               return first;
             },

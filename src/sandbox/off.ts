@@ -1,11 +1,15 @@
 import path from 'node:path';
+import { systemClock } from '../core/clock.ts';
+import { createDeadline } from '../core/deadline.ts';
 import { hasProgram, packageOf } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killTree } from './kill-processes.ts';
 import { limitsCommand } from './limits-command.ts';
+import { openCapDoor } from './open-cap-door.ts';
+import { pausing } from './pausing.ts';
 import { createPipes } from './pipes.ts';
 import { runLimited } from './run-limited.ts';
-import type { Sandbox, SandboxLimits } from './sandbox.ts';
+import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
 
 const searched = ['/usr/local/bin', '/usr/bin', '/bin'];
 
@@ -26,23 +30,7 @@ export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox
     reachesNetwork: true,
     seen: (_, host) => host,
     async run(request) {
-      const { argv, scratch, env, programs = [] } = request;
-      const reached = [...folders, ...programs.map((file) => path.dirname(file))];
-      const [program] = argv;
-      if (!hasProgram('/', reached, program)) {
-        const message = `${program} is not there: install it on the bot's system (apt-get install ${packageOf(program)})`;
-        return { status: 'unavailable', message };
-      }
-      const own = { PATH: reached.join(':'), HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };
-      const ran = runLimited(
-        {
-          argv: [...limitsCommand(limits), ...argv],
-          env: { ...env, ...own },
-          cwd: scratch,
-        },
-        { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-        { limits, pipes, covered, kill: killTree },
-      );
+      const ran = runHere(request);
       running.add(ran);
       try {
         return await ran;
@@ -57,4 +45,35 @@ export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox
       covered.close();
     },
   };
+
+  async function runHere(request: SandboxRequest): Promise<SandboxOutcome> {
+    const { argv, scratch, env, programs = [] } = request;
+    const deadline = createDeadline(systemClock);
+    const { cap } = pausing(request.cap, deadline);
+    const capDoor = cap === undefined ? undefined : await openCapDoor(cap, { node: process.execPath });
+    try {
+      const reached = [
+        ...(capDoor === undefined ? [] : [capDoor.folder]),
+        ...folders,
+        ...programs.map((file) => path.dirname(file)),
+      ];
+      const [program] = argv;
+      if (!hasProgram('/', reached, program)) {
+        const message = `${program} is not there: install it on the bot's system (apt-get install ${packageOf(program)})`;
+        return { status: 'unavailable', message };
+      }
+      const own = { PATH: reached.join(':'), HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };
+      return await runLimited(
+        {
+          argv: [...limitsCommand(limits), ...argv],
+          env: { ...env, ...own },
+          cwd: scratch,
+        },
+        { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
+        { limits, pipes, covered, kill: killTree, deadline },
+      );
+    } finally {
+      await capDoor?.close();
+    }
+  }
 }

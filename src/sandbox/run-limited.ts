@@ -2,6 +2,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
+import { systemClock } from '../core/clock.ts';
+import { createDeadline, type Deadline } from '../core/deadline.ts';
 import { collectOutput } from './cap-output.ts';
 import type { Handshake, Talk } from './handshake.ts';
 import type { CoveredDescriptors } from './inherited-descriptors.ts';
@@ -32,6 +34,8 @@ export type HostRun = Readonly<{
   covered: CoveredDescriptors;
   /** Without one the command begins with the program. */
   handshake?: Handshake;
+  /** Counts the command's time, and may stand still meanwhile. */
+  deadline?: Deadline;
   /** Ends the program, whose id is given, and all its processes. */
   kill(pid: number): void;
 }>;
@@ -55,7 +59,7 @@ const lastWords = 200;
 export async function runLimited(
   command: HostCommand,
   request: SandboxRequest,
-  { limits, pipes, covered, kill, handshake }: HostRun,
+  { limits, pipes, covered, kill, handshake, deadline = createDeadline(systemClock) }: HostRun,
 ): Promise<Ran> {
   const { signal, timeoutMs, outputCap, scratch, chat } = request;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
@@ -127,7 +131,8 @@ export async function runLimited(
   if (handshake !== undefined)
     talk = handshake.begin(child, { ready: mostInChat, watch: begin, fail: () => stop('crashed') });
   else if (child.pid !== undefined) begin(child.pid);
-  const timer = setTimeout(stop, timeoutMs, 'timeout');
+  deadline.start(timeoutMs);
+  deadline.signal.addEventListener('abort', () => stop('timeout'), { once: true });
   const onAbort = (): void => stop('cancelled');
   signal.addEventListener('abort', onAbort);
   try {
@@ -145,7 +150,7 @@ export async function runLimited(
     ended = true;
     watch?.stop();
     talk?.end();
-    clearTimeout(timer);
+    deadline.end();
     signal.removeEventListener('abort', onAbort);
     for (const { read } of streams) read.destroy();
   }

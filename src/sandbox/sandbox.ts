@@ -5,6 +5,12 @@ export type SandboxMode = (typeof sandboxModes)[number];
 /** The folders that commands have. In every sandbox but `off` they are `/skill`, `/scratch`, `/chat` and `/packages`. */
 export type SandboxFolder = 'skill' | 'scratch' | 'chat' | 'packages';
 
+/** What one `skillet-cap` command comes to. */
+export type CapAnswer = Readonly<{ stdout: string; stderr: string; exitCode: number }>;
+
+/** Carries out `skillet-cap WORDS` with that on its standard input, for one command and no other (C4). */
+export type ServeCap = (words: readonly string[], input: string, signal: AbortSignal) => Promise<CapAnswer>;
+
 /** One command to run. Paths of folders are the host's. */
 export type SandboxRequest = Readonly<{
   /** Program and arguments: never a shell string (R5). */
@@ -21,6 +27,8 @@ export type SandboxRequest = Readonly<{
   programs?: readonly string[];
   /** Host patterns that a skill declares; empty: no network at all. A sandbox without `reachesNetwork` gives none. */
   network: readonly string[];
+  /** Serves `skillet-cap`, which the command has only with it; its time stands still meanwhile. A container without the bot's own node has none. */
+  cap?: ServeCap;
   /** Checked by `skillEnvironment`; the sandbox adds its own PATH and HOME, and nothing of the host's (U3). */
   env: Readonly<Record<string, string>>;
   timeoutMs: number;

@@ -24,6 +24,7 @@ import {
   testSandboxContract,
   type Ground,
 } from '../support/sandbox-contract.ts';
+import { testSandboxCap } from '../support/sandbox-cap-contract.ts';
 import { isRunning, testSandboxLimits } from '../support/sandbox-limits-contract.ts';
 import { testSandboxNetwork } from '../support/sandbox-network-contract.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
@@ -46,6 +47,7 @@ after(async () => {
 
 testSandboxContract('docker', { skip, contains: true, open });
 testSandboxLimits('docker', { skip, open });
+testSandboxCap('docker', { skip, open: (limits) => open(limits), waits: false });
 testSandboxNetwork('docker', { skip, open: (limits, wayOut, beside) => open(limits, wayOut, beside) });
 
 test(

@@ -1,0 +1,118 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import type { CapAnswer, ServeCap } from './sandbox.ts';
+
+/** How a command in a sandbox reaches the capabilities of its run, as `skillet-cap` (C4). */
+export type CapDoor = Readonly<{
+  /** Files of the host, to be mounted read-only. */
+  mounts: readonly Readonly<{ source: string; target: string }>[];
+  /** Folder of the host with the program, where nothing is mounted. */
+  folder: string;
+  /** What the sandbox has mounted needs no name on the host any more. */
+  started(): void;
+  close(): Promise<void>;
+}>;
+
+/** The name of the program. */
+export const capProgram = 'skillet-cap';
+/** Characters of one request. */
+const longestRequest = 300_000;
+/** Requests at the same time. */
+const mostRequests = 8;
+
+const request = z.object({ words: z.array(z.string()).max(100), input: z.string() });
+
+/**
+ * Opens a Unix socket for one command, and says how to put it and the program that speaks to it into a sandbox. `node` is the
+ * path of Node there; `programs` the folder there that programs are mounted in, absent where the command sees the host.
+ */
+export async function openCapDoor(
+  serve: ServeCap,
+  { node, programs, beside = tmpdir() }: Readonly<{ node: string; programs?: string; beside?: string }>,
+): Promise<CapDoor> {
+  const folder = mkdtempSync(path.join(beside, 'skillet-cap-'));
+  const remove = (): void => rmSync(folder, { recursive: true, force: true });
+  const open = new Map<Socket, AbortController>();
+  const socketPath = path.join(folder, 'cap.sock');
+  const typed = import.meta.filename.endsWith('.ts');
+  const client = path.join(import.meta.dirname, typed ? 'cap-process.ts' : 'cap-process.js');
+  const program = path.join(folder, capProgram);
+  const seen = {
+    client: programs === undefined ? client : `/run/skillet/cap.${typed ? 'mts' : 'mjs'}`,
+    socket: programs === undefined ? socketPath : '/run/skillet/cap.sock',
+  };
+  writeFileSync(program, `#!/bin/sh\nexec '${node}' --no-warnings '${seen.client}' '${seen.socket}' "$@"\n`);
+  chmodSync(program, 0o755);
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    const over = new AbortController();
+    open.set(socket, over);
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => {
+      open.delete(socket);
+      over.abort();
+    });
+    void answer(socket, over.signal);
+  });
+  server.maxConnections = mostRequests;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject).listen(socketPath, resolve);
+    });
+    chmodSync(socketPath, 0o600);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+
+  return {
+    mounts:
+      programs === undefined
+        ? []
+        : [
+            { source: socketPath, target: seen.socket },
+            { source: client, target: seen.client },
+            { source: program, target: `${programs}/${capProgram}` },
+          ],
+    folder,
+    started: remove,
+    async close() {
+      for (const [socket, over] of open) {
+        over.abort();
+        socket.destroy();
+      }
+      await new Promise((resolve) => server.close(resolve));
+      remove();
+    },
+  };
+
+  /** A fault of a request ends that one alone. */
+  async function answer(socket: Socket, signal: AbortSignal): Promise<void> {
+    try {
+      const read = await readRequest(socket);
+      const given = read === undefined ? refused : await serve(read.words, read.input, signal);
+      socket.end(JSON.stringify(given));
+    } catch (error) {
+      // Without an answer the program says that there was none; the cause is told where calls are carried out.
+      socket.destroy(error instanceof Error ? error : undefined);
+    }
+  }
+}
+
+const refused: CapAnswer = {
+  stdout: '',
+  stderr: `skillet-cap: at most ${longestRequest} characters are taken\n`,
+  exitCode: 2,
+};
+
+async function readRequest(socket: Socket): Promise<z.output<typeof request> | undefined> {
+  let text = '';
+  socket.setEncoding('utf8');
+  for await (const chunk of socket) {
+    text += chunk as string;
+    if (text.length > longestRequest) return undefined;
+  }
+  return request.parse(JSON.parse(text));
+}
