@@ -4,6 +4,7 @@ import { createAgent } from './create-agent.ts';
 import { createApprovals } from './approvals.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createBudgets } from './budgets.ts';
+import { cleanAudit, cleanChannel, cleanOperate, cleanStore } from './clean-doors.ts';
 import { createChatSettings } from './chat-settings.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
@@ -44,8 +45,12 @@ const forgetWaitMs = 15_000;
 
 /** The one place that puts the bot together. */
 export function createBot(parts: BotParts): Bot {
-  const { store, library, health, audit, meter, clock, log } = parts;
-  const channels = new Map(parts.channels.map((channel) => [channel.name, channel]));
+  const { library, health, meter, clock, log } = parts;
+  // Every door by which text leaves: what stands behind them is clean (S2).
+  const clean = () => live.redaction;
+  const store = cleanStore(parts.store, clean);
+  const audit = cleanAudit(parts.audit, clean);
+  const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
   const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
   const chatSettings = createChatSettings({
     stored: store.keyed('tool-settings'),
@@ -54,7 +59,7 @@ export function createBot(parts: BotParts): Bot {
     onFault: (error) => log.error({ err: error }, 'the settings of chats could not be read'),
   });
   const liveOf = (config: Config) =>
-    makeLive(config, parts.makeModels, parts.changeAccess, chatSettings.secrets);
+    makeLive(config, parts.makeModels, parts.changeAccess, chatSettings.secrets, parts.env);
   let live = liveOf(parts.config);
   const current = () => live;
 
@@ -70,7 +75,7 @@ export function createBot(parts: BotParts): Bot {
   const welcome = createWelcome(store);
   const authoring = createSkillAuthoring({ store, live: current, library, people, voice, clock, log });
   const { outgoing, ...files } = createKeptFiles(parts.config.bot.workspace);
-  const handOver = createHandOver({ store, outgoing, channels, voice, redact: () => live.redact });
+  const handOver = createHandOver({ store, outgoing, channels, voice, clean });
   const delivery = createDelivery({
     outbox: store.outbox,
     channels,
@@ -228,17 +233,20 @@ export function createBot(parts: BotParts): Bot {
     people,
     pairing,
     redact: (text) => live.redact(text),
-    operate: createOperate({
-      store,
-      people,
-      pairing,
-      welcome,
-      forget,
-      approvals: authoring.approvals,
-      rules,
-      mcp: mcp.operations,
-      audit,
-    }),
+    operate: cleanOperate(
+      createOperate({
+        store,
+        people,
+        pairing,
+        welcome,
+        forget,
+        approvals: authoring.approvals,
+        rules,
+        mcp: mcp.operations,
+        audit,
+      }),
+      clean,
+    ),
     async start() {
       health.start((outage) => {
         const { key, markdown } = outageNotice(outage);

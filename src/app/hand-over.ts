@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { byteSize } from '../core/byte-size.ts';
 import type { Channel } from '../core/channel.ts';
+import type { InParts, Redaction } from '../core/redact.ts';
 import { oneLine } from '../core/text.ts';
-import type { HandOver } from '../core/tool.ts';
+import type { Artifact, HandOver } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import type { OutgoingFiles } from './outgoing-files.ts';
 import { partKey, type Voice } from './voice.ts';
@@ -21,18 +22,20 @@ export function createHandOver(options: {
   outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
   channels: ReadonlyMap<string, Channel>;
   voice: Pick<Voice, 'rows'>;
-  redact(): (text: string) => string;
+  /** Takes secrets out of name, caption and bytes (S2). */
+  clean(): Redaction;
 }): HandOver {
-  const { store, outgoing, channels, voice, redact } = options;
+  const { store, outgoing, channels, voice, clean } = options;
 
   return async (artifact, { requester: { conversation }, turn, call, index }) => {
     const channel = channels.get(conversation.channel);
     if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
     const key = `${turn}!file-${digest(`${call}\n${index}`).slice(0, 16)}`;
     const id = digest(key).slice(0, 32);
-    const name = redact()(fileName(artifact.name));
+    const { text: redact, bytesInParts } = clean();
+    const name = redact(fileName(artifact.name));
     const largest = Math.min(channel.files.largest, largestOutgoing);
-    const kept = await outgoing.keep(id, artifact.data, name, largest);
+    const kept = await outgoing.keep(id, cleanBytes(artifact.data, bytesInParts()), name, largest);
     if (kept === 'too large') {
       const problem = `${name} is too large: at most ${byteSize(largest)} can be sent here`;
       return { ok: false, code: 'FILE_TOO_LARGE', problem };
@@ -51,7 +54,7 @@ export function createHandOver(options: {
     }
     const { size } = kept;
     const mime = artifact.mime ?? kept.mime;
-    const caption = redact()(artifact.caption ?? '').trim();
+    const caption = redact(artifact.caption ?? '').trim();
     const below = channel.files.fitsCaption(caption);
     const part = { markdown: below ? caption : '', file: { id, name, mime, size } };
     await store.commit({
@@ -62,6 +65,13 @@ export function createHandOver(options: {
     });
     return { ok: true, name, mime, size };
   };
+}
+
+/** A file as it comes, secrets held back however its pieces are cut. */
+async function* cleanBytes(data: Artifact['data'], parts: InParts<Buffer>): AsyncGenerator<Uint8Array> {
+  const pieces = typeof data === 'string' || data instanceof Uint8Array ? [Buffer.from(data)] : data;
+  for await (const piece of pieces) yield parts.push(Buffer.from(piece));
+  yield parts.end();
 }
 
 /**

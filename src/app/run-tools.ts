@@ -11,7 +11,7 @@ import { listFilesTool } from '../tools/built-in/list-files.ts';
 import { readFileTool } from '../tools/built-in/read-file.ts';
 import { sendFileTool } from '../tools/built-in/send-file.ts';
 import { createSkillWritingTools, type SkillWriting } from '../tools/built-in/skill-write.ts';
-import { skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
+import { createRunScript, skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import { writeFileTool } from '../tools/built-in/write-file.ts';
 import { bashInList } from '../tools/ceiling.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
@@ -59,7 +59,8 @@ export function runTools({
   const { simple } = bashInList(allowed);
   const knowsEnv = envInBash ?? bashInList(skill.allowedTools).named;
   const ground = { skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000 };
-  const script = skillsRunScriptTool({ ...ground, env, packages });
+  const ofScript = { ...ground, env, packages };
+  const script = skillsRunScriptTool(ofScript);
   const bash = bashTool({
     ...ground,
     folders: [
@@ -78,7 +79,7 @@ export function runTools({
       : {
           script: {
             ground: scriptGround(skill, skill.directory, folders, sandbox),
-            tool: script,
+            run: createRunScript(ofScript),
             // No way round ceiling, policy or `env_in_bash` (T5, T8, U3).
             mayRun: (requester: Requester) =>
               (knowsEnv || Object.keys(env).length === 0 || ofScripts.inCeiling()) &&

@@ -28,9 +28,11 @@ export async function serveHealth(options: {
   listen: string;
   readiness(): Readiness;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
+  /** Takes secrets out of what is answered. */
+  redact(text: string): string;
   log: Log;
 }): Promise<HealthServer> {
-  const { listen, readiness, metrics, log } = options;
+  const { listen, readiness, metrics, redact, log } = options;
   const { host, port } = hostAndPort(listen);
 
   async function answer(request: IncomingMessage): Promise<Answer> {
@@ -40,9 +42,9 @@ export async function serveHealth(options: {
     if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'GET it\n' };
     if (pathname === '/livez') return { status: 200, body: 'ok\n' };
     if (pathname === '/metrics')
-      return { status: 200, body: await metrics.text(), type: metrics.contentType };
+      return { status: 200, body: redact(await metrics.text()), type: metrics.contentType };
     const report = readiness();
-    const body = `${JSON.stringify(report, null, 2)}\n`;
+    const body = redact(`${JSON.stringify(report, null, 2)}\n`);
     return { status: report.ready ? 200 : 503, body, type: 'application/json' };
   }
 

@@ -19,8 +19,7 @@ export type Vitals = Readonly<{
   channel(name: string, state: ChannelState): void;
   event(channel: string): void;
   model(alias: string, outcome: ModelOutcome): void;
-  /** `redact` takes secrets out of the reason. */
-  readiness(redact: (text: string) => string): Readiness;
+  readiness(): Readiness;
 }>;
 
 /** Remembers when each part of the bot last gave a sign of life. A model's failure makes nothing unready: messages are still accepted. */
@@ -40,13 +39,11 @@ export function createVitals(options: { store(): StoreState; clock: Clock }): Vi
     model(alias, outcome) {
       model = { alias, outcome, at: clock.now() };
     },
-    readiness(redact) {
+    readiness() {
       const state = store();
       return {
         ready: state.ok && [...channels.values()].every(({ state }) => state === 'started'),
-        store: state.ok
-          ? { ok: true }
-          : { ok: false, reason: redact(state.reason), sinceSeconds: age(state.since) },
+        store: state.ok ? { ok: true } : { ok: false, reason: state.reason, sinceSeconds: age(state.since) },
         channels: Object.fromEntries(
           [...channels].map(([name, { state, lastEventAt }]) => [
             name,

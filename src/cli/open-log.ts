@@ -1,18 +1,19 @@
 import { createLog } from '../app/create-log.ts';
 import type { Config } from '../config/complete-config.ts';
-import { secretsOfConfig } from '../config/secrets-of-config.ts';
+import { secretsOfConfig, secretsOfProxies } from '../config/secrets-of-config.ts';
 import type { Log } from '../core/log.ts';
 import { createRedactor } from '../core/redact.ts';
+import { guardOutput } from './guard-output.ts';
 
 export type OpenLog = Readonly<{
   log: Log;
-  /** From now on lines are redacted by this: for a bot, whose secrets change with its config (U3). */
+  /** From now on lines, and all that this process prints, are redacted by this: for a bot, whose secrets change with its config (U3). */
   redactBy(redact: (text: string) => string): void;
 }>;
 
 /** The log as config wants it, secrets removed. On standard error. */
 export function openLog(config: Config, level = config.log.level): OpenLog {
-  let redact = createRedactor(secretsOfConfig(config));
+  let redact = createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]);
   const log = createLog({
     level,
     format: config.log.format ?? (process.stderr.isTTY ? 'pretty' : 'json'),
@@ -23,6 +24,7 @@ export function openLog(config: Config, level = config.log.level): OpenLog {
     log,
     redactBy(newest) {
       redact = newest;
+      guardOutput(newest);
     },
   };
 }

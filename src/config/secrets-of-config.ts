@@ -19,15 +19,45 @@ export function secretsOfConfig(config: Config): readonly Secret[] {
     if (isSecretKey(path) || foreign) {
       const name = path[0] === 'skills' ? String(path.at(-1)) : (variable ?? formatKeyPath(path));
       secrets.push({ name, value: String(value) });
-    } else if (typeof value === 'string') {
-      const password = passwordIn(value);
-      if (password !== undefined) secrets.push({ name: `${formatKeyPath(path)} password`, value: password });
-    }
+    } else if (typeof value === 'string') secrets.push(...secretsInAddress(formatKeyPath(path), value));
   };
   visit(writtenConfig(config), []);
   return secrets;
 }
 
-function passwordIn(text: string): string | undefined {
-  return /^[a-z][a-z0-9+.-]*:\/\/[^/@]*?:([^/]+)@/i.exec(text)?.[1];
+/** Credentials of the proxies that programs of the host are led through by its environment (S2). */
+export function secretsOfProxies(env: Readonly<Record<string, string | undefined>>): readonly Secret[] {
+  return Object.entries(env).flatMap(([name, value = '']) =>
+    /_proxy$/i.test(name) ? secretsInAddress(name, value) : [],
+  );
+}
+
+/** What of an address lets somebody in: its password, or over http the name alone; what a query gives as a key. As written, and decoded. */
+function secretsInAddress(name: string, text: string): readonly Secret[] {
+  const [, scheme = '', user = '', password] =
+    /^([a-z][a-z0-9+.-]*):\/\/([^/@:?#]*)(?::([^/]*))?@/i.exec(text) ?? [];
+  const token = /^https?$/i.test(scheme) && user !== '' ? user : undefined;
+  const inQuery = text.matchAll(/[?&][^=&#]*(?:key|token|secret|auth|pass|sig)[^=&#]*=([^&#]*)/gi);
+  const found = [
+    { name: `${name} password`, value: password ?? token },
+    ...(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? [...inQuery] : []).map(([, value]) => ({
+      name: `${name} query`,
+      value,
+    })),
+  ];
+  return found.flatMap(({ name: of, value }) =>
+    value === undefined
+      ? []
+      : [...new Set([value, decoded(value)])].map((each) => ({ name: of, value: each })),
+  );
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    // Not encoded after all.
+    if (error instanceof URIError) return text;
+    throw error;
+  }
 }

@@ -1,4 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
+import type { InParts } from '../core/redact.ts';
 
 /** Text that may be cut in its middle. */
 export type Capped = Readonly<{ text: string; truncated: boolean }>;
@@ -8,8 +9,11 @@ export function capOutput(text: string, cap: number): Capped {
   return joinEnds(text, text, text.length, cap);
 }
 
-/** `capOutput` of a stream, of which never more is held than twice `cap`. */
-export function collectOutput(cap: number): Readonly<{ add(bytes: Buffer): void; end(): Capped }> {
+/** `capOutput` of a stream, of which never more is held than twice `cap`, and what `clean` holds back. */
+export function collectOutput(
+  cap: number,
+  clean: InParts<string>,
+): Readonly<{ add(bytes: Buffer): void; end(): Capped }> {
   const decoder = new StringDecoder('utf8');
   let head = '';
   let tail = '';
@@ -20,9 +24,10 @@ export function collectOutput(cap: number): Readonly<{ add(bytes: Buffer): void;
     tail = (tail + text).slice(-cap);
   };
   return {
-    add: (bytes) => take(decoder.write(bytes)),
+    add: (bytes) => take(clean.push(decoder.write(bytes))),
     end() {
-      take(decoder.end());
+      take(clean.push(decoder.end()));
+      take(clean.end());
       return joinEnds(head, tail, length, cap);
     },
   };

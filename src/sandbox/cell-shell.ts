@@ -12,6 +12,7 @@ import {
   defineCommand,
   getCommandNames,
 } from 'just-bash';
+import { createRedaction } from '../core/redact.ts';
 import { capOutput } from './cap-output.ts';
 import type { CellAnswer, CellAsks, CellJob, CellSetup, CellTold } from './cell.ts';
 import { limitDisk } from './limit-disk.ts';
@@ -64,7 +65,8 @@ async function answer(job: CellJob): Promise<CellAnswer> {
   const began = performance.now();
   const start = program === 'sh' || program === 'bash' ? shellStart(args) : args;
   const { stdout, stderr, exitCode } = await execute(program, start, job);
-  const output = cap(stdout, stderr, job.outputCap);
+  const { text: clean } = createRedaction(job.secrets);
+  const output = cap(clean(stdout), clean(stderr), job.outputCap);
   const late = performance.now() - began >= job.timeoutMs;
   return late && exitCode !== 0
     ? { status: 'stopped', reason: 'timeout', ...output }

@@ -1,7 +1,9 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import path from 'node:path';
 import { systemClock } from '../core/clock.ts';
 import { createDeadline } from '../core/deadline.ts';
+import type { Secret } from '../core/redact.ts';
 import { pausing } from './pausing.ts';
 import type { CapAnswer, SandboxOutcome, ServeCap } from './sandbox.ts';
 
@@ -16,6 +18,8 @@ export type CellSetup = Readonly<{
 export type CellJob = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;
+  /** See `SandboxRequest`. */
+  secrets: readonly Secret[];
   timeoutMs: number;
   outputCap: number;
   /** Bytes that it may write to each folder: what is missing there to the limit. */
@@ -61,7 +65,8 @@ const longestMs = 86_400_000;
  */
 export function startCell(setup: CellSetup, library: string): Cell {
   const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
-  const readable = [library, import.meta.dirname, ...(setup.skill === undefined ? [] : [setup.skill])];
+  const code = [import.meta.dirname, path.join(import.meta.dirname, '..', 'core')];
+  const readable = [library, ...code, ...(setup.skill === undefined ? [] : [setup.skill])];
   const writable = [setup.scratch, ...(setup.chat === undefined ? [] : [setup.chat])];
   const child = fork(`${import.meta.dirname}/cell-process${extension}`, [JSON.stringify(setup)], {
     env: {},
@@ -94,13 +99,14 @@ export function startCell(setup: CellSetup, library: string): Cell {
   const ask = async (job: Parameters<Cell['run']>[0], signal: AbortSignal): Promise<CellAnswer> => {
     const first = await within(startLimit, ready, stopped('crashed', 'it did not start'));
     if (first.status !== 'ready') return first;
-    const { argv, env, timeoutMs, outputCap, room } = job;
+    const { argv, env, secrets, timeoutMs, outputCap, room } = job;
     const deadline = createDeadline(systemClock);
     const { cap } = pausing(job.cap, deadline);
     const stopServing = cap === undefined ? () => undefined : serveCap(child, cap, signal);
     // Where its time may stand still the shell can't know when it is up.
     const inside = cap === undefined ? timeoutMs : longestMs;
-    child.send({ argv, env, timeoutMs: inside, outputCap, room, cap: cap !== undefined } satisfies CellJob);
+    const sent = { argv, env, secrets, timeoutMs: inside, outputCap, room, cap: cap !== undefined };
+    child.send(sent satisfies CellJob);
     deadline.start(timeoutMs + grace);
     try {
       return await unlessAborted(heard(), deadline.signal, stopped('timeout'));

@@ -4,6 +4,7 @@ import { closeSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { systemClock } from '../core/clock.ts';
 import { createDeadline, type Deadline } from '../core/deadline.ts';
+import { createRedaction } from '../core/redact.ts';
 import { collectOutput } from './cap-output.ts';
 import type { Handshake, Talk } from './handshake.ts';
 import type { CoveredDescriptors } from './inherited-descriptors.ts';
@@ -62,6 +63,7 @@ export async function runLimited(
   { limits, pipes, covered, kill, handshake, deadline = createDeadline(systemClock) }: HostRun,
 ): Promise<Ran> {
   const { signal, timeoutMs, outputCap, scratch, chat } = request;
+  const { textInParts } = createRedaction(request.secrets ?? []);
   const streams = await Promise.all([pipes.take(), pipes.take()]);
   const [program, ...args] = command.argv;
   let child: ChildProcess | undefined;
@@ -88,7 +90,7 @@ export async function runLimited(
   } finally {
     for (const { write } of streams) closeSync(write);
   }
-  const collected = streams.map(() => collectOutput(outputCap));
+  const collected = streams.map(() => collectOutput(outputCap, textInParts()));
   let reason: StopReason | undefined;
   let printed = 0;
   let ended = false;

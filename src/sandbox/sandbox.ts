@@ -1,3 +1,5 @@
+import type { Secret } from '../core/redact.ts';
+
 /** Where commands run; `auto` in config picks one (T9). */
 export const sandboxModes = ['bubblewrap', 'virtual', 'docker', 'off'] as const;
 export type SandboxMode = (typeof sandboxModes)[number];
@@ -31,6 +33,8 @@ export type SandboxRequest = Readonly<{
   cap?: ServeCap;
   /** Checked by `skillEnvironment`; the sandbox adds its own PATH and HOME, and nothing of the host's (U3). */
   env: Readonly<Record<string, string>>;
+  /** What its output must not show: taken out before that is cut, so that no cut leaves half a secret (U3). */
+  secrets?: readonly Secret[];
   timeoutMs: number;
   /** Characters kept of each stream: its beginning and its end, with a marker between. */
   outputCap: number;

@@ -47,7 +47,8 @@ export function createVirtualSandbox(
           roomIn(setup.scratch, diskMb),
           roomIn(setup.chat, diskMb),
         ]);
-        return outcomeOf(await cell.run({ ...request, room: { scratch, chat } }, request.signal), better);
+        const job = { ...request, secrets: request.secrets ?? [], room: { scratch, chat } };
+        return outcomeOf(await cell.run(job, request.signal), better);
       } finally {
         busy.delete(cell);
         keep(key, cell);

@@ -116,8 +116,8 @@ export function createCallTool(options: {
       if (signal.aborted) return rendered(cancelled);
       // What the tool did may be in the store, or go on from there: no outcome could be told of it.
       if (storeFault(error) !== undefined) throw error;
-      log.warn({ tool: tool.name, call: call.id, error: redact(reasonOf(error)) }, 'a tool failed');
-      return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${toldOf(error)}`));
+      log.warn({ tool: tool.name, call: call.id, error: reasonOf(error, redact) }, 'a tool failed');
+      return rendered(fail('TOOL_FAILED', `${tool.name} failed: ${toldOf(error, redact)}`));
     }
   }
 
@@ -150,7 +150,7 @@ export function createCallTool(options: {
       ...(run === undefined ? {} : { run }),
       signal,
       settings: set,
-      progress: (line) => onProgress(redact(oneLine(line, 200))),
+      progress: (line) => onProgress(oneLine(redact(line), 200)),
       settle: (item) => (made.settles = item),
       awaitAnswer: (question) => (made.asks = question),
       mark: () => (made.marks = true),
@@ -182,7 +182,7 @@ export function createCallTool(options: {
       );
     } catch (error) {
       if (!signal.aborted)
-        log.error({ ...fields, error: redact(reasonOf(error)) }, 'policy failed, so it denies');
+        log.error({ ...fields, error: reasonOf(error, redact) }, 'policy failed, so it denies');
       made.policy = 'TOOL_POLICY_DENIED';
       return fail(
         'TOOL_POLICY_DENIED',
@@ -218,7 +218,7 @@ export function createCallTool(options: {
     }: Readonly<{ envelope: Envelope; blocked: boolean; durationMs: number; made: Made }>,
   ): Promise<void> {
     const event = blocked ? 'tool_call_blocked' : 'tool_call';
-    const name = redact(oneLine(call.name, 100));
+    const name = oneLine(redact(call.name), 100);
     if (blocked) {
       log.warn(
         { event, tool: name, call: call.id, sender: requester.sender },
@@ -241,7 +241,7 @@ export function createCallTool(options: {
       });
     } catch (error) {
       log.error(
-        { tool: name, call: call.id, error: redact(reasonOf(error)) },
+        { tool: name, call: call.id, error: reasonOf(error, redact) },
         'a tool call could not be audited',
       );
     }

@@ -9,6 +9,7 @@ import { createOutgoingFiles, type OutgoingFiles } from '../../src/app/outgoing-
 import { createVoice } from '../../src/app/voice.ts';
 import type { Channel } from '../../src/core/channel.ts';
 import type { Conversation } from '../../src/core/conversation.ts';
+import { createRedaction } from '../../src/core/redact.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -46,7 +47,7 @@ async function stageOf(
   const outgoing = createOutgoingFiles(workspace);
   const redact = (): ((text: string) => string) => (text) => text;
   const voice = createVoice({ store, channels, owners: async () => [], redact, log });
-  const handOver = createHandOver({ store, outgoing, channels, voice, redact });
+  const handOver = createHandOver({ store, outgoing, channels, voice, clean: () => createRedaction([]) });
   const find: OutgoingFiles['find'] = async (id) => {
     const found = await outgoing.find(id);
     if (vanishes) await outgoing.remove(id);

@@ -39,8 +39,9 @@ async function serve(t: TestContext, channels: readonly string[] = ['telegram'])
   });
   const server = await serveHealth({
     listen: '127.0.0.1:0',
-    readiness: () => vitals.readiness((text) => text.replaceAll('hunter2-hunter2', '[redacted]')),
+    readiness: vitals.readiness,
     metrics,
+    redact: (text) => text.replaceAll('hunter2-hunter2', '[redacted]'),
     log,
   });
   t.after(() => server.close());
@@ -151,16 +152,17 @@ test('L4 an address that is taken, or not of this machine, is told with what to 
   t.after(() => other.close());
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const { readiness, metrics } = {
+  const { redact, readiness, metrics } = {
+    redact: (text: string) => text,
     readiness: () => ({ ready: true, store: { ok: true }, channels: {}, model: null }) as const,
     metrics: { text: async () => '', contentType: 'text/plain' },
   };
   const log = quietLog();
-  await assert.rejects(serveHealth({ listen: `127.0.0.1:${port}`, readiness, metrics, log }), {
+  await assert.rejects(serveHealth({ listen: `127.0.0.1:${port}`, readiness, metrics, redact, log }), {
     name: 'OperatorError',
     message: `health and metrics can't be served on 127.0.0.1:${port}: another program has that port. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
   });
-  await assert.rejects(serveHealth({ listen: '192.0.2.1:9464', readiness, metrics, log }), {
+  await assert.rejects(serveHealth({ listen: '192.0.2.1:9464', readiness, metrics, redact, log }), {
     name: 'OperatorError',
     message: /this machine has no such address/,
   });

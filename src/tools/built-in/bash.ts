@@ -7,7 +7,8 @@ import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ownScript, type ScriptGround } from '../own-script.ts';
 import { reachesOutside, riskInSandbox } from '../risk.ts';
 import { parseSimpleCommand } from '../simple-command.ts';
-import { answerCommand, commandOutputLimit } from './command-answer.ts';
+import type { RunScript } from './skills-run-script.ts';
+import { answerCommand, commandOutputLimit, secretsIn } from './command-answer.ts';
 
 /** Bytes of a command: Linux takes no argument of more than 128 KiB. */
 const commandLimit = 100_000;
@@ -33,7 +34,7 @@ export function bashTool(options: {
   timeoutMs: number;
   script?: Readonly<{
     ground: ScriptGround;
-    tool: Tool;
+    run: RunScript;
     /** Whether this call might as well have been one of that tool. */
     mayRun(requester: Requester): boolean;
   }>;
@@ -63,7 +64,7 @@ export function bashTool(options: {
         );
       if (script?.mayRun(context.requester) === true) {
         const own = ownScript(command, script.ground);
-        if (own !== undefined) return script.tool.run(own, context);
+        if (own !== undefined) return script.run(own, context);
       }
       const words = simple() ? parseSimpleCommand(command) : ['sh', '-c', command];
       const [program, ...rest] = words ?? [];
@@ -80,6 +81,7 @@ export function bashTool(options: {
           ...ground,
           network,
           env,
+          secrets: secretsIn(env),
           timeoutMs,
           outputCap: commandOutputLimit,
           signal,

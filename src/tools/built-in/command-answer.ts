@@ -1,4 +1,5 @@
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import type { Secret } from '../../core/redact.ts';
 import type { Skill } from '../../core/skill.ts';
 import { capOutput, wholeEnd } from '../../sandbox/cap-output.ts';
 import type { SandboxOutcome, SandboxOutput } from '../../sandbox/sandbox.ts';
@@ -62,6 +63,11 @@ const stopCodes = {
   output: 'SCRIPT_FAILED',
   crashed: 'SCRIPT_FAILED',
 } as const;
+
+/** What the output of a command with this environment must not show (U3). */
+export function secretsIn(env: Readonly<Record<string, string>>): readonly Secret[] {
+  return Object.entries(env).map(([name, value]) => ({ name, value }));
+}
 
 /** The ends of both streams; nothing where both are empty. */
 export function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {

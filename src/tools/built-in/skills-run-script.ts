@@ -8,16 +8,19 @@ import type { PackagedOutcome, ScriptPackages } from '../../sandbox/script-packa
 import { hashSkill } from '../../skills/hash-skill.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
 import { reachesOutside, riskInSandbox } from '../risk.ts';
-import { answerCommand, commandOutputLimit, tailsOf } from './command-answer.ts';
+import { answerCommand, commandOutputLimit, secretsIn, tailsOf } from './command-answer.ts';
 
 /** Bytes of an argument: Linux takes none of more than 128 KiB. */
 const argumentLimit = 100_000;
 
-/**
- * `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5).
- * `scratch` is the run's folder, `chat` its conversation's: both exist already. `env` is what `skillEnvironment` gave.
- */
-export function skillsRunScriptTool(options: {
+/** A file of the skill that is to be run, by its path in there. */
+export type RunScript = (
+  script: Readonly<{ path: string; args: readonly string[] }>,
+  context: Pick<ToolContext, 'signal' | 'progress'>,
+) => Promise<Envelope>;
+
+/** `chat` is the conversation's folder, `scratch` the run's: both exist already. `env` is what `skillEnvironment` gave. */
+export type RunScriptOptions = Readonly<{
   skill: Skill;
   sandbox: Sandbox;
   scratch: string;
@@ -25,8 +28,11 @@ export function skillsRunScriptTool(options: {
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
   packages: ScriptPackages;
-}): Tool {
-  const { skill, sandbox, scratch, chat, env, timeoutMs, packages } = options;
+}>;
+
+/** `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5). */
+export function skillsRunScriptTool(options: RunScriptOptions): Tool {
+  const { skill, sandbox } = options;
   const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && skill.network.length > 0 };
   return defineTool({
     name: 'skills_run_script',
@@ -42,50 +48,63 @@ export function skillsRunScriptTool(options: {
       requiresFilesystem: true,
     },
     risk: riskInSandbox(reach),
-    async run({ path, args }, { signal, progress }) {
-      const script = readSkillFile(skill, path);
-      if (!script.ok) return fail(script.code, script.message);
-      if (skill.directory === undefined) return fail('FILE_NOT_FOUND', `${skill.name} has no files`);
-      const command = scriptCommand(path, script.text);
-      if (command === undefined) {
-        return fail(
-          'ARGUMENTS_INVALID',
-          `${path} can't be run: it has no #! line and does not end in .sh, .py, .js, .mjs or .ts`,
-        );
-      }
-      if (args.some((each) => each.includes('\0')))
-        return fail('ARGUMENTS_INVALID', 'an argument holds a NUL');
-      if (args.some((each) => Buffer.byteLength(each) > argumentLimit))
-        return fail(
-          'ARGUMENTS_INVALID',
-          `an argument has more than ${argumentLimit} bytes: put it into a file with write_file and name that`,
-        );
-      const place = `${sandbox.seen('skill', skill.directory)}/${path}`;
-      const packaged = await packagesOf(command, {
-        path,
-        place,
-        directory: skill.directory,
-        signal,
-        progress,
-      });
-      if (packaged !== undefined && !packaged.ok) return unpackaged(path, packaged);
-      progress(`running ${path}`);
-      const argv = [command.program, ...command.options, place, ...args] as const;
-      const outcome = await sandbox.run({
-        argv: packaged?.wrap(argv) ?? argv,
-        ...packaged?.request,
-        skillDirectory: skill.directory,
-        scratch,
-        ...(chat === undefined ? {} : { chat }),
-        network: skill.network,
-        env: { ...env, ...packaged?.env },
-        timeoutMs,
-        outputCap: commandOutputLimit,
-        signal,
-      });
-      return answerCommand(path, outcome, timeoutMs, skill);
-    },
+    run: createRunScript(options),
   });
+}
+
+/** What `skills_run_script` does, for a call that passed the door under another name: `bash` of such a script. */
+export function createRunScript({
+  skill,
+  sandbox,
+  scratch,
+  chat,
+  env,
+  timeoutMs,
+  packages,
+}: RunScriptOptions): RunScript {
+  return async ({ path, args }, { signal, progress }) => {
+    const script = readSkillFile(skill, path);
+    if (!script.ok) return fail(script.code, script.message);
+    if (skill.directory === undefined) return fail('FILE_NOT_FOUND', `${skill.name} has no files`);
+    const command = scriptCommand(path, script.text);
+    if (command === undefined) {
+      return fail(
+        'ARGUMENTS_INVALID',
+        `${path} can't be run: it has no #! line and does not end in .sh, .py, .js, .mjs or .ts`,
+      );
+    }
+    if (args.some((each) => each.includes('\0'))) return fail('ARGUMENTS_INVALID', 'an argument holds a NUL');
+    if (args.some((each) => Buffer.byteLength(each) > argumentLimit))
+      return fail(
+        'ARGUMENTS_INVALID',
+        `an argument has more than ${argumentLimit} bytes: put it into a file with write_file and name that`,
+      );
+    const place = `${sandbox.seen('skill', skill.directory)}/${path}`;
+    const packaged = await packagesOf(command, {
+      path,
+      place,
+      directory: skill.directory,
+      signal,
+      progress,
+    });
+    if (packaged !== undefined && !packaged.ok) return unpackaged(path, packaged);
+    progress(`running ${path}`);
+    const argv = [command.program, ...command.options, place, ...args] as const;
+    const outcome = await sandbox.run({
+      argv: packaged?.wrap(argv) ?? argv,
+      ...packaged?.request,
+      skillDirectory: skill.directory,
+      scratch,
+      ...(chat === undefined ? {} : { chat }),
+      network: skill.network,
+      env: { ...env, ...packaged?.env },
+      secrets: secretsIn(env),
+      timeoutMs,
+      outputCap: commandOutputLimit,
+      signal,
+    });
+    return answerCommand(path, outcome, timeoutMs, skill);
+  };
 
   /** What a script that lists its packages needs to have them (R7); nothing for any other. */
   async function packagesOf(
