@@ -7,7 +7,6 @@ import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
-import type { OutsideSource } from '../core/outside-tool.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
@@ -40,8 +39,6 @@ export type BotParts = Readonly<{
   health: Pick<StoreHealth, 'start' | 'stop'>;
   audit: Audit;
   plugins: Pick<Plugins, 'source' | 'diagnostics'>;
-  /** Brings further tools that are not built in, in the order in which names are theirs (X6). */
-  outside: readonly OutsideSource[];
   meter: Meter;
   /** The process's own: what git needs of it is taken (D6). */
   env: Readonly<Record<string, string | undefined>>;
@@ -58,6 +55,8 @@ export type Bot = Readonly<{
   cancel(lane: string): Promise<void>;
   /** Resolves when nothing waits or runs, and everything was sent. */
   idle(): Promise<void>;
+  /** For whoever asks once and goes: waits a moment for tools of servers that were never seen (X7). */
+  toolsSeen(): Promise<void>;
   operate: Operate;
   people: People;
   pairing: Pairing;

@@ -113,7 +113,7 @@ export function createBot(parts: BotParts): Bot {
   const mcp = createMcp({ live: current, store, voice, audit, env: parts.env, clock, log });
   const web = createWebTools({ config: () => live.config, clock, log });
   const outside = createOutsideTools({
-    sources: [parts.plugins.source(() => live.config, ofPlugins), ...parts.outside, mcp.tools],
+    sources: [parts.plugins.source(() => live.config, ofPlugins), mcp.tools],
     isOwner: people.isOwner,
     useOf,
     log,
@@ -281,6 +281,7 @@ export function createBot(parts: BotParts): Bot {
       await lanes.idle();
       await delivery.idle();
     },
+    toolsSeen: mcp.seen,
     reconfigure: createReconfigure({
       config: () => live.config,
       apply(config) {

@@ -104,7 +104,6 @@ export async function openBot(options: {
     health: health.ofStore,
     audit: createAudit({ dataDir: config.bot.dataDir, keyed: health.store.keyed, clock, log }),
     plugins,
-    outside: [],
     meter: health.meter,
     env,
     clock,

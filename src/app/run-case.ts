@@ -81,7 +81,6 @@ export async function runCase(
     health: health.ofStore,
     audit: noAudit,
     plugins,
-    outside: [],
     meter: meterOf(used),
     clock,
     log: noting(log, faults),

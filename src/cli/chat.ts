@@ -86,6 +86,8 @@ async function chatHere(
   const terminal = openTerminal(options, { ...seat, names: bot.names });
   greet(options);
   await bot.start();
+  // Nobody is there to ask again.
+  if (!who.patient) await bot.toolsSeen();
   await terminal.start(tellBy(seat));
   shows.resolve(terminal);
   await terminal.closed;

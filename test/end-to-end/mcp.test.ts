@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { childEnv } from '../support/child-env.ts';
-import { startToolHttpServer } from '../support/mcp/start-http-server.ts';
+import { serveTools } from '../support/mcp/start-http-server.ts';
 import { listedTool, makeToolFile } from '../support/mcp/tool-files.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import { cliPath } from '../support/run-cli.ts';
@@ -59,11 +59,9 @@ test('X7 T8 the owner uses a tool of an MCP server in private, after a yes; nobo
 });
 
 test('X7 T5 a run has the tools of an HTTP server that its skill lists by glob; a config edit ends that at once', async (t) => {
-  const script = await makeToolFile(t, {
+  const http = await serveTools(t, {
     tools: [listedTool('echo', { annotations: { readOnlyHint: true } }), listedTool('other')],
   });
-  const http = await startToolHttpServer(script.file);
-  t.after(() => http.close());
   const web = (more: string) =>
     `${open}[mcp.web]\nurl = "${http.url}"\ntrusted = true\nmain = false\n${more}`;
   const bot = await startWholeBot(t, {
@@ -92,7 +90,7 @@ test('X7 T5 a run has the tools of an HTTP server that its skill lists by glob; 
 });
 
 test('X7 Q9 a tool that changed goes off, the owner is told, and `skillet mcp agree` switches it on in the running bot', async (t) => {
-  const script = await makeToolFile(t, { tools: [listedTool('echo'), listedTool('read')] });
+  const script = await serveTools(t, { tools: [listedTool('echo'), listedTool('read')] });
   const toml = `${open}[policy]\ndangerous = "allow"\n[mcp.files]\n${script.toml}`;
   const bot = await startWholeBot(t, { toml, script: caller('mcp_files_echo') });
   await connected(bot, 'files');

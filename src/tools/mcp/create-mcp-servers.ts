@@ -2,6 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { OutsideSource, OutsideTool } from '../../core/outside-tool.ts';
 import { oneLine } from '../../core/text.ts';
+import { waitWithin } from '../../core/wait-within.ts';
 import type { ConnectServer } from './connect-server.ts';
 import { isOn, type Disagreement, type KeptServer, type KeptTool } from './kept-server.ts';
 import type { KeptServers } from './kept-servers.ts';
@@ -17,6 +18,8 @@ export type McpServers = Readonly<{
   tools: OutsideSource;
   /** Begins to connect, and waits for no server: what was agreed to before is there at once. */
   start(): Promise<void>;
+  /** Resolves when every server that was never seen has shown its tools or could not be reached; after 10 s at the latest. */
+  seen(): Promise<void>;
   /** Does what a changed config asks for: other servers come and go, rules hold at once. */
   follow(): void;
   /** How it stands with each server that is in config. */
@@ -34,6 +37,9 @@ type Running = {
   listed?: ReadonlyMap<string, McpDefinition>;
   readonly made: Map<string, Readonly<{ of: McpSettings; tool: OutsideTool }>>;
 };
+
+/** What `seen` waits. */
+const seenMs = 10_000;
 
 /** The library for MCP is loaded when the first server is in config, not before (B3, B4). */
 export function createMcpServers(options: {
@@ -173,6 +179,17 @@ export function createMcpServers(options: {
       if (Object.keys(settings()).length > 0) await remember();
       started = true;
       follow();
+    },
+    async seen() {
+      const unseen = [...running].filter(
+        ([server, { identity }]) => remembered.get(server)?.identity !== identity,
+      );
+      const tried = Promise.all(unseen.map(([, { link }]) => link.tried));
+      await waitWithin(
+        clock,
+        tried.then(() => undefined),
+        seenMs,
+      );
     },
     follow,
     states: () => Object.fromEntries([...running].map(([server, { link }]) => [server, link.state()])),

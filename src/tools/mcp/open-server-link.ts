@@ -15,6 +15,8 @@ export type LinkCalled =
 /** One server, connected again and again for as long as the link is open. */
 export type ServerLink = Readonly<{
   state(): LinkState;
+  /** Resolves when the first try has come to something. */
+  tried: Promise<void>;
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
@@ -50,6 +52,7 @@ export function openServerLink(options: {
   let current: Connection | undefined;
   /** Resolves when the try that is under way, or the next one, has come to something. */
   let attempt = Promise.withResolvers<void>();
+  const tried = attempt.promise;
   let pause = new AbortController();
   const running = run();
 
@@ -141,6 +144,7 @@ export function openServerLink(options: {
 
   return {
     state: () => state,
+    tried,
     async call(tool, input, { signal, onProgress }) {
       for (let again = true; ; again = false) {
         const connection = await ready(signal);
@@ -184,6 +188,7 @@ export function openServerLink(options: {
     },
     async close() {
       ended.abort();
+      attempt.resolve();
       await running;
     },
   };

@@ -2,7 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server as HttpServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
-import { toolServer } from './tool-server.ts';
+import type { TestContext } from 'node:test';
+import { makeToolFile, type ToolFile } from './tool-files.ts';
+import { toolServer, type ToolScript } from './tool-server.ts';
 
 /** A server of tools over streamable HTTP, on loopback. */
 export type ToolHttpServer = Readonly<{
@@ -13,6 +15,14 @@ export type ToolHttpServer = Readonly<{
   forget(): Promise<void>;
   close(): Promise<void>;
 }>;
+
+/** The script of a server over HTTP that is there until the test has ended. */
+export async function serveTools(t: TestContext, script: ToolScript): Promise<ToolFile & ToolHttpServer> {
+  const file = await makeToolFile(t, script);
+  const server = await startToolHttpServer(file.file);
+  t.after(() => server.close());
+  return { ...file, ...server, toml: `url = "${server.url}"\n` };
+}
 
 export async function startToolHttpServer(file: string): Promise<ToolHttpServer> {
   const seen: IncomingHttpHeaders[] = [];

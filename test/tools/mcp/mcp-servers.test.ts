@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { parseConfig } from '../../../src/config/parse-config.ts';
@@ -12,7 +14,7 @@ import { isOn } from '../../../src/tools/mcp/kept-server.ts';
 import { silentMs } from '../../../src/tools/mcp/open-server-link.ts';
 import { createKeptServers } from '../../../src/tools/mcp/kept-servers.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
-import { startToolHttpServer } from '../../support/mcp/start-http-server.ts';
+import { serveTools, startToolHttpServer } from '../../support/mcp/start-http-server.ts';
 import { listedTool, makeToolFile } from '../../support/mcp/tool-files.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 import { toolContext } from '../../support/tool-context.ts';
@@ -117,7 +119,7 @@ test('X7 a server over stdio: listed page by page, called, with next to nothing 
 
 test('X7 T11 T12 what a tool answers: failures, pictures, resources, structure; nothing is granted in return', async (t) => {
   const kinds = ['fail', 'refuse', 'picture', 'structured', 'resource', 'wants', 'progress'];
-  const script = await makeToolFile(t, { tools: kinds.map((name) => listedTool(name)) });
+  const script = await serveTools(t, { tools: kinds.map((name) => listedTool(name)) });
   const { start, said, call } = await openServers(t, `[mcp.f]\n${script.toml}`);
   await start();
   await said(connected);
@@ -156,7 +158,7 @@ test('X7 T11 T12 what a tool answers: failures, pictures, resources, structure; 
 });
 
 test('X7 a tool that changed, or came later, is off until the operator agrees; over restarts, too', async (t) => {
-  const script = await makeToolFile(t, { tools: [listedTool('read'), listedTool('write')] });
+  const script = await serveTools(t, { tools: [listedTool('read'), listedTool('write')] });
   const set = await openServers(t, `[mcp.files]\n${script.toml}`);
   await set.start();
   await set.said(connected);
@@ -198,8 +200,8 @@ test('X7 a tool that changed, or came later, is off until the operator agrees; o
 });
 
 test('X7 another server under the same name is agreed to anew, and a trusted one brings new tools by itself', async (t) => {
-  const one = await makeToolFile(t, { tools: [listedTool('read')] });
-  const two = await makeToolFile(t, { tools: [listedTool('read', { description: 'Otherwise.' })] });
+  const one = await serveTools(t, { tools: [listedTool('read')] });
+  const two = await serveTools(t, { tools: [listedTool('read', { description: 'Otherwise.' })] });
   const set = await openServers(t, `[mcp.files]\n${one.toml}`);
   await set.start();
   await set.said(connected);
@@ -298,6 +300,54 @@ test('X7 a server over HTTP gets its headers, and one that was restarted is gree
   assert.deepEqual(set.names(), []);
 });
 
+test('X7 a flood of changes is one list a second; of two tools that would have one name the first is taken', async (t) => {
+  const tools = ['flood', 'lists', 'a.b', 'a_b'].map((name) => listedTool(name));
+  const script = await serveTools(t, { tools });
+  const set = await openServers(t, `[mcp.f]\n${script.toml}`);
+  await set.start();
+  await set.servers().seen();
+  assert.deepEqual(set.names(), ['mcp_f_a_b', 'mcp_f_flood', 'mcp_f_lists']);
+  const told = set.log.lines.filter(({ message }) => message.startsWith('two tools'));
+  assert.deepEqual(told[0]?.fields['tools'], ['a.b', 'a_b']);
+  assert.match(await set.call('mcp_f_flood'), /flooded/);
+  assert.match(await set.call('mcp_f_lists'), /\n[12] lists/);
+  await set.clock.advance(1_000);
+  assert.match(await set.call('mcp_f_flood'), /flooded/);
+  assert.match(await set.call('mcp_f_lists'), /\n[23] lists/);
+});
+
+test('X7 S2 headers of a server go nowhere else, wherever it points to', async (t) => {
+  const seen: IncomingHttpHeaders[] = [];
+  const elsewhere = createServer((request, response) => {
+    seen.push(request.headers);
+    response.end();
+  });
+  const there = await listen(t, elsewhere);
+  const redirecting = createServer((_, response) => response.writeHead(307, { location: there }).end());
+  const url = await listen(t, redirecting);
+  const headers = 'headers = { Authorization = "Bearer of-a-test" }';
+  const set = await openServers(t, `[mcp.web]\nurl = "${url}"\n${headers}\n`);
+  await set.start();
+  const { fields } = await set.said(away);
+  assert.match(String(fields['why']), /redirect/i);
+  assert.deepEqual(seen, []);
+});
+
+test('X7 what was agreed to is offered while its server is away, and a call says so', async (t) => {
+  const script = await makeToolFile(t, { tools: [listedTool('echo')] });
+  const http = await startToolHttpServer(script.file);
+  const set = await openServers(t, `[mcp.web]\nurl = "${http.url}"\n`);
+  await set.start();
+  await set.said(connected);
+  await http.close();
+  await set.restart();
+  assert.deepEqual(set.names(), ['mcp_web_echo']);
+  assert.match(
+    await set.call('mcp_web_echo'),
+    /^error TOOL_FAILED: .*cannot be reached now: nothing was done/,
+  );
+});
+
 test('X7 B3 B4 the library is loaded for the first server in config, and by nothing else', async (t) => {
   const source = path.join(import.meta.dirname, '../../../src');
   const seen = new Set<string>();
@@ -322,6 +372,12 @@ test('X7 B3 B4 the library is loaded for the first server in config, and by noth
   reconfigure('');
   assert.deepEqual(names(), []);
 });
+
+async function listen(t: TestContext, server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => new Promise((resolve) => server.close(resolve)));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+}
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setImmediate(resolve));
