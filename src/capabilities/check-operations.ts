@@ -81,12 +81,12 @@ export async function checkNames(
   if (first === undefined) return;
   const identity = { chatType: first.allowed_chat_types[0] ?? 'private' } as const;
   const params = { input_data: {}, account_ref: null, idempotency_key: null };
-  for (const [what, capability_id, operation] of [
+  for (const [what, capability_id, operation, ...more] of [
     ['an unknown capability', `${probe.provider.namespace}.no-such-capability`, 'list'],
-    ['an unknown operation', first.id, 'no-such-operation'],
+    ['an unknown operation', first.id, 'no-such-operation', 'capability_invalid_input'],
   ] as const) {
     const heard = await probe.call('invoke', { ...params, capability_id, operation }, { identity });
-    report(verdict(unknown(what), unlessError(heard, 'capability_not_found')));
+    report(verdict(unknown(what), unlessError(heard, 'capability_not_found', ...more)));
   }
 }
 
