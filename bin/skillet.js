@@ -2,6 +2,7 @@
 // Plain JavaScript that any Node reads, so that an old one is told what is missing. A small young generation costs a bot
 // that mostly waits nothing, and saves some 25 MB.
 import process from 'node:process';
+import { setTimeout } from 'node:timers';
 
 const needed = 24;
 const major = Number(process.versions.node.split('.')[0]);
@@ -16,3 +17,5 @@ const { enableCompileCache } = await import('node:module');
 enableCompileCache();
 const { main } = await import('../src/cli/main.ts');
 await main(process.argv.slice(2));
+// All is done; what a plugin left open must not keep the process.
+setTimeout(() => process.exit(), 1_000).unref();

@@ -121,3 +121,12 @@ test('X6 config check says what start would say of plugins, skill list has their
   const rows = (JSON.parse(skills.stdout) as { skills: { name: string; origin: string }[] }).skills;
   assert.equal(rows.find(({ name }) => name === 'settle-up')?.origin, 'integration');
 });
+
+test('X6 what a plugin leaves open keeps no command from ending', async (t) => {
+  const cli = await openCliHome(t);
+  const folder = await makePlugin(t, `setInterval(() => undefined, 1000);\n${onePlugin("name: 'mine'")}`);
+  await cli.write('config.toml', listed(folder));
+  const { code, stdout } = await cli.run(['config', 'check', '--config', 'config.toml']);
+  assert.equal(code, 0);
+  assert.match(stdout, /is fine/);
+});
