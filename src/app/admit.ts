@@ -7,10 +7,10 @@ import type { Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
 import { createSeldom } from './audit/seldom.ts';
 import type { Commands } from './commands.ts';
+import type { GuardSignIns } from './guard-sign-ins.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { People } from './people.ts';
 import type { Presses } from './presses.ts';
-import type { SettingsTalk } from './settings-talk.ts';
 import type { Strangers } from './strangers.ts';
 import type { Voice } from './voice.ts';
 
@@ -29,22 +29,26 @@ export function createAdmit(options: {
   strangers: Strangers;
   commands: Commands;
   presses: Presses;
+  /** Takes out what was pasted from a sign-in page (C6). */
+  signIns: GuardSignIns;
   /** Takes a text that answers what the bot asked. */
   answerAsks(message: Message): Promise<boolean>;
   /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
-  settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
+  settings: Readonly<{ takeValue(message: Message): Promise<boolean> }>;
   moved: MovedChats;
   voice: Voice;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): OnEvent {
-  const { store, people, strangers, commands, presses, answerAsks, settings } = options;
+  const { store, people, strangers, commands, presses, signIns, answerAsks, settings } = options;
   const { moved, voice, audit, clock, log } = options;
   const isDue = createSeldom(refusalEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
-    const { message } = event;
+    // Before anything is decided, stored or logged of it.
+    if (await signIns.takes(event.message)) return;
+    const message = await signIns.clean(event.message);
     if ((await strangers.claims(message)) || (await settings.takeValue(message))) return;
     const decision = await people.decide(message);
     if (!decision.allowed) {
@@ -63,7 +67,7 @@ export function createAdmit(options: {
         });
       return strangers.meet(message, decision.code);
     }
-    if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
+    if ((await answerAsks(message)) || (await commands.atOnce(message))) return;
     const conversation = (await event.openThread?.()) ?? message.conversation;
     await accept({ ...message, conversation }, event.join);
   }
@@ -83,7 +87,9 @@ export function createAdmit(options: {
     log.debug({ message: message.id, accepted }, 'a message was accepted');
   }
 
-  async function onEdited(message: Message): Promise<void> {
+  async function onEdited(edited: Message): Promise<void> {
+    if (await signIns.takes(edited)) return;
+    const message = await signIns.clean(edited);
     if ((await people.decide(message)).allowed) await store.inbox.replace(message);
   }
 
@@ -106,16 +112,7 @@ export function createAdmit(options: {
       case 'edited':
         return onEdited(event.message);
       case 'press':
-        return presses.press(
-          event.press,
-          (message) => onMessage({ type: 'message', message }),
-          event.openForm,
-        );
-      case 'form': {
-        const problems = await settings.takeForm(event.filled);
-        if (problems !== undefined) event.refuse(problems);
-        return;
-      }
+        return presses.press(event.press, (message) => onMessage({ type: 'message', message }));
       case 'moved':
         return onMoved(event.from, event.to);
     }

@@ -1,6 +1,5 @@
 import type { Channel } from '../core/channel.ts';
 import { chatIdOf } from '../core/conversation.ts';
-import type { OpenForm } from '../core/form.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import { shownIdLength, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
@@ -8,6 +7,7 @@ import { oneLine } from '../core/text.ts';
 import type { ListedItem, Store } from '../stores/store.ts';
 import type { Approvals } from './approvals.ts';
 import type { Budgets } from './budgets.ts';
+import type { Capabilities } from './create-capabilities.ts';
 import { completeChat } from './complete-chat.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Live } from './live.ts';
@@ -20,7 +20,7 @@ import { taskId, tasksHere, workHere } from './work-here.ts';
 
 export type Commands = Readonly<{
   /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
-  atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
+  atOnce(message: Message): Promise<boolean>;
   /** What a message asks for by name, judged now. */
   resolve(message: Message): Promise<Resolved | undefined>;
   /** The answer to a skill called where it does not work, naming the way (A11). */
@@ -48,19 +48,18 @@ export function createCommands(options: {
   useOf(message: Message): Promise<SkillUse>;
   approvals: Pick<Approvals, 'settled'>;
   budgets: Pick<Budgets, 'today'>;
+  capabilities: Pick<Capabilities, 'callOff'>;
   channels: ReadonlyMap<string, Channel>;
   /** What owners are told by `/status`: a sentence each. */
   notices(): readonly string[];
   settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
   voice: Voice;
 }): Commands {
-  const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, settings, voice } =
-    options;
+  const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, voice } = options;
+  const { capabilities, settings } = options;
   const seen = store.keyed('commands');
 
-  const answers: Readonly<
-    Record<AtOnce, (message: Message, args: string, openForm?: OpenForm) => Promise<Answer>>
-  > = {
+  const answers: Readonly<Record<AtOnce, (message: Message, args: string) => Promise<Answer>>> = {
     start: async (message, args) => {
       const named = /^skill_(.+)$/.exec(args)?.[1];
       const skill = (await usable(message)).find(
@@ -80,6 +79,7 @@ export function createCommands(options: {
       return { text: listText(skills), ...(buttons.length === 0 ? {} : { more: { buttons } }) };
     },
     stop: async (message, args) => {
+      if (args === '') await capabilities.callOff(message.sender.id, message.conversation);
       const means = { isOwner: await people.isOwner(message.sender.id), store, approvals };
       return { text: await (args === '' ? stopWork(message, means) : stopTask(message, args, means)) };
     },
@@ -103,8 +103,8 @@ export function createCommands(options: {
         text: `You: \`${sender.id}\` (${role})\n\nChat: \`${chatIdOf(conversation)}\`, ${chatType}${external ? ', shared with others' : ''}`,
       };
     },
-    async settings(message, args, openForm) {
-      const { text, buttons } = await settings.answer(message, args, openForm);
+    async settings(message, args) {
+      const { text, buttons } = await settings.answer(message, args);
       return { text, more: { buttons } };
     },
     exit: async () => ({ text: 'Only the terminal can leave. /new starts afresh.' }),
@@ -141,7 +141,7 @@ export function createCommands(options: {
 
   return {
     resolve,
-    async atOnce(event, openForm) {
+    async atOnce(event) {
       if (event.command === undefined) return false;
       const first = await resolve(event);
       if (first?.kind !== 'built-in' || first.name === 'new' || first.name === 'clear') return false;
@@ -151,7 +151,7 @@ export function createCommands(options: {
       const asked = message === event ? first : await resolve(message);
       if (asked?.kind !== 'built-in' || asked.name === 'new' || asked.name === 'clear') return false;
       const { name, args } = asked;
-      const { text, more } = await answers[name](message, args, openForm);
+      const { text, more } = await answers[name](message, args);
       await voice.answer(message, text, more);
       await seen.set(message.id, true, rememberMs);
       return true;

@@ -13,6 +13,7 @@ import type { Store } from '../stores/store.ts';
 import type { Approvals } from './approvals.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { Budgets } from './budgets.ts';
+import type { Capabilities } from './create-capabilities.ts';
 import { createChainedSkills } from './chained-skills.ts';
 import { createAttendTask } from './attend-task.ts';
 import { costOf } from './cost-of.ts';
@@ -48,6 +49,7 @@ export function createAgent(options: {
   /** Tools that reach the internet, as config has them now. */
   web: () => readonly Tool[];
   outside: OutsideTools;
+  capabilities: Pick<Capabilities, 'tools' | 'lacking'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
   settings: Pick<SettingsInForce, 'forCall'>;
@@ -59,7 +61,12 @@ export function createAgent(options: {
   const { live, store, sandbox, available, meter, clock, log } = options;
   const questions = createQuestions({ store, clock });
   const judgeCalls = createJudgeCalls(options);
-  const readiness = createReadiness({ config: () => live().config, mode: sandbox.mode, available });
+  const readiness = createReadiness({
+    config: () => live().config,
+    mode: sandbox.mode,
+    available,
+    lackingCapabilities: options.capabilities.lacking,
+  });
   const availability = createAvailability(available);
   const chained = createChainedSkills({
     ...options,

@@ -6,6 +6,7 @@ import type { Bot, BotParts } from './bot.ts';
 import { createBudgets } from './budgets.ts';
 import { cleanAudit, cleanChannel, cleanOperate, cleanStore } from './clean-doors.ts';
 import { createChatSettings } from './chat-settings.ts';
+import { createCapabilities } from './create-capabilities.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { createDoor } from './create-door.ts';
@@ -98,6 +99,8 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
+  const basics = { store, channels, voice, audit, clock, log };
+  const capabilities = createCapabilities({ live: current, ...basics, env: parts.env });
   const budgets = createBudgets({ config: () => live.config, store, clock });
   const { sandbox } = parts.skillSandbox;
   const ofPlugins = createPluginCalls({
@@ -119,17 +122,12 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const settings = createSettings({
+    ...basics,
     live: current,
-    store,
     chats: chatSettings,
     web,
     outside,
     people,
-    channels,
-    voice,
-    audit,
-    clock,
-    log,
   });
   const commands = createCommands({
     live: current,
@@ -140,19 +138,21 @@ export function createBot(parts: BotParts): Bot {
     useOf,
     approvals,
     budgets,
+    capabilities,
     channels,
     notices: () => parts.plugins.diagnostics.map(({ message }) => live.redact(message)),
     settings,
     voice,
   });
   const agent = createAgent({
+    ...basics,
     live: current,
     web,
     outside,
     settings,
+    capabilities,
     moved,
     handOver,
-    store,
     library,
     ...parts.skillSandbox,
     useOf,
@@ -160,24 +160,19 @@ export function createBot(parts: BotParts): Bot {
     approvals,
     rules,
     budgets,
-    audit,
     meter,
-    clock,
-    log,
   });
   const showWork = createShowWork({ channels, outbox: store.outbox, clock, log });
   const item = createHandleItem({
-    store,
-    channels,
+    ...basics,
     people,
     commands,
     moved,
     ...agent,
     budgets,
+    capabilities,
     useOf,
     showWork,
-    voice,
-    log,
   });
   const lanes = createLanes({
     inbox: store.inbox,
@@ -195,25 +190,23 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const admit = createDoor({
-    store,
+    ...basics,
     people,
     pairing,
     welcome,
     authoring,
     approvals,
+    capabilities,
     commands,
     settings,
     moved,
-    voice,
-    audit,
-    clock,
-    log,
   });
   const forget = createForgetSomebody({
     store,
     people,
     pairing,
     rules,
+    capabilities,
     settings: chatSettings,
     files,
     access: () => accessSettings(live.config),
@@ -225,6 +218,7 @@ export function createBot(parts: BotParts): Bot {
   const stopping = new AbortController();
   const chore = { store, clock, log, signal: stopping.signal };
   let sourcesWatched: Promise<void> | undefined;
+  let attended: Promise<void> | undefined;
 
   const skills = createFollowSkills({ library, live: current, channels, signals: store.signals, audit, log });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
@@ -243,6 +237,7 @@ export function createBot(parts: BotParts): Bot {
         approvals: authoring.approvals,
         rules,
         mcp: mcp.operations,
+        capabilities: capabilities.operations,
         audit,
       }),
       clean,
@@ -254,6 +249,8 @@ export function createBot(parts: BotParts): Bot {
       });
       await settings.load();
       await mcp.start();
+      capabilities.report();
+      attended = capabilities.attend(stopping.signal);
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
@@ -269,7 +266,7 @@ export function createBot(parts: BotParts): Bot {
       const ended = lanes.stop(live.config.bot.shutdownSeconds * 1_000);
       health.stop();
       await ended;
-      await Promise.all([sourcesWatched, delivery.stop(deliveryGraceMs), mcp.stop()]);
+      await Promise.all([sourcesWatched, attended, delivery.stop(deliveryGraceMs), mcp.stop()]);
       await audit.settled();
     },
     async cancel(lane) {
@@ -287,6 +284,7 @@ export function createBot(parts: BotParts): Bot {
       apply(config) {
         live = liveOf(config);
         mcp.follow();
+        capabilities.report();
         skills.changed(library.current());
       },
       voice,

@@ -4,6 +4,7 @@ import type { AccessSettings } from '../core/access-settings.ts';
 import type { Clock } from '../core/clock.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
+import type { CapabilityRecords } from '../stores/capability-records.ts';
 import type { Forgotten, Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { ChatSettings } from './chat-settings.ts';
@@ -18,7 +19,7 @@ export type ForgottenPerson = Readonly<{
   /** They were paired, an owner by claim, or had asked to be let in. */
   known: boolean;
   /** Rows removed or rewritten; folders of files, and files on their way. */
-  removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number }>;
+  removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;
   /** The config names them: unless that is changed they may go on talking. */
   inConfig: boolean;
 }>;
@@ -34,6 +35,7 @@ export function createForgetSomebody(options: {
   people: Pick<People, 'forget'>;
   pairing: Pick<Pairing, 'forget'>;
   rules: Pick<StandingRules, 'forget'>;
+  capabilities: Pick<CapabilityRecords, 'forget'>;
   settings: Pick<ChatSettings, 'forget'>;
   files: Pick<KeptFiles, 'forget'>;
   access(): AccessSettings;
@@ -42,7 +44,8 @@ export function createForgetSomebody(options: {
   clock: Clock;
   log: Log;
 }): ForgetSomebody {
-  const { store, people, pairing, rules, settings, files, access, audit, waitMs, clock, log } = options;
+  const { store, people, pairing, rules, capabilities, settings, files, access, audit, waitMs, clock, log } =
+    options;
 
   async function theirs(sender: string): Promise<readonly string[]> {
     const waiting = await store.inbox.list('waiting');
@@ -72,10 +75,11 @@ export function createForgetSomebody(options: {
     // Before the rows: with them the store clears away what deleted values left on the disk.
     await audit.forget([sender]);
     await settings.forget(sender, []);
+    const accounts = await capabilities.forget(sender);
     const { places, files: onTheWay, ...rows } = await store.forget(sender);
     await audit.forget(places);
     await settings.forget(sender, places);
-    const removed = { ...rows, files: await files.forget({ places, files: onTheWay }) };
+    const removed = { ...rows, accounts, files: await files.forget({ places, files: onTheWay }) };
     const subject = createHash('sha256').update(sender).digest('hex');
     await audit.record({ event: 'forgotten', subject, counts: removed });
     log.info({ subject, ...removed }, 'a person was forgotten');

@@ -21,6 +21,7 @@ import { makeCeiling } from '../tools/ceiling.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import { auditOfCall } from './audit/audit-call.ts';
 import type { Audit } from './audit/create-audit.ts';
+import type { Capabilities } from './create-capabilities.ts';
 import type { ChainedSkills } from './chained-skills.ts';
 import type { JudgeCalls } from './judge-calls.ts';
 import type { Live } from './live.ts';
@@ -50,6 +51,7 @@ export function createGrantRun(options: {
   judgeCalls: JudgeCalls;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
+  capabilities: Pick<Capabilities, 'tools'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
   settings: Pick<SettingsInForce, 'forCall'>;
@@ -68,6 +70,7 @@ export function createGrantRun(options: {
     judgeCalls,
     web,
     outside,
+    capabilities,
     moved,
     handOver,
     questions,
@@ -141,6 +144,7 @@ export function createGrantRun(options: {
       ...own,
       asking,
       ...(chains ? [await chained(skill, run, context.requester)] : []),
+      ...capabilities.tools(skill, run.id),
       ...(await outside.offered(context.requester, 'run')),
     ];
     await makeRunFolders(folders);

@@ -17,6 +17,7 @@ import type { Handle } from './lanes.ts';
 import { mayStartAfresh, notAfresh } from './may-start-afresh.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { People } from './people.ts';
+import type { Capabilities } from './create-capabilities.ts';
 import type { ShowWork } from './show-work.ts';
 import { takeDown } from './take-down.ts';
 import { journalOf, type Tasks } from './tasks.ts';
@@ -42,6 +43,7 @@ export function createHandleItem(options: {
   people: People;
   commands: Commands;
   moved: MovedChats;
+  capabilities: Pick<Capabilities, 'callOff'>;
   turn: Turn;
   tasks: Tasks;
   grant(
@@ -58,7 +60,7 @@ export function createHandleItem(options: {
   log: Log;
 }): ItemHandling {
   const { store, channels, people, commands, moved, turn, tasks, grant, useOf } = options;
-  const { budgets, showWork, voice, log } = options;
+  const { budgets, capabilities, showWork, voice, log } = options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
@@ -136,6 +138,7 @@ export function createHandleItem(options: {
     ) {
       return voice.answer(message, notAfresh, { done: item.key });
     }
+    await capabilities.callOff(message.sender.id, message.conversation);
     await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
     await voice.answer(message, 'We start afresh. What was said before is put aside.', { done: item.key });
   }

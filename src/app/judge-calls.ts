@@ -76,9 +76,10 @@ export function createJudgeCalls(options: {
         const marked = await isMarked(call, { skill, transcript });
         const of = { tool: tool.name, risk, requester, marked, ...ofSkill };
         const { action, eachTime } = decidePolicy(live().config.policy, of);
-        if (action === 'allow') return { allowed: true };
+        if (action === 'allow' && call.shown === undefined) return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
-        return { confirm: true, eachTime, marked };
+        // What changes something behind a capability is asked for each time, whatever policy says (C5).
+        return { confirm: true, eachTime: eachTime || call.shown !== undefined, marked };
       };
       const first = await judged();
       if (!('confirm' in first)) return first;
@@ -94,7 +95,7 @@ export function createJudgeCalls(options: {
       if (standing !== undefined && (await rules.covers(standing))) return { allowed: true };
       const asked: AskedCall = {
         tool: tool.name,
-        input: call.input,
+        input: call.shown ?? call.input,
         ...bound,
         ...(standing === undefined ? {} : { standing }),
         ...(first.marked ? { because: outwards } : {}),

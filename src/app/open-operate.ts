@@ -6,6 +6,8 @@ import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import { createKeptServers } from '../tools/mcp/kept-servers.ts';
 import { createAudit } from './audit/create-audit.ts';
+import { createCapabilityBase } from './capability-base.ts';
+import { createCapabilityOperations } from './capability-operations.ts';
 import { createSkillApprovals } from './approve-skill.ts';
 import { createChatSettings } from './chat-settings.ts';
 import type { Operate } from './control.ts';
@@ -41,6 +43,7 @@ export async function openOperate(
     people,
     pairing,
     rules,
+    capabilities: store.capabilities,
     settings: createChatSettings({
       stored: store.keyed('tool-settings'),
       moved,
@@ -67,8 +70,27 @@ export async function openOperate(
     redact: (text) => text,
     audit,
   });
+  const base = createCapabilityBase({
+    config: () => config,
+    records: store.capabilities,
+    env: process.env,
+    clock: systemClock,
+    log,
+  });
+  const capabilities = createCapabilityOperations(base, audit);
   return {
-    operate: createOperate({ store, people, pairing, welcome, forget, approvals, rules, mcp, audit }),
+    operate: createOperate({
+      store,
+      people,
+      pairing,
+      welcome,
+      forget,
+      approvals,
+      rules,
+      mcp,
+      capabilities,
+      audit,
+    }),
     close: store.close,
   };
 }

@@ -3,6 +3,7 @@ import { OperatorError } from '../core/errors.ts';
 import type { Store, UsageRow } from '../stores/store.ts';
 import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
 import type { Audit } from './audit/create-audit.ts';
+import type { CapabilityOperations } from './capability-operations.ts';
 import type { Operate } from './control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import type { McpOperations } from './mcp-operations.ts';
@@ -21,9 +22,10 @@ export function createOperate(options: {
   approvals: SkillApprovals;
   rules: Pick<StandingRules, 'list' | 'revoke'>;
   mcp: McpOperations;
+  capabilities: CapabilityOperations;
   audit: Audit;
 }): Operate {
-  const { store, people, pairing, welcome, forget, approvals, rules, mcp, audit } = options;
+  const { store, people, pairing, welcome, forget, approvals, rules, mcp, capabilities, audit } = options;
   const { inbox } = store;
 
   async function drop(key: string): Promise<boolean> {
@@ -88,6 +90,13 @@ export function createOperate(options: {
         return mcp.list();
       case 'mcp agree':
         return mcp.agree(argument);
+      case 'capability list':
+        return capabilities.list();
+      case 'capability accounts':
+        return capabilities.accounts();
+      case 'capability revoke':
+        await capabilities.revoke(account.parse(JSON.parse(argument)));
+        return { revoked: true };
       case 'audit tail':
         return audit.tail(Number(argument));
       case 'audit verify':
@@ -119,6 +128,8 @@ const installed = z.object({
   commit: z.string().optional(),
   skills: z.array(z.string()),
 });
+
+const account = z.object({ sender: z.string(), capability: z.string(), ref: z.string() });
 
 function decided(outcome: ApprovalOutcome): ApprovalOutcome {
   const { name } = outcome;

@@ -1,11 +1,11 @@
 import type { Press } from '../core/channel.ts';
-import type { OpenForm } from '../core/form.ts';
 import { parseCommand } from '../core/parse-command.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Store } from '../stores/store.ts';
 import { askAnswers, type Approvals } from './approvals.ts';
 import type { ApprovalOutcome } from './approve-skill.ts';
+import type { ConfirmAccounts } from './confirm-accounts.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
@@ -16,7 +16,7 @@ import { partKey, type Voice, type VoiceOptions } from './voice.ts';
 
 export type Presses = Readonly<{
   /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. */
-  press(press: Press, say: (message: Message) => Promise<void>, openForm?: OpenForm): Promise<void>;
+  press(press: Press, say: (message: Message) => Promise<void>): Promise<void>;
 }>;
 
 /** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
@@ -28,12 +28,14 @@ export function createPresses(options: {
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
   approvals: Approvals;
   settings: Pick<SettingsTalk, 'press'>;
+  confirmations: Pick<ConfirmAccounts, 'answer'>;
   store: Pick<Store, 'outbox' | 'commit'>;
   voice: Pick<Voice, 'rows'>;
   now: () => number;
   log: Log;
 }): Presses {
-  const { people, pairing, welcome, authoring, approvals, settings, store, voice, now, log } = options;
+  const { people, pairing, welcome, authoring, approvals, confirmations, settings, store, voice, now, log } =
+    options;
 
   async function decidePairing(press: Press, verdict: string, code: string): Promise<void> {
     if (!(await people.isOwner(press.sender.id))) {
@@ -81,8 +83,8 @@ export function createPresses(options: {
     await store.commit({ outbox: voice.rows(conversation, key, outcome, more) });
   }
 
-  async function changeSettings(press: Press, openForm: OpenForm | undefined): Promise<void> {
-    const view = await settings.press(press, openForm);
+  async function changeSettings(press: Press): Promise<void> {
+    const view = await settings.press(press);
     if (view !== undefined) await show(press, view.text, { buttons: view.buttons });
   }
 
@@ -93,13 +95,21 @@ export function createPresses(options: {
     await approvals.answer(id, { sender: sender.id, conversation }, answer);
   }
 
+  async function confirmAccount({ sender, conversation }: Press, id: string, value: string): Promise<void> {
+    if (value !== 'yes' && value !== 'no') return;
+    const answered = await confirmations.answer(id, { sender: sender.id, conversation }, value === 'yes');
+    if (answered.kind === 'refused')
+      log.info({ flow: id, sender: sender.id }, 'a press on a linked account did not count');
+  }
+
   return {
-    async press(press, say, openForm) {
+    async press(press, say) {
       const [kind, ...rest] = press.action.split(':');
       if (kind === 'pair') return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
       if (kind === 'skill') return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
-      if (kind === settingPrefix) return changeSettings(press, openForm);
+      if (kind === settingPrefix) return changeSettings(press);
       if (kind === 'ask') return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
+      if (kind === 'link') return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
       if (kind !== 'run')
         return log.info({ action: press.action }, 'a button that means nothing any more was pressed');
       const text = `/${rest.join(':')}`;

@@ -24,8 +24,10 @@ export function createReadiness(options: {
   config: () => Config;
   mode: SandboxMode;
   available: () => AvailablePackages;
+  /** See `Capabilities.lacking`. */
+  lackingCapabilities(skill: Skill): string | undefined;
 }): Readiness {
-  const { config, mode, available } = options;
+  const { config, mode, available, lackingCapabilities } = options;
   return (skill) => {
     const missing = skill.packages.length === 0 ? [] : missingPackages(skill, available());
     if (missing.length > 0) {
@@ -52,12 +54,8 @@ export function createReadiness(options: {
         `${skill.name} is not set up. The operator adds to config.toml:\n[skills.${skill.name}]\n${lines}`,
       );
     }
-    if (skill.capabilities.length > 0) {
-      return fail(
-        'CAPABILITY_UNAVAILABLE',
-        `no provider is set up for ${skill.capabilities.join(', ')}, which ${skill.name} needs.`,
-      );
-    }
+    const lacking = lackingCapabilities(skill);
+    if (lacking !== undefined) return fail('CAPABILITY_UNAVAILABLE', lacking);
     return undefined;
   };
 }

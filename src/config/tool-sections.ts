@@ -52,6 +52,7 @@ export const sandboxSection = section({
 
 /** `[capabilities.providers.NAMESPACE]`: the programs behind sensitive systems (C1). */
 export const capabilitiesSection = section({
+  key_file: z.string().min(1).optional(),
   providers: z
     .record(
       z.string(),

@@ -33,6 +33,15 @@ export type Requester = Readonly<{
   sender: string;
 }>;
 
+/**
+ * What a tool says of one call before policy judges it (T7): that it is refused as it stands, or how much harm this very call
+ * could do. With `asks` a person is asked each time, whatever policy allows; they see `shown`, and a refusal carries that code.
+ */
+export type CallTerms = Readonly<
+  | { refused: Envelope }
+  | { refused?: undefined; risk: Risk; asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode }> }
+>;
+
 /** A file that a tool hands over for the person (T12). */
 export type Artifact = Readonly<{
   /** What the person sees it called; a path is cut to its last name. */
@@ -69,6 +78,8 @@ export type ToolContext = Readonly<{
   /** The run that makes the call; absent where it is the main agent. */
   run?: Readonly<{ id: string; skill: string }>;
   signal: AbortSignal;
+  /** What a person was shown and agreed to, where the call's terms asked for that. */
+  agreed?: unknown;
   /** What is set of this tool in this chat (X3): `run` of `defineTool` gets it checked, defaults filled in. */
   settings: SettingValues;
   /** Says in a few words what is going on; a person may see it (U13). */
@@ -116,6 +127,11 @@ export type Tool = Readonly<{
   settings?: ToolSettings;
   /** What is wrong with an input, for the model to act on; nothing where `run` would take it (T1). */
   check(input: unknown): string | undefined;
+  /** Judges one call of a valid input; absent: every call is as the tool is declared. */
+  terms?(
+    input: unknown,
+    context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
+  ): Promise<CallTerms>;
   /** Validates, then runs. A failed validation is an ARGUMENTS_INVALID envelope that the model can act on (T1). */
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;

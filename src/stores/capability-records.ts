@@ -36,6 +36,8 @@ export type FlowChange = Readonly<{ state: FlowState; sealed: string; dueAt?: nu
 export type CapabilityRecords = Readonly<{
   /** Makes this the check of the key that everything here is sealed with, where there is none yet; gives the one in force. */
   claimKey(check: string): Promise<string>;
+  /** That check; nothing where no key was ever used. */
+  keyCheck(): Promise<string | undefined>;
   /** Oldest first; of one person, of one capability, where they are named. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
   /** False where there was none. */

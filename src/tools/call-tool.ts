@@ -9,6 +9,7 @@ import type { CallTool, ToolCall } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
 import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../stores/store-fault.ts';
+import { notAllowed } from './not-allowed.ts';
 import { reasonOf, toldOf } from './reason-of.ts';
 import { riskOf } from './risk.ts';
 
@@ -18,6 +19,8 @@ export type JudgedCall = Readonly<{
   tool: Tool;
   input: unknown;
   risk: Risk;
+  /** A person has to agree to this very call, and sees this. */
+  shown?: unknown;
   requester: Requester;
 }>;
 
@@ -56,8 +59,8 @@ const inputLimit = 200_000;
 const outputLimit = 30_000;
 
 /**
- * The one door for effects: ceiling → validation → policy → approval → journal → run → redaction → cut → audit. The ceiling is judged here
- * for each call, whatever the model was shown (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled call is
+ * The one door for effects: ceiling → validation → terms → policy → approval → journal → run → redaction → cut → audit. The ceiling
+ * is judged here for each call, whatever the model was shown (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled call is
  * CANCELLED and no error (T11).
  */
 export function createCallTool(options: {
@@ -88,7 +91,7 @@ export function createCallTool(options: {
     const tool = tools.get(call.name);
     const blocked = tool === undefined || !ceiling.allows(call.name, call.input);
     const { envelope, text } = blocked
-      ? rendered(notAllowed(call.name))
+      ? rendered(notAllowed(call.name, tools, ceiling))
       : await attempt(call, tool, signal, made);
     const durationMs = Math.round(performance.now() - began);
     // What another lane's call came to was recorded there.
@@ -125,12 +128,26 @@ export function createCallTool(options: {
     if (signal.aborted) return cancelled;
     const problem = problemOf(call, tool);
     if (problem !== undefined) return fail('ARGUMENTS_INVALID', problem);
+    const terms = await tool.terms?.(call.input, { requester, toolUseId: call.id, signal });
+    if (signal.aborted) return cancelled;
+    if (terms?.refused !== undefined) return terms.refused;
+    made.risk = terms?.risk ?? riskOf(tool);
+    const { asks } = terms ?? {};
     const denial = await judge(
-      { id: call.id, tool, input: call.input, risk: riskOf(tool), requester },
+      {
+        id: call.id,
+        tool,
+        input: call.input,
+        risk: made.risk,
+        ...(asks === undefined ? {} : { shown: asks.shown }),
+        requester,
+      },
       signal,
       made,
     );
     if (signal.aborted) return cancelled;
+    if (denial !== undefined && asks !== undefined && made.policy !== 'unanswered')
+      return fail(asks.refusedAs, denial.errors.map(({ code, message }) => `${code}: ${message}`).join('; '));
     if (denial !== undefined) return denial;
     const set = await settings(tool);
     made.unjournalled = true;
@@ -149,6 +166,7 @@ export function createCallTool(options: {
       turn,
       ...(run === undefined ? {} : { run }),
       signal,
+      ...(asks === undefined ? {} : { agreed: asks.shown }),
       settings: set,
       progress: (line) => onProgress(oneLine(redact(line), 200)),
       settle: (item) => (made.settles = item),
@@ -191,22 +209,6 @@ export function createCallTool(options: {
     }
   }
 
-  function notAllowed(name: string): Envelope {
-    const available = ceiling.names.filter((known) => tools.has(known));
-    if (available.includes(name) && ceiling.commands !== undefined) {
-      const starts = ceiling.commands.join(' | ');
-      return fail(
-        'TOOL_NOT_ALLOWED',
-        `${name} takes one simple command here, beginning with: ${starts} (no operators, expansions or line ends)`,
-      );
-    }
-    const written = JSON.stringify(oneLine(name, 100));
-    return fail(
-      'TOOL_NOT_ALLOWED',
-      `${written} is no tool you may use. Available: ${available.join(', ') || 'none'}`,
-    );
-  }
-
   async function record(
     call: ToolCall,
     tool: Tool | undefined,
@@ -214,7 +216,7 @@ export function createCallTool(options: {
       envelope,
       blocked,
       durationMs,
-      made: { policy, approvedBy },
+      made: { policy, approvedBy, risk },
     }: Readonly<{ envelope: Envelope; blocked: boolean; durationMs: number; made: Made }>,
   ): Promise<void> {
     const event = blocked ? 'tool_call_blocked' : 'tool_call';
@@ -232,7 +234,7 @@ export function createCallTool(options: {
         tool: name,
         requester,
         input: redact(jsonOf(call.input)).slice(0, inputLimit),
-        ...(tool === undefined ? {} : { risk: riskOf(tool) }),
+        ...(tool === undefined ? {} : { risk: risk ?? riskOf(tool) }),
         ...(policy === undefined ? {} : { policy }),
         ...(approvedBy === undefined ? {} : { approvedBy }),
         ok: envelope.ok,
@@ -258,6 +260,7 @@ type Made = {
   marks?: true;
   policy?: string;
   approvedBy?: string;
+  risk?: Risk;
   readonly artifacts: Delivered[];
 };
 

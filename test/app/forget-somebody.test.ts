@@ -18,6 +18,7 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
     people: { forget: async () => false },
     pairing: { forget: async () => false },
     rules: { forget: async () => undefined },
+    capabilities: store.capabilities,
     settings: { forget: async () => undefined },
     files: { forget: async () => 0 },
     access: () => ({

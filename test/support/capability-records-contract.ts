@@ -27,9 +27,11 @@ const flow = (more: Partial<KeptFlow> = {}): Omit<KeptFlow, 'state'> => ({
 /** What accounts, sign-ins and outcomes of capabilities rest on (C6, C8). */
 export function capabilityRecordsContract(storeTest: StoreTest): void {
   storeTest('C6 one key seals everything: the first check value stays', async ({ capabilities }) => {
+    assert.equal(await capabilities.keyCheck(), undefined);
     const claimed = await Promise.all(['one', 'two'].map((check) => capabilities.claimKey(check)));
     assert.equal(new Set(claimed).size, 1);
     assert.equal(await capabilities.claimKey('three'), claimed[0]);
+    assert.equal(await capabilities.keyCheck(), claimed[0]);
   });
 
   storeTest('C6 a pending flow is given again, not replaced, until it is over', async ({ capabilities }) => {

@@ -54,6 +54,23 @@ export type AuditEvent = Readonly<
       conversation: string;
       by: string;
     }
+  /** A use of a capability by a run (C5). `outcome`: `ok`, `replayed` or a code of C7. */
+  | (AuditPlace & {
+      event: 'capability_call';
+      skill: string;
+      run: string;
+      capability: string;
+      operation: string;
+      outcome: string;
+    })
+  /** A step of linking an account (C6): the link was sent, an answer was pasted, a provider failed, the person had their say. */
+  | (AuditPlace & {
+      event: 'capability_sign_in';
+      capability?: string;
+      step: 'link' | 'answer' | 'provider' | 'confirmation';
+      outcome: string;
+    })
+  | { event: 'capability_revoked'; sender: string; capability: string }
   /** Said once an hour of each sender and code. */
   | (AuditPlace & { event: 'message_refused'; code: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })

@@ -81,6 +81,7 @@ export function createCapabilityRecords(connection: Connection): CapabilityRecor
         claim.run(check);
         return claimed.get()?.check_value ?? '';
       }),
+    keyCheck: async () => claimed.get()?.check_value,
     accounts: async ({ sender, capability }) =>
       (sender === undefined ? everybodys : theirs)
         .all(sender ?? '', capability ?? null)

@@ -27,6 +27,12 @@ export function createCapabilityRecords({ query, transaction }: Database): Capab
         );
         return rows[0]?.check ?? '';
       }),
+    async keyCheck() {
+      const { rows } = await query<Readonly<{ check: string }>>(
+        'SELECT check_value AS check FROM skillet.capability_key',
+      );
+      return rows[0]?.check;
+    },
     async accounts({ sender, capability }) {
       const { rows } = await query<KeptAccount>(
         `SELECT sender, capability, name, sealed, linked_at AS "linkedAt" FROM skillet.capability_accounts

@@ -1,0 +1,79 @@
+import type { Config } from '../config/complete-config.ts';
+import { namespaceForm } from './bridge-contract.ts';
+import type { BridgeProvider } from './call-bridge.ts';
+
+export type ConfiguredProviders = Readonly<{
+  get(namespace: string): BridgeProvider | undefined;
+  /** By namespace. */
+  all: readonly BridgeProvider[];
+  /** What of the config names no provider, for the operator. */
+  problems: readonly string[];
+}>;
+
+/** Providers that a bundled skill brings along: switched on with the skill (C1, C9). */
+const presets: Readonly<Record<string, BridgeProvider>> = {
+  gog: { namespace: 'gog', command: ['gogcli', 'bridge'], timeoutSeconds: 30 },
+};
+
+/**
+ * The providers that config names (C1): `[capabilities.providers.NAMESPACE]` wins over `[skills.NAME.capability_provider]`,
+ * which goes over the skill's preset. One that is switched off is off, wherever else it is named; two that claim one namespace
+ * are none.
+ */
+export function configuredProviders({
+  capabilities,
+  skills,
+}: Pick<Config, 'capabilities' | 'skills'>): ConfiguredProviders {
+  const problems: string[] = [];
+  const found = new Map<string, BridgeProvider>();
+  const claimed = new Map<string, string>();
+
+  for (const [name, { enabled, capabilityProvider: own }] of Object.entries(skills.byName)) {
+    const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
+    // A preset is of an opt-in skill; whoever writes a provider out means it.
+    const wired = own === undefined ? preset !== undefined && enabled === true : enabled !== false;
+    if (!wired || own?.enabled === false) continue;
+    const where = `[skills.${name}.capability_provider]`;
+    const namespace = own?.namespace ?? preset?.namespace ?? name;
+    const command = own?.command ?? preset?.command;
+    if (command === undefined) {
+      problems.push(`${where} has no command`);
+      continue;
+    }
+    if (!namespaceForm.test(namespace)) {
+      problems.push(`${where}: "${namespace}" is no namespace: write namespace = "name" in small letters`);
+      continue;
+    }
+    const other = claimed.get(namespace);
+    if (other !== undefined) {
+      problems.push(`${where} and [skills.${other}] both bring the namespace ${namespace}: neither is used`);
+      found.delete(namespace);
+      continue;
+    }
+    claimed.set(namespace, name);
+    const timeoutSeconds = own?.timeoutSeconds ?? preset?.timeoutSeconds ?? defaultSeconds;
+    found.set(namespace, { namespace, command, timeoutSeconds });
+  }
+
+  for (const [namespace, { enabled, command, timeoutSeconds }] of Object.entries(capabilities.providers)) {
+    found.delete(namespace);
+    if (!enabled) continue;
+    const preset = Object.hasOwn(presets, namespace) ? presets[namespace] : undefined;
+    const program = command ?? preset?.command;
+    const where = `[capabilities.providers.${namespace}]`;
+    if (program === undefined) problems.push(`${where} has no command`);
+    else if (!namespaceForm.test(namespace))
+      problems.push(`${where} is no namespace: small letters, digits, "-" and "_"`);
+    else found.set(namespace, { namespace, command: program, timeoutSeconds });
+  }
+
+  const all = [...found.values()].sort((a, b) => (a.namespace < b.namespace ? -1 : 1));
+  return { get: (namespace) => found.get(namespace), all, problems };
+}
+
+const defaultSeconds = 30;
+
+/** The namespace of a capability id: what stands before its dot. */
+export function namespaceOf(capability: string): string {
+  return capability.slice(0, Math.max(0, capability.indexOf('.')));
+}

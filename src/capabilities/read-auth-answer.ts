@@ -1,0 +1,106 @@
+import type { CapabilityCode } from '../core/codes.ts';
+
+/** What a message says in answer to a sign-in page, if it does. */
+export type AuthAnswer = Readonly<
+  | { kind: 'none' }
+  /** `url` is null where it is the code alone. */
+  | { kind: 'code'; code: string; url: string | null; state: string | null }
+  /** The page said no. */
+  | { kind: 'refused'; state: string | null }
+  /** It is meant as one, and can't be used. */
+  | { kind: 'unusable'; problem: CapabilityCode; state: string | null }
+>;
+
+const longest = 4_096;
+const codeForm = /^[\w.~+/=%-]{4,2048}$/;
+
+/**
+ * Reads a pasted callback address, or a code, out of a message (C6), however it came: in brackets, broken over lines, with
+ * words around it. A bare code is a single word that no person would write by hand.
+ */
+export function readAuthAnswer(text: string): AuthAnswer {
+  const trimmed = text.trim();
+  if (trimmed.length > longest) return { kind: 'none' };
+  const urls = [...joined(trimmed).matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s<>"'`]+/gi)].map(([url]) => tidy(url));
+  const callbacks = urls.filter(isCallback);
+  const words = codeWords(urls.reduce((rest, url) => rest.replace(url, ' '), joined(trimmed)));
+  const [url, ...more] = callbacks;
+  if (url !== undefined) return more.length > 0 ? tooMany(callbacks) : fromUrl(url, words);
+  const [code, ...others] = words;
+  if (code !== undefined && others.length === 0) return { kind: 'code', code, url: null, state: null };
+  if (code !== undefined) return { kind: 'unusable', problem: 'capability_auth_code_conflict', state: null };
+  return isBareCode(trimmed)
+    ? { kind: 'code', code: bare(trimmed), url: null, state: null }
+    : { kind: 'none' };
+}
+
+function fromUrl(url: string, words: readonly string[]): AuthAnswer {
+  const given = parametersOf(url);
+  const state = single(given, 'state') ?? null;
+  const unusable = (problem: CapabilityCode): AuthAnswer => ({ kind: 'unusable', problem, state });
+  if (given === undefined || ['code', 'state', 'error'].some((name) => given.getAll(name).length > 1))
+    return unusable('capability_auth_callback_invalid');
+  if (given.has('error')) return { kind: 'refused', state };
+  const code = single(given, 'code');
+  if (code === undefined || code === '') return unusable('capability_auth_code_missing');
+  if (words.some((word) => word !== code)) return unusable('capability_auth_code_conflict');
+  if (!/^[\x21-\x7e]{1,2048}$/.test(code)) return unusable('capability_auth_callback_invalid');
+  return { kind: 'code', code, url, state };
+}
+
+function tooMany(urls: readonly string[]): AuthAnswer {
+  const codes = new Set(urls.map((url) => single(parametersOf(url), 'code')));
+  const [url = ''] = urls;
+  return codes.size === 1
+    ? fromUrl(url, [])
+    : { kind: 'unusable', problem: 'capability_auth_code_conflict', state: null };
+}
+
+/** Query and fragment together; nothing where it is no address. */
+function parametersOf(url: string): URLSearchParams | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const { search, hash } = new URL(url);
+  return new URLSearchParams([search.slice(1), hash.slice(1)].filter((part) => part !== '').join('&'));
+}
+
+/** Whether an address carries what sign-in pages send people back with. */
+function isCallback(url: string): boolean {
+  const given = parametersOf(url);
+  if (given === undefined) return /[?&#](?:code|state)=/.test(url);
+  return (given.has('state') && ['code', 'error'].some((name) => given.has(name))) || given.has('code');
+}
+
+/** Codes that words say are codes: `code: 4/0AX…`. */
+function codeWords(text: string): readonly string[] {
+  const named = [...text.matchAll(/(?:^|[\s?&])code\s*(?:is\s*)?[:=]\s*([^\s&]+)/gi)].map(([, code = '']) =>
+    tidy(code),
+  );
+  return [...new Set(named.filter((code) => codeForm.test(code)))];
+}
+
+/** One word of eight letters or more with a digit in it, or a very long one. */
+function isBareCode(text: string): boolean {
+  const word = bare(text);
+  if (!codeForm.test(word) || /^https?:/i.test(word)) return false;
+  return (word.length >= 8 && /\d/.test(word) && /[A-Za-z/._~-]/.test(word)) || word.length >= 24;
+}
+
+function bare(text: string): string {
+  return text.replace(/^[`"'<(]+|[`"'>)]+$/g, '');
+}
+
+/** Clients break long addresses over lines. */
+function joined(text: string): string {
+  return /^\s*<?[a-z][a-z0-9+.-]*:\/\/\S+(?:\s*\n\s*\S+)+\s*$/i.test(text)
+    ? text.replace(/\s*\n\s*/g, '')
+    : text;
+}
+
+function tidy(url: string): string {
+  return url.replace(/[)\]}>.,;!?`'"]+$/, '');
+}
+
+function single(given: URLSearchParams | undefined, name: string): string | undefined {
+  const values = given?.getAll(name) ?? [];
+  return values.length === 1 ? values[0] : undefined;
+}

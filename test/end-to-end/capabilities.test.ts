@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { isRun, resultsIn } from '../support/call-steps.ts';
+import { notesMain, openNotesProvider } from '../support/notes-provider.ts';
+import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
+
+const skill = (more = 'capabilities: [notes.book]\n') =>
+  `---\nname: notebook\ndescription: Keeps notes.\n${more}---\nUse the notebook.\n`;
+
+/** In a run: the calls that the person wrote as JSON, one after another; then what the last one gave. */
+const obedient: NonNullable<WholeBotOptions['script']> = (body) => {
+  if (!isRun(body)) {
+    const outputs = [...JSON.stringify(body.messages).matchAll(/<output>(.*?)<\/output>/g)];
+    return outputs.at(-1)?.[1]?.slice(0, 500) ?? 'Hm.';
+  }
+  const first = JSON.stringify(body.messages[0]?.content);
+  const calls = JSON.parse(
+    Buffer.from(/do ([\w+/=]+)/.exec(first)?.[1] ?? '', 'base64').toString(),
+  ) as readonly [string, object][];
+  const results = resultsIn(body);
+  const next = calls[results.length];
+  if (next === undefined) return `Ended with ${results.at(-1)}`;
+  return { content: [{ type: 'tool_use', id: `toolu_${results.length}`, name: next[0], input: next[1] }] };
+};
+const run = (...calls: readonly [string, object][]): string =>
+  `/notebook do ${Buffer.from(JSON.stringify(calls)).toString('base64')}`;
+const invoke = (operation: string, input: object): [string, object] => [
+  'capability_invoke',
+  { capability: 'notes.book', operation, input },
+];
+const begin: [string, object] = ['capability_auth', { action: 'begin' }];
+
+async function start(
+  t: TestContext,
+  flow = 'code',
+): Promise<WholeBot & { notes: Awaited<ReturnType<typeof openNotesProvider>> }> {
+  const notes = await openNotesProvider(t);
+  const command = [process.execPath, notesMain, '--data', notes.folder, '--page', notes.page, '--flow', flow];
+  const bot = await startWholeBot(t, {
+    flood: false,
+    toml: `[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n[skills]\nbundled = false\n[bot]\nshutdown_seconds = 1\n[capabilities.providers.notes]\ncommand = ${JSON.stringify(command)}\n`,
+    script: obedient,
+    skills: { notebook: skill() },
+  });
+  return { ...bot, notes };
+}
+
+/** Everything the bot has written and said to a model. */
+async function everything({ home, messages, log }: WholeBot): Promise<string> {
+  const files = await readdir(home, { recursive: true, withFileTypes: true });
+  const texts = await Promise.all(
+    files
+      .filter((file) => file.isFile())
+      .map((file) => readFile(path.join(file.parentPath, file.name), 'latin1')),
+  );
+  return [...texts, JSON.stringify(messages.requests), JSON.stringify(log.lines)].join('\n');
+}
+
+const linkIn = (text: string): URL =>
+  new URL(/http:\/\/\S+authorize\S+/.exec(text)?.[0].replace(/[>)].*$/, '') ?? '');
+
+/** Goes through the sign-in as a person does; gives the address they land on. */
+async function allow(bot: Awaited<ReturnType<typeof start>>, text: string): Promise<string> {
+  return bot.notes.decide(linkIn(text).searchParams.get('request') ?? '', 'allow');
+}
+
+test('C4 C6 a person links a notebook in a direct message, lists, reads and adds with approval; it survives a restart', async (t) => {
+  const bot = await start(t);
+  const ann = bot.telegram.person({ name: 'Ann' });
+  ann.says(run(invoke('list', {})));
+  await ann.dm.nextMessage(/capability_auth_required/);
+  ann.says(run(begin));
+  const link = await ann.dm.nextMessage(/asks to use notes\.book/);
+  await ann.dm.nextMessage(/pending/);
+  const landed = await allow(bot, link.text);
+  const code = new URL(landed).searchParams.get('code') ?? '';
+  ann.says(`here you are: ${landed}`);
+  const question = await ann.dm.nextMessage(/Is it yours/);
+  assert.match(question.text, /notebook/);
+  assert.deepEqual(question.buttons, ['Use it', 'Not mine']);
+  ann.says(run(invoke('list', {})));
+  await ann.dm.nextMessage(/capability_auth_required/);
+  ann.presses(question.id, 'Use it');
+  await bot.telegram.until('the outcome', () =>
+    ann.dm.sent().find(({ text }) => /^Linked: notes\.book/.test(text)),
+  );
+  ann.says(run(invoke('list', {})));
+  await ann.dm.nextMessage(/Ended with.*output/s);
+  ann.says(run(invoke('add', { text: 'Milk: two bottles' })));
+  const asked = await ann.dm.nextMessage(/wants to use.*capability_invoke/s);
+  assert.match(asked.text, /notes\.book[\s\S]*add[\s\S]*notebook[\s\S]*two bottles/);
+  assert.deepEqual(asked.buttons, ['Approve', 'Deny']);
+  ann.presses(asked.id, 'Approve');
+  await ann.dm.nextMessage(/Ended with/);
+  const again = await bot.restart();
+  ann.says(run(invoke('search', { query: 'bottles' })));
+  await ann.dm.nextMessage(/Milk/);
+  assert.ok(code.length > 10);
+  const kept = await everything(again);
+  assert.equal(kept.includes(code), false, 'the code is nowhere');
+  assert.equal((await everything(bot)).includes(code), false);
+});
