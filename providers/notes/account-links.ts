@@ -62,7 +62,7 @@ export function createAccountLinks({ storage, page, flow, now }: LinkOptions) {
         ? {
             ...shared,
             flow_type: 'authorization_code',
-            auth_url: `${page}/authorize?request=${answer.request}`,
+            auth_url: addressOf(page, { request: answer.request, state: callbackState, code_challenge }),
             expected_callback_state: callbackState,
           }
         : {
@@ -161,6 +161,12 @@ export function createAccountLinks({ storage, page, flow, now }: LinkOptions) {
       `what answers at ${page} is not the page of the notebook`,
     );
   }
+}
+
+/** Where the person goes. The page compares all of it with what it was told before. */
+function addressOf(page: string, query: Readonly<Record<string, string>>): string {
+  const all = { response_type: 'code', ...query, code_challenge_method: 'S256' };
+  return `${page}/authorize?${new URLSearchParams(all).toString()}`;
 }
 
 type KeptFlow = Readonly<{

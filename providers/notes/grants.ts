@@ -49,6 +49,12 @@ export function createGrants(now: () => number) {
       return { request: id, device_code, user_code: userCode, interval };
     },
 
+    /** Whether the address that a person opened is the one that this request was made for. */
+    began(id: string, { state, challenge }: Readonly<{ state: string; challenge: string }>): boolean {
+      const redirect = requests.get(id)?.redirect;
+      return redirect?.state === state && redirect.challenge === challenge;
+    },
+
     /** What is asked under this id, while nobody decided it. */
     asked(id: string): Asked | undefined {
       const request = requests.get(id);

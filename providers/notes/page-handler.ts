@@ -43,8 +43,14 @@ export function createPageHandler(grants: Grants, own: string): RequestListener 
     if (json) return answerJson(response, url.pathname, body);
     const form = new URLSearchParams(body);
     switch (`${method} ${url.pathname}`) {
-      case 'GET /authorize':
-        return confirm(response, url.searchParams.get('request') ?? '');
+      case 'GET /authorize': {
+        const id = url.searchParams.get('request') ?? '';
+        const isWhole = grants.began(id, {
+          state: url.searchParams.get('state') ?? '',
+          challenge: url.searchParams.get('code_challenge') ?? '',
+        });
+        return confirm(response, isWhole ? id : '');
+      }
       case 'GET /device':
         return html(response, 200, devicePage());
       case 'POST /device': {

@@ -11,6 +11,7 @@ import type { GuardSignIns } from './guard-sign-ins.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { People } from './people.ts';
 import type { Presses } from './presses.ts';
+import type { SettingsTalk } from './settings-talk.ts';
 import type { Strangers } from './strangers.ts';
 import type { Voice } from './voice.ts';
 
@@ -34,7 +35,7 @@ export function createAdmit(options: {
   /** Takes a text that answers what the bot asked. */
   answerAsks(message: Message): Promise<boolean>;
   /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
-  settings: Readonly<{ takeValue(message: Message): Promise<boolean> }>;
+  settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
   moved: MovedChats;
   voice: Voice;
   audit: Pick<Audit, 'record'>;
@@ -67,7 +68,7 @@ export function createAdmit(options: {
         });
       return strangers.meet(message, decision.code);
     }
-    if ((await answerAsks(message)) || (await commands.atOnce(message))) return;
+    if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
     const conversation = (await event.openThread?.()) ?? message.conversation;
     await accept({ ...message, conversation }, event.join);
   }
@@ -112,7 +113,16 @@ export function createAdmit(options: {
       case 'edited':
         return onEdited(event.message);
       case 'press':
-        return presses.press(event.press, (message) => onMessage({ type: 'message', message }));
+        return presses.press(
+          event.press,
+          (message) => onMessage({ type: 'message', message }),
+          event.openForm,
+        );
+      case 'form': {
+        const problems = await settings.takeForm(event.filled);
+        if (problems !== undefined) event.refuse(problems);
+        return;
+      }
       case 'moved':
         return onMoved(event.from, event.to);
     }

@@ -1,4 +1,4 @@
-import { conversationKey, type Conversation } from '../core/conversation.ts';
+import { conversationKey, type Conversation, type SeenChatType } from '../core/conversation.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
 import type { Tool } from '../core/tool.ts';
 import { layerSettings } from '../tools/layer-settings.ts';
@@ -9,6 +9,13 @@ import type { Live } from './live.ts';
 
 /** Where something is set and by whom. `person`: whose direct messages it is. */
 export type SettingPlace = Readonly<{ conversation: Conversation; by: string; person?: string }>;
+
+/** A person in a chat. */
+export type Who = Readonly<{ conversation: Conversation; chatType: SeenChatType; sender: string }>;
+
+export function placeOf({ conversation, chatType, sender }: Who): SettingPlace {
+  return { conversation, by: sender, ...(chatType === 'private' ? { person: sender } : {}) };
+}
 
 /** Sets a setting in a chat, or (without a value) unsets it; gives what is wrong with it instead of setting it. Written down in the audit, without the value. */
 export type ChangeSetting = (

@@ -1,5 +1,6 @@
 import type { Channel } from '../core/channel.ts';
 import { chatIdOf } from '../core/conversation.ts';
+import type { OpenForm } from '../core/form.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import { shownIdLength, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
@@ -20,7 +21,7 @@ import { taskId, tasksHere, workHere } from './work-here.ts';
 
 export type Commands = Readonly<{
   /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
-  atOnce(message: Message): Promise<boolean>;
+  atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
   /** What a message asks for by name, judged now. */
   resolve(message: Message): Promise<Resolved | undefined>;
   /** The answer to a skill called where it does not work, naming the way (A11). */
@@ -59,7 +60,9 @@ export function createCommands(options: {
   const { capabilities, settings } = options;
   const seen = store.keyed('commands');
 
-  const answers: Readonly<Record<AtOnce, (message: Message, args: string) => Promise<Answer>>> = {
+  const answers: Readonly<
+    Record<AtOnce, (message: Message, args: string, openForm?: OpenForm) => Promise<Answer>>
+  > = {
     start: async (message, args) => {
       const named = /^skill_(.+)$/.exec(args)?.[1];
       const skill = (await usable(message)).find(
@@ -103,8 +106,8 @@ export function createCommands(options: {
         text: `You: \`${sender.id}\` (${role})\n\nChat: \`${chatIdOf(conversation)}\`, ${chatType}${external ? ', shared with others' : ''}`,
       };
     },
-    async settings(message, args) {
-      const { text, buttons } = await settings.answer(message, args);
+    async settings(message, args, openForm) {
+      const { text, buttons } = await settings.answer(message, args, openForm);
       return { text, more: { buttons } };
     },
     exit: async () => ({ text: 'Only the terminal can leave. /new starts afresh.' }),
@@ -141,7 +144,7 @@ export function createCommands(options: {
 
   return {
     resolve,
-    async atOnce(event) {
+    async atOnce(event, openForm) {
       if (event.command === undefined) return false;
       const first = await resolve(event);
       if (first?.kind !== 'built-in' || first.name === 'new' || first.name === 'clear') return false;
@@ -151,7 +154,7 @@ export function createCommands(options: {
       const asked = message === event ? first : await resolve(message);
       if (asked?.kind !== 'built-in' || asked.name === 'new' || asked.name === 'clear') return false;
       const { name, args } = asked;
-      const { text, more } = await answers[name](message, args);
+      const { text, more } = await answers[name](message, args, openForm);
       await voice.answer(message, text, more);
       await seen.set(message.id, true, rememberMs);
       return true;

@@ -30,7 +30,7 @@ export function createSettings(options: {
   outside: Pick<OutsideTools, 'all'>;
   people: Pick<People, 'isOwner'>;
   channels: ReadonlyMap<string, Channel>;
-  voice: Pick<Voice, 'answer'>;
+  voice: Pick<Voice, 'answer' | 'say'>;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;

@@ -1,4 +1,5 @@
 import type { Press } from '../core/channel.ts';
+import type { OpenForm } from '../core/form.ts';
 import { parseCommand } from '../core/parse-command.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
@@ -16,7 +17,7 @@ import { partKey, type Voice, type VoiceOptions } from './voice.ts';
 
 export type Presses = Readonly<{
   /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. */
-  press(press: Press, say: (message: Message) => Promise<void>): Promise<void>;
+  press(press: Press, say: (message: Message) => Promise<void>, openForm?: OpenForm): Promise<void>;
 }>;
 
 /** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
@@ -83,8 +84,8 @@ export function createPresses(options: {
     await store.commit({ outbox: voice.rows(conversation, key, outcome, more) });
   }
 
-  async function changeSettings(press: Press): Promise<void> {
-    const view = await settings.press(press);
+  async function changeSettings(press: Press, openForm: OpenForm | undefined): Promise<void> {
+    const view = await settings.press(press, openForm);
     if (view !== undefined) await show(press, view.text, { buttons: view.buttons });
   }
 
@@ -103,11 +104,11 @@ export function createPresses(options: {
   }
 
   return {
-    async press(press, say) {
+    async press(press, say, openForm) {
       const [kind, ...rest] = press.action.split(':');
       if (kind === 'pair') return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
       if (kind === 'skill') return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
-      if (kind === settingPrefix) return changeSettings(press);
+      if (kind === settingPrefix) return changeSettings(press, openForm);
       if (kind === 'ask') return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
       if (kind === 'link') return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
       if (kind !== 'run')

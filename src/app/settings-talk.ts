@@ -1,16 +1,17 @@
 import type { Button, Channel, Press } from '../core/channel.ts';
 import { listsId } from '../core/chat-id.ts';
-import type { Conversation } from '../core/conversation.ts';
 import { nearest } from '../core/nearest.ts';
-import { SendError } from '../core/errors.ts';
+import type { Filled, OpenForm } from '../core/form.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
 import type { Tool } from '../core/tool.ts';
-import type { ChangeSetting, SettingPlace } from './change-setting.ts';
+import { placeOf, type ChangeSetting, type Who } from './change-setting.ts';
+import { createRemoveSecret } from './remove-secret.ts';
 import type { People } from './people.ts';
 import { menuOf, nameOf, readAction, type SettingAction } from './setting-actions.ts';
 import type { SettingEntries } from './setting-entries.ts';
+import { settingsForm } from './settings-form.ts';
 import { readSetting, showSetting } from './setting-text.ts';
 import {
   fieldView,
@@ -22,10 +23,9 @@ import {
   type SettingView,
 } from './setting-views.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
+import { createTakeForm } from './take-settings-form.ts';
 import { toolTitle } from './tool-title.ts';
 import type { Voice } from './voice.ts';
-
-type Who = Readonly<{ conversation: Conversation; chatType: Message['chatType']; sender: string }>;
 
 type Changed = SettingView & Readonly<{ taken: boolean }>;
 
@@ -33,9 +33,11 @@ type Changed = SettingView & Readonly<{ taken: boolean }>;
 export type SettingsTalk = Readonly<{
   /** Whether words after a mention mean this command: they begin with a tool that has settings. */
   isMeant(args: string): boolean;
-  answer(message: Message, args: string): Promise<SettingView>;
-  /** What becomes of the message whose button was pressed; nothing where who pressed may not. */
-  press(press: Press): Promise<SettingView | undefined>;
+  answer(message: Message, args: string, openForm?: OpenForm): Promise<SettingView>;
+  /** What becomes of the message whose button was pressed; nothing where who pressed may not, or a form was opened instead. */
+  press(press: Press, openForm?: OpenForm): Promise<SettingView | undefined>;
+  /** Sets what a form says and tells the chat; else gives what is wrong, by key, and sets nothing. */
+  takeForm(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
   /** Takes a message that is a value the bot asked for, and answers it; false where it is none. No value goes on from here (X3). */
   takeValue(message: Message): Promise<boolean>;
 }>;
@@ -49,10 +51,12 @@ export function createSettingsTalk(options: {
   people: Pick<People, 'isOwner'>;
   approvers(): readonly string[];
   channels: ReadonlyMap<string, Channel>;
-  voice: Pick<Voice, 'answer'>;
+  voice: Pick<Voice, 'answer' | 'say'>;
   log: Log;
 }): SettingsTalk {
   const { tools, inForce, change, entries, people, approvers, channels, voice, log } = options;
+
+  const removeSecret = createRemoveSecret({ channels, log });
 
   async function mayChange(sender: string): Promise<boolean> {
     return listsId(approvers(), sender) || (await people.isOwner(sender));
@@ -98,20 +102,6 @@ export function createSettingsTalk(options: {
     return { text: `${toolTitle(tool)}, ${field.title} ${where}: ${now}.`, buttons: back, taken: true };
   }
 
-  /** What a person wrote stays with nobody where it may hold a secret. Says what is left to do. */
-  async function removeSecret({ conversation, platformId }: Message): Promise<string> {
-    if (platformId === undefined) return '';
-    try {
-      const channel = channels.get(conversation.channel);
-      await channel?.remove(conversation, { id: platformId });
-      return ' Your message was deleted here.';
-    } catch (error) {
-      if (!(error instanceof SendError)) throw error;
-      log.info({ err: error }, 'a message with a secret could not be deleted');
-      return ' I can not delete your message here: please delete it yourself, it holds a secret.';
-    }
-  }
-
   async function take(message: Message, tool: Tool, field: SettingField, typed: string): Promise<Changed> {
     const who = whoOf(message);
     // Gone before anything else is said: the next one may not find it there.
@@ -121,7 +111,10 @@ export function createSettingsTalk(options: {
     return { ...view, text: `${view.text}${removed}` };
   }
 
-  async function press({ action, conversation, chatType, sender }: Press): Promise<SettingView | undefined> {
+  async function press(
+    { action, conversation, chatType, sender }: Press,
+    openForm?: OpenForm,
+  ): Promise<SettingView | undefined> {
     const pressed = readAction(action);
     const who = { conversation, chatType, sender: sender.id };
     if (pressed === undefined) return undefined;
@@ -130,7 +123,23 @@ export function createSettingsTalk(options: {
       return undefined;
     }
     await entries.end(who);
-    return act(who, pressed.does);
+    const { does } = pressed;
+    const { tool } = does.view === 'tool' ? find(does.tool) : {};
+    if (tool !== undefined && (await opened(who, tool, openForm))) return undefined;
+    return act(who, does);
+  }
+
+  /** Whether a form of this tool stands before the person: where it can't be shown there are still buttons and text. */
+  async function opened(who: Who, tool: Tool, openForm: OpenForm | undefined): Promise<boolean> {
+    if (openForm === undefined) return false;
+    try {
+      const layered = await inForce.of(who.conversation, tool);
+      await openForm(settingsForm(tool, layered, who.conversation, menuOf(who.conversation, who.sender)));
+      return true;
+    } catch (error) {
+      log.warn({ err: error, tool: tool.name }, 'a form of settings could not be shown');
+      return false;
+    }
   }
 
   async function act(who: Who, does: SettingAction): Promise<SettingView> {
@@ -158,7 +167,8 @@ export function createSettingsTalk(options: {
       // A slip in the name must not send what stands behind it to a model.
       return word !== '' && (names.includes(word) || nearest(word, names).length > 0);
     },
-    async answer(message, args) {
+    takeForm: createTakeForm({ find, mayChange, inForce, change, voice, log }),
+    async answer(message, args, openForm) {
       const who = whoOf(message);
       const [, name = '', key = '', typed = ''] = /^(\S*)\s*(\S*)\s*([^]*)$/.exec(args.trim()) ?? [];
       const { tool, field } = find(name, key);
@@ -172,7 +182,8 @@ export function createSettingsTalk(options: {
         const { text, buttons } = overview(who);
         return { text: `There is no tool of that name with settings.\n\n${text}`, buttons };
       }
-      if (key === '') return ofTool(who, tool);
+      if (key === '')
+        return (await opened(who, tool, openForm)) ? { text: '', buttons: [] } : ofTool(who, tool);
       if (field === undefined) {
         const { text, buttons } = await ofTool(who, tool);
         return { text: `There is no setting of that name.\n\n${text}`, buttons };
@@ -206,10 +217,6 @@ function whoOf({ conversation, chatType, sender }: Message): Who {
 
 function notSet(tool: Tool, { title }: SettingField, problem: string): string {
   return `${toolTitle(tool)}, ${title}: that can't be set. Please ${problem}.`;
-}
-
-function placeOf({ conversation, chatType, sender }: Who): SettingPlace {
-  return { conversation, by: sender, ...(chatType === 'private' ? { person: sender } : {}) };
 }
 
 /** What a press makes of a value; nothing where it means none any more. */

@@ -20,6 +20,8 @@ export type Voice = Readonly<{
   ): NonNullable<Step['outbox']>;
   /** Answers a message and finishes it, in one step. */
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
+  /** Says something in a conversation, once for a key. */
+  say(conversation: Conversation, key: string, markdown: string): Promise<void>;
   /** Writes to every owner, and to these people, in a direct message; without anybody to reach, to the log. */
   tellOwners(
     key: string,
@@ -78,6 +80,9 @@ export function createVoice(options: {
         ...more,
       });
       await store.commit({ outbox, ...(more.done === undefined ? {} : { done: more.done }) });
+    },
+    async say(conversation, key, markdown) {
+      await store.commit({ outbox: rows(conversation, key, markdown) });
     },
     async tellOwners(key, markdown, { alsoTo = [], ...more } = {}) {
       const people = [...new Set([...(await owners()), ...alsoTo])];

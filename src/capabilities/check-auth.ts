@@ -1,4 +1,4 @@
-import { bridgeResults, type CapabilityDefinition } from './bridge-contract.ts';
+import { bridgeResults, type BridgeResults, type CapabilityDefinition } from './bridge-contract.ts';
 import { describeHeard, type Probe } from './check-probe.ts';
 import { skipped, unlessError, verdict, type CheckResult, type Rule } from './check-result.ts';
 
@@ -7,10 +7,10 @@ const begins: Rule = {
   why: 'a person can link an account by nothing else',
   fix: 'answer {auth_url, flow_type, flow_state, …} as docs/capabilities.md says; an address is http or https',
 };
-const state: Rule = {
-  what: 'an authorization-code flow says which state its callback has to carry',
-  why: 'without a state somebody could have a person link an account that is not theirs',
-  fix: 'put a fresh random state into auth_url, and give it as expected_callback_state',
+const proven: Rule = {
+  what: 'the address of an authorization-code flow carries a state, and a PKCE challenge (S256)',
+  why: 'without a state somebody could have a person link an account that is not theirs; without PKCE a code is worth something to whoever sees it',
+  fix: 'put fresh state, code_challenge and code_challenge_method=S256 into auth_url, and keep the verifier with the flow',
 };
 const code: Rule = {
   what: 'a device flow gives a user_code',
@@ -53,11 +53,11 @@ export async function checkAuth(
   const form = issue === undefined ? describeHeard(heard) : `${issue.path.join('.')}: ${issue.message}`;
   report(verdict(begins, begun?.data === undefined ? form : undefined));
   if (begun?.data === undefined) return;
-  const { flow_type, flow_state, expected_callback_state, user_code } = begun.data;
+  const { flow_type, flow_state, user_code, auth_url } = begun.data;
   const polled = { capability_id, flow_state };
   const completed = {
     ...{ ...polled, authorization_code: 'invented', raw_callback_url: null },
-    state: expected_callback_state ?? null,
+    state: new URL(auth_url).searchParams.get('state'),
   };
   const strange = { identity: { ...identity, user: 'terminal:somebody-else' } };
   if (flow_type === 'device_code') {
@@ -70,10 +70,21 @@ export async function checkAuth(
         : describeHeard(first);
     return report(verdict(pending, waits));
   }
-  report(verdict(state, expected_callback_state === undefined ? 'there is none' : undefined));
+  report(verdict(proven, unproven(begun.data)));
   report(verdict(foreign, unlessError(await probe.call('auth_complete', completed, strange))));
   const other = { ...completed, state: 'another-state' };
   const mismatch = await probe.call('auth_complete', other, { identity });
   report(verdict(wrongState, unlessError(mismatch, 'capability_auth_state_mismatch')));
   report(verdict(invented, unlessError(await probe.call('auth_complete', completed, { identity }))));
+}
+
+function unproven({ auth_url, expected_callback_state }: BridgeResults['auth_begin']): string | undefined {
+  const { searchParams } = new URL(auth_url);
+  const has = (name: string): boolean => (searchParams.get(name) ?? '') !== '';
+  if (!has('state')) return 'there is no state in auth_url';
+  if (!has('code_challenge') || searchParams.get('code_challenge_method') !== 'S256')
+    return 'there is no code_challenge with code_challenge_method=S256 in auth_url';
+  return expected_callback_state === undefined || expected_callback_state === searchParams.get('state')
+    ? undefined
+    : 'expected_callback_state is another one than in auth_url';
 }

@@ -55,19 +55,17 @@ export async function checkOperations(
             unlessError(await call(input, noAccount, null), 'capability_auth_required'),
           ),
         );
-      if (input === undefined) report(skipped(`${called} answers what it defines`, noInput(called)));
-      else if (operation.requires_auth && account === undefined)
-        report(skipped(`${called} answers what it defines`, noPerson));
-      else
-        report(
-          verdict(
-            answersDefined(called),
-            outputProblem(
-              await call(input, operation.requires_auth ? (account ?? null) : null, null),
-              operation,
-            ),
-          ),
-        );
+      const answered = `${called} answers what it defines`;
+      if (input === undefined) report(skipped(answered, noInput(called)));
+      else if (operation.requires_auth && account === undefined) report(skipped(answered, noPerson));
+      else {
+        const heard = await call(input, operation.requires_auth ? (account ?? null) : null, null);
+        const made = inputs[called] === undefined;
+        // An input made from the schema may name what is not there.
+        if (made && heard.kind === 'error' && heard.code === 'capability_invalid_input')
+          report(skipped(answered, `${heard.message}: ${noInput(called)}`));
+        else report(verdict(answersDefined(called), outputProblem(heard, operation)));
+      }
     }
   }
 }
@@ -81,12 +79,12 @@ export async function checkNames(
   if (first === undefined) return;
   const identity = { chatType: first.allowed_chat_types[0] ?? 'private' } as const;
   const params = { input_data: {}, account_ref: null, idempotency_key: null };
-  for (const [what, capability_id, operation] of [
+  for (const [what, capability_id, operation, ...more] of [
     ['an unknown capability', `${probe.provider.namespace}.no-such-capability`, 'list'],
-    ['an unknown operation', first.id, 'no-such-operation'],
+    ['an unknown operation', first.id, 'no-such-operation', 'capability_invalid_input'],
   ] as const) {
     const heard = await probe.call('invoke', { ...params, capability_id, operation }, { identity });
-    report(verdict(unknown(what), unlessError(heard, 'capability_not_found')));
+    report(verdict(unknown(what), unlessError(heard, 'capability_not_found', ...more)));
   }
 }
 
@@ -122,7 +120,7 @@ function outputProblem(heard: Heard, { output_schema }: CapabilityOperation): st
 
 const noPerson = 'it needs an account: name one with --user and --account';
 const noInput = (called: string): string =>
-  `no input could be made from its schema: give one with --input '${called}={…}'`;
+  `no such input could be made from its schema alone; give one with --input '${called}={…}'`;
 
 const unknown = (what: string): Rule => ({
   what: `${what} is capability_not_found`,

@@ -1,5 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './diagnostic.ts';
+import type { Filled, OpenForm } from './form.ts';
 import type { Message, Sender } from './message.ts';
 
 /** `action` comes back in a press (≤ 64 bytes, Telegram's limit); a `url` opens by itself. */
@@ -77,9 +78,13 @@ export type ChannelEvent =
       join?: Readonly<{ key: string; holdMs: number; glue: string }>;
       /** For a call that has no message of its own (Slack slash command): posts one and gives its thread. Called once, after admission, before storing. */
       openThread?: () => Promise<Conversation>;
+      /** Where a form can be shown in answer to it, within seconds. */
+      openForm?: OpenForm;
     }>
   | Readonly<{ type: 'edited'; message: Message }>
-  | Readonly<{ type: 'press'; press: Press }>
+  | Readonly<{ type: 'press'; press: Press; openForm?: OpenForm }>
+  /** `refuse` shows what is wrong, by key, and leaves the form open: to be called before the event is done with. */
+  | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
   /** A group got a new id (A6). Qualified chat ids. */
   | Readonly<{ type: 'moved'; from: string; to: string }>;
 
@@ -114,7 +119,7 @@ export type Channel = Readonly<{
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
   /** Waits for the platform's pace, then changes a message of the bot's own; one that reads so already is left as it is. The same edit may be made twice. Throws SendError. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
-  /** Deletes a message of the bot's own; one that is gone is no error. Throws SendError. */
+  /** Deletes a message: of the bot's own, or somebody's where the platform lets it. One that is gone is no error. Throws SendError. */
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
   /**
    * Shows or changes the status of a piece of work, or (with nothing) ends it: that resolves when nothing writes into the

@@ -52,7 +52,7 @@ test('C3 each check that a provider leaves out is found', { skip }, async (t) =>
     ['if known is not None', 'if known is NotImplemented'],
     ['INSERT INTO outcomes', 'INSERT OR REPLACE INTO outcomes'],
     ['if not key:', 'if key == 0:'],
-    ['Refusal("not_found", "there is no such operation")', 'Refusal("invalid_input", "no")'],
+    ['Refusal("not_found", "there is no such operation")', 'Refusal("auth_required", "no")'],
     ['"text": {"type": "string"}', '"text": {"type": "integer"}'],
   ] as const) {
     assert.ok(text.includes(right), right);

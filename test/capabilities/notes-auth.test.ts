@@ -12,6 +12,11 @@ test('C6 the authorization-code flow links what the person allowed, with state a
   const { result } = await notes.call(begin);
   assert.equal(result?.['flow_type'], 'authorization_code');
   const shown = await (await fetch(String(result['auth_url']))).text();
+  const { searchParams } = new URL(String(result['auth_url']));
+  assert.equal(searchParams.get('code_challenge_method'), 'S256');
+  assert.equal(searchParams.get('state'), result['expected_callback_state']);
+  const bent = String(result['auth_url']).replace(/state=[^&]*/, 'state=other');
+  assert.equal((await fetch(bent)).status, 404);
   assert.match(shown, /<strong>work<\/strong> of <strong>telegram:42<\/strong>/);
   const callback = new URL(await notes.decide(requestIn(result), 'allow'));
   assert.equal(callback.searchParams.get('state'), result['expected_callback_state']);

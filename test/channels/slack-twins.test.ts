@@ -73,6 +73,7 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
         threadFollow: true,
         hasAnswered: async () => true,
         isAtWork: async () => false,
+        openForm: async () => undefined,
         openThread: async () => assert.fail(),
         log,
         clock: systemClock,

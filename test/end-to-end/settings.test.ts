@@ -183,3 +183,112 @@ test('X3 settings hold for one chat, in a group a value is an answer to the bot,
   await olga.dm.nextMessage(/room Room: cellar \(config\)/);
   assert.equal(bot.messages.requests.length, 0);
 });
+
+/** Olga owns the bot: her id is made by the workspace, so config hears of it when she is there. */
+async function onSlack(t: Parameters<typeof startWholeBot>[0]) {
+  const bot = await startWholeBot(t, { toml, script: asksTheLamp, channels: ['slack'] });
+  const olga = bot.slack.workspace.addUser('olga');
+  const ann = bot.slack.workspace.addUser('ann');
+  const room = bot.slack.workspace.addRoom('channel', { members: [olga.id, ann.id] });
+  await bot.reconfigure(
+    toml.replace('"slack:U1"', `"slack:${olga.id}"`).replace('[access]\n', '[access]\nusers = ["slack:*"]\n'),
+  );
+  await bot.log.line(({ message }) => /config was changed/.test(message));
+  return { ...bot, olga, ann, room };
+}
+
+test('X3 on Slack a modal shows what is set, refuses at the field, and tells the chat what was changed', async (t) => {
+  const { slack, olga, room, messages, log } = await onSlack(t);
+  const attempt = await slack.people.slash(olga, room, 'settings');
+  assert.ok(attempt.ok);
+  const menu = await slack.posted(({ text }) => text.includes('Settings of tools'));
+  await slack.people.press(olga, menu, '💡 Lamp');
+  const opened = await slack.views.until(({ user }) => user === olga.id);
+  const shown = JSON.stringify(opened.view);
+  assert.match(shown, /"initial_value":"cellar"/);
+  assert.match(shown, /"initial_value":"40"/);
+  assert.match(shown, /Default: Warm white/);
+  const secret = 'hue-SECRET-0815';
+  const refused = await slack.people.submit(olga, opened, { Room: 'x', Token: secret });
+  assert.deepEqual(refused.ok && refused.response, {
+    response_action: 'errors',
+    errors: { room: 'Please write text from 2 to 40 characters.' },
+  });
+  const done = await slack.people.submit(olga, opened, {
+    Room: 'attic',
+    On: 'On',
+    Colour: 'cold',
+    Days: ['mo', 'we'],
+    Token: secret,
+    Bridge: 'https://bridge.example/',
+  });
+  assert.ok(done.ok);
+  assert.doesNotMatch(JSON.stringify(done), /response_action/, 'the modal closes');
+  const told = await slack.posted(({ text }) => text.includes('set in this chat by'));
+  const text = JSON.stringify(told.blocks);
+  for (const part of [
+    /Room: `attic`/,
+    /On: on/,
+    /Colour: `cold`/,
+    /Days: `mo`, `we`/,
+    /Token: set, not shown/,
+  ])
+    assert.match(text, part);
+  assert.doesNotMatch(text, /Level|SECRET/);
+  slack.people.mention(olga, room, 'how is it?');
+  const heard = await slack.posted((message) => message.text.includes('Heard'));
+  assert.match(JSON.stringify(heard.blocks), /attic.*redacted lamp_state.token/s);
+  assert.doesNotMatch(JSON.stringify([messages.requests.map(({ body }) => body), log.lines]), /SECRET/);
+});
+
+test('X3 on Slack a modal keeps a secret that is left empty, and what is emptied is no longer set', async (t) => {
+  const { slack, olga } = await onSlack(t);
+  const dm = slack.workspace.dmWith(olga.id);
+  await slack.people.slash(olga, dm, 'settings lamp_state room attic');
+  await slack.posted(({ text }) => text.includes('attic'));
+  await slack.people.slash(olga, dm, 'settings lamp_state token hue-SECRET-0815');
+  await slack.posted(({ text }) => text.includes('set, not shown.'));
+  await slack.people.slash(olga, dm, 'settings lamp_state');
+  const opened = await slack.views.until(() => true);
+  assert.match(JSON.stringify(opened.view), /It is set: leave this empty to keep it/);
+  assert.doesNotMatch(JSON.stringify(opened.view), /SECRET/);
+  await slack.people.submit(olga, opened, { Room: '' });
+  const told = await slack.posted(({ text }) => text.includes('no longer set'));
+  assert.match(told.text, /Room: `cellar`, no longer set in this chat/);
+  assert.doesNotMatch(told.text, /Token/);
+});
+
+test('X3 on Slack others open no modal, a foreign or made-up form sets nothing, and without a trigger there are buttons', async (t) => {
+  const { slack, olga, ann, room, log } = await onSlack(t);
+  await slack.people.slash(ann, room, 'settings lamp_state');
+  await slack.posted(({ text }) => text.includes('Only an owner or an approver can change settings.'));
+  await slack.people.slash(olga, room, 'settings');
+  const menu = await slack.posted(({ text }) => text.includes('Settings of tools'));
+  await slack.people.press(ann, menu, '💡 Lamp');
+  assert.equal(slack.views.all().length, 0);
+  await slack.people.press(olga, menu, '💡 Lamp');
+  const opened = await slack.views.until(() => true);
+  const foreign = await slack.people.submit(ann, opened, { Room: 'attic' });
+  assert.match(JSON.stringify(foreign), /Only an owner or an approver/);
+  const odd = { ...opened, view: { ...opened.view, private_metadata: 'not ours' } };
+  assert.ok((await slack.people.submit(olga, odd, { Room: 'attic' })).ok);
+  slack.faults.next('views.open', { kind: 'error', error: 'expired_trigger_id' });
+  await slack.people.press(olga, menu, '💡 Lamp');
+  const { message } = await slack.changes.until(
+    (change) => change.kind === 'updated' && change.message.text.includes('in this chat'),
+  );
+  assert.match(message.text, /Room: `cellar` \(config\)/);
+  assert.equal(
+    log.lines.filter((line) => /form of settings that is not theirs/.test(line.message)).length,
+    1,
+  );
+});
+
+test('X3 on Slack words after a mention are the command where they name a tool with settings', async (t) => {
+  const { slack, olga, room, messages } = await onSlack(t);
+  slack.people.mention(olga, room, 'settings lamp_stat token hue-SECRET-0815');
+  await slack.posted(({ text }) => text.includes('no tool of that name'));
+  slack.people.mention(olga, room, 'settings lamp_state token hue-SECRET-0815');
+  await slack.posted(({ text }) => text.includes('please delete it yourself'));
+  assert.equal(messages.requests.length, 0);
+});

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { makeCeiling, openCeiling, type CeilingResult } from '../../src/tools/ceiling.ts';
+import { createContraction } from '../../src/tools/contraction.ts';
+import { quietLog } from '../support/quiet-log.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 const host = [
@@ -40,6 +42,28 @@ type Allowed = Extract<CeilingResult, { ok: true }>;
 function listed(list: readonly string[]): readonly string[] {
   return ceiling(list).names.filter((name) => !baseline.includes(name));
 }
+
+test('T5 T6 X7 a list of tools that exist, though not for this person, is enforced and grants none of them', () => {
+  const elsewhere = ['mcp_files_read'];
+  const made = makeCeiling(['mcp_files_*'], ['bash', 'skills_read_file'], {
+    declaresCapabilities: false,
+    invalid: 'error',
+    elsewhere,
+  });
+  assert.ok(made.ok);
+  assert.deepEqual(made.names, ['skills_read_file']);
+  const turn = createContraction({
+    tools: () => ['bash', 'skills_list'],
+    elsewhere: () => elsewhere,
+    settings: () => ({ enforcement: 'on', invalid: 'ignore' }),
+    allowedNow: () => undefined,
+    log: quietLog(),
+  });
+  const judged = turn.judge({ name: 'files', allowedTools: ['mcp_files_read'] });
+  assert.ok(judged.ok);
+  turn.follow(judged.follows);
+  assert.deepEqual(turn.names, ['skills_list']);
+});
 
 test('T5 no list, or an empty one, allows all that the host grants a run but use_skill', () => {
   const all = host.filter((name) => name !== 'use_skill' && !name.startsWith('capability_'));

@@ -10,6 +10,7 @@ import { createNameLookup } from './create-name-lookup.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
+import { toFormView } from './form-view.ts';
 import { identify } from './identify.ts';
 import { openThread } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
@@ -64,6 +65,9 @@ export async function connectSlack(
     hasAnswered: options.hasAnswered,
     isAtWork: options.isAtWork,
     openThread: (message) => openThread(call, paces.posts, message),
+    async openForm(form, trigger) {
+      await call('views.open', { trigger_id: trigger, view: toFormView(form) });
+    },
     log,
     clock,
   });

@@ -2,18 +2,23 @@ import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
+import type { Filled, Form, OpenForm } from '../../core/form.ts';
 import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
 import type { ChatLookup } from './create-chat-lookup.ts';
 import type { NameLookup } from './create-name-lookup.ts';
 import type { SlackIdentity } from './slack-identity.ts';
+import { toFilled } from './form-view.ts';
 import { toEvent, type Converted } from './to-event.ts';
 
 /** What goes back with the acknowledgement: words for the person alone. */
 export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
 
+/** What is wrong with a form, by block: it stays open. */
+export type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
+
 /** Takes one payload. Resolves once it is safely stored or rightly ignored; rejects when it must be delivered again (Q1). */
-export type Intake = (payload: unknown) => Promise<Reply | undefined>;
+export type Intake = (payload: unknown) => Promise<Reply | FormErrors | undefined>;
 
 type IntakeOptions = Readonly<{
   me: SlackIdentity;
@@ -26,17 +31,20 @@ type IntakeOptions = Readonly<{
   isAtWork(conversation: Conversation): Promise<boolean>;
   /** Posts the root of a slash call's thread. */
   openThread(message: Message): Promise<Conversation>;
+  /** Shows a form to whom a trigger belongs. */
+  openForm(form: Form, trigger: string): Promise<void>;
   log: Log;
   clock: Clock;
 }>;
 
+type Taken = Reply | FormErrors | undefined;
 type Heard = Exclude<Converted, { ignored: string }>;
 type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' }>;
 
 /** Turns payloads into complete events and hands them on, those of one conversation in the order of arrival. */
 export function createIntake(options: IntakeOptions): Intake {
   const { me, onEvent, chats, names, log, clock } = options;
-  const inOrder = createQueues<Reply | undefined>();
+  const inOrder = createQueues<Taken>();
   const isNew = createOnceGuard(clock);
 
   const isAddressed = async (message: Message, followable: boolean): Promise<boolean> => {
@@ -57,11 +65,15 @@ export function createIntake(options: IntakeOptions): Intake {
     await onEvent({ ...event, message });
   };
 
-  const takeSlash = async (bare: Message): Promise<Reply | undefined> => {
+  const formsBy = (trigger: string | undefined): Readonly<{ openForm?: OpenForm }> =>
+    trigger === undefined ? {} : { openForm: (form) => options.openForm(form, trigger) };
+
+  const takeSlash = async (bare: Message, trigger: string | undefined): Promise<Reply | undefined> => {
     const facts = await chats.lookUp(bare.conversation.chat);
     if (facts.absent) return invitation(me.user);
     const message = completed(bare, facts);
-    if (facts.chatType === 'private') return void (await onEvent({ type: 'message', message }));
+    if (facts.chatType === 'private')
+      return void (await onEvent({ type: 'message', message, ...formsBy(trigger) }));
     const failed: { with?: SendError } = {};
     const openThread = async (): Promise<Conversation> => {
       try {
@@ -72,7 +84,7 @@ export function createIntake(options: IntakeOptions): Intake {
       }
     };
     try {
-      await onEvent({ type: 'message', message, openThread });
+      await onEvent({ type: 'message', message, openThread, ...formsBy(trigger) });
     } catch (error) {
       // A call that Slack will never let us answer in the channel is answered here; it is not delivered again anyway.
       if (failed.with === undefined) throw error;
@@ -85,19 +97,29 @@ export function createIntake(options: IntakeOptions): Intake {
     return undefined;
   };
 
-  const takePress = async (press: Press): Promise<void> => {
-    const facts = await chats.lookUp(press.conversation.chat);
-    await onEvent({ type: 'press', press: completed(press, facts) });
+  const takeForm = async (filled: Filled): Promise<FormErrors | undefined> => {
+    const facts = await chats.lookUp(filled.conversation.chat);
+    const found: { errors?: FormErrors['errors'] } = {};
+    const refuse = (errors: FormErrors['errors']): void => void (found.errors = errors);
+    await onEvent({ type: 'form', filled: completed(filled, facts), refuse });
+    return found.errors && { response_action: 'errors', errors: found.errors };
   };
 
-  const take = async ({ event, followable, slash }: Heard): Promise<Reply | undefined> => {
-    if (event.type === 'message' && slash) return takeSlash(event.message);
-    if (event.type === 'press') await takePress(event.press);
+  const takePress = async (press: Press, trigger: string | undefined): Promise<void> => {
+    const facts = await chats.lookUp(press.conversation.chat);
+    await onEvent({ type: 'press', press: completed(press, facts), ...formsBy(trigger) });
+  };
+
+  const take = async ({ event, followable, slash, trigger }: Heard): Promise<Taken> => {
+    if (event.type === 'message' && slash) return takeSlash(event.message, trigger);
+    if (event.type === 'press') await takePress(event.press, trigger);
     else if (event.type !== 'moved') await takeMessage(event, followable);
     return undefined;
   };
 
   return async (payload) => {
+    const form = toFilled(payload, me);
+    if (form !== undefined) return isNew(form.id, () => takeForm(form));
     const now = clock.now();
     const bare = toEvent(payload, me, now);
     if ('ignored' in bare) {

@@ -67,10 +67,34 @@ export const slashCommand = z.object({
 });
 export type SlashCommand = z.output<typeof slashCommand>;
 
+const option = z.object({ value: text }).nullish();
+
+/** Somebody sent a form. */
+export const viewSubmission = z.object({
+  type: z.literal('view_submission'),
+  trigger_id: id,
+  user: z.object({ id, name: text, username: text, team_id: text }),
+  view: z.object({
+    callback_id: text,
+    private_metadata: z.string(),
+    state: z.object({
+      values: z.record(
+        z.string(),
+        z.record(
+          z.string(),
+          z.object({ value: text, selected_option: option, selected_options: z.array(option).nullish() }),
+        ),
+      ),
+    }),
+  }),
+});
+export type ViewSubmission = z.output<typeof viewSubmission>;
+
 /** Somebody pressed a button or picked from a menu. */
 export const blockActions = z.object({
   type: z.literal('block_actions'),
   user: z.object({ id, name: text, username: text, team_id: text }),
+  trigger_id: text,
   container: z.object({ message_ts: ts, channel_id: text, thread_ts: ts.nullish() }),
   channel: z.object({ id }).nullish(),
   message: z.object({ thread_ts: ts.nullish() }).nullish(),

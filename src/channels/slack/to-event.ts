@@ -17,7 +17,14 @@ import { senderKind, toConversation, toMessage, type Heard } from './to-message.
 
 /** What a payload means. `followable` and `people` as in `Heard`; `slash`: it has no message of its own yet. */
 export type Converted =
-  | Readonly<{ event: ChannelEvent; followable: boolean; slash: boolean; people: readonly string[] }>
+  | Readonly<{
+      event: Exclude<ChannelEvent, { type: 'form' }>;
+      followable: boolean;
+      slash: boolean;
+      people: readonly string[];
+      /** What a form can be opened by, for 3 s. */
+      trigger?: string;
+    }>
   | Readonly<{ ignored: string }>;
 
 /** Any payload Slack delivers, by socket or HTTP: an event, or the reason why it is none. Never throws (H4). `now` dates a slash call, which carries no time. `names` change what is shown and nothing else (A9). */
@@ -60,7 +67,7 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
 
-function converted(event: ChannelEvent, { followable, people }: Heard): Converted {
+function converted(event: Exclude<ChannelEvent, { type: 'form' }>, { followable, people }: Heard): Converted {
   return { event, followable, slash: false, people };
 }
 
@@ -89,6 +96,7 @@ function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number, names: N
     followable: false,
     slash: true,
     people: [slash.user_id, ...people],
+    trigger: slash.trigger_id,
   };
 }
 
@@ -114,7 +122,13 @@ function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Conv
     action,
     receipt: { id: container.message_ts },
   };
-  return { event: { type: 'press', press }, followable: false, slash: false, people: [user.id] };
+  return {
+    event: { type: 'press', press },
+    followable: false,
+    slash: false,
+    people: [user.id],
+    ...(payload.trigger_id ? { trigger: payload.trigger_id } : {}),
+  };
 }
 
 function typeOf(payload: unknown): string {

@@ -55,7 +55,7 @@ const anyResult = z.looseObject({});
  * in return: no sampling, no elicitation, no roots. Rejects where it can't be greeted.
  */
 export const connectServer: ConnectServer = async (settings, { env, cwd, signal, onListChanged }) => {
-  const { transport, lastWords } = transportOf(settings, env, cwd);
+  const { transport, lastWords } = transportOf(settings, env, cwd, (why) => lose(why));
   const client = new Client({ name: 'skillet', version: '1' }, { capabilities: {} });
   const closed = Promise.withResolvers<string>();
   let checking = false;
@@ -129,11 +129,12 @@ function transportOf(
   { command, args, env, url, headers }: McpSettings,
   own: Readonly<Record<string, string | undefined>>,
   cwd: string,
+  onTooMuch: (why: string) => void,
 ) {
   if (url !== undefined) {
     const transport = new StreamableHTTPClientTransport(new URL(url), {
       requestInit: { headers: { ...headers } },
-      fetch: limitedFetch,
+      fetch: limitedFetch(onTooMuch),
     });
     return { transport, lastWords: () => '' };
   }

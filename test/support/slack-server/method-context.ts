@@ -1,5 +1,6 @@
 import type { Outbound } from './delivery.ts';
 import type { Json } from './event-payloads.ts';
+import type { Views } from './views.ts';
 import type { SlackRoom, StoredMessage, Workspace } from './workspace.ts';
 
 /** An expected refusal of a call: `{ok: false, error, …more}` with HTTP 200. */
@@ -31,6 +32,8 @@ export type MethodContext = Readonly<{
   socketUrl: () => string;
   uploadUrl: (id: string) => string;
   files: Map<string, UploadedFile>;
+  /** Opens a modal. */
+  openView: Views['open'];
   now: () => number;
 }>;
 

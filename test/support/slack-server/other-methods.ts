@@ -103,10 +103,11 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
   },
   'reactions.add': (args, context) => react(args, context, 'added'),
   'reactions.remove': (args, context) => react(args, context, 'removed'),
-  'views.open': (args) => {
-    const view = structured(args, 'view', 'invalid_arguments');
-    if (text(args, 'trigger_id') === '') return refuse('invalid_trigger_id');
-    return { view };
+  'views.open': (args, { openView }) => {
+    const view = structured(args, 'view', 'invalid_arguments') as Json;
+    const outcome = openView(text(args, 'trigger_id'), view);
+    if ('error' in outcome) return refuse(outcome.error, outcome.messages);
+    return { view: { ...view, id: outcome.opened.id } };
   },
 };
 

@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import type { Attempt, Delivered, Delivery, DeliveryKnobs, Outbound } from './delivery.ts';
 import { changeEvent, mentionEvent, messageEvent, type Json } from './event-payloads.ts';
 import type { ResponseUrls } from './response-urls.ts';
+import { stateOf, type OpenView, type Views } from './views.ts';
 import type { SlackRoom, SlackUser, StoredMessage, Workspace } from './workspace.ts';
 
 /** Something a person (or another bot) said, and the delivery of its events. */
@@ -32,6 +32,12 @@ export type People = Readonly<{
   slash(user: SlackUser, room: SlackRoom, text: string, command?: string): Promise<Attempt>;
   /** Presses the button, or picks the option, with this label on a message of the bot. */
   press(user: SlackUser, message: Readonly<{ channel: string; ts: string }>, label: string): Promise<Attempt>;
+  /** Sends a modal with these values, by label; what is not named stays as it was shown. Resolves with the app's answer. */
+  submit(
+    user: SlackUser,
+    opened: OpenView,
+    entered: Readonly<Record<string, string | readonly string[]>>,
+  ): Promise<Attempt>;
   edit(message: Readonly<{ channel: string; ts: string }>, text: string): Promise<readonly Delivered[]>;
   remove(message: Readonly<{ channel: string; ts: string }>): Promise<readonly Delivered[]>;
 }>;
@@ -41,6 +47,7 @@ export function createPeople(
   delivery: Delivery,
   knobs: DeliveryKnobs,
   responseUrls: ResponseUrls,
+  views: Views,
 ): People {
   const { bot } = workspace;
 
@@ -99,7 +106,7 @@ export function createPeople(
         api_app_id: bot.appId,
         is_enterprise_install: 'false',
         response_url: responseUrls.create(room.id),
-        trigger_id: `${workspace.nextId('')}.${randomUUID()}`,
+        trigger_id: views.trigger(user.id),
       }),
 
     press(user, message, label) {
@@ -117,7 +124,7 @@ export function createPeople(
           is_ephemeral: false,
           ...(stored.threadTs === undefined ? {} : { thread_ts: stored.threadTs }),
         },
-        trigger_id: randomUUID(),
+        trigger_id: views.trigger(user.id),
         team: { id: workspace.team, domain: 'skillet-test' },
         enterprise: null,
         is_enterprise_install: false,
@@ -136,6 +143,30 @@ export function createPeople(
         ],
       });
     },
+
+    submit: (user, { id, view }, entered) =>
+      delivery.sendOnce('interactive', {
+        type: 'view_submission',
+        team: { id: workspace.team, domain: 'skillet-test' },
+        user: { id: user.id, username: user.name, name: user.name, team_id: user.team },
+        api_app_id: bot.appId,
+        token: 'legacy-verification-token',
+        trigger_id: views.trigger(user.id),
+        view: {
+          ...view,
+          id,
+          team_id: workspace.team,
+          state: { values: stateOf(view, entered) },
+          hash: `${id}.1`,
+          root_view_id: id,
+          previous_view_id: null,
+          app_id: bot.appId,
+          bot_id: bot.botId,
+        },
+        response_urls: [],
+        is_enterprise_install: false,
+        enterprise: null,
+      }),
 
     edit(message, text) {
       const [room, stored] = find(message);

@@ -110,7 +110,7 @@ export function createSocketHub(server: Server, workspace: Workspace, ackTimeout
         clearTimeout(timer);
         resolve(attempt);
       });
-      const accepts_response_payload = type === 'slash_commands';
+      const accepts_response_payload = type === 'slash_commands' || payload['type'] === 'view_submission';
       say(connection.socket, { envelope_id, payload, type, accepts_response_payload, ...retries });
     });
   };

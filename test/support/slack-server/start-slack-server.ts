@@ -10,6 +10,7 @@ import { createPeople, type People } from './people.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createResponseUrls } from './response-urls.ts';
 import { createSocketHub, type SocketHub } from './socket-hub.ts';
+import { createViews, type OpenView } from './views.ts';
 import { createWatch, type Watch } from './watch.ts';
 import { readBody, serveApi, type ApiCall } from './web-api.ts';
 import { createWorkspace, type SlackRoom, type StoredMessage, type Workspace } from './workspace.ts';
@@ -71,6 +72,8 @@ export type SlackServer = Readonly<{
   calls: Watch<ApiCall>;
   /** Status lines, ephemeral words, reactions, answers at a response_url. */
   shown: Watch<Json>;
+  /** Modals that the bot opened. */
+  views: Watch<OpenView>;
   /** Every event that was acknowledged or given up. */
   delivered: Watch<Delivered>;
   /** Ends `knobs.held`. */
@@ -116,6 +119,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
   const delivery = createDelivery(workspace, knobs, (...sent) =>
     state.http === undefined ? socket.transport(...sent) : http(...sent),
   );
+  const views = createViews(now);
   const responseUrls = createResponseUrls(() => state.base, shown, now);
   const files: MethodContext['files'] = new Map();
   const api = {
@@ -132,6 +136,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
       socketUrl: () => socket.newUrl(state.base),
       uploadUrl: (id) => `${state.base}/upload/${id}`,
       files,
+      openView: views.open,
       now,
     } satisfies MethodContext,
   };
@@ -164,7 +169,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     tokens,
     signingSecret,
     workspace,
-    people: createPeople(workspace, delivery, knobs, responseUrls),
+    people: createPeople(workspace, delivery, knobs, responseUrls, views),
     knobs,
     faults,
     socket,
@@ -180,6 +185,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     changes,
     calls,
     shown,
+    views: views.opened,
     delivered: delivery.delivered,
     release: (reorder) => delivery.release(reorder),
     idle: () => delivery.idle(),

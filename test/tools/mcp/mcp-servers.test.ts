@@ -221,13 +221,17 @@ test('X7 another server under the same name is agreed to anew, and a trusted one
 });
 
 test('X7 a server that crashes is started again, with growing pauses, and what it was doing is told', async (t) => {
-  const script = await makeToolFile(t, { tools: ['crash', 'echo', 'huge'].map((name) => listedTool(name)) });
+  const script = await makeToolFile(t, {
+    tools: ['child', 'crash', 'echo', 'huge'].map((name) => listedTool(name)),
+  });
   const { start, said, call, names, clock, log } = await openServers(t, `[mcp.f]\n${script.toml}`);
   await start();
   await said(connected);
+  const child = Number(/^\d+$/m.exec(await call('mcp_f_child'))?.[0]);
   assert.match(await call('mcp_f_crash'), /TOOL_FAILED.*whether it was carried out is not known/);
   await said(away);
-  assert.deepEqual(names(), ['mcp_f_crash', 'mcp_f_echo', 'mcp_f_huge'], 'its tools stay');
+  assert.equal(names().length, 4, 'its tools stay');
+  await until(() => isGone(child));
   // Nobody moves the clock: the call itself begins the next try.
   assert.match(await call('mcp_f_echo', { again: 1 }), /"again":1/);
   assert.match(
@@ -282,7 +286,7 @@ test('X7 an abort is told to the server, and the end of the bot ends all that it
 });
 
 test('X7 a server over HTTP gets its headers, and one that was restarted is greeted anew', async (t) => {
-  const script = await makeToolFile(t, { tools: [listedTool('echo')] });
+  const script = await makeToolFile(t, { tools: [listedTool('echo'), listedTool('huge')] });
   const http = await startToolHttpServer(script.file);
   t.after(() => http.close());
   const toml = `[mcp.web]\nurl = "${http.url}"\nheaders = { Authorization = "Bearer of-a-test" }\n`;
@@ -295,9 +299,15 @@ test('X7 a server over HTTP gets its headers, and one that was restarted is gree
   await http.forget();
   await set.said(away);
   assert.match(await set.call('mcp_web_echo', { a: 2 }), /"a":2/);
-  await script.write({ tools: [listedTool('echo', { description: 'Other.' })] });
+  assert.match(
+    await set.call('mcp_web_huge'),
+    /TOOL_FAILED.*lost/,
+    'an answer over 10 MB ends the connection',
+  );
+  assert.match(await set.call('mcp_web_echo', { a: 3 }), /"a":3/);
+  await script.write({ tools: [listedTool('echo', { description: 'Other.' }), listedTool('huge')] });
   await until(() => set.off.length > 0);
-  assert.deepEqual(set.names(), []);
+  assert.deepEqual(set.names(), ['mcp_web_huge']);
 });
 
 test('X7 a flood of changes is one list a second; of two tools that would have one name the first is taken', async (t) => {

@@ -232,3 +232,18 @@ test('T11 X4 a tool that does not heed its signal keeps nobody waiting, and canc
   assert.equal(isError, false);
   assert.deepEqual(closed, ['closed']);
 });
+
+test('X4 T12 what a tool says of its progress is shown on one line, and it gets the signal of its call', async () => {
+  const said: string[] = [];
+  const { signal } = new AbortController();
+  const tool = bound({
+    ...plain,
+    run(_, call) {
+      call.progress('reading\n3 pages');
+      return String(call.signal === signal);
+    },
+  });
+  const door = openDoor([tool], { onProgress: (line) => said.push(line) });
+  const { content } = await door({ id: 'toolu_1', name: tool.name, input: {} }, signal);
+  assert.deepEqual([said, content], [['reading 3 pages'], 'true']);
+});

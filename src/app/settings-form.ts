@@ -1,0 +1,63 @@
+import type { Conversation } from '../core/conversation.ts';
+import type { Filled, Form } from '../core/form.ts';
+import type { SettingField, SettingValue } from '../core/setting-field.ts';
+import { whatToEnter } from '../core/tool-settings.ts';
+import type { Tool } from '../core/tool.ts';
+import type { LayeredSettings } from '../tools/layer-settings.ts';
+import { nameOf, writeAction } from './setting-actions.ts';
+import { readSetting, showSetting } from './setting-text.ts';
+import { valueOf } from './setting-views.ts';
+import { toolTitle } from './tool-title.ts';
+
+/** All settings of a tool as one form, for channels that have forms (X3). It holds no secret. */
+export function settingsForm(
+  tool: Tool,
+  layered: LayeredSettings,
+  conversation: Conversation,
+  menu: string,
+): Form {
+  const fields = tool.settings?.fields ?? [];
+  return {
+    title: toolTitle(tool),
+    text: 'What is set here holds in this chat. What is left empty is not set here.',
+    action: writeAction(menu, { view: 'tool', tool: nameOf(tool.name), page: 0 }),
+    conversation,
+    fields: fields.map((field) => {
+      const value = valueOf(field, layered);
+      return {
+        field,
+        ...(field.secret || value === undefined ? {} : { value }),
+        hint: hintOf(field, layered),
+      };
+    }),
+  };
+}
+
+/** What a form changes: each field whose value is another now, without a value where it was emptied. A secret that is left empty stays. */
+export function formChanges(
+  { settings }: Tool,
+  layered: LayeredSettings,
+  values: Filled['values'],
+): readonly (readonly [SettingField, SettingValue | undefined])[] {
+  const all = settings?.fields ?? [];
+  return all.flatMap((field): readonly (readonly [SettingField, SettingValue | undefined])[] => {
+    const before = valueOf(field, layered);
+    const entered = values[field.key];
+    if (entered === undefined) {
+      const kept = field.secret || layered.from.get(field.key) !== 'chat';
+      return kept ? [] : [[field, undefined]];
+    }
+    const after = typeof entered === 'string' ? readSetting(field, entered) : entered;
+    return JSON.stringify(after) === JSON.stringify(before) ? [] : [[field, after]];
+  });
+}
+
+function hintOf(field: SettingField, layered: LayeredSettings): string {
+  const { description, secret, unit } = field;
+  const isSet = layered.values[field.key] !== undefined;
+  const rule = `${whatToEnter(field).replace(/^write/, 'Write')}${unit === undefined ? '' : ` (${unit})`}.`;
+  const kept = secret && isSet ? ' It is set: leave this empty to keep it.' : '';
+  const below =
+    field.default === undefined ? '' : ` Default: ${showSetting(field, field.default).replaceAll('`', '')}.`;
+  return `${description === undefined ? '' : `${description} `}${rule}${kept}${below}`;
+}
