@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { conversationKey } from '../core/conversation.ts';
 import type { Clock } from '../core/clock.ts';
+import { ModelError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Requester, ToolContext as HostContext } from '../core/tool.ts';
 import type { Places } from '../files/places.ts';
@@ -46,14 +47,16 @@ export function createPluginCalls(options: {
         const over = await budgets.ofModel(requester, run?.skill);
         if (over !== undefined) throw new Error(over);
         const { system, prompt } = typeof request === 'string' ? { prompt: request } : request;
-        const answer = await model.complete(
-          {
-            system: system === undefined ? [] : [{ type: 'text', text: system }],
-            messages: [{ role: 'user', content: prompt }],
-            tools: [],
-          },
-          signal,
-        );
+        const answer = await model
+          .complete(
+            {
+              system: system === undefined ? [] : [{ type: 'text', text: system }],
+              messages: [{ role: 'user', content: prompt }],
+              tools: [],
+            },
+            signal,
+          )
+          .catch(toldPlainly);
         // In the requester's name, like what the loop that calls the tool uses (U10).
         const use = {
           day: new Date(clock.now()).toISOString().slice(0, 10),
@@ -64,7 +67,9 @@ export function createPluginCalls(options: {
           tokens: answer.tokens,
         };
         await store.commit({ usage: [use] });
-        return answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+        const text = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+        if (text.trim() === '') throw new Error(`the model gave no answer (${answer.stopReason})`);
+        return text;
       },
     };
   }
@@ -107,6 +112,11 @@ export function createPluginCalls(options: {
       },
     };
   };
+}
+
+/** The log has the cause from where the model is asked. */
+function toldPlainly(error: unknown): never {
+  throw error instanceof ModelError ? new Error(error.sentence, { cause: error }) : error;
 }
 
 function placeOf({ conversation, chatType, sender }: Requester) {

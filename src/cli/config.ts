@@ -10,12 +10,19 @@ import { skillsHere } from './skills-here.ts';
 export async function checkConfig({ config: flag, json }: ReadOptions): Promise<void> {
   const parsed = await loadConfig({ flag, env: process.env });
   const problems = parsed.ok ? [] : parsed.problems;
-  const diagnostics = parsed.ok ? (await skillsHere(parsed.config)).diagnostics : [];
+  const { plugins = [], diagnostics = [] } = parsed.ok ? await skillsHere(parsed.config) : {};
   const ok = parsed.ok && diagnostics.length === 0;
   if (!ok) process.exitCode = 1;
   if (json === true)
-    return printJson({ ok, path: parsed.ok ? parsed.config.path : undefined, problems, diagnostics });
+    return printJson({
+      ok,
+      path: parsed.ok ? parsed.config.path : undefined,
+      problems,
+      plugins,
+      diagnostics,
+    });
   if (!parsed.ok) return print(problems.map(formatConfigProblem).join('\n'));
+  for (const { name, tools } of plugins) print(`plugin ${name}: ${tools.join(', ')}`);
   for (const { level, code, message } of diagnostics) print(`${level} ${code}: ${message}`);
   if (!ok) return;
   print(

@@ -1,18 +1,23 @@
 import { skillRoots } from '../app/open-library.ts';
-import { openPlugins } from '../app/plugins.ts';
+import { openPlugins, type Plugins } from '../app/plugins.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { SkillRoot } from '../skills/read-roots.ts';
 
 /** Where this config's skills are, those of its plugins included; they are loaded for that, as at start (X1, X6). */
-export async function skillsHere(
-  config: Config,
-): Promise<Readonly<{ roots: readonly SkillRoot[]; diagnostics: readonly Diagnostic[] }>> {
+export async function skillsHere(config: Config): Promise<
+  Readonly<{
+    roots: readonly SkillRoot[];
+    plugins: Plugins['loaded'];
+    diagnostics: readonly Diagnostic[];
+  }>
+> {
   const quiet = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   const plugins = await openPlugins(config, { clock: systemClock, log: quiet });
   plugins.close();
-  return { roots: skillRoots(config, plugins.skillFolders), diagnostics: plugins.diagnostics };
+  const { loaded, skillFolders, diagnostics } = plugins;
+  return { roots: skillRoots(config, skillFolders), plugins: loaded, diagnostics };
 }
 
 /** What is said while plugins are loaded is said again at start. */

@@ -104,9 +104,6 @@ test('X6 config check says what start would say of plugins, skill list has their
     await cli.write('config.toml', toml);
     return cli.run([...args, '--config', 'config.toml']);
   };
-  const fine = await check(listed(example), 'config', 'check');
-  assert.deepEqual([fine.code, fine.stderr], [0, '']);
-  assert.match(fine.stdout, /is fine\./);
   const wrong = `${listed(example)}config = { largest = "x" }\n${listed(broken)}`;
   const told = await check(wrong, 'config', 'check', '--json');
   assert.equal(told.code, 1);
@@ -128,5 +125,5 @@ test('X6 what a plugin leaves open keeps no command from ending', async (t) => {
   await cli.write('config.toml', listed(folder));
   const { code, stdout } = await cli.run(['config', 'check', '--config', 'config.toml']);
   assert.equal(code, 0);
-  assert.match(stdout, /is fine/);
+  assert.match(stdout, /^plugin one: mine\n.*is fine\.\n$/);
 });

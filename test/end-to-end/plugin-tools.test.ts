@@ -244,17 +244,25 @@ test('X4 U10 a tool asks a model in the requester’s name: it is counted, and a
     t,
     onePlugin(`name: 'ask', run: async (_, { model, log }) => {
         const failing = async (work) => { try { return await work() } catch (error) { return error.message } };
-        const answer = await model().complete({ system: 'Be short.', prompt: 'Why? '.repeat(8_000) });
+        const answer = await model().complete({ system: 'Be short.', prompt: 'Why?' });
         const other = await failing(() => model('nobody').complete('x'));
+        const failed = await failing(() => model('opus').complete('Fail.'));
+        const silent = await failing(() => model('opus').complete('Be silent.'));
+        await model('haiku').complete('Why? '.repeat(8_000));
         const over = await failing(() => model('haiku').complete('Again?'));
-        log.info({ alias: model().alias, answer, other, over }, 'seen');
+        log.info({ alias: model().alias, answer, other, failed, silent, over }, 'seen');
         return answer;
       }`),
   );
   const ask = calling('ask');
   const bot = await startWholeBot(t, {
     toml: `${base}[limits]\ntokens_per_day = 8000\n${listed(folder)}`,
-    script: (request) => (JSON.stringify(request.messages).includes('Why?') ? 'Because.' : ask(request)),
+    script(request) {
+      const said = JSON.stringify(request.messages);
+      if (said.includes('Fail.')) return { status: 400, message: 'internal details' };
+      if (said.includes('Be silent.')) return { content: [], stopReason: 'refusal' };
+      return said.includes('Why?') ? 'Because.' : ask(request);
+    },
   });
   const ann = bot.telegram.person({ name: 'Ann', id: 1001 });
   ann.says('hello');
@@ -266,6 +274,9 @@ test('X4 U10 a tool asks a model in the requester’s name: it is counted, and a
   assert.equal(noted!['answer'], 'Because.');
   assert.equal(noted!['alias'], 'default');
   assert.match(String(noted!['other']), /no alias under \[models\] is called "nobody"/);
+  assert.doesNotMatch(String(noted!['failed']), /internal details|400/, 'a sentence for people');
+  assert.match(String(noted!['failed']), /^[A-Z].*\.$/);
+  assert.equal(noted!['silent'], 'the model gave no answer (refusal)');
   assert.match(String(noted!['over']), /Your budget of 8,000 tokens a day is used up/);
   ann.says('/status');
   assert.match((await ann.dm.nextMessage('tokens today')).text, /Your tokens today: \d\d,\d\d\d of 8,000/);
