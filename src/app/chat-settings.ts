@@ -1,11 +1,11 @@
-import type Keyv from 'keyv';
 import { z } from 'zod';
 import { chatIdOf, type Conversation } from '../core/conversation.ts';
+import type { Log } from '../core/log.ts';
 import type { Secret } from '../core/redact.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
 import type { Tool } from '../core/tool.ts';
-import type { Signals } from '../stores/store.ts';
+import type { Store } from '../stores/store.ts';
 import type { MovedChats } from './moved-chats.ts';
 
 type NamedTool = Pick<Tool, 'name' | 'settings'>;
@@ -30,14 +30,17 @@ export type ChatSettings = Readonly<{
   load(): Promise<void>;
 }>;
 
-/** `stored`: of the namespace `tool-settings`, a key for each setting of a chat, so that two processes change it without harm. */
+/** A key of the store for each setting of a chat, so that two processes change it without harm to each other. */
 export function createChatSettings(options: {
-  stored: Keyv;
+  store: Pick<Store, 'keyed' | 'signals'>;
   moved: Pick<MovedChats, 'original'>;
-  signals: Pick<Signals, 'send' | 'on'>;
-  onFault(error: unknown): void;
+  log: Log;
 }): ChatSettings {
-  const { stored, moved, signals, onFault } = options;
+  const { store, moved, log } = options;
+  const { signals } = store;
+  const stored = store.keyed('tool-settings');
+  const onFault = (error: unknown): void =>
+    log.error({ err: error }, 'the settings of chats could not be read');
   let known: readonly Secret[] = [];
   signals.on('set', () => void load().catch(onFault));
 

@@ -11,6 +11,7 @@ import type { Budgets } from './budgets.ts';
 import type { Capabilities } from './create-capabilities.ts';
 import { completeChat } from './complete-chat.ts';
 import { inlineCode } from './inline-code.ts';
+import type { ListTools } from './list-tools.ts';
 import type { Live } from './live.ts';
 import type { People } from './people.ts';
 import { resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
@@ -54,10 +55,11 @@ export function createCommands(options: {
   /** What owners are told by `/status`: a sentence each. */
   notices(): readonly string[];
   settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
+  listTools: ListTools;
   voice: Voice;
 }): Commands {
   const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, voice } = options;
-  const { capabilities, settings } = options;
+  const { capabilities, settings, listTools } = options;
   const seen = store.keyed('commands');
 
   const answers: Readonly<
@@ -106,6 +108,7 @@ export function createCommands(options: {
         text: `You: \`${sender.id}\` (${role})\n\nChat: \`${chatIdOf(conversation)}\`, ${chatType}${external ? ', shared with others' : ''}`,
       };
     },
+    tools: async (message) => ({ text: await listTools(message) }),
     async settings(message, args, openForm) {
       const { text, buttons } = await settings.answer(message, args, openForm);
       return { text, more: { buttons } };
@@ -182,6 +185,7 @@ const helpText = `Write to me in a direct message, or mention me in a group.
 - \`/skills\` lists what I can do here; \`/skill NAME text\` or \`/NAME text\` starts one
 - \`/new\` starts afresh, \`/stop\` stops what runs
 - \`/tasks\` lists what runs in the background, \`/stop ID\` stops one
+- \`/tools\` says what I can use, \`/settings\` sets it up (owners)
 - \`/status\` and \`/whoami\` say how things stand and who you are to me`;
 
 function tasksText(items: readonly ListedItem[]): string {

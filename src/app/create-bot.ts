@@ -17,6 +17,7 @@ import { createHandOver } from './hand-over.ts';
 import { createHandleItem } from './handle-item.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { createKeptFiles } from './kept-files.ts';
+import { createListTools } from './list-tools.ts';
 import { createLanes } from './lanes.ts';
 import { createMcp } from './create-mcp.ts';
 import { makeLive } from './live.ts';
@@ -53,12 +54,7 @@ export function createBot(parts: BotParts): Bot {
   const audit = cleanAudit(parts.audit, clean);
   const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
   const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const chatSettings = createChatSettings({
-    stored: store.keyed('tool-settings'),
-    moved,
-    signals: store.signals,
-    onFault: (error) => log.error({ err: error }, 'the settings of chats could not be read'),
-  });
+  const chatSettings = createChatSettings({ store, moved, log });
   const liveOf = (config: Config) =>
     makeLive(config, parts.makeModels, parts.changeAccess, chatSettings.secrets, parts.env);
   let live = liveOf(parts.config);
@@ -103,16 +99,7 @@ export function createBot(parts: BotParts): Bot {
   const capabilities = createCapabilities({ live: current, ...basics, env: parts.env });
   const budgets = createBudgets({ config: () => live.config, store, clock });
   const { sandbox } = parts.skillSandbox;
-  const ofPlugins = createPluginCalls({
-    live: current,
-    library,
-    sandbox,
-    moved,
-    budgets,
-    store,
-    clock,
-    log,
-  });
+  const ofPlugins = createPluginCalls({ ...basics, live: current, library, sandbox, moved, budgets });
   const mcp = createMcp({ live: current, store, voice, audit, env: parts.env, clock, log });
   const web = createWebTools({ config: () => live.config, clock, log });
   const outside = createOutsideTools({
@@ -121,14 +108,8 @@ export function createBot(parts: BotParts): Bot {
     useOf,
     log,
   });
-  const settings = createSettings({
-    ...basics,
-    live: current,
-    chats: chatSettings,
-    web,
-    outside,
-    people,
-  });
+  const settings = createSettings({ ...basics, live: current, chats: chatSettings, web, outside, people });
+  const listTools = createListTools({ live: current, library, useOf, web, outside, sandbox });
   const commands = createCommands({
     live: current,
     registry: library.current,
@@ -142,6 +123,7 @@ export function createBot(parts: BotParts): Bot {
     channels,
     notices: () => parts.plugins.diagnostics.map(({ message }) => live.redact(message)),
     settings,
+    listTools,
     voice,
   });
   const agent = createAgent({

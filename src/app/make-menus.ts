@@ -13,6 +13,7 @@ const builtIn: readonly MenuEntry[] = [
   { name: 'new', description: 'Start afresh' },
   { name: 'stop', description: 'Stop what runs' },
   { name: 'status', description: 'How things stand' },
+  { name: 'tools', description: 'What I and my skills can use here' },
   { name: 'settings', description: 'Set up the tools in this chat' },
   { name: 'whoami', description: 'Who you are to me' },
 ];

@@ -44,12 +44,7 @@ export async function openOperate(
     pairing,
     rules,
     capabilities: store.capabilities,
-    settings: createChatSettings({
-      stored: store.keyed('tool-settings'),
-      moved,
-      signals: store.signals,
-      onFault: () => undefined,
-    }),
+    settings: createChatSettings({ store, moved, log }),
     files: createKeptFiles(config.bot.workspace),
     access: () => accessSettings(config),
     audit,

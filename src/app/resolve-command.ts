@@ -15,6 +15,7 @@ export const builtIns = [
   'tasks',
   'status',
   'whoami',
+  'tools',
   'settings',
   'exit',
 ] as const;

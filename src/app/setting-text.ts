@@ -39,7 +39,7 @@ export function showSetting(field: SettingField, value: unknown): string {
     const shown = value.map((one) => oneLine(labels.get(String(one)) ?? String(one), 60));
     return shown.length === 0 ? 'none' : shown.map(inlineCode).join(', ');
   }
-  const text = String(value);
+  const text = typeof value === 'string' ? value : '';
   return text === '' ? 'empty' : inlineCode(labels.get(text) ?? text);
 }
 

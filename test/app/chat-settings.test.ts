@@ -39,12 +39,7 @@ async function open(url: string) {
     signals: store.signals,
     clock: systemClock,
   });
-  const chats = createChatSettings({
-    stored: store.keyed('tool-settings'),
-    moved,
-    signals: store.signals,
-    onFault: (error) => log.error({ err: error }, 'fault'),
-  });
+  const chats = createChatSettings({ store, moved, log });
   return { store, moved, chats, log };
 }
 

@@ -23,7 +23,7 @@ const asksTheLamp = (body: MessagesRequest) => {
 };
 
 const start = (t: Parameters<typeof startWholeBot>[0], more = '') =>
-  startWholeBot(t, { toml: toml + more, script: asksTheLamp });
+  startWholeBot(t, { toml: toml + more, script: asksTheLamp, flood: false });
 
 /** What the message that was pressed says now. */
 async function edited({ telegram }: WholeBot, chat: Chat, id: number, match: RegExp) {
