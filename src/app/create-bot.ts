@@ -70,7 +70,17 @@ export function createBot(parts: BotParts): Bot {
   const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
   const welcome = createWelcome(store);
-  const authoring = createSkillAuthoring({ store, live: current, library, people, voice, clock, log });
+  const otherTools = (): readonly string[] => outside.names();
+  const authoring = createSkillAuthoring({
+    store,
+    live: current,
+    library,
+    people,
+    voice,
+    otherTools,
+    clock,
+    log,
+  });
   const { outgoing, ...files } = createKeptFiles(parts.config.bot.workspace);
   const handOver = createHandOver({ store, outgoing, channels, voice, clean });
   const delivery = createDelivery({

@@ -31,10 +31,12 @@ export function createSkillAuthoring(options: {
   library: Pick<SkillLibrary, 'rescan'>;
   people: Pick<People, 'isOwner'>;
   voice: Voice;
+  /** Names of tools that are not built in. */
+  otherTools(): readonly string[];
   clock: Clock;
   log: Log;
 }): SkillAuthoring {
-  const { store, live, library, people, voice, clock, log } = options;
+  const { store, live, library, people, voice, otherTools, clock, log } = options;
   const { rescan } = library;
   const written = createWrittenSkills(store);
   const root = writtenRoot(live().config);
@@ -43,7 +45,7 @@ export function createSkillAuthoring(options: {
     (await people.isOwner(sender)) || listsId(approvers(), sender);
   const ask = createAskAboutSkill({ root, store, voice, mayApprove, approvers });
   return {
-    writing: createWriteSkill({ root, written, rescan, mayApprove, ask, clock, log }),
+    writing: createWriteSkill({ root, written, rescan, mayApprove, ask, otherTools, clock, log }),
     approvals: createSkillApprovals({ root, written, onChange: rescan, log }),
     mayApprove,
     async asItStands(skill) {

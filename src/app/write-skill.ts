@@ -30,10 +30,12 @@ export function createWriteSkill(options: {
   rescan(): Promise<Registry>;
   mayApprove(sender: string): Promise<boolean>;
   ask: AskAboutSkill;
+  /** Names of tools that are not built in. */
+  otherTools(): readonly string[];
   clock: Clock;
   log: Log;
 }): SkillWriting {
-  const { root, written, rescan, mayApprove, ask, clock, log } = options;
+  const { root, written, rescan, mayApprove, ask, otherTools, clock, log } = options;
   const inTurn = createInTurn();
   const folderOf = (name: string): string => path.join(root, name);
 
@@ -64,7 +66,7 @@ export function createWriteSkill(options: {
 
   async function write(draft: SkillDraft, requester: Requester): Promise<Envelope> {
     const { name } = draft;
-    const checked = check(draft);
+    const checked = check(draft, otherTools());
     if (checked.problems.length > 0) return fail('ARGUMENTS_INVALID', problemText(checked));
     const record = await claim(name, requester.sender);
     if (record !== undefined && 'ok' in record) return record;
@@ -123,9 +125,13 @@ export function personHash(sender: string): string {
 
 type Checked = Readonly<{ problems: readonly string[]; warnings: readonly string[] }>;
 
-function check(draft: SkillDraft): Checked {
+function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
   const { problems, warnings, allowedTools } = checkDraft(draft);
-  const ceiling = makeCeiling(allowedTools, knownToolNames, { declaresCapabilities: true, invalid: 'error' });
+  const ceiling = makeCeiling(allowedTools, knownToolNames, {
+    declaresCapabilities: true,
+    invalid: 'error',
+    elsewhere,
+  });
   return {
     problems: [
       ...problems,

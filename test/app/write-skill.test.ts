@@ -51,6 +51,7 @@ async function setUp(t: TestContext) {
     );
   const asked: WrittenSkill[] = [];
   const { write, read } = createWriteSkill({
+    otherTools: () => ['mcp_notes_add'],
     root,
     written,
     rescan: load,
@@ -80,6 +81,16 @@ test('D9 a skill is written whole, marked, recorded and asked about; a bad one n
   const record = await written.get('greet');
   assert.deepEqual(record?.hashes, [hashSkill(join(root, 'greet'))?.hash]);
   assert.doesNotMatch(JSON.stringify(record), /telegram:1/, 'nobody is named');
+});
+
+test('D9 X7 a skill may be written for tools that are not built in', async (t) => {
+  const { write } = await setUp(t);
+  const listing = (tool: string) => ({
+    ...draft(),
+    content: `---\nname: greet\ndescription: Greets.\nallowed_tools: ${tool}\n---\nGreet.\n`,
+  });
+  assert.deepEqual(codes(await write(listing('mcp_gone_*'), ann)), ['ARGUMENTS_INVALID']);
+  assert.ok((await write(listing('mcp_notes_*'), ann)).ok);
 });
 
 test('D9 a name that the bot did not write itself is taken, whatever stands behind it', async (t) => {

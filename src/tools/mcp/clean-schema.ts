@@ -89,6 +89,7 @@ const keywords = new Map<string, Read>([
   ['minProperties', count],
   ['maxProperties', count],
   ['uniqueItems', flag],
+  ['pattern', (value) => (typeof value === 'string' && isPattern(value) ? value : undefined)],
   ['format', (value) => (isName(value) ? value : undefined)],
   [
     '$ref',
@@ -102,6 +103,16 @@ function isScalar(value: unknown): boolean {
 
 function nonEmpty(list: readonly unknown[]): readonly unknown[] | undefined {
   return list.length === 0 ? undefined : list;
+}
+
+/** Compiled at most, and never run here. */
+function isPattern(value: string): boolean {
+  if (!isPlain(value, textLimit)) return false;
+  try {
+    return new RegExp(value, 'u').source !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** A name that the API takes for a property. */

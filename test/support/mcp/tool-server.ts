@@ -51,7 +51,11 @@ export function toolServer(file: string): Server {
       case 'refuse':
         throw new McpError(-32602, 'no such shelf');
       case 'flood':
-        for (let n = 0; n < 100; n++) await server.sendToolListChanged();
+        for (let n = 0; n < 20; n++) {
+          await server.sendToolListChanged();
+          // Each is taken before the next.
+          await server.ping();
+        }
         return said('flooded');
       case 'lists':
         return said(`${lists} lists`);

@@ -83,7 +83,8 @@ test('X7 a schema is built anew of what is known, so that one tool cannot spoil 
     $schema: 'http://json-schema.org/draft-04/schema#',
     type: 'object',
     properties: {
-      ok: { type: 'integer', minimum: 1, exclusiveMinimum: true, wurst: { a: 1 } },
+      ok: { type: 'integer', minimum: 1, exclusiveMinimum: true, wurst: { a: 1 }, pattern: '(' },
+      word: { type: 'string', pattern: '^(a+)+$' },
       'not fit for it!': { type: 'string' },
       tuple: { type: 'array', items: [{ type: 'string' }] },
       other: { $ref: '#/$defs/other' },
@@ -96,6 +97,7 @@ test('X7 a schema is built anew of what is known, so that one tool cannot spoil 
     type: 'object',
     properties: {
       ok: { type: 'integer', minimum: 1 },
+      word: { type: 'string', pattern: '^(a+)+$' },
       tuple: { type: 'array' },
       other: { $ref: '#/$defs/other' },
     },
