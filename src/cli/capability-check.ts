@@ -1,6 +1,6 @@
 import { checkProvider } from '../capabilities/check-provider.ts';
 import type { CheckResult } from '../capabilities/check-result.ts';
-import type { BridgeProvider } from '../capabilities/call-bridge.ts';
+import { configuredProviders } from '../capabilities/configured-providers.ts';
 import { printable } from '../skills/printable.ts';
 import { openConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
@@ -17,15 +17,12 @@ export type CapabilityCheckOptions = ReadOptions &
 /** `capability check NAMESPACE`: what a provider does right and wrong. Exit 1 where something is wrong, 2 where it is not set up. */
 export async function checkCapability(namespace: string, options: CapabilityCheckOptions): Promise<void> {
   const { json = false, user, account, mutate = [], input = {} } = options;
-  const { capabilities } = await openConfig(options.config);
-  const known = Object.entries(capabilities.providers).flatMap(([name, { command, timeoutSeconds }]) =>
-    command === undefined ? [] : [{ namespace: name, command, timeoutSeconds } satisfies BridgeProvider],
-  );
-  const provider = known.find((each) => each.namespace === namespace);
+  const { get, all } = configuredProviders(await openConfig(options.config));
+  const provider = get(namespace);
   if (provider === undefined) {
-    const names = known.map((each) => each.namespace).join(', ') || 'none';
+    const names = all.map((each) => each.namespace).join(', ') || 'none';
     console.error(
-      `There is no command at [capabilities.providers.${namespace}] in the configuration. Set up are: ${names}.`,
+      `There is no provider of ${namespace} in the configuration: it has a command at [capabilities.providers.${namespace}], or comes with a skill. Set up are: ${names}.`,
     );
     process.exitCode = 2;
     return;

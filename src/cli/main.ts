@@ -169,6 +169,17 @@ function program(): Command {
       (await import('./capability-check.ts')).checkCapability(namespace, options),
     );
 
+  add(capability, 'list', 'providers and what they offer')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./capability.ts')).capabilityList(options));
+  add(capability, 'accounts', 'who has linked which account')
+    .option('--json', 'as data')
+    .action(async (options: ReadOptions) => (await import('./capability.ts')).capabilityAccounts(options));
+  add(capability, 'revoke <sender> <capability> [account]', 'use an account no more').action(
+    async (sender: string, id: string, account: string | undefined, options: ReadOptions) =>
+      (await import('./capability.ts')).capabilityRevoke(sender, id, account, options),
+  );
+
   const pair = skillet.command('pair').description('let people in').exitOverride();
   add(pair, 'list', 'who is paired and who asks')
     .option('--json', 'as data')
