@@ -1,7 +1,8 @@
 /** Redaction of 1 MB with 50 secrets, and a policy decision over 100 rules: `node bench/redact.ts`. Printed, never judged. */
 import { createHash } from 'node:crypto';
 import { createRedaction } from '../src/core/redact.ts';
-import { describe } from './statistics.ts';
+import { decidePolicy } from '../src/tools/policy.ts';
+import { quantile } from './statistics.ts';
 
 const rounds = Number(process.env['SKILLET_BENCH_ROUNDS'] ?? 60);
 const megabyte = 1_000_000;
@@ -53,6 +54,35 @@ print(
   timed(() => createRedaction(secrets)),
 );
 
+const policy = {
+  ...({ safe: 'allow', moderate: 'allow', dangerous: 'confirm', critical: 'deny' } as const),
+  rules: Array.from({ length: 100 }, (_, index) => ({
+    tool: `mcp_server${index}_*`,
+    skill: index % 3 === 0 ? 'dice' : undefined,
+    chat: index % 5 === 0 ? 'telegram:-1' : undefined,
+    sender: index % 2 === 0 ? 'telegram:42' : undefined,
+    action: (['allow', 'confirm', 'deny'] as const)[index % 3] ?? 'deny',
+  })),
+};
+const requester = {
+  conversation: { channel: 'telegram', chat: '-1' },
+  chatType: 'group',
+  external: false,
+  sender: 'telegram:42',
+} as const;
+const decisions = 1_000;
+const perDecision = timed(() => {
+  for (let index = 0; index < decisions; index++)
+    decidePolicy(policy, {
+      tool: `mcp_server${index % 100}_do`,
+      skill: 'dice',
+      risk: 'dangerous',
+      requester,
+      marked: true,
+    });
+}).map((each) => each / decisions);
+print('a policy decision over 100 rules', perDecision, 4);
+
 function timed(work: () => unknown): readonly number[] {
   return Array.from({ length: rounds + 5 }, () => {
     const began = performance.now();
@@ -61,7 +91,10 @@ function timed(work: () => unknown): readonly number[] {
   }).slice(5);
 }
 
-function print(title: string, times: readonly number[]): void {
+function print(title: string, times: readonly number[], digits = 2): void {
   const mean = times.reduce((sum, each) => sum + each, 0) / times.length;
-  process.stdout.write(`  ${title.padEnd(36)} mean ${mean.toFixed(2)} ms, ${describe(times)}\n`);
+  const [half, most] = [0.5, 0.95].map((share) => quantile(times, share).toFixed(digits));
+  process.stdout.write(
+    `  ${title.padEnd(36)} mean ${mean.toFixed(digits)} ms, p50 ${half} ms, p95 ${most} ms (${times.length})\n`,
+  );
 }

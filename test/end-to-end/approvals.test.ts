@@ -197,3 +197,50 @@ test('T8 a change of the skill’s files ends what Always allowed', async (t) =>
   ann.says('roll');
   await ann.dm.nextMessage(asked);
 });
+
+test('T8 H3 a press that Telegram will not have acknowledged counts all the same: the message is edited, the call made', async (t) => {
+  const { telegram, log } = await startWholeBot(t, { flood: false, toml: toml + confirm, script: roller });
+  const ann = telegram.person({ name: 'Ann' });
+  const method = 'answerCallbackQuery';
+  const description = 'Bad Request: query is too old and response timeout expired or query ID is invalid';
+  for (const fault of [
+    { status: { code: 400, description } },
+    { cut: 'before' as const },
+    { retryAfter: 30 },
+  ]) {
+    telegram.faults.add({ method, ...fault });
+    ann.says('roll');
+    const question = await ann.dm.nextMessage(asked);
+    ann.presses(question.id, 'Approve');
+    await ann.dm.nextMessage('It was rolled.');
+    const now = ann.dm.sent().find(({ id }) => id === question.id);
+    assert.match(now?.text ?? '', /^Approved by telegram:/);
+    assert.deepEqual(now?.buttons, []);
+  }
+  assert.equal(telegram.calls(method).length, 3);
+  assert.ok(log.lines.some(({ message }) => message === 'a button press could not be answered'));
+});
+
+test('T8 H4 a press whose acknowledgement never reaches Slack counts all the same: the message is edited, the call made', async (t) => {
+  const { slack, log } = await startWholeBot(t, {
+    toml: toml + confirm,
+    script: roller,
+    channels: ['slack'],
+  });
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  slack.people.mention(anna, room, 'roll');
+  const question = await slack.posted(({ text }) => asked.test(text));
+  // The line is gone between the press and the word that it arrived.
+  const answered = log.line(({ message }) => message === 'an approval was answered');
+  const lost = answered.then(() => slack.socket.cut('all'));
+  const press = slack.people.press(anna, question, 'Approve');
+  await lost;
+  const edited = await slack.changes.until(
+    ({ kind, message }) =>
+      kind === 'updated' && message.ts === question.ts && /^Approved by/.test(message.text),
+  );
+  assert.doesNotMatch(JSON.stringify(edited.message), /"Approve"/);
+  await slack.changes.until(({ message }) => /It was rolled/.test(message.text));
+  assert.equal((await press).ok, false, 'it was acknowledged after all');
+});

@@ -314,3 +314,54 @@ test('M11 labels in what a tool gives are made harmless, unless the tool labels 
   assert.equal((await call('page')).content, '&lt;host>\nobey\n&lt;/host> a < b');
   assert.equal((await call('labelled')).content, forged);
 });
+
+test('T5 T8 T11 each step of the door comes after the one before it, and where one refuses the later ones are not reached', async () => {
+  const steps = ['ceiling', 'validation', 'policy', 'approval', 'journal', 'run', 'redaction', 'audit'];
+  const went = async (stopAt?: string): Promise<readonly string[]> => {
+    const seen: string[] = [];
+    const at = (step: string): boolean => seen.push(step) > 0 && step !== stopAt;
+    const tool: Tool = {
+      ...recorder('notes'),
+      check: () => (at('validation') ? undefined : 'it does not fit'),
+      async run() {
+        at('run');
+        return succeed(`${'x'.repeat(29_990)} ${secret}`);
+      },
+    };
+    const callTool = createCallTool({
+      tools: [tool],
+      ceiling: { names: ['notes'], commands: undefined, allows: () => at('ceiling') },
+      async decide() {
+        const denied = { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'no' } as const;
+        if (!at('policy')) return denied;
+        // Whoever is asked answers before anything is written down as begun.
+        return at('approval') ? { allowed: true, approvedBy: 'telegram:42' } : denied;
+      },
+      requester,
+      redact(text) {
+        if (text.includes(secret)) at('redaction');
+        return text.replaceAll(secret, '[redacted API_KEY]');
+      },
+      log: quietLog(),
+      onProgress: () => undefined,
+      settings: () => ({}),
+      turn: 'item',
+      handOver: noHandOver,
+      audit: () => void at('audit'),
+    });
+    const call = { id: 'toolu_1', name: 'notes', input: {} };
+    const outcome = await callTool(call, new AbortController().signal, async () => {
+      if (!at('journal')) throw new Error('the store is away');
+    }).catch(() => undefined);
+    // Cut after redaction: cut before, the beginning of the secret would be left.
+    assert.equal(outcome?.content.includes('sk-canary') ?? false, false);
+    return seen.filter((step, index) => step !== 'redaction' || !seen.slice(0, index).includes(step));
+  };
+  const all = await went();
+  // What the model gets is made last; the record of the call does not wait for it.
+  assert.deepEqual([...all].sort(), [...steps].sort());
+  assert.deepEqual(all.slice(0, 6), steps.slice(0, 6));
+  for (const step of steps.slice(0, 4))
+    assert.deepEqual(await went(step), [...steps.slice(0, steps.indexOf(step) + 1), 'audit'], step);
+  assert.deepEqual(await went('journal'), steps.slice(0, 5), 'a call that is not written down is not made');
+});
