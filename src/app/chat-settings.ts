@@ -26,6 +26,8 @@ export type ChatSettings = Readonly<{
   forget(sender: string, places: readonly string[]): Promise<void>;
   /** Every secret that is set in any chat, or was while this process ran; the same list until one is added. */
   secrets(): readonly Secret[];
+  /** Takes a secret of a tool that is set elsewhere, before it is used. */
+  know(tool: string, key: string, value: SettingValue): void;
   /** Reads what is set by now: at the start, before anything is said. */
   load(): Promise<void>;
 }>;
@@ -71,6 +73,7 @@ export function createChatSettings(options: {
   return {
     load,
     secrets: () => known,
+    know: note,
     async of(conversation, { name, settings }) {
       const fields = settings?.fields ?? [];
       if (fields.length === 0) return {};

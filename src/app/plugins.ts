@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Config } from '../config/complete-config.ts';
 import { checkPluginConfig } from '../config/plugin-config.ts';
+import { checkToolTables } from '../config/tool-tables.ts';
 import type { Clock } from '../core/clock.ts';
 import { chatTypes } from '../core/conversation.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
@@ -17,7 +18,7 @@ export type Plugins = Readonly<{
   loaded: readonly Readonly<{ name: string; tools: readonly string[] }>[];
   /** Folders of the skills that they bring, absolute. */
   skillFolders: readonly string[];
-  /** Why plugins were not loaded: the bot runs without them (X6). */
+  /** Why plugins were not loaded: the bot runs without them (X6); what is wrong with settings of their tools (X3). */
   diagnostics: readonly Diagnostic[];
   /**
    * Their tools. What config says of a plugin is read at each use: one that is switched off or taken out brings nothing from
@@ -31,7 +32,7 @@ type Entry = Config['plugins'][number];
 
 /** Loads what `[[plugins]]` lists, in its order; where it lists nothing no code for plugins is loaded either. */
 export async function openPlugins(
-  config: Pick<Config, 'plugins' | 'path' | 'fromEnvironment' | 'bot'>,
+  config: Pick<Config, 'plugins' | 'tools' | 'path' | 'fromEnvironment' | 'bot'>,
   { clock, log }: Readonly<{ clock: Clock; log: Log }>,
 ): Promise<Plugins> {
   const listed = config.plugins.filter(({ enabled }) => enabled);
@@ -70,6 +71,9 @@ export async function openPlugins(
     const tools = outcome.plugin.tools.map(({ name }) => name);
     log.info({ plugin: outcome.plugin.name, tools }, 'a plugin is loaded');
   }
+  const tools = loaded.flatMap(({ plugin }) => plugin.tools.map((tool) => tool.bind(neverCalled)));
+  for (const message of checkToolTables(config, tools))
+    diagnostics.push({ level: 'error', code: 'TOOL_SETTING_INVALID', message });
   for (const { code, message, path: file } of diagnostics) log.error({ code, path: file }, message);
 
   return {
@@ -97,6 +101,11 @@ export async function openPlugins(
     close,
   };
 }
+
+/** Tools that are looked at and not called. */
+const neverCalled: OpenCall = () => {
+  throw new Error('this tool belongs to no bot');
+};
 
 export const noPlugins: Plugins = {
   loaded: [],

@@ -136,7 +136,7 @@ const usage =
   'Choose one, or write `/settings TOOL`, `/settings TOOL KEY VALUE`, and with `default` as the value to unset one.';
 
 function usageOf({ name }: Tool): string {
-  return `\n\`/settings ${name} KEY VALUE\` sets one in this chat, with \`default\` as the value it is given up.`;
+  return `\n\`/settings ${name} KEY VALUE\` sets one in this chat, with \`default\` as the value unsets it.`;
 }
 
 function keysOf({ settings }: Tool): readonly string[] {

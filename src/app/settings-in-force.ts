@@ -17,7 +17,7 @@ export type SettingsInForce = Readonly<{
 
 export function createSettingsInForce(options: {
   config: () => Pick<Config, 'tools'>;
-  chats: Pick<ChatSettings, 'of'>;
+  chats: Pick<ChatSettings, 'of' | 'know'>;
   log: Log;
 }): SettingsInForce {
   const { config, chats, log } = options;
@@ -25,7 +25,16 @@ export function createSettingsInForce(options: {
 
   async function of(conversation: Conversation, tool: NamedTool): Promise<LayeredSettings> {
     if (tool.settings === undefined) return { values: {}, from: new Map(), problems: [] };
-    return layerSettings(tool.settings, tableOf(config(), tool.name), await chats.of(conversation, tool));
+    const layered = layerSettings(
+      tool.settings,
+      tableOf(config(), tool.name),
+      await chats.of(conversation, tool),
+    );
+    // Config may hold a secret under a name that speaks of none: only its tool tells.
+    for (const { key, secret } of tool.settings.fields)
+      if (secret && layered.from.get(key) === 'config')
+        chats.know(tool.name, key, String(layered.values[key]));
+    return layered;
   }
 
   return {

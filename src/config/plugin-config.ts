@@ -70,7 +70,7 @@ function keysOf(schema: z.ZodType): readonly string[] | undefined {
 }
 
 /** Where keys stand in the file as it is now; nowhere where it can't be read any more. */
-function placesIn(file: string | undefined): ReturnType<typeof locateKeys> {
+export function placesIn(file: string | undefined): ReturnType<typeof locateKeys> {
   if (file === undefined) return () => undefined;
   try {
     return locateKeys(readFileSync(file, 'utf8'));

@@ -292,3 +292,40 @@ test('X3 on Slack words after a mention are the command where they name a tool w
   await slack.posted(({ text }) => text.includes('please delete it yourself'));
   assert.equal(messages.requests.length, 0);
 });
+
+test('X3 a wrong table of a plugin’s tool is told at start, and the default holds', async (t) => {
+  const bot = await start(t, '[tools.lamp_inner]\nx = 1\n');
+  const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
+  const told = await bot.log.line(({ fields }) => fields['code'] === 'TOOL_SETTING_INVALID');
+  assert.match(
+    told.message,
+    /config\.toml:\d+:\d+: tools\.lamp_inner\.x is not a known key: this tool has no settings/,
+  );
+  await bot.reconfigure(toml.replace('room = "cellar"', 'room = "x"\ntoken = "literal-SECRET"'));
+  await bot.log.line(({ message }) => /config was changed/.test(message));
+  olga.says('/settings lamp_state');
+  const { text } = await olga.dm.nextMessage(/Lamp in this chat/);
+  assert.match(text, /room Room: hall \(default\)/);
+  assert.match(text, /token Token: set, not shown \(config\)/);
+  assert.match(
+    text,
+    /\[tools\.lamp_state\] in the config can't be used for room: write text from 2 to 40 characters/,
+  );
+  olga.says('tell me');
+  assert.match((await olga.dm.nextMessage(/Heard/)).text, /redacted [^"]*token/);
+});
+
+test('X3 Q12 what is set in a person’s direct messages is forgotten with them, what is set in a group is not', async (t) => {
+  const { telegram, bot } = await start(t);
+  const ed = telegram.person({ name: 'Ed', id: 1002 });
+  const team = telegram.group({ title: 'Team' });
+  ed.says('/settings lamp_state room attic');
+  await ed.dm.nextMessage(/attic/);
+  ed.says('/settings@test_bot lamp_state room garden', { in: team });
+  await team.nextMessage(/garden/);
+  await bot.operate('forget', 'telegram:1002');
+  ed.says('/settings lamp_state');
+  await ed.dm.nextMessage(/room Room: cellar \(config\)/);
+  ed.says('/settings@test_bot lamp_state', { in: team });
+  await team.nextMessage(/room Room: garden \(this chat\)/);
+});
