@@ -1,6 +1,7 @@
 import type { Questions } from '../agent/questions.ts';
 import type { RunGrant, RunPlace } from '../agent/run-skill.ts';
 import type { SkillRequest } from '../agent/use-skill.ts';
+import { createCapCommand } from '../capabilities/cap-command.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
@@ -16,6 +17,7 @@ import { skillEnvironment } from '../sandbox/script-environment.ts';
 import { lockedSandbox } from '../skills/locked-sandbox.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { CapOf } from '../tools/built-in/command-answer.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
 import { decidePolicy } from '../tools/policy.ts';
@@ -138,6 +140,9 @@ export function createGrantRun(options: {
       quota: config.sandbox.diskMb * 1024 * 1024,
       writing,
       web: web(),
+      ...(skill.capabilities.length === 0
+        ? {}
+        : { cap: (of: Parameters<CapOf>[0]) => createCapCommand((...call) => callTool(...call), of) }),
     });
     const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
     const tools = [

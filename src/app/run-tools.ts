@@ -13,6 +13,7 @@ import { sendFileTool } from '../tools/built-in/send-file.ts';
 import { createSkillWritingTools, type SkillWriting } from '../tools/built-in/skill-write.ts';
 import { createRunScript, skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import { writeFileTool } from '../tools/built-in/write-file.ts';
+import type { CapOf } from '../tools/built-in/command-answer.ts';
 import { bashInList } from '../tools/ceiling.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
 import { runPlaces, type RunFolders } from './run-folders.ts';
@@ -39,6 +40,8 @@ export type RunGround = Readonly<{
   writing: SkillWriting;
   /** The way to the internet (T3). */
   web: readonly Tool[];
+  /** `skillet-cap` in its commands, where the skill has capabilities (C4). */
+  cap?: CapOf;
 }>;
 
 /** What the host offers one run, before its ceiling is drawn (T2). */
@@ -55,10 +58,14 @@ export function runTools({
   quota,
   writing,
   web,
+  cap,
 }: RunGround): readonly Tool[] {
   const { simple } = bashInList(allowed);
   const knowsEnv = envInBash ?? bashInList(skill.allowedTools).named;
-  const ground = { skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000 };
+  const ground = {
+    ...{ skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000 },
+    ...(cap === undefined ? {} : { cap }),
+  };
   const ofScript = { ...ground, env, packages };
   const script = skillsRunScriptTool(ofScript);
   const bash = bashTool({

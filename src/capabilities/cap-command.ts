@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import type { ToolContext } from '../core/tool.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { CapAnswer, ServeCap } from '../sandbox/sandbox.ts';
 
@@ -14,16 +14,21 @@ type Wanted = Readonly<{ name: string; input: Readonly<Record<string, unknown>> 
 
 /**
  * What `skillet-cap` does in the sandbox of a run: each command is a call of one of the run's capability tools, through the
- * door that all tools go through, so ceiling, policy, approval and audit are the same (C4).
+ * door that all tools go through, so ceiling, policy, approval and audit are the same (C4). `of` is the call that the command
+ * runs in: what it gets marks that one, too.
  */
-export function createCapCommand(callTool: CallTool): ServeCap {
+export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'toolUseId' | 'mark'>): ServeCap {
+  let calls = 0;
   return async (words, stdin, signal) => {
     if (words.length === 0 || words[0] === 'help' || words[0] === '--help')
       return { stdout: usage, stderr: '', exitCode: words.length === 0 ? 2 : 0 };
     const wanted = read(words, stdin);
     if (typeof wanted === 'string')
       return { stdout: '', stderr: `skillet-cap: ${wanted}\n${usage}`, exitCode: 2 };
-    const outcome = await callTool({ id: `cap_${randomUUID()}`, ...wanted }, signal);
+    calls += 1;
+    const outcome = await callTool({ id: `${of.toolUseId}.${calls}`, ...wanted }, signal);
+    // The command may print it, or write it where a later one reads it (S7).
+    if (outcome.marks === true) of.mark();
     if (outcome.asks !== undefined)
       return failed(
         'TOOL_CONFIRMATION_REQUIRED',

@@ -2,7 +2,7 @@ import { bridgeResults, type CapabilityDefinition } from './bridge-contract.ts';
 import type { Probe } from './check-probe.ts';
 import { describeHeard } from './check-probe.ts';
 import { unlessError, unlessResult, verdict, type CheckResult, type Rule } from './check-result.ts';
-import { schemaProblem } from './json-schema.ts';
+import { jsonSchemaCheck } from './json-schema-check.ts';
 
 const answers: Rule = {
   what: 'definitions are answered with one JSON object, exit code 0',
@@ -84,4 +84,15 @@ function wrongSchemas(definitions: readonly CapabilityDefinition[]): string | un
     ),
   );
   return wrong.length === 0 ? undefined : wrong.slice(0, 5).join('; ');
+}
+
+/** What is wrong with a schema; nothing where data can be held to it. */
+function schemaProblem(schema: Readonly<Record<string, unknown>>): string | undefined {
+  if ('type' in schema && schema['type'] !== 'object') return 'its type is not object';
+  try {
+    jsonSchemaCheck(schema);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }

@@ -3,7 +3,8 @@ import { bridgeResults, type CapabilityDefinition, type CapabilityOperation } fr
 import { describeHeard, type Heard, type Probe } from './check-probe.ts';
 import { skipped, unlessError, verdict, type CheckResult, type Rule } from './check-result.ts';
 import { noAccount } from './check-tokens.ts';
-import { dataProblem } from './json-schema.ts';
+import { findCredential } from './credential-like.ts';
+import { jsonSchemaCheck } from './json-schema-check.ts';
 import { sampleInput } from './sample-input.ts';
 
 /** What of a provider may be carried out for real. */
@@ -115,7 +116,10 @@ function outputProblem(heard: Heard, { output_schema }: CapabilityOperation): st
   if (heard.kind !== 'result') return describeHeard(heard);
   const read = bridgeResults.invoke.safeParse(heard.result);
   if (!read.success) return `the result has no output, an object: ${describeHeard(heard)}`;
-  return dataProblem(output_schema, read.data.output);
+  const { output } = read.data;
+  const credential = findCredential(output);
+  if (credential !== undefined) return `there is what looks like a credential at ${credential}`;
+  return jsonSchemaCheck(output_schema)(output);
 }
 
 const noPerson = 'it needs an account: name one with --user and --account';

@@ -3,6 +3,7 @@ import { checkAuth } from './check-auth.ts';
 import { checkFraming } from './check-framing.ts';
 import { checkNames, checkOperations, type CheckedPerson } from './check-operations.ts';
 import { createProbe } from './check-probe.ts';
+import { checkDefinitions } from './definitions.ts';
 import { skipped, verdict, type CheckResult } from './check-result.ts';
 import { checkTokens, harmlessCall } from './check-tokens.ts';
 
@@ -32,6 +33,10 @@ export async function checkProvider(
   const definitions = await checkFraming(probe, report);
   if (definitions === undefined) {
     report(skipped('everything else', 'its definitions could not be read'));
+    return results;
+  }
+  if (!checkDefinitions(provider.namespace, definitions).ok) {
+    report(skipped('everything else', 'the bot would not take its definitions'));
     return results;
   }
   const harmless = harmlessCall(definitions);

@@ -1,12 +1,14 @@
-import { dataProblem } from './json-schema.ts';
+import { jsonSchemaCheck } from './json-schema-check.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Plain data that a JSON Schema of an object takes, made of what it requires; nothing where that is not so simple. */
+/** Plain data that a JSON Schema of an object takes, made of what it requires; nothing where that is not so simple. Throws for a schema that can't be used. */
 export function sampleInput(schema: Schema): Readonly<Record<string, unknown>> | undefined {
   const made = sample(schema, 0);
   if (typeof made !== 'object' || made === null || Array.isArray(made)) return undefined;
-  return dataProblem(schema, made) === undefined ? (made as Readonly<Record<string, unknown>>) : undefined;
+  return jsonSchemaCheck(schema)(made) === undefined
+    ? (made as Readonly<Record<string, unknown>>)
+    : undefined;
 }
 
 const deepest = 5;

@@ -17,13 +17,14 @@ export type CapabilityCheckOptions = ReadOptions &
 /** `capability check NAMESPACE`: what a provider does right and wrong. Exit 1 where something is wrong, 2 where it is not set up. */
 export async function checkCapability(namespace: string, options: CapabilityCheckOptions): Promise<void> {
   const { json = false, user, account, mutate = [], input = {} } = options;
-  const { get, all } = configuredProviders(await openConfig(options.config));
+  const { get, all, problems } = configuredProviders(await openConfig(options.config));
   const provider = get(namespace);
   if (provider === undefined) {
     const names = all.map((each) => each.namespace).join(', ') || 'none';
     console.error(
       `There is no provider of ${namespace} in the configuration: it has a command at [capabilities.providers.${namespace}], or comes with a skill. Set up are: ${names}.`,
     );
+    for (const problem of problems) console.error(problem);
     process.exitCode = 2;
     return;
   }

@@ -10,12 +10,16 @@ async function run(
   answer: ToolOutcome = { content: '{}', isError: false },
 ) {
   const calls: unknown[] = [];
-  const command = createCapCommand(async ({ id, name, input }) => {
-    assert.match(id, /^cap_/);
-    calls.push([name, input]);
-    return answer;
-  });
-  return { ...(await command(words, stdin, new AbortController().signal)), calls };
+  let marked = false;
+  const command = createCapCommand(
+    async ({ id, name, input }) => {
+      assert.equal(id, 'toolu_7.1');
+      calls.push([name, input]);
+      return answer;
+    },
+    { toolUseId: 'toolu_7', mark: () => (marked = true) },
+  );
+  return { ...(await command(words, stdin, new AbortController().signal)), calls, marked };
 }
 
 test('C4 the words of skillet-cap are calls of the capability tools', async () => {
@@ -75,4 +79,10 @@ test('C4 an answer is one line of JSON, a refusal is exit code 1 with its code',
   const cut = await run(['list'], '', { content: '{"output":{"text":"aaa\n[cut]', isError: false });
   assert.match(cut.stdout, /TOOL_OUTPUT_TOO_LARGE/);
   assert.equal(cut.exitCode, 1);
+});
+
+test('S7 what a command gets of a capability marks the call that the command runs in', async () => {
+  const plain = await run(['list'], '', { content: '{}', isError: false });
+  const sensitive = await run(['list'], '', { content: '{}', isError: false, marks: true });
+  assert.deepEqual([plain.marked, sensitive.marked], [false, true]);
 });

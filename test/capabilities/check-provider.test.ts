@@ -120,8 +120,6 @@ test('C1 ids of another namespace and schemas that can not be used are found', a
   const [id, schema] = found.slice(0, 2).map((result) => result.found);
   assert.equal(id, 'other.one');
   assert.match(schema ?? '', /other\.one do input: not is not supported/);
-  // It knows no method but one, and reads no token.
-  assert.ok(found.length > 10);
 });
 
 test('C2 capability check says what, why and how to mend it, and ends with 0, 1 or 2', async (t) => {

@@ -8,7 +8,7 @@ import { ownScript, type ScriptGround } from '../own-script.ts';
 import { reachesOutside, riskInSandbox } from '../risk.ts';
 import { parseSimpleCommand } from '../simple-command.ts';
 import type { RunScript } from './skills-run-script.ts';
-import { answerCommand, commandOutputLimit, secretsIn } from './command-answer.ts';
+import { answerCommand, commandOutputLimit, secretsIn, type CapOf } from './command-answer.ts';
 
 /** Bytes of a command: Linux takes no argument of more than 128 KiB. */
 const commandLimit = 100_000;
@@ -32,6 +32,8 @@ export function bashTool(options: {
   env: Readonly<Record<string, string>>;
   simple(): boolean;
   timeoutMs: number;
+  /** Where the skill has capabilities. */
+  cap?: CapOf;
   script?: Readonly<{
     ground: ScriptGround;
     run: RunScript;
@@ -39,7 +41,7 @@ export function bashTool(options: {
     mayRun(requester: Requester): boolean;
   }>;
 }): Tool {
-  const { skill, sandbox, folders, within, env, simple, timeoutMs, script } = options;
+  const { skill, sandbox, folders, within, env, simple, timeoutMs, cap, script } = options;
   const network = skill?.network ?? [];
   const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && network.length > 0 };
   return defineTool({
@@ -80,6 +82,7 @@ export function bashTool(options: {
           ...(skill?.directory === undefined ? {} : { skillDirectory: skill.directory }),
           ...ground,
           network,
+          ...(cap === undefined ? {} : { cap: cap(context) }),
           env,
           secrets: secretsIn(env),
           timeoutMs,

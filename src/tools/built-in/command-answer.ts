@@ -1,8 +1,12 @@
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import type { Secret } from '../../core/redact.ts';
 import type { Skill } from '../../core/skill.ts';
+import type { ToolContext } from '../../core/tool.ts';
 import { capOutput, wholeEnd } from '../../sandbox/cap-output.ts';
-import type { SandboxOutcome, SandboxOutput } from '../../sandbox/sandbox.ts';
+import type { SandboxOutcome, SandboxOutput, ServeCap } from '../../sandbox/sandbox.ts';
+
+/** `skillet-cap` for the commands of one call (C4). */
+export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'mark'>) => ServeCap;
 
 /** Characters of a command's output that are shown, and of each stream's end where it failed. */
 export const commandOutputLimit = 28_000;

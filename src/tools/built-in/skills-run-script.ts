@@ -8,7 +8,7 @@ import type { PackagedOutcome, ScriptPackages } from '../../sandbox/script-packa
 import { hashSkill } from '../../skills/hash-skill.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
 import { reachesOutside, riskInSandbox } from '../risk.ts';
-import { answerCommand, commandOutputLimit, secretsIn, tailsOf } from './command-answer.ts';
+import { answerCommand, commandOutputLimit, secretsIn, tailsOf, type CapOf } from './command-answer.ts';
 
 /** Bytes of an argument: Linux takes none of more than 128 KiB. */
 const argumentLimit = 100_000;
@@ -16,7 +16,7 @@ const argumentLimit = 100_000;
 /** A file of the skill that is to be run, by its path in there. */
 export type RunScript = (
   script: Readonly<{ path: string; args: readonly string[] }>,
-  context: Pick<ToolContext, 'signal' | 'progress'>,
+  context: Pick<ToolContext, 'signal' | 'progress' | 'toolUseId' | 'mark'>,
 ) => Promise<Envelope>;
 
 /** `chat` is the conversation's folder, `scratch` the run's: both exist already. `env` is what `skillEnvironment` gave. */
@@ -28,6 +28,8 @@ export type RunScriptOptions = Readonly<{
   env: Readonly<Record<string, string>>;
   timeoutMs: number;
   packages: ScriptPackages;
+  /** Where the skill has capabilities. */
+  cap?: CapOf;
 }>;
 
 /** `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5). */
@@ -61,8 +63,10 @@ export function createRunScript({
   env,
   timeoutMs,
   packages,
+  cap,
 }: RunScriptOptions): RunScript {
-  return async ({ path, args }, { signal, progress }) => {
+  return async ({ path, args }, context) => {
+    const { signal, progress } = context;
     const script = readSkillFile(skill, path);
     if (!script.ok) return fail(script.code, script.message);
     if (skill.directory === undefined) return fail('FILE_NOT_FOUND', `${skill.name} has no files`);
@@ -97,6 +101,7 @@ export function createRunScript({
       scratch,
       ...(chat === undefined ? {} : { chat }),
       network: skill.network,
+      ...(cap === undefined ? {} : { cap: cap(context) }),
       env: { ...env, ...packaged?.env },
       secrets: secretsIn(env),
       timeoutMs,
