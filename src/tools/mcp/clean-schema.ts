@@ -31,10 +31,11 @@ function cleanNode(node: unknown, depth: number): unknown {
   return Object.fromEntries(kept);
 }
 
-const words: Read = (value) =>
-  typeof value === 'string' && value.trim() !== ''
-    ? oneLine(strangerText(value, textLimit), textLimit)
-    : undefined;
+const words: Read = (value) => {
+  if (typeof value !== 'string') return undefined;
+  const text = oneLine(strangerText(value, textLimit), textLimit);
+  return text === '' ? undefined : text;
+};
 const number: Read = (value) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 const count: Read = (value) => (Number.isSafeInteger(value) && (value as number) >= 0 ? value : undefined);
 const flag: Read = (value) => (typeof value === 'boolean' ? value : undefined);
@@ -121,7 +122,8 @@ function isName(value: unknown): value is string {
 }
 
 function isType(value: unknown): boolean {
-  if (Array.isArray(value)) return value.length > 0 && value.every((item) => types.includes(String(item)));
+  if (Array.isArray(value))
+    return value.length > 0 && value.every((item) => !Array.isArray(item) && isType(item));
   return typeof value === 'string' && types.includes(value);
 }
 
