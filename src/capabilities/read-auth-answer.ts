@@ -91,9 +91,12 @@ function bare(text: string): string {
 
 /** Clients break long addresses over lines. */
 function joined(text: string): string {
-  return /^\s*<?[a-z][a-z0-9+.-]*:\/\/\S+(?:\s*\n\s*\S+)+\s*$/i.test(text)
-    ? text.replace(/\s*\n\s*/g, '')
-    : text;
+  const lines = text.split(/\s*\n\s*/);
+  const isOne =
+    lines.length > 1 &&
+    /^<?[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(lines[0] ?? '') &&
+    lines.slice(1).every((line) => /^\S+$/.test(line) && !line.includes('://'));
+  return isOne ? lines.join('') : text;
 }
 
 function tidy(url: string): string {
