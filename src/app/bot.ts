@@ -38,7 +38,7 @@ export type BotParts = Readonly<{
   /** The health of `store`: what is begun in an outage waits there (Q11). */
   health: Pick<StoreHealth, 'start' | 'stop'>;
   audit: Audit;
-  plugins: Pick<Plugins, 'source' | 'diagnostics'>;
+  plugins: Pick<Plugins, 'source' | 'providers' | 'diagnostics'>;
   meter: Meter;
   /** The process's own: what git needs of it is taken (D6). */
   env: Readonly<Record<string, string | undefined>>;

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { createAccounts, type Accounts } from '../capabilities/accounts.ts';
 import { openCapabilityKey, type CapabilityKey } from '../capabilities/capability-key.ts';
+import type { BridgeProvider } from '../capabilities/call-bridge.ts';
 import { configuredProviders, type ConfiguredProviders } from '../capabilities/configured-providers.ts';
 import { createDefinitions, type Definitions } from '../capabilities/definitions.ts';
 import { createSignedCalls, type SignedCalls } from '../capabilities/signed-call.ts';
@@ -23,12 +24,14 @@ export type CapabilityBase = Readonly<{
 
 export function createCapabilityBase(options: {
   config: () => Config;
+  /** What plugins bring, as config has them now; nothing where no bot runs. */
+  ofPlugins?: (config: Config) => readonly BridgeProvider[];
   records: CapabilityRecords;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
 }): CapabilityBase {
-  const { config, records, env, clock, log } = options;
+  const { config, ofPlugins = () => [], records, env, clock, log } = options;
   const key = keyOnce(() => {
     const { capabilities, bot } = config();
     return openCapabilityKey(capabilities.keyFile ?? path.join(bot.dataDir, 'capabilities.key'), records);
@@ -37,7 +40,7 @@ export function createCapabilityBase(options: {
   return {
     records,
     key,
-    providers: providersOf(config),
+    providers: providersOf(config, ofPlugins),
     calls,
     definitions: createDefinitions({ fetch: calls.definitions, clock }),
     accounts: createAccounts(records, key),
@@ -45,13 +48,16 @@ export function createCapabilityBase(options: {
 }
 
 /** Read anew when the config in force is another one (G3). */
-function providersOf(config: () => Config): () => ConfiguredProviders {
+function providersOf(
+  config: () => Config,
+  ofPlugins: (config: Config) => readonly BridgeProvider[],
+): () => ConfiguredProviders {
   const last: { of?: Config; providers?: ConfiguredProviders } = {};
   return () => {
     const now = config();
     if (last.of !== now || last.providers === undefined) {
       last.of = now;
-      last.providers = configuredProviders(now);
+      last.providers = configuredProviders(now, ofPlugins(now));
     }
     return last.providers;
   };

@@ -47,7 +47,7 @@ const forgetWaitMs = 15_000;
 
 /** The one place that puts the bot together. */
 export function createBot(parts: BotParts): Bot {
-  const { library, health, meter, clock, log } = parts;
+  const { library, health, meter, clock, log, plugins, env } = parts;
   // Every door by which text leaves: what stands behind them is clean (S2).
   const clean = () => live.redaction;
   const store = cleanStore(parts.store, clean);
@@ -106,14 +106,14 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const basics = { store, channels, voice, audit, clock, log };
-  const capabilities = createCapabilities({ live: current, ...basics, env: parts.env });
+  const capabilities = createCapabilities({ live: current, ...basics, plugins, env });
   const budgets = createBudgets({ config: () => live.config, store, clock });
   const { sandbox } = parts.skillSandbox;
   const ofPlugins = createPluginCalls({ ...basics, live: current, library, sandbox, moved, budgets });
-  const mcp = createMcp({ live: current, store, voice, audit, env: parts.env, clock, log });
+  const mcp = createMcp({ live: current, store, voice, audit, env, clock, log });
   const web = createWebTools({ config: () => live.config, clock, log });
   const outside = createOutsideTools({
-    sources: [parts.plugins.source(() => live.config, ofPlugins), mcp.tools],
+    sources: [plugins.source(() => live.config, ofPlugins), mcp.tools],
     isOwner: people.isOwner,
     useOf,
     log,
@@ -131,7 +131,7 @@ export function createBot(parts: BotParts): Bot {
     budgets,
     capabilities,
     channels,
-    notices: () => parts.plugins.diagnostics.map(({ message }) => live.redact(message)),
+    notices: () => plugins.diagnostics.map(({ message }) => live.redact(message)),
     settings,
     listTools,
     voice,
@@ -248,7 +248,7 @@ export function createBot(parts: BotParts): Bot {
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
       library.watch(skills.changed);
       void keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays });
-      sourcesWatched = watchSources({ ...chore, config: () => live.config, voice, env: parts.env });
+      sourcesWatched = watchSources({ ...chore, config: () => live.config, voice, env });
       await skills.show();
     },
     async stop() {

@@ -20,6 +20,7 @@ import { createCapabilityOperations, type CapabilityOperations } from './capabil
 import { createConfirmAccounts, type ConfirmAccounts } from './confirm-accounts.ts';
 import { createGuardSignIns, type GuardSignIns } from './guard-sign-ins.ts';
 import { failureText, linkText } from './sign-in-words.ts';
+import type { Plugins } from './plugins.ts';
 import type { Voice } from './voice.ts';
 
 /** Capabilities on the host: what runs are offered, what people answer, what operators ask (C1-C8). */
@@ -43,6 +44,7 @@ export type Capabilities = Readonly<{
 
 export function createCapabilities(options: {
   live: () => Readonly<{ config: Config }>;
+  plugins: Pick<Plugins, 'providers'>;
   store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
   channels: ReadonlyMap<string, Channel>;
   voice: Voice;
@@ -54,6 +56,7 @@ export function createCapabilities(options: {
   const { live, store, channels, voice, audit, env, clock, log } = options;
   const base = createCapabilityBase({
     config: () => live().config,
+    ofPlugins: options.plugins.providers,
     records: store.capabilities,
     env,
     clock,

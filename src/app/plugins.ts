@@ -1,4 +1,5 @@
 import path from 'node:path';
+import type { BridgeProvider } from '../capabilities/call-bridge.ts';
 import type { Config } from '../config/complete-config.ts';
 import { checkPluginConfig } from '../config/plugin-config.ts';
 import { checkToolTables } from '../config/tool-tables.ts';
@@ -25,6 +26,8 @@ export type Plugins = Readonly<{
    * then on; `main`, `chat_types` and `users` apply at once.
    */
   source(config: () => Pick<Config, 'plugins'>, open: (plugin: string) => OpenCall): OutsideSource;
+  /** The providers of capabilities that they bring, as config has the plugins now. */
+  providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[];
   close(): void;
 }>;
 
@@ -98,6 +101,10 @@ export async function openPlugins(
         });
       };
     },
+    providers: ({ plugins }) => {
+      const on = new Set(plugins.filter(({ enabled }) => enabled).map(keyOf));
+      return loaded.flatMap(({ key, plugin }) => (on.has(key) ? plugin.providers : []));
+    },
     close,
   };
 }
@@ -112,6 +119,7 @@ export const noPlugins: Plugins = {
   skillFolders: [],
   diagnostics: [],
   source: () => () => [],
+  providers: () => [],
   close: () => undefined,
 };
 
@@ -133,7 +141,13 @@ function clashes(
         path: file,
       },
     ];
-  return plugin.tools.flatMap((tool) => {
+  const namespaces = plugin.providers.flatMap(({ namespace }) => {
+    const other = loaded.find((one) => one.plugin.providers.some((each) => each.namespace === namespace));
+    if (other === undefined) return [];
+    const message = `the plugin ${other.plugin.name} brings capabilities ${namespace} already: list one of them only`;
+    return [{ code: 'PLUGIN_CAPABILITY_TAKEN', message, path: file }];
+  });
+  const tools = plugin.tools.flatMap((tool) => {
     const owner = taken.get(tool.name);
     if (owner === undefined) return [];
     return [
@@ -144,6 +158,7 @@ function clashes(
       },
     ];
   });
+  return [...namespaces, ...tools];
 }
 
 function addressOf({ path: at, package: name }: Entry): string {

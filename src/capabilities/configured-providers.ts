@@ -17,15 +17,15 @@ const presets: Readonly<Record<string, BridgeProvider>> = {
 
 /**
  * The providers that config names (C1): `[capabilities.providers.NAMESPACE]` wins over `[skills.NAME.capability_provider]`,
- * which goes over the skill's preset. One that is switched off is off, wherever else it is named; two that claim one namespace
+ * which goes over the skill's preset, and over what plugins bring (`ofPlugins`, a namespace once: X1). One that is switched off is off, wherever else it is named; two that claim one namespace
  * are none.
  */
-export function configuredProviders({
-  capabilities,
-  skills,
-}: Pick<Config, 'capabilities' | 'skills'>): ConfiguredProviders {
+export function configuredProviders(
+  { capabilities, skills }: Pick<Config, 'capabilities' | 'skills'>,
+  ofPlugins: readonly BridgeProvider[] = [],
+): ConfiguredProviders {
   const problems: string[] = [];
-  const found = new Map<string, BridgeProvider>();
+  const found = new Map(ofPlugins.map((provider) => [provider.namespace, provider]));
   const claimed = new Map<string, string>();
 
   for (const [name, { enabled, capabilityProvider: own }] of Object.entries(skills.byName)) {

@@ -59,6 +59,26 @@ test('X6 a tool that is built in, or another plugin’s, is refused with both na
   assert.equal(log.lines.filter(({ level }) => level === 'error').length, 3);
 });
 
+test('X1 X6 two plugins that bring capabilities of one namespace, and a provider that is none', async (t) => {
+  const bringing = (name: string, provider: string): Promise<string> =>
+    makePlugin(t, onePlugin(`name: '${name}'`, { name, more: `capabilities: [${provider}],` }));
+  const first = await bringing('first', "{ namespace: 'notes', command: ['a', 'b'], timeoutSeconds: 5 }");
+  const second = await bringing('second', "{ namespace: 'notes', command: ['c'] }");
+  const wrong = await bringing('third', "{ namespace: 'No Tes', command: [] } as never");
+  const { plugins, config } = await open(t, [first, second, wrong].map(listed).join(''));
+  const told = plugins.diagnostics.map(({ code, message }) => `${code} ${message}`);
+  assert.equal(told.length, 2);
+  assert.match(
+    told[0]!,
+    /^PLUGIN_CAPABILITY_TAKEN the plugin second .*the plugin first brings capabilities notes/,
+  );
+  assert.match(told[1]!, /^PLUGIN_BROKEN the plugin third .*its capabilities: .*write small letters/s);
+  assert.deepEqual(plugins.providers(config), [
+    { namespace: 'notes', command: ['a', 'b'], timeoutSeconds: 5 },
+  ]);
+  assert.deepEqual(plugins.providers({ plugins: [] }), []);
+});
+
 test('X1 what is not enabled is not even imported, and where nothing is listed there is nothing', async (t) => {
   const folder = await makePlugin(t, "globalThis.wasImported = true;\nthrow new Error('no');");
   const { plugins } = await open(t, `${listed(folder)}enabled = false\n`);

@@ -14,6 +14,16 @@ export type PluginContext<Config> = Readonly<{
   log: PluginLog;
 }>;
 
+/** A program behind capabilities of one namespace (C1, docs/capabilities.md). */
+export type CapabilityProvider = Readonly<{
+  /** What stands before the dot of its capabilities: small letters, digits, `-` and `_`. No two plugins of a bot share one. */
+  namespace: string;
+  /** A program and its arguments, started for each call. Paths are best made from `import.meta.dirname`. */
+  command: readonly [program: string, ...rest: string[]];
+  /** 1 to 300; 30 where absent. */
+  timeoutSeconds?: number;
+}>;
+
 /** What an author writes: see `definePlugin`. */
 export type PluginOptions<Config extends z.ZodType = z.ZodType> = Readonly<{
   /** What messages and log lines call it: lower-case letters, digits and hyphens, 64 at most. No two plugins of a bot share one. */
@@ -27,6 +37,11 @@ export type PluginOptions<Config extends z.ZodType = z.ZodType> = Readonly<{
   skills?: string;
   /** Checks `config` of the plugin's table in config.toml. Without it the plugin takes no config. */
   config?: Config;
+  /**
+   * Providers of capabilities. `[capabilities.providers.NAMESPACE]` of config.toml goes over them, `enabled = false` there
+   * switches one off.
+   */
+  capabilities?: readonly CapabilityProvider[];
 }>;
 
 /** A plugin, ready to be loaded: what `definePlugin` gives and a plugin's file exports by default. */
@@ -35,6 +50,7 @@ export type Plugin = Readonly<{
   name: string;
   skills?: string;
   config?: z.ZodType;
+  capabilities: readonly CapabilityProvider[];
   /** With a config that `config` has checked. */
   makeTools(context: PluginContext<unknown>): Promise<readonly Tool[]>;
 }>;
@@ -63,12 +79,13 @@ export type Plugin = Readonly<{
  * });
  */
 export function definePlugin<Config extends z.ZodType = z.ZodType>(options: PluginOptions<Config>): Plugin {
-  const { name, tools, skills, config } = options;
+  const { name, tools, skills, config, capabilities = [] } = options;
   return Object.freeze({
     kind: 'skillet plugin' as const,
     name,
     ...(skills === undefined ? {} : { skills }),
     ...(config === undefined ? {} : { config }),
+    capabilities,
     makeTools: async (context: PluginContext<unknown>) =>
       // Checked by this very schema.
       tools(context as PluginContext<z.output<Config>>),

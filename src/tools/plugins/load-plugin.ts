@@ -2,6 +2,8 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
+import { namespaceForm } from '../../capabilities/bridge-contract.ts';
+import type { BridgeProvider } from '../../capabilities/call-bridge.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Plugin, PluginContext } from './define-plugin.ts';
 import type { Tool } from './define-tool.ts';
@@ -17,6 +19,8 @@ export type LoadedPlugin = Readonly<{
   tools: readonly Tool[];
   /** Absolute path of its folder of skills. */
   skills?: string;
+  /** A namespace once. */
+  providers: readonly BridgeProvider[];
 }>;
 
 /** Why it was not loaded: `code` for those who match on it, one sentence with the fix for those who read it. */
@@ -70,6 +74,9 @@ export async function loadPlugin(options: {
   if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64)
     return broken(`its name can't be used: write lower-case letters, digits and single hyphens, 64 at most`);
 
+  const providers = providersOf(plugin);
+  if (!providers.success) return broken(`its capabilities: ${z.prettifyError(providers.error)}`, name);
+
   const config = checkConfig(plugin.config);
   if (!config.ok) {
     const faults = config.messages.map((message) => ({
@@ -95,10 +102,32 @@ export async function loadPlugin(options: {
   if (twice !== undefined) return broken(`two of its tools are called ${twice.name}`, name);
   return {
     ok: true,
-    plugin: { name, file, tools: tools.data, ...(skills === undefined ? {} : { skills }) },
+    plugin: {
+      name,
+      file,
+      tools: tools.data,
+      providers: providers.data,
+      ...(skills === undefined ? {} : { skills }),
+    },
   };
 }
 
+function providersOf({ capabilities }: Plugin): z.ZodSafeParseResult<readonly BridgeProvider[]> {
+  return providerList.safeParse(capabilities);
+}
+
+const providerList = z
+  .array(
+    z.strictObject({
+      namespace: z.string().regex(namespaceForm, 'write small letters, digits, "-" and "_"'),
+      command: z.tuple([z.string().min(1)], z.string()),
+      timeoutSeconds: z.number().min(1).max(300).default(30),
+    }),
+  )
+  .refine(
+    (list) => new Set(list.map(({ namespace }) => namespace)).size === list.length,
+    'name each namespace once',
+  );
 const shape = z.looseObject({
   default: z.custom<Plugin>(
     (value) =>
