@@ -7,6 +7,7 @@ import type { SettingValues } from '../core/tool-settings.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import type { MovedChats } from './moved-chats.ts';
+import { isEntryOf, settingEntries } from './setting-entries.ts';
 
 type NamedTool = Pick<Tool, 'name' | 'settings'>;
 
@@ -22,7 +23,7 @@ export type ChatSettings = Readonly<{
     value: SettingValue | undefined,
     person?: string,
   ): Promise<void>;
-  /** Removes what is set in a person's direct messages; `places` are keys of conversations that went whole (Q12). */
+  /** Removes what is set in a person's direct messages, and what they were to write; `places` are keys of conversations that went whole (Q12). */
   forget(sender: string, places: readonly string[]): Promise<void>;
   /** Every secret that is set in any chat, or was while this process ran; the same list until one is added. */
   secrets(): readonly Secret[];
@@ -44,7 +45,9 @@ export function createChatSettings(options: {
   const onFault = (error: unknown): void =>
     log.error({ err: error }, 'the settings of chats could not be read');
   let known: readonly Secret[] = [];
-  signals.on('set', () => void load().catch(onFault));
+  signals.on('set', (what) => {
+    if (what === secretSign) load().catch(onFault);
+  });
 
   async function keyOf(conversation: Conversation, tool: string, key: string): Promise<string> {
     return JSON.stringify([chatIdOf(await moved.original(conversation)), tool, key]);
@@ -100,7 +103,7 @@ export function createChatSettings(options: {
         ...(person === undefined ? {} : { person }),
       };
       await stored.set(id, row);
-      if (secret) await signals.send('set', tool);
+      if (secret) await signals.send('set', secretSign);
     },
     async forget(sender, places) {
       const gone = new Set(places.map((place) => place.replace(/\/.*$/, '')));
@@ -112,9 +115,17 @@ export function createChatSettings(options: {
           found.push(id);
       }
       for (const id of found) await stored.delete(id);
+      const entries = store.keyed(settingEntries);
+      const theirs: string[] = [];
+      for await (const [key] of entries.iterator())
+        if (isEntryOf(String(key), sender)) theirs.push(String(key));
+      for (const key of theirs) await entries.delete(key);
     },
   };
 }
+
+/** What other processes are told: a secret was set. */
+const secretSign = 'secret';
 
 /** Chat id, tool, key. */
 const rowKey = z.tuple([z.string(), z.string(), z.string()]);

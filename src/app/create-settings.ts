@@ -9,7 +9,7 @@ import type { ChatSettings } from './chat-settings.ts';
 import type { Live } from './live.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import type { People } from './people.ts';
-import { createSettingEntries } from './setting-entries.ts';
+import { createSettingEntries, settingEntries } from './setting-entries.ts';
 import { createSettingsInForce, type SettingsInForce } from './settings-in-force.ts';
 import { createSettingsTalk, type SettingsTalk } from './settings-talk.ts';
 import type { Voice } from './voice.ts';
@@ -39,10 +39,9 @@ export function createSettings(options: {
   const config = () => live().config;
   const inForce = createSettingsInForce({ config, chats, log });
   const entries = createSettingEntries({
-    stored: store.keyed('setting-entries'),
+    stored: store.keyed(settingEntries),
     signals: store.signals,
     clock,
-    onFault: (error) => log.error({ err: error }, 'what settings wait for could not be read'),
   });
   const talk = createSettingsTalk({
     tools: () =>

@@ -22,21 +22,25 @@ export type SettingEntries = Readonly<{
   load(): Promise<void>;
 }>;
 
+/** Namespace of the store. */
+export const settingEntries = 'setting-entries';
+
 /** So long the next message is taken for a value. */
 export const entryMs = 10 * 60_000;
 /** Longer than any message that was sent in time may take to arrive. */
 const keptMs = 24 * 3_600_000;
 
-/** `stored`: of the namespace `setting-entries`. Most messages cost no look into the store: few people are ever waited for. */
+/** `stored`: of the namespace `settingEntries`. Most messages cost no look into the store: few people are ever waited for. */
 export function createSettingEntries(options: {
   stored: Keyv;
   signals: Pick<Signals, 'send' | 'on'>;
   clock: Clock;
-  onFault(error: unknown): void;
 }): SettingEntries {
-  const { stored, signals, clock, onFault } = options;
+  const { stored, signals, clock } = options;
   const waited = new Set<string>();
-  signals.on('set', () => void load().catch(onFault));
+  signals.on('set', (what) => {
+    if (what.startsWith(entrySign)) waited.add(what.slice(entrySign.length));
+  });
 
   async function load(): Promise<void> {
     for await (const [key] of stored.iterator()) waited.add(String(key));
@@ -54,7 +58,7 @@ export function createSettingEntries(options: {
       const took = (await read(key))?.took ?? [];
       await stored.set(key, { ...of, until: clock.now() + entryMs, took }, keptMs);
       waited.add(key);
-      await signals.send('set', of.tool);
+      await signals.send('set', `${entrySign}${key}`);
     },
     async meant(message) {
       const { conversation, sender, sentAt, chatType, addressed } = message;
@@ -82,6 +86,9 @@ export function createSettingEntries(options: {
   };
 }
 
+/** What other processes are told: that a key is waited for from now on. */
+const entrySign = 'entry ';
+
 /** Ids of taken messages that are kept, should they be delivered again. */
 const mostTaken = 20;
 
@@ -93,6 +100,11 @@ const storedEntry = z.object({
   took: z.array(z.string()),
 });
 type Stored = z.output<typeof storedEntry>;
+
+/** Whether a key of the namespace is that of this person (Q12). */
+export function isEntryOf(key: string, sender: string): boolean {
+  return key.endsWith(` ${sender}`);
+}
 
 /** Of the chat, whatever the thread: an answer to a message need not be in its thread. */
 function keyOf({ conversation: { channel, chat }, sender }: From): string {

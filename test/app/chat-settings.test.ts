@@ -69,12 +69,19 @@ test('X3 A6 a chat that gets a new id keeps its settings', async () => {
 });
 
 test('X3 Q12 forgetting a person removes what is set in their direct messages, and nothing of a group', async () => {
-  const { chats } = await open('sqlite::memory:');
+  const { chats, store } = await open('sqlite::memory:');
   const slack = { channel: 'slack', chat: 'D1' };
   await chats.set(ann, 'weather', field('days'), 1, 'telegram:42');
   await chats.set(slack, 'weather', field('days'), 2);
   await chats.set(group, 'weather', field('days'), 3);
+  const entries = store.keyed('setting-entries');
+  await entries.set('telegram:42 telegram:42', {});
+  await entries.set('telegram:-7 telegram:7', {});
   await chats.forget('telegram:42', ['slack:D1/1.2']);
+  assert.deepEqual(await entries.hasMany(['telegram:42 telegram:42', 'telegram:-7 telegram:7']), [
+    false,
+    true,
+  ]);
   const left = await Promise.all([ann, slack, group].map((place) => chats.of(place, weather)));
   assert.deepEqual(left, [{}, {}, { days: 3 }]);
 });

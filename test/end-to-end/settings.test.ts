@@ -329,3 +329,16 @@ test('X3 Q12 what is set in a person’s direct messages is forgotten with them,
   ed.says('/settings@test_bot lamp_state', { in: team });
   await team.nextMessage(/room Room: garden \(this chat\)/);
 });
+
+test('X3 S2 in a group a secret that is waited for is taken though it is said to nobody, and who wrote it hears what is left to do', async (t) => {
+  const bot = await start(t);
+  const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
+  const team = bot.telegram.group({ title: 'Team' });
+  olga.says('/settings@test_bot lamp_state token', { in: team });
+  await team.nextMessage(/Or write the value/);
+  olga.says('hue-SECRET-0815', { in: team });
+  await team.nextMessage(/set, not shown\. I can not delete your message here: please delete it yourself/);
+  olga.says('@test_bot what did I say?', { in: team });
+  await team.nextMessage(/Heard/);
+  assert.doesNotMatch(JSON.stringify(bot.messages.requests.map(({ body }) => body)), /SECRET/);
+});
