@@ -52,7 +52,8 @@ export function createJudgeCalls(options: {
 
   /** Whether a call could carry out what it was not meant to: it reaches outside, and what it knows is private (S7). */
   async function isMarked({ tool, input, requester }: JudgedCall, of: MarkedLoop): Promise<boolean> {
-    if (!tool.traits.requiresNetwork) return false;
+    // What an MCP server does with what it is given, nobody can see.
+    if (!tool.traits.requiresNetwork && !tool.name.startsWith('mcp_')) return false;
     // The script of a sensitive skill reaches the hosts that belong to it.
     const own = tool.name === 'skills_run_script' && of.skill !== undefined;
     if (own && isSensitive(of.skill, live().rules)) return false;

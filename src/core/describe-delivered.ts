@@ -1,3 +1,5 @@
+import { truncate } from './text.ts';
+import { defuse } from './label.ts';
 import { byteSize } from './byte-size.ts';
 import type { Delivered } from './tool.ts';
 
@@ -6,4 +8,11 @@ export function describeDelivered(files: readonly Delivered[]): string {
   if (files.length === 0) return '';
   const each = files.map(({ name, mime, size }) => `${name} (${mime}, ${byteSize(size)})`);
   return `[delivered to the conversation: ${each.join(', ')}]`;
+}
+
+/** A text cut to size, and behind that what was delivered. */
+export function withDelivered(text: string, artifacts: readonly Delivered[], limit: number): string {
+  const note = defuse(describeDelivered(artifacts));
+  if (note === '') return truncate(text, limit).text;
+  return `${truncate(text, Math.max(0, limit - note.length - 1)).text}\n${note}`;
 }

@@ -1,9 +1,9 @@
 import type { Decision } from '../core/decision.ts';
 import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
-import { describeDelivered } from '../core/describe-delivered.ts';
+import { withDelivered } from '../core/describe-delivered.ts';
 import { defuse } from '../core/label.ts';
 import type { Log } from '../core/log.ts';
-import { oneLine, truncate } from '../core/text.ts';
+import { oneLine } from '../core/text.ts';
 import type { Artifact, Delivered, HandedOver, HandOver, Requester, Risk, Tool } from '../core/tool.ts';
 import type { CallTool, ToolCall } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
@@ -84,6 +84,7 @@ export function createCallTool(options: {
   const { ceiling, decide, requester, redact, log, onProgress, turn, run, settings, handOver, audit } =
     options;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
+  const underway = new Set<Made>();
 
   return async (call, signal, begin = async () => undefined) => {
     const began = performance.now();
@@ -160,20 +161,28 @@ export function createCallTool(options: {
       if (outcome.ok) made.artifacts.push({ name: outcome.name, mime: outcome.mime, size: outcome.size });
       return outcome;
     };
-    return tool.run(call.input, {
-      requester,
-      toolUseId: call.id,
-      turn,
-      ...(run === undefined ? {} : { run }),
-      signal,
-      ...(asks === undefined ? {} : { agreed: asks.shown }),
-      settings: set,
-      progress: (line) => onProgress(oneLine(redact(line), 200)),
-      settle: (item) => (made.settles = item),
-      awaitAnswer: (question) => (made.asks = question),
-      mark: () => (made.marks = true),
-      artifact,
-    });
+    underway.add(made);
+    try {
+      return await tool.run(call.input, {
+        requester,
+        toolUseId: call.id,
+        turn,
+        ...(run === undefined ? {} : { run }),
+        signal,
+        ...(asks === undefined ? {} : { agreed: asks.shown }),
+        settings: set,
+        progress: (line) => onProgress(oneLine(redact(line), 200)),
+        settle: (item) => (made.settles = item),
+        awaitAnswer: (question) => (made.asks = question),
+        mark() {
+          // A command under way may have made this call, and learn what it gives (C4).
+          for (const one of underway) one.marks = true;
+        },
+        artifact,
+      });
+    } finally {
+      underway.delete(made);
+    }
   }
 
   async function judge(call: JudgedCall, signal: AbortSignal, made: Made): Promise<Envelope | undefined> {
@@ -263,13 +272,6 @@ type Made = {
   risk?: Risk;
   readonly artifacts: Delivered[];
 };
-
-/** Cut to size, and behind that what was delivered. */
-function withDelivered(text: string, artifacts: readonly Delivered[], limit: number): string {
-  const note = defuse(describeDelivered(artifacts));
-  if (note === '') return truncate(text, limit).text;
-  return `${truncate(text, Math.max(0, limit - note.length - 1)).text}\n${note}`;
-}
 
 /** Rendered inside the guard, so that an answer that is no envelope counts as the tool's fault. */
 type Rendered = Readonly<{ envelope: Envelope; text: string }>;

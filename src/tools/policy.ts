@@ -49,8 +49,8 @@ export function decidePolicy(
 const strictest = ['deny', 'confirm', 'allow'] as const;
 
 function fits({ tool, skill, chat, sender }: PolicyRule, of: PolicyCase): boolean {
-  if (tool !== undefined && !matchesGlob(tool, of.tool)) return false;
   if (skill !== undefined && skill !== of.skill) return false;
   if (chat !== undefined && !listsId([chat], chatIdOf(of.requester.conversation))) return false;
-  return sender === undefined || listsId([sender], of.requester.sender);
+  if (sender !== undefined && !listsId([sender], of.requester.sender)) return false;
+  return tool === undefined || matchesGlob(tool, of.tool);
 }

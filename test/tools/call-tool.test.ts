@@ -365,3 +365,21 @@ test('T5 T8 T11 each step of the door comes after the one before it, and where o
     assert.deepEqual(await went(step), [...steps.slice(0, steps.indexOf(step) + 1), 'audit'], step);
   assert.deepEqual(await went('journal'), steps.slice(0, 5), 'a call that is not written down is not made');
 });
+
+test('S7 C4 an outcome is marked where its call says so, and where a call that it made itself does', async () => {
+  const own = { ...recorder('account', async (_, { mark }) => (mark(), succeed('private'))) };
+  const plain = recorder('notes');
+  let inside: () => Promise<unknown> = async () => undefined;
+  const outer = recorder('bash', async () => {
+    await inside();
+    return succeed('done');
+  });
+  const { call } = door([own, plain, outer]);
+  assert.equal((await call('account')).marks, true);
+  assert.equal((await call('notes')).marks, undefined);
+  assert.equal((await call('bash')).marks, undefined);
+  inside = () => call('account');
+  assert.equal((await call('bash')).marks, true);
+  inside = () => call('notes');
+  assert.equal((await call('bash')).marks, undefined);
+});
