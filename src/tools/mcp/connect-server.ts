@@ -6,7 +6,7 @@ import {
 import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { limitedFetch } from './limited-fetch.ts';
-import type { McpSettings } from './mcp-settings.ts';
+import { mostTools, type McpSettings } from './mcp-settings.ts';
 import { processTransport } from './process-transport.ts';
 import { serverEnvironment } from './server-environment.ts';
 
@@ -17,7 +17,7 @@ export type Called =
 
 /** A server that was greeted. */
 export type Connection = Readonly<{
-  /** All pages of its list of tools, as it sends them. */
+  /** The pages of its list of tools, as it sends them, until there are enough. */
   list(signal: AbortSignal): Promise<readonly unknown[]>;
   /** Rejects only when `signal` is aborted; the server is told then. */
   call(
@@ -41,8 +41,7 @@ export type ConnectServer = (
   }>,
 ) => Promise<Connection>;
 
-/** Tools of one server, and pages of their list. */
-const mostTools = 256;
+/** Pages of a list of tools that are asked for. */
 const mostPages = 50;
 /** Time limits are kept by whoever calls, by their own clock: the library's are out of the way. */
 const noTimeout = { timeout: 2 ** 31 - 1 };
@@ -94,7 +93,7 @@ export const connectServer: ConnectServer = async (settings, { env, cwd, signal,
       if (client.getServerCapabilities()?.tools === undefined) return [];
       const tools: unknown[] = [];
       let cursor: string | undefined;
-      for (let pages = 0; pages < mostPages && tools.length < mostTools; pages++) {
+      for (let pages = 0; pages < mostPages && tools.length <= mostTools; pages++) {
         const params = cursor === undefined ? {} : { cursor };
         const options = { signal: until, ...noTimeout };
         const read = await client.request({ method: 'tools/list', params }, page, options);
@@ -102,7 +101,7 @@ export const connectServer: ConnectServer = async (settings, { env, cwd, signal,
         cursor = read.nextCursor;
         if (cursor === undefined) break;
       }
-      return tools.slice(0, mostTools);
+      return tools;
     },
     async call(tool, input, { signal: until, onProgress }) {
       try {

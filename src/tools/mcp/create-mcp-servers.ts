@@ -6,7 +6,7 @@ import { waitWithin } from '../../core/wait-within.ts';
 import type { ConnectServer } from './connect-server.ts';
 import { isOn, type Disagreement, type KeptServer, type KeptTool } from './kept-server.ts';
 import type { KeptServers } from './kept-servers.ts';
-import { identityOf, type McpSettings } from './mcp-settings.ts';
+import { identityOf, mostTools, type McpSettings } from './mcp-settings.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 import { mcpTool } from './mcp-tool.ts';
 import { openServerLink, type LinkState, type ServerLink } from './open-server-link.ts';
@@ -86,8 +86,10 @@ export function createMcpServers(options: {
   }
 
   async function take(server: string, identity: string, raw: readonly unknown[]): Promise<void> {
+    if (raw.length > mostTools)
+      log.warn({ server }, `an MCP server has more than ${mostTools} tools: the others are left out`);
     const tools: McpDefinition[] = [];
-    for (const read of raw.map(readDefinition)) {
+    for (const read of raw.slice(0, mostTools).map(readDefinition)) {
       if (read.ok) tools.push(read.definition);
       else log.warn({ server, tool: read.name }, `a tool of an MCP server is left out: ${read.problem}`);
     }

@@ -216,6 +216,11 @@ test('X7 another server under the same name is agreed to anew, and a trusted one
   assert.deepEqual(tool?.access, { chatTypes: ['group'], users: ['7'] });
   await two.write({ tools: [listedTool('read', { description: 'Otherwise.' }), listedTool('zap')] });
   await until(() => set.names().length === 2);
+  await set.clock.advance(1_000);
+  await two.write({ tools: Array.from({ length: 300 }, (_, n) => listedTool(`t${n}`)), pageSize: 50 });
+  await until(() => set.names().length > 2);
+  assert.equal(set.names().length, 256);
+  assert.ok(set.log.lines.some(({ message }) => message.startsWith('an MCP server has more than 256 tools')));
   set.reconfigure('');
   assert.deepEqual(set.names(), [], 'gone with its section');
 });
