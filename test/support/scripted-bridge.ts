@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 
 /** A provider that does what it is asked to get wrong. Its first argument is a folder, where it writes what it carried out. */
@@ -36,6 +36,7 @@ function definitions() {
   const operations = {
     open: operation({ requires_auth: false, input_schema: text }),
     read: operation({ input_schema: text }),
+    note: operation({ requires_auth: false, mutating: true, input_schema: text }),
     write: operation({ mutating: true, input_schema: text }),
     odd: operation({ requires_auth: false, output_schema: strict }),
     leak: operation({ requires_auth: false }),
@@ -61,14 +62,17 @@ function invoke() {
   if (name === 'leak') return { output: { inner: [{ access_token: 'abc' }] } };
   if (name === 'odd') return { output: { n: 'no number' } };
   if (name === 'fail') throw new Refused(String(input['code']));
-  if (name === 'write') {
+  if (name === 'write' || name === 'note') {
     const before = existsSync(done) ? readFileSync(done, 'utf8').split('\n') : [];
     const known = before.find((line) => line.includes(`"${key}"`));
     if (known !== undefined) return { output: { written: true, again: true } };
     appendFileSync(done, `${JSON.stringify({ key, input, account })}\n`);
-    // What a bot that is killed in the middle leaves behind.
-    if (input['text'] === 'kill' && existsSync(path.join(folder, 'kill')))
+    // Once: the bot that asked is killed before it has the answer.
+    const kill = path.join(folder, 'kill');
+    if (existsSync(kill)) {
+      rmSync(kill);
       process.kill(process.ppid, 'SIGKILL');
+    }
     return { output: { written: true } };
   }
   return { output: { account, input } };
