@@ -1,6 +1,8 @@
 import { registerHooks } from 'node:module';
+import path from 'node:path';
 
-const door = import.meta.resolve('../../plugin.ts');
+// This file's own ending: of sources, or of what was made of them.
+const door = new URL(`../../plugin${path.extname(import.meta.url)}`, import.meta.url).href;
 
 /**
  * From here on every plugin that imports `skillet/plugin` gets the one of this bot, wherever the plugin lies, and one that has

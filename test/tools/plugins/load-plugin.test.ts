@@ -182,3 +182,7 @@ test('X6 a plugin that never ends being loaded, or making its tools, is given up
     'PLUGIN_BROKEN it did not make its tools within 20 s',
   ]);
 });
+
+test('X2 X4 the public door has definePlugin, defineTool and types, and nothing else', async () => {
+  assert.deepEqual(Object.keys(await import('../../../src/plugin.ts')).sort(), ['definePlugin', 'defineTool']);
+});
