@@ -129,7 +129,7 @@ export function createAccountLinks({ storage, page, flow, now }: LinkOptions) {
     return {
       account_ref: notebook,
       credential_material: { notebook },
-      metadata: { name: `notebook “${notebook}”` },
+      metadata: { name: `the notebook “${notebook}” of ${caller.user}` },
     };
   }
 
