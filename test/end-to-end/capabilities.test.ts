@@ -102,3 +102,46 @@ test('C4 C6 a person links a notebook in a direct message, lists, reads and adds
   assert.equal(kept.includes(code), false, 'the code is nowhere');
   assert.equal((await everything(bot)).includes(code), false);
 });
+
+test('C5 C6 in a group nothing sensitive is done, a pasted answer is refused; a no, /stop and forget hold', async (t) => {
+  const bot = await start(t);
+  const { telegram } = bot;
+  const [ann, bob] = [telegram.person({ name: 'Ann' }), telegram.person({ name: 'Bob' })];
+  const group = telegram.group({ title: 'Friends' });
+  ann.says(`@test_bot ${run(invoke('list', {}))}`, { in: group });
+  await group.nextMessage(/capability_access_denied/);
+  ann.says(`@test_bot ${run(begin)}`, { in: group });
+  await group.nextMessage(/capability_access_denied/);
+  ann.says(run(begin));
+  const landed = await allow(bot, (await ann.dm.nextMessage(/asks to use notes\.book/)).text);
+  await ann.dm.nextMessage(/pending/);
+  ann.says(landed, { in: group });
+  await group.nextMessage(/others can read it here/);
+  bob.says('hello there');
+  await bob.dm.nextMessage(/./);
+  ann.says('/stop');
+  await ann.dm.nextMessage(/Nothing is running/);
+  ann.says(landed);
+  await ann.dm.nextMessage(/not open any more/);
+  ann.says(run(begin));
+  ann.says(await allow(bot, (await ann.dm.nextMessage(/asks to use notes\.book/)).text));
+  ann.presses((await ann.dm.nextMessage(/Is it yours/)).id, 'Use it');
+  await telegram.until('the outcome', () => ann.dm.sent().find(({ text }) => /^Linked/.test(text)));
+  ann.says(run(invoke('add', { text: 'never' })));
+  const asked = await ann.dm.nextMessage(/wants to use.*capability_invoke/s);
+  ann.presses(asked.id, 'Deny');
+  await ann.dm.nextMessage(/capability_mutation_not_confirmed/);
+  const accounts = (await bot.bot.operate('capability accounts', '')) as readonly { ref: string }[];
+  assert.equal(accounts.length, 1);
+  const forgotten = (await bot.bot.operate('forget', `telegram:${ann.user.id}`)) as {
+    removed: { accounts: number };
+  };
+  assert.equal(forgotten.removed.accounts, 1);
+  assert.deepEqual(await bot.bot.operate('capability accounts', ''), []);
+  const code = new URL(landed).searchParams.get('code') ?? '-';
+  assert.equal((await everything(bot)).includes(code), false);
+  assert.match(
+    ((await bot.bot.operate('audit tail', '200')) as readonly string[]).join(),
+    /capability_call.*capability_sign_in/s,
+  );
+});
