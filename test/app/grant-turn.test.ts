@@ -49,6 +49,7 @@ function grantFor(message: Message) {
     judgeCalls: () => async () => ({ allowed: true }),
     web: () => [],
     outside: { offered: async () => [], names: () => [] },
+    settings: { forCall: () => async () => ({}) },
     moved: { original: async (conversation) => conversation },
     log: quietLog(),
   });
