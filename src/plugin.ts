@@ -4,7 +4,12 @@
  */
 export { definePlugin } from './tools/plugins/define-plugin.ts';
 export { defineTool } from './tools/plugins/define-tool.ts';
-export type { CapabilityProvider, Plugin, PluginContext, PluginOptions } from './tools/plugins/define-plugin.ts';
+export type {
+  CapabilityProvider,
+  Plugin,
+  PluginContext,
+  PluginOptions,
+} from './tools/plugins/define-plugin.ts';
 export type { Tool, ToolData, ToolOptions, WithArtifacts } from './tools/plugins/define-tool.ts';
 export type {
   CommandOutcome,

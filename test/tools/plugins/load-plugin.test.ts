@@ -184,5 +184,8 @@ test('X6 a plugin that never ends being loaded, or making its tools, is given up
 });
 
 test('X2 X4 the public door has definePlugin, defineTool and types, and nothing else', async () => {
-  assert.deepEqual(Object.keys(await import('../../../src/plugin.ts')).sort(), ['definePlugin', 'defineTool']);
+  assert.deepEqual(Object.keys(await import('../../../src/plugin.ts')).sort(), [
+    'definePlugin',
+    'defineTool',
+  ]);
 });
