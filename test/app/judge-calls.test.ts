@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { createJudgeCalls } from '../../src/app/judge-calls.ts';
+import type { AskedCall } from '../../src/app/approvals.ts';
+import type { Live } from '../../src/app/live.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { succeed } from '../../src/core/envelope.ts';
+import type { Skill } from '../../src/core/skill.ts';
+import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import { makeSkill } from '../support/make-skill.ts';
+import { toolContext } from '../support/tool-context.ts';
+
+const { requester } = toolContext();
+const transcript = 'telegram:42';
+const tool = (name: string, requiresNetwork: boolean): Tool =>
+  defineTool({
+    name,
+    description: name,
+    input: z.object({}),
+    traits: { ...readOnly, requiresNetwork },
+    async run() {
+      return succeed('');
+    },
+  });
+
+/** Everything is allowed by config and by "Always". */
+async function setUp(marked: boolean) {
+  const store = await openStore('sqlite::memory:');
+  const said = { kind: 'user', sender: requester.sender, content: 'x', at: 1 } as const;
+  const entry = marked ? { ...said, marks: true as const } : said;
+  await store.commit({ entries: [{ transcript, entry }] });
+  const parsed = parseConfig(
+    '[policy]\ndangerous = "allow"\ncritical = "allow"\n[[policy.rules]]\ntool = "*"\naction = "allow"\n',
+    { env: {} },
+  );
+  assert.ok(parsed.ok);
+  const asked: AskedCall[] = [];
+  const judge = createJudgeCalls({
+    live: () =>
+      ({
+        config: parsed.config,
+        rules: { enabled: true, defaults: {}, skills: new Map() },
+      }) as unknown as Live,
+    approvals: {
+      request: async (call: AskedCall) => {
+        asked.push(call);
+        return { kind: 'denied' };
+      },
+    } as never,
+    rules: { covers: async () => true },
+    outside: { mayCall: async () => ({ allowed: true }) },
+    store,
+  });
+  return {
+    asked,
+    async decides(called: Tool, skill?: Skill): Promise<'allowed' | 'asked'> {
+      const before = asked.length;
+      const loop = judge({
+        ...(skill === undefined ? {} : { skill, run: 'x' }),
+        transcript,
+        mayGoOn: async () => ({ allowed: true }),
+        waiting: (work) => work(),
+      });
+      const call = { id: 'call_1', tool: called, input: {}, risk: 'safe', requester } as const;
+      const { allowed } = await loop(call, new AbortController().signal);
+      assert.equal(allowed, asked.length === before);
+      return allowed ? 'allowed' : 'asked';
+    },
+    close: () => store.close(),
+  };
+}
+
+test('S7 what reaches outside is asked for in a marked conversation whatever allows it: web, bash with network, MCP, plugins', async () => {
+  const outward = ['web_fetch', 'web_search', 'bash', 'mcp_files_read', 'weather', 'skills_run_script'];
+  const marked = await setUp(true);
+  const unmarked = await setUp(false);
+  for (const name of outward) {
+    assert.equal(await unmarked.decides(tool(name, true)), 'allowed', name);
+    assert.equal(await marked.decides(tool(name, true)), 'asked', name);
+  }
+  // A server of one's own that says it is not open to the world is a server still.
+  assert.equal(await marked.decides(tool('mcp_files_read', false)), 'asked');
+  for (const name of ['bash', 'read_file', 'capability_invoke', 'skills_list'])
+    assert.equal(await marked.decides(tool(name, false)), 'allowed', name);
+  for (const { standing, because } of marked.asked) {
+    assert.equal(standing, undefined, 'Always is offered');
+    assert.match(because ?? '', /reaches outside/);
+  }
+  await Promise.all([marked.close(), unmarked.close()]);
+});
+
+test('S7 the script of a sensitive skill reaches its own hosts in its own run; any other call there is asked for', async () => {
+  const { decides, close } = await setUp(true);
+  const script = tool('skills_run_script', true);
+  const open = makeSkill('weather');
+  const sensitive = makeSkill('mail', { access: { ...open.access, sensitive: true } });
+  assert.equal(await decides(script, sensitive), 'allowed');
+  assert.equal(await decides(script, open), 'asked');
+  assert.equal(await decides(tool('bash', true), sensitive), 'asked');
+  assert.equal(await decides(tool('web_fetch', true), sensitive), 'asked');
+  await close();
+});
