@@ -165,15 +165,13 @@ function checkBegun(begun: BridgeResults['auth_begin']): Outcome<BridgeResults['
   if (begun.flow_type === 'device_code')
     return begun.user_code === undefined ? invalid('has no user_code') : { ok: true, value: begun };
   const given = url.searchParams;
-  const state = given.get('state') ?? begun.expected_callback_state;
-  if (state === undefined || state === '') return invalid('carries no state');
+  const state = given.get('state');
+  if (state === null || state === '') return invalid('carries no state');
   if (begun.expected_callback_state !== undefined && begun.expected_callback_state !== state)
     return invalid('expects another state than it sends');
-  // A request that the provider has handed over before (`request_uri`) shows neither; the contract demands both.
-  const isHandedOver = given.has('request_uri') || (given.has('request') && !given.has('state'));
   const isProven =
     (given.get('code_challenge') ?? '') !== '' && given.get('code_challenge_method') === 'S256';
-  if (!isHandedOver && !isProven) return invalid('carries no PKCE challenge (S256)');
+  if (!isProven) return invalid('carries no PKCE challenge (S256)');
   return { ok: true, value: { ...begun, expected_callback_state: state } };
 }
 

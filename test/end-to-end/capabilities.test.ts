@@ -145,3 +145,29 @@ test('C5 C6 in a group nothing sensitive is done, a pasted answer is refused; a 
     /capability_call.*capability_sign_in/s,
   );
 });
+
+test('U1 a skill whose capability has no provider says so, and what to write', async (t) => {
+  const bot = await startWholeBot(t, {
+    flood: false,
+    toml: '[access]\ndm = "open"\n[skills]\nbundled = false\n[bot]\nshutdown_seconds = 1\n',
+    script: (body) =>
+      isRun(body)
+        ? 'ran'
+        : /tool_result/.test(JSON.stringify(body.messages))
+          ? (/CAPABILITY_UNAVAILABLE[^"]{0,200}/.exec(JSON.stringify(body.messages))?.[0] ?? 'Hm.')
+          : {
+              content: [
+                {
+                  type: 'tool_use',
+                  id: 'toolu_1',
+                  name: 'use_skill',
+                  input: { skill: 'notebook', message: 'go' },
+                },
+              ],
+            },
+    skills: { notebook: skill() },
+  });
+  const ann = bot.telegram.person({ name: 'Ann' });
+  ann.says('list my notes');
+  await ann.dm.nextMessage(/no provider is set up for notes\.book.*capabilities\.providers\.notes/s);
+});

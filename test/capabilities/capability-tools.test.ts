@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { capabilityTools, type CapabilityCallRecord } from '../../src/capabilities/capability-tools.ts';
+import { renderEnvelope } from '../../src/core/envelope.ts';
+import { caller, capabilityStage } from '../support/capability-stage.ts';
+import { toolContext } from '../support/tool-context.ts';
+
+test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for exactly what is sent, output marks, calls are recorded', async (t) => {
+  const stage = await capabilityStage(t);
+  const calls: CapabilityCallRecord[] = [];
+  const { requester: _, ...of } = caller();
+  const [list, call, auth] = capabilityTools(of, {
+    ...stage,
+    onCall: async (record) => void calls.push(record),
+  });
+  assert.ok(list && call?.terms && auth);
+  let marks = 0;
+  const context = toolContext({ mark: () => void (marks += 1) });
+  const { terms } = call;
+  const request = (operation: string, input = {}) => ({ capability: 'test.anywhere', operation, input });
+
+  const listed = renderEnvelope(await list.run({}, context));
+  assert.match(listed, /test\.secret[\s\S]*write[\s\S]*test\.none[\s\S]*capability_not_found/);
+  const refused = await terms(request('note', { text: 1 }), context);
+  assert.equal(refused.refused?.errors[0]?.code, 'capability_invalid_input');
+  assert.deepEqual(await terms(request('open'), context), { risk: 'safe' });
+  const asked = await terms(request('note', { text: 'hi' }), context);
+  assert.ok(asked.refused === undefined && asked.asks !== undefined);
+  assert.equal(asked.risk, 'dangerous');
+  const shown = { capability: 'test.anywhere', operation: 'note', account: 'none', input: { text: 'hi' } };
+  assert.deepEqual(asked.asks, { shown, refusedAs: 'capability_mutation_not_confirmed' });
+  assert.equal(marks, 0);
+  const read = await call.run(request('open', { text: 'x' }), context);
+  assert.deepEqual(read.data, { output: { account: null, input: { text: 'x' } } });
+  assert.equal(marks, 1);
+  const forged = { ...request('open'), user: 'telegram:1', context_token: 'mine', idempotency_key: 'k' };
+  assert.equal((await call.run(forged, context)).ok, true);
+  const unasked = await call.run(request('note', { text: 'hi' }), context);
+  assert.equal(unasked.errors[0]?.code, 'capability_mutation_not_confirmed');
+  assert.equal((await call.run(request('note', { text: 'hi' }), { ...context, agreed: shown })).ok, true);
+  assert.deepEqual(
+    await terms(request('note', { text: 'hi' }), context),
+    { risk: 'safe' },
+    'done already: nobody is asked',
+  );
+  const begun = renderEnvelope(
+    await auth.run({ action: 'begin', capability: 'test.secret', account_hint: 'w' }, context),
+  );
+  assert.match(begun, /pending/);
+  assert.doesNotMatch(begun, /auth\.example|state-w/);
+  assert.match(renderEnvelope(await auth.run({ action: 'list' }, context)), /test\.secret/);
+  assert.deepEqual(
+    calls.map(({ operation, outcome }) => `${operation} ${outcome}`),
+    [
+      'note capability_invalid_input',
+      'open ok',
+      'open ok',
+      'note capability_mutation_not_confirmed',
+      'note ok',
+      'auth begin ok',
+    ],
+  );
+  assert.equal(
+    stage.log.lines.some(({ level }) => level === 'error'),
+    false,
+  );
+});
