@@ -21,6 +21,7 @@ export function createMcp(options: {
   log: Log;
 }): McpServers & Readonly<{ operations: McpOperations }> {
   const { live, store, voice, audit, env, clock, log } = options;
+  const redact = (text: string): string => live().redact(text);
   const kept = createKeptServers({ stored: store.keyed('mcp'), signals: store.signals });
   const file = live().config.path;
   const servers = createMcpServers({
@@ -32,11 +33,11 @@ export function createMcp(options: {
       await voice.tellOwners(key, markdown);
     },
     env,
+    redact,
     // What a config names is relative to it.
     cwd: file === undefined ? process.cwd() : path.dirname(file),
     clock,
     log,
   });
-  const redact = (text: string): string => live().redact(text);
   return { ...servers, operations: createMcpOperations({ kept, states: servers.states, redact, audit }) };
 }

@@ -209,7 +209,7 @@ provider = "brave"
 api_key = ${quoted(secrets.search)}
 [mcp.broken]
 command = "sh"
-args = ["-c", "env >&2; echo $MCP_TOKEN; exit 1"]
+args = ["-c", "env >&2; i=0; while [ $i -lt 300 ]; do printf %s \\"$MCP_TOKEN\\" >&2; i=$((i+1)); done; echo \\"$MCP_TOKEN\\"; exit 1"]
 env = { MCP_TOKEN = ${quoted(secrets.mcpEnv)} }
 [mcp.away]
 url = "http://127.0.0.1:1/mcp?token=${secrets.mcpQuery}"

@@ -5,6 +5,7 @@ import {
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import { redactDeep } from '../../core/redact-deep.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
 import { processTransport } from './process-transport.ts';
@@ -36,6 +37,8 @@ export type ConnectServer = (
     env: Readonly<Record<string, string | undefined>>;
     cwd: string;
     signal: AbortSignal;
+    /** Takes secrets out of all that the server says, before anything of that is cut (S2). */
+    redact(text: string): string;
     /** Must not throw. */
     onListChanged(): void;
   }>,
@@ -53,14 +56,14 @@ const anyResult = z.looseObject({});
  * Connects to an MCP server, over standard input and output of a process or over streamable HTTP (X7). It is offered nothing
  * in return: no sampling, no elicitation, no roots. Rejects where it can't be greeted.
  */
-export const connectServer: ConnectServer = async (settings, { env, cwd, signal, onListChanged }) => {
-  const { transport, lastWords } = transportOf(settings, env, cwd, (why) => lose(why));
+export const connectServer: ConnectServer = async (settings, { env, cwd, signal, redact, onListChanged }) => {
+  const { transport, lastWords } = transportOf(settings, { env, cwd, redact }, (why) => lose(why));
   const client = new Client({ name: 'skillet', version: '1' }, { capabilities: {} });
   const closed = Promise.withResolvers<string>();
   let checking = false;
   const lose = (why: string): void => {
-    closed.resolve(why);
-    void client.close().catch((error: unknown) => closed.resolve(messageOf(error)));
+    closed.resolve(redact(why));
+    void client.close().catch((error: unknown) => closed.resolve(redact(messageOf(error))));
   };
   client.onclose = () => {
     const words = lastWords().trim().split('\n').at(-1) ?? '';
@@ -72,9 +75,8 @@ export const connectServer: ConnectServer = async (settings, { env, cwd, signal,
   } catch (error) {
     const words = lastWords().trim();
     await client.close();
-    throw words === ''
-      ? error
-      : new Error(`${messageOf(error)}; it says: ${words.slice(-500)}`, { cause: error });
+    const why = redact(messageOf(error));
+    throw new Error(words === '' ? why : `${why}; it says: ${words.slice(-500)}`, { cause: error });
   }
   // A stream that breaks is all that tells of an HTTP server's end.
   client.onerror = () => {
@@ -97,7 +99,7 @@ export const connectServer: ConnectServer = async (settings, { env, cwd, signal,
         const params = cursor === undefined ? {} : { cursor };
         const options = { signal: until, ...noTimeout };
         const read = await client.request({ method: 'tools/list', params }, page, options);
-        tools.push(...read.tools);
+        tools.push(...redactDeep(read.tools, redact));
         cursor = read.nextCursor;
         if (cursor === undefined) break;
       }
@@ -112,13 +114,16 @@ export const connectServer: ConnectServer = async (settings, { env, cwd, signal,
             signal: until,
             ...noTimeout,
             onprogress: ({ progress, total, message }) =>
-              onProgress(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
+              onProgress(
+                redact(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
+              ),
           },
         );
-        return { kind: 'answered', result };
+        return { kind: 'answered', result: redactDeep(result, redact) };
       } catch (error) {
         if (until.aborted) throw error;
-        return faultOf(error, lose);
+        const fault = faultOf(error, lose);
+        return { ...fault, message: redact(fault.message) };
       }
     },
   };
@@ -126,8 +131,7 @@ export const connectServer: ConnectServer = async (settings, { env, cwd, signal,
 
 function transportOf(
   { command, args, env, url, headers }: McpSettings,
-  own: Readonly<Record<string, string | undefined>>,
-  cwd: string,
+  own: Pick<Parameters<ConnectServer>[1], 'env' | 'cwd' | 'redact'>,
   onTooMuch: (why: string) => void,
 ) {
   if (url !== undefined) {
@@ -137,11 +141,13 @@ function transportOf(
     });
     return { transport, lastWords: () => '' };
   }
-  const transport = processTransport({ command: command ?? '', args, env: serverEnvironment(own, env), cwd });
+  const { cwd, redact } = own;
+  const given = serverEnvironment(own.env, env);
+  const transport = processTransport({ command: command ?? '', args, env: given, cwd, redact });
   return { transport, lastWords: transport.lastWords };
 }
 
-function faultOf(error: unknown, lose: (why: string) => void): Called {
+function faultOf(error: unknown, lose: (why: string) => void): Exclude<Called, { kind: 'answered' }> {
   const message = messageOf(error);
   if (error instanceof McpError) {
     if (error.code !== Number(ErrorCode.ConnectionClosed)) return { kind: 'refused', message };

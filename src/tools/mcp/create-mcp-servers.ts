@@ -52,11 +52,13 @@ export function createMcpServers(options: {
   env: Readonly<Record<string, string | undefined>>;
   /** The folder that servers' processes begin in. */
   cwd: string;
+  /** Takes secrets out of what servers say (S2). */
+  redact(text: string): string;
   connect?: ConnectServer;
   clock: Clock;
   log: Log;
 }): McpServers {
-  const { settings, kept, onOff, env, cwd, clock, log } = options;
+  const { settings, kept, onOff, env, cwd, redact, clock, log } = options;
   const running = new Map<string, Running>();
   const closing = new Set<Promise<void>>();
   let remembered: ReadonlyMap<string, KeptServer> = new Map();
@@ -71,7 +73,7 @@ export function createMcpServers(options: {
   function open(server: string, config: McpSettings): void {
     const identity = identityOf(config);
     const link = openServerLink({
-      connect: (signal, onListChanged) => connect(config, { env, cwd, signal, onListChanged }),
+      connect: (signal, onListChanged) => connect(config, { env, cwd, signal, redact, onListChanged }),
       take: (raw) => take(server, identity, raw),
       onState(state, before) {
         if (state.is === 'connected') log.info({ server }, 'an MCP server is connected');

@@ -12,6 +12,8 @@ export type ServerProcess = Readonly<{
   args: readonly string[];
   env: Readonly<Record<string, string>>;
   cwd: string;
+  /** Takes secrets out of what it writes to standard error. */
+  redact(text: string): string;
 }>;
 
 /** Bytes of one message; a server that sends more is ended. */
@@ -82,7 +84,8 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
       });
       child.stdout.on('data', take);
       child.stderr.on('data', (chunk: Buffer) => {
-        complaint = (complaint + chunk.toString('utf8')).slice(-2_000);
+        // Before the cut: half a secret is none that could be found.
+        complaint = of.redact(complaint + chunk.toString('utf8')).slice(-2_000);
       });
       // It is gone then, which is told by its end.
       for (const stream of [child.stdin, child.stdout, child.stderr])

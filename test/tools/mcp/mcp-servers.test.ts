@@ -35,6 +35,7 @@ async function openServers(t: TestContext, toml: string, options: { connect?: Co
   const off: (readonly string[])[] = [];
   const open = () =>
     createMcpServers({
+      redact: (text) => text,
       settings: () => now,
       kept,
       onOff: async (server, tools) =>
