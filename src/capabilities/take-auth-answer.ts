@@ -20,12 +20,15 @@ export type TakenAnswer = Readonly<
 
 type Said = Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>;
 
+/** For so long after its end the answer of a sign-in is known as one, whoever brings it. */
+const knownMs = 3_600_000;
+
 /**
- * Takes what a person pasted from a sign-in page. Only people who began a sign-in within the last day are listened to so: what
- * others write is theirs. A bare code counts only while a sign-in waits for one.
+ * Takes what a person pasted from a sign-in page. A bare code counts only while a sign-in of theirs waits for one. An address
+ * of somebody who began no sign-in within the last day counts where its `state` is that of somebody else's: it is refused.
  */
 export function createTakeAuthAnswer(options: {
-  records: Pick<CapabilityRecords, 'flows' | 'change'>;
+  records: Pick<CapabilityRecords, 'flows' | 'flowsSince' | 'change'>;
   key: () => Promise<CapabilityKey>;
   /** A flow is to be completed. */
   poke(): void;
@@ -42,6 +45,15 @@ export function createTakeAuthAnswer(options: {
       return { kind: 'refused', code: 'capability_auth_flow_invalid', capability };
     poke();
     return { kind: 'submitted', flow: flow.id, capability };
+  }
+
+  /** Whether it is the answer to a sign-in that anybody began. */
+  async function isSomebodys({ state }: Exclude<AuthAnswer, { kind: 'none' }>): Promise<boolean> {
+    if (state === null) return false;
+    const kept = await records.flowsSince(clock.now() - knownMs);
+    if (kept.length === 0) return false;
+    const opened = await key();
+    return kept.some((flow) => isSame(openFlow(opened, flow)?.content.begun.expected_callback_state, state));
   }
 
   /** The flow that an answer is for, or why it is for none. */
@@ -71,7 +83,11 @@ export function createTakeAuthAnswer(options: {
     const answer = readAuthAnswer(text);
     if (answer.kind === 'none') return answer;
     const kept = await records.flows(sender.id);
-    if (kept.length === 0) return { kind: 'none' };
+    const isPublic = chatType !== 'private' || external;
+    if (kept.length === 0) {
+      if (!(await isSomebodys(answer))) return { kind: 'none' };
+      return isPublic ? { kind: 'public' } : { kind: 'refused', code: 'capability_auth_state_mismatch' };
+    }
     const opened = await key();
     const flows = kept
       .flatMap((flow) => openFlow(opened, flow) ?? [])
@@ -79,7 +95,7 @@ export function createTakeAuthAnswer(options: {
     const isBare = answer.kind === 'code' && answer.url === null;
     const waits = kept.some(({ state, expiresAt }) => state === 'pending' && expiresAt > clock.now());
     if (isBare && !waits) return { kind: 'none' };
-    if (chatType !== 'private' || external) return { kind: 'public' };
+    if (isPublic) return { kind: 'public' };
     const flow = flowFor(answer, flows);
     if (typeof flow === 'string') return { kind: 'refused', code: flow };
     const { capability } = flow;

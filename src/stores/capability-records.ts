@@ -47,6 +47,8 @@ export type CapabilityRecords = Readonly<{
   flow(id: string): Promise<KeptFlow | undefined>;
   /** All that are kept of a person, ended ones included, newest first. */
   flows(sender: string): Promise<readonly KeptFlow[]>;
+  /** Those of everybody that are kept and were not over at `since`. */
+  flowsSince(since: number): Promise<readonly KeptFlow[]>;
   /** Changes a flow that is in `from`. False where it is not: somebody else was first. */
   change(id: string, from: FlowState, to: FlowChange): Promise<boolean>;
   /** Ends a flow that is `linked` and keeps its account, in one step. False where it is not. */

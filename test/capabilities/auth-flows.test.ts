@@ -91,6 +91,13 @@ test('C6 C7 an answer for another flow, of another person, in a group or too lat
   assert.equal(await say(back('state-work', 'code=')), 'capability_auth_code_missing');
   assert.equal(await say(back('state-work', 'code=a1&code=b2')), 'capability_auth_callback_invalid');
   assert.equal(await say(`${back('state-work')} code: another1`), 'capability_auth_code_conflict');
+  assert.equal(
+    await say(back('state-work'), bob),
+    'capability_auth_state_mismatch',
+    'who began nothing, too',
+  );
+  assert.equal(await say(back('state-work'), { ...bob, chatType: 'group' }), 'public');
+  assert.equal(await say(back('state-nobodys'), bob), 'none');
   await begin(stage, 'bobs', 'test.secret', caller({ requester: requester({ sender: bob.sender.id }) }));
   assert.equal(await say(back('state-work'), bob), 'capability_auth_state_mismatch');
   const second = await begin(stage, 'second', 'test.anywhere');

@@ -52,6 +52,9 @@ export function capabilityRecordsContract(storeTest: StoreTest): void {
     assert.equal((await capabilities.begin(next, later)).id, 'F6');
     assert.equal((await capabilities.flow('F1'))?.state, 'ended');
     const ids = (await capabilities.flows('telegram:42')).map(({ id }) => id);
+    const all = (await capabilities.flowsSince(0)).map(({ id }) => id);
+    assert.deepEqual(all.toSorted(), ['F1', 'F4', 'F5', 'F6']);
+    assert.deepEqual(await capabilities.flowsSince(Number.MAX_SAFE_INTEGER), []);
     assert.deepEqual(ids, ['F6', 'F4', 'F1']);
   });
 

@@ -48,6 +48,9 @@ export function createCapabilityRecords(connection: Connection): CapabilityRecor
   const flows = connection.prepare<FlowRow>(
     `SELECT ${flowColumns} FROM capability_flows WHERE sender = ? ORDER BY seq DESC`,
   );
+  const flowsSince = connection.prepare<FlowRow>(
+    `SELECT ${flowColumns} FROM capability_flows WHERE expires_at > ?`,
+  );
   const change = connection.prepare(
     'UPDATE capability_flows SET state = ?, sealed = ?, due_at = ? WHERE id = ? AND state = ?',
   );
@@ -98,6 +101,7 @@ export function createCapabilityRecords(connection: Connection): CapabilityRecor
       }),
     flow: async (id) => readFlow(one.get(id)),
     flows: async (sender) => flows.all(sender).flatMap((row) => readFlow(row) ?? []),
+    flowsSince: async (since) => flowsSince.all(since).flatMap((row) => readFlow(row) ?? []),
     change: async (id, from, { state, sealed, dueAt }) =>
       connection.write('power', () => change.run(state, sealed, dueAt ?? null, id, from)) > 0,
     link: async (id, { sender, capability, name, sealed, linkedAt }) =>

@@ -83,6 +83,13 @@ export function createCapabilityRecords({ query, transaction }: Database): Capab
       );
       return rows.flatMap((row) => readFlow(row) ?? []);
     },
+    async flowsSince(since) {
+      const { rows } = await query<FlowRow>(
+        `SELECT ${flowColumns} FROM skillet.capability_flows WHERE expires_at > $1`,
+        [since],
+      );
+      return rows.flatMap((row) => readFlow(row) ?? []);
+    },
     async change(id, from, { state, sealed, dueAt }) {
       const { changed } = await write(
         'UPDATE skillet.capability_flows SET state = $1, sealed = $2, due_at = $3 WHERE id = $4 AND state = $5',
