@@ -1,8 +1,11 @@
 import { oneLine } from '../core/text.ts';
 import type { Tool } from '../core/tool.ts';
+import { aboutBuiltIn } from '../tools/about-built-in.ts';
 
-/** What people see a tool called: its icon and its name for people, `web_search` as `Web search` where it has none (X2). */
+/** What people see a tool called: its icon and its name for people; `find_all` as `Find all` where it has none (X2). */
 export function toolTitle({ name, about }: Pick<Tool, 'name' | 'about'>): string {
+  const builtIn = Object.hasOwn(aboutBuiltIn, name) ? aboutBuiltIn[name] : undefined;
+  if (builtIn !== undefined) return `${builtIn.icon} ${builtIn.title}`;
   const words = name.replaceAll('_', ' ').trim();
   const title = about?.displayName ?? words.charAt(0).toUpperCase() + words.slice(1);
   const icon = about?.icon === undefined ? '' : `${oneLine(about.icon, 8)} `;
