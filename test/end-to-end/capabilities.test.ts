@@ -146,6 +146,37 @@ test('C5 C6 in a group nothing sensitive is done, a pasted answer is refused; a 
   );
 });
 
+test('C6 a device flow goes on by itself once it is allowed', async (t) => {
+  const bot = await start(t, 'device');
+  const ann = bot.telegram.person({ name: 'Ann' });
+  ann.says(run(begin));
+  const asked = await ann.dm.nextMessage(/Enter this code there/);
+  const typed = new URLSearchParams({ user_code: /code there: (\S+?)\.? /.exec(asked.text)?.[1] ?? '' });
+  const confirm = await (await fetch(`${bot.notes.page}/device`, { method: 'POST', body: typed })).text();
+  await bot.notes.decide(/name="request" value="([^"]+)"/.exec(confirm)?.[1] ?? '', 'allow');
+  const question = await ann.dm.nextMessage(/Is it yours/);
+  ann.presses(question.id, 'Use it');
+  await bot.telegram.until('the outcome', () => ann.dm.sent().find(({ text }) => /^Linked/.test(text)));
+  ann.says(run(invoke('list', {})));
+  await ann.dm.nextMessage(/notes/);
+});
+
+test('C6 /new calls a sign-in off; where the bot may, it deletes an answer that others can read', async (t) => {
+  const bot = await start(t);
+  const ann = bot.telegram.person({ name: 'Ann' });
+  const group = bot.telegram.group({ title: 'Friends' });
+  group.setBot('administrator');
+  ann.says(run(begin));
+  const landed = await allow(bot, (await ann.dm.nextMessage(/asks to use notes\.book/)).text);
+  const pasted = ann.says(`@test_bot ${landed}`, { in: group });
+  await group.nextMessage(/I deleted it/);
+  assert.equal(Number(bot.telegram.calls('deleteMessage').at(-1)?.args['message_id']), pasted);
+  ann.says('/new');
+  await ann.dm.nextMessage(/afresh/);
+  ann.says(landed);
+  await ann.dm.nextMessage(/not open any more/);
+});
+
 test('U1 a skill whose capability has no provider says so, and what to write', async (t) => {
   const bot = await startWholeBot(t, {
     flood: false,
