@@ -10,7 +10,7 @@ import { spec } from 'node:test/reporters';
 import { pathToFileURL } from 'node:url';
 
 /** Processes at once: a good part of the tests waits. */
-const atOnce = 6;
+const atOnce = 5;
 const testTimeoutMs = 120_000;
 /** Also for what is left when its tests are done. */
 const processTimeoutMs = 600_000;

@@ -64,6 +64,9 @@ export async function runLimited(
 ): Promise<Ran> {
   const { signal, timeoutMs, outputCap, scratch, chat } = request;
   const { textInParts } = createRedaction(request.secrets ?? []);
+  const most = (): Promise<number> => (chat === undefined ? Promise.resolve(0) : mostIn(chat, limits));
+  // What the folder holds before: nothing of the command may be in it. With a handshake the command waits for that.
+  const before = handshake === undefined ? await most() : undefined;
   const streams = await Promise.all([pipes.take(), pipes.take()]);
   const [program, ...args] = command.argv;
   let child: ChildProcess | undefined;
@@ -123,13 +126,12 @@ export async function runLimited(
     await finish(streams, heard);
     return { status: 'stopped', reason: 'cancelled', ...output() };
   }
-  const mostInChat = chat === undefined ? Promise.resolve(0) : mostIn(chat, limits);
+  const mostInChat = before === undefined ? most() : Promise.resolve(before);
   // The bot is to answer whatever commands do to the processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const begin = (root: number): void => {
     if (!ended) watch ??= watchLimits({ root, scratch, chat, mostInChat, limits, onOver: stop });
   };
-  // What the folder holds before: nothing of the command is in it until it may begin.
   if (handshake !== undefined)
     talk = handshake.begin(child, { ready: mostInChat, watch: begin, fail: () => stop('crashed') });
   else if (child.pid !== undefined) begin(child.pid);
