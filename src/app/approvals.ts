@@ -17,6 +17,8 @@ import { partKey, type Voice } from './voice.ts';
 /** A call that a person is to agree to. */
 export type AskedCall = Readonly<{
   tool: string;
+  /** Which one of that name: see `Tool`. */
+  edition?: string;
   input: unknown;
   /** The skill whose run calls; absent for the main agent. */
   skill?: string;
@@ -236,6 +238,7 @@ function textOf(value: JsonValue | undefined): string {
 
 const storedRule = z.object({
   tool: z.string(),
+  edition: z.string().optional(),
   skill: z.string().optional(),
   files: z.string().optional(),
   chat: z.string(),
@@ -243,10 +246,11 @@ const storedRule = z.object({
 });
 
 /** The same for the same call: letters and digits that are not mistaken for one another. */
-function idOf({ tool, input, files, requester, transcript, toolUseId }: AskedCall): string {
+function idOf({ tool, edition, input, files, requester, transcript, toolUseId }: AskedCall): string {
   const place = chatIdOf(requester.conversation);
-  const bound = JSON.stringify([tool, input, files ?? '', place, requester.sender, transcript, toolUseId]);
-  const bytes = createHash('sha256').update(bound).digest();
+  const of = edition === undefined ? [] : [edition];
+  const bound = [tool, input, files ?? '', place, requester.sender, transcript, toolUseId, ...of];
+  const bytes = createHash('sha256').update(JSON.stringify(bound)).digest();
   return [...bytes.subarray(0, 8)].map((byte) => alphabet[byte % alphabet.length]).join('');
 }
 

@@ -84,20 +84,22 @@ export function createJudgeCalls(options: {
       };
       const first = await judged();
       if (!('confirm' in first)) return first;
-      const bound = skill === undefined ? {} : { ...ofSkill, files: files() };
+      const bound = {
+        tool: tool.name,
+        ...(tool.edition === undefined ? {} : { edition: tool.edition }),
+        ...(skill === undefined ? {} : { ...ofSkill, files: files() }),
+      };
       const standing: StandingRule | undefined = first.eachTime
         ? undefined
         : {
-            tool: tool.name,
             ...bound,
             chat: chatIdOf(requester.conversation),
             sender: requester.sender,
           };
       if (standing !== undefined && (await rules.covers(standing))) return { allowed: true };
       const asked: AskedCall = {
-        tool: tool.name,
-        input: call.shown ?? call.input,
         ...bound,
+        input: call.shown ?? call.input,
         ...(standing === undefined ? {} : { standing }),
         ...(first.marked ? { because: outwards } : {}),
         requester,

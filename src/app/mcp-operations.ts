@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
-import type { KeptServer } from '../tools/mcp/kept-server.ts';
+import { editionOf } from '../tools/mcp/edition-of.ts';
+import { isOn, type KeptServer } from '../tools/mcp/kept-server.ts';
 import type { KeptServers } from '../tools/mcp/kept-servers.ts';
+import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
 import type { LinkState } from '../tools/mcp/open-server-link.ts';
 import type { Audit } from './audit/create-audit.ts';
 
@@ -19,6 +21,8 @@ export type McpOperations = Readonly<{
   list(): Promise<readonly ListedServer[]>;
   /** `argument` is JSON: the server, and of each tool its name and the hash that was shown. */
   agree(argument: string): Promise<Readonly<{ server: string; tools: readonly string[] }>>;
+  /** The editions of the tools that are on, by name: see `Tool`. */
+  editions(): Promise<ReadonlyMap<string, string>>;
 }>;
 
 const agreement = z.object({
@@ -54,6 +58,18 @@ export function createMcpOperations(options: {
         );
       await audit.record({ event: 'mcp_agreed', server, tools: done });
       return { server, tools: done };
+    },
+    async editions() {
+      const servers = [...(await kept.all())];
+      return new Map(
+        servers.flatMap(([server, { identity, tools }]) =>
+          tools.flatMap((tool) =>
+            tool.seen === undefined || !isOn(tool)
+              ? []
+              : [[mcpToolName(server, tool.name), editionOf(identity, tool.seen)] as const],
+          ),
+        ),
+      );
     },
   };
 }

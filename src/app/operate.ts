@@ -6,6 +6,7 @@ import type { Audit } from './audit/create-audit.ts';
 import type { CapabilityOperations } from './capability-operations.ts';
 import type { Operate } from './control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
+import { listRules } from './list-rules.ts';
 import type { McpOperations } from './mcp-operations.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
@@ -79,7 +80,7 @@ export function createOperate(options: {
       case 'stats':
         return usageSince(store, argument);
       case 'policy list':
-        return rules.list();
+        return listRules(await rules.list(), await mcp.editions());
       case 'policy revoke': {
         const gone = await rules.revoke(argument);
         if (gone === undefined)

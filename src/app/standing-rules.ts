@@ -3,9 +3,11 @@ import type Keyv from 'keyv';
 import type { AuditEvent } from './audit/audit-event.ts';
 import type { Audit } from './audit/create-audit.ts';
 
-/** What somebody allowed for good by "Always" (T8): these calls, of these very files, for this person in this chat. */
+/** What somebody allowed for good by "Always" (T8): these calls, of this very tool and these very files, for this person in this chat. */
 export type StandingRule = Readonly<{
   tool: string;
+  /** Of a tool that somebody else can change: with any other the rule means nothing (X7). */
+  edition?: string;
   /** Absent for the main agent's own calls. */
   skill?: string;
   /** Hash of the skill's files: with any change of them the rule means nothing. */
@@ -60,8 +62,9 @@ export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 
   };
 }
 
-function idOf({ tool, skill, files, chat, sender }: StandingRule): string {
-  const bound = JSON.stringify([tool, skill ?? '', files ?? '', chat, sender]);
+function idOf({ tool, edition, skill, files, chat, sender }: StandingRule): string {
+  const of = edition === undefined ? [] : [edition];
+  const bound = JSON.stringify([tool, skill ?? '', files ?? '', chat, sender, ...of]);
   return createHash('sha256').update(bound).digest('hex').slice(0, 12);
 }
 

@@ -1,7 +1,7 @@
 import type { Operation } from '../app/control.ts';
 import type { PairingRequest } from '../app/pairing.ts';
 import type { Paired } from '../app/people.ts';
-import type { KeptRule } from '../app/standing-rules.ts';
+import type { ListedRule } from '../app/list-rules.ts';
 import type { DeadPart, ListedItem } from '../stores/store.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
@@ -58,10 +58,10 @@ export async function outboxList({ config, json }: ReadOptions): Promise<void> {
 
 /** `policy list`: what people allowed for good by "Always" (T8). */
 export async function policyList({ config, json }: ReadOptions): Promise<void> {
-  const rules = (await askBot('policy list', '', config)) as KeptRule[];
+  const rules = (await askBot('policy list', '', config)) as ListedRule[];
   if (json === true) return printJson(rules);
-  const line = ({ id, tool, skill, chat, sender, by, since }: KeptRule): string =>
-    `${id}  ${tool}${skill === undefined ? '' : ` of ${skill}`}  for ${sender} in ${chat}  by ${by} since ${date(since)}`;
+  const line = ({ id, tool, skill, chat, sender, by, since, counts }: ListedRule): string =>
+    `${id}  ${tool}${skill === undefined ? '' : ` of ${skill}`}  for ${sender} in ${chat}  by ${by} since ${date(since)}${counts ? '' : '  (means nothing now: the tool is not as it was)'}`;
   print(rules.map(line).join('\n') || 'Nobody has allowed anything for good.');
 }
 

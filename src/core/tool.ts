@@ -112,6 +112,8 @@ export type Tool = Readonly<{
   description: string;
   /** Absent: it is shown by its name. */
   about?: ToolAbout;
+  /** Which server's it is and how it was described when the operator agreed; absent where nobody else can change it (X7). */
+  edition?: string;
   /** JSON Schema, type `object`. */
   inputSchema: Readonly<Record<string, unknown>>;
   traits: Traits;

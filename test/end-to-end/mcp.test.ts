@@ -38,6 +38,12 @@ async function connected({ log }: WholeBot, server: string): Promise<void> {
   );
 }
 
+/** What a command of `skillet` prints beside this bot. */
+async function skillet({ home }: WholeBot, ...args: readonly string[]): Promise<string> {
+  const config = ['--config', path.join(home, 'config.toml')];
+  return (await run(process.execPath, [cliPath, ...args, ...config], { env: childEnv(home) })).stdout;
+}
+
 test('X7 T8 the owner uses a tool of an MCP server in private, after a yes; nobody else, and nowhere else', async (t) => {
   const script = await makeToolFile(t, { tools: [listedTool('echo')] });
   const bot = await startWholeBot(t, {
@@ -90,6 +96,31 @@ test('X7 T5 a run has the tools of an HTTP server that its skill lists by glob; 
   await ann.dm.nextMessage('The shelf is shut.');
 });
 
+test('T8 X7 "Always" means the tool as it was: with another description that the operator agreed to, a person is asked anew', async (t) => {
+  const script = await serveTools(t, { tools: [listedTool('echo')] });
+  const toml = `${open}[mcp.files]\n${script.toml}`;
+  const bot = await startWholeBot(t, { toml, script: caller('mcp_files_echo') });
+  await connected(bot, 'files');
+  const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+  ann.says('echo owls');
+  ann.presses((await ann.dm.nextMessage(/wants to use.*mcp_files_echo/s)).id, 'Always');
+  await ann.dm.nextMessage(/It says: .*owls/);
+  ann.says('echo owls');
+  await ann.dm.nextMessage(/It says: .*owls/);
+  assert.doesNotMatch(JSON.stringify(await bot.bot.operate('policy list', '')), /"counts":false/);
+  await script.write({ tools: [listedTool('echo', { description: 'Does echo, and more.' })] });
+  await ann.dm.nextMessage(/off until you agree/);
+  await skillet(bot, 'mcp', 'agree', 'files', '--yes');
+  assert.match(
+    await skillet(bot, 'policy', 'list'),
+    /mcp_files_echo {2}for telegram:42 .*\(means nothing now: the tool is not as it was\)/,
+  );
+  ann.says('echo owls');
+  const question = await ann.dm.nextMessage(/wants to use.*mcp_files_echo/s);
+  ann.presses(question.id, 'Deny');
+  await ann.dm.nextMessage(/TOOL_POLICY_DENIED.*said no/);
+});
+
 test('X7 Q9 a tool that changed goes off, the owner is told, and `skillet mcp agree` switches it on in the running bot', async (t) => {
   const script = await serveTools(t, { tools: [listedTool('echo'), listedTool('read')] });
   const toml = `${open}[policy]\ndangerous = "allow"\n[mcp.files]\n${script.toml}`;
@@ -98,12 +129,6 @@ test('X7 Q9 a tool that changed goes off, the owner is told, and `skillet mcp ag
   const ann = bot.telegram.person({ name: 'Ann', id: 42 });
   ann.says('echo owls');
   await ann.dm.nextMessage(/It says: .*owls/);
-  const cli = async (...args: string[]) =>
-    (
-      await run(process.execPath, [cliPath, 'mcp', ...args, '--config', path.join(bot.home, 'config.toml')], {
-        env: childEnv(bot.home),
-      })
-    ).stdout;
   await script.write({
     tools: [listedTool('echo', { description: 'Does echo, and more.\u001b[2J' }), listedTool('read')],
   });
@@ -111,13 +136,13 @@ test('X7 Q9 a tool that changed goes off, the owner is told, and `skillet mcp ag
   assert.match(notice.text, /mcp_files_echo.* is not what you agreed to/);
   ann.says('echo owls');
   await ann.dm.nextMessage('I have no such tool.');
-  const list = await cli('list');
+  const list = await skillet(bot, 'mcp', 'list');
   assert.match(
     list,
     /^files {2}connected\n {2}off: changed +dangerous mcp_files_echo {2}Does echo, and more/,
   );
   assert.match(list, /\n {2}on +dangerous mcp_files_read /);
-  const agreed = await cli('agree', 'files', 'echo', '--yes');
+  const agreed = await skillet(bot, 'mcp', 'agree', 'files', 'echo', '--yes');
   assert.match(agreed, /- description {2}Does echo\.\n.*\+ description {2}Does echo, and more/s);
   assert.ok(!agreed.includes('\u001b'), 'nothing that steers a terminal');
   ann.says('echo owls');

@@ -72,6 +72,7 @@ test('X7 M11 whatever a server says of a tool, it is read or refused, and what a
       const read = readDefinition(raw);
       if (!read.ok) return;
       const tool = mcpTool({
+        identity: 'x',
         server: 'any',
         definition: read.definition,
         trusted: false,

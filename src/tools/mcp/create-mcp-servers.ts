@@ -134,6 +134,7 @@ export function createMcpServers(options: {
     const tool: OutsideTool = {
       tool: mcpTool({
         server,
+        identity: one.identity,
         definition,
         trusted: config.trusted,
         isProcess: config.url === undefined,

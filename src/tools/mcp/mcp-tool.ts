@@ -3,6 +3,7 @@ import { fail } from '../../core/envelope.ts';
 import { defuse, labelled } from '../../core/label.ts';
 import { oneLine } from '../../core/text.ts';
 import type { Tool } from '../../core/tool.ts';
+import { editionOf } from './edition-of.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 import type { ServerLink } from './open-server-link.ts';
 import type { McpDefinition } from './read-definition.ts';
@@ -15,6 +16,8 @@ import { riskOfHints, traitsOfHints } from './risk-of-hints.ts';
  */
 export function mcpTool(options: {
   server: string;
+  /** Which server that is: see `identityOf`. */
+  identity: string;
   definition: McpDefinition;
   trusted: boolean;
   isProcess: boolean;
@@ -22,7 +25,7 @@ export function mcpTool(options: {
   isStill(): boolean;
   call: ServerLink['call'];
 }): Tool {
-  const { server, definition, trusted, isProcess, isStill, call } = options;
+  const { server, identity, definition, trusted, isProcess, isStill, call } = options;
   const name = mcpToolName(server, definition.name);
   const check = checkOf(definition.inputSchema);
   const said = definition.description === '' ? (definition.title ?? definition.name) : definition.description;
@@ -37,6 +40,7 @@ export function mcpTool(options: {
       version: '0.1.0',
       hidden: false,
     },
+    edition: editionOf(identity, definition),
     inputSchema: definition.inputSchema,
     traits: traitsOfHints(definition.hints, { trusted, isProcess }),
     risk: riskOfHints(definition.hints, trusted),

@@ -18,6 +18,7 @@ function read(raw: unknown): McpDefinition {
 function toolOf(raw: unknown, more: { trusted?: boolean; isProcess?: boolean; server?: string } = {}) {
   return mcpTool({
     server: more.server ?? 'files',
+    identity: 'one',
     definition: read(raw),
     trusted: more.trusted ?? false,
     isProcess: more.isProcess ?? true,
