@@ -2,8 +2,8 @@ import path from 'node:path';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../stores/store.ts';
-import { createKeptServers } from '../tools/mcp/kept-servers.ts';
-import { createMcpServers, type McpServers } from '../tools/mcp/create-mcp-servers.ts';
+import { createAgreements } from '../tools/mcp/create-agreements.ts';
+import { createConfiguredServers, type ConfiguredServers } from '../tools/mcp/create-configured-servers.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { Live } from './live.ts';
 import { mcpNotice } from './mcp-notice.ts';
@@ -19,14 +19,14 @@ export function createMcp(options: {
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
-}): McpServers & Readonly<{ operations: McpOperations }> {
+}): ConfiguredServers & Readonly<{ operations: McpOperations }> {
   const { live, store, voice, audit, env, clock, log } = options;
   const redact = (text: string): string => live().redact(text);
-  const kept = createKeptServers({ stored: store.keyed('mcp'), signals: store.signals });
+  const agreements = createAgreements({ stored: store.keyed('mcp'), signals: store.signals });
   const file = live().config.path;
-  const servers = createMcpServers({
+  const servers = createConfiguredServers({
     settings: () => live().config.mcp,
-    kept,
+    agreements,
     async onOff(server, off) {
       log.warn({ server, off }, 'tools of an MCP server are off until the operator agrees');
       const { key, markdown } = mcpNotice(server, off, clock.now());
@@ -39,5 +39,8 @@ export function createMcp(options: {
     clock,
     log,
   });
-  return { ...servers, operations: createMcpOperations({ kept, states: servers.states, redact, audit }) };
+  return {
+    ...servers,
+    operations: createMcpOperations({ agreements, states: servers.states, redact, audit }),
+  };
 }

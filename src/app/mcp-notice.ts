@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Disagreement } from '../tools/mcp/kept-server.ts';
+import type { Disagreement } from '../tools/mcp/server-agreement.ts';
 import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
 import { inlineCode } from './inline-code.ts';
 

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
 import { editionOf } from '../tools/mcp/edition-of.ts';
-import { isOn, type KeptServer } from '../tools/mcp/kept-server.ts';
-import type { KeptServers } from '../tools/mcp/kept-servers.ts';
+import { isOn, type ServerAgreement } from '../tools/mcp/server-agreement.ts';
+import type { Agreements } from '../tools/mcp/create-agreements.ts';
 import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
-import type { LinkState } from '../tools/mcp/open-server-link.ts';
+import type { LinkState } from '../tools/mcp/create-lasting-link.ts';
 import type { Audit } from './audit/create-audit.ts';
 
 /** One MCP server, as an operator sees it. */
-export type ListedServer = KeptServer &
+export type ListedServer = ServerAgreement &
   Readonly<{
     name: string;
     /** Absent where no bot runs, or config has no such server any more. */
@@ -31,16 +31,16 @@ const agreement = z.object({
 });
 
 export function createMcpOperations(options: {
-  kept: Pick<KeptServers, 'all' | 'agree'>;
+  agreements: Pick<Agreements, 'all' | 'agree'>;
   states(): Readonly<Record<string, LinkState>>;
   /** Takes secrets out of what servers said. */
   redact(text: string): string;
   audit: Pick<Audit, 'record'>;
 }): McpOperations {
-  const { kept, states, redact, audit } = options;
+  const { agreements, states, redact, audit } = options;
   return {
     async list() {
-      const seen = await kept.all();
+      const seen = await agreements.all();
       const now = new Map(Object.entries(states()));
       return [...new Set([...seen.keys(), ...now.keys()])].sort().map((name) => {
         const state = now.get(name);
@@ -51,7 +51,7 @@ export function createMcpOperations(options: {
     },
     async agree(argument) {
       const { server, tools } = agreement.parse(JSON.parse(argument));
-      const done = await kept.agree(server, tools);
+      const done = await agreements.agree(server, tools);
       if (done.length < tools.length)
         throw new OperatorError(
           `${tools.length - done.length} of ${tools.length} tools of ${server} changed since they were shown: see \`skillet mcp list\``,
@@ -60,7 +60,7 @@ export function createMcpOperations(options: {
       return { server, tools: done };
     },
     async editions() {
-      const servers = [...(await kept.all())];
+      const servers = [...(await agreements.all())];
       return new Map(
         servers.flatMap(([server, { identity, tools }]) =>
           tools.flatMap((tool) =>

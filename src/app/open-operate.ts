@@ -4,7 +4,7 @@ import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
-import { createKeptServers } from '../tools/mcp/kept-servers.ts';
+import { createAgreements } from '../tools/mcp/create-agreements.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { createCapabilityBase } from './capability-base.ts';
 import { createCapabilityOperations } from './capability-operations.ts';
@@ -60,7 +60,7 @@ export async function openOperate(
     log,
   });
   const mcp = createMcpOperations({
-    kept: createKeptServers({ stored: store.keyed('mcp'), signals: store.signals }),
+    agreements: createAgreements({ stored: store.keyed('mcp'), signals: store.signals }),
     states: () => ({}),
     redact: (text) => text,
     audit,

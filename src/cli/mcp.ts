@@ -3,7 +3,7 @@ import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { oneLine } from '../core/text.ts';
 import { printable } from '../skills/printable.ts';
-import { isOn, type KeptTool } from '../tools/mcp/kept-server.ts';
+import { isOn, type ToolAgreement } from '../tools/mcp/server-agreement.ts';
 import { mcpToolName } from '../tools/mcp/mcp-tool-name.ts';
 import type { McpDefinition } from '../tools/mcp/read-definition.ts';
 import { riskOfHints } from '../tools/mcp/risk-of-hints.ts';
@@ -33,7 +33,7 @@ export async function mcpAgree(
   const server = servers.find((one) => one.name === name);
   if (server === undefined)
     throw new OperatorError(`there is no MCP server ${printable(name)}: see \`skillet mcp list\``);
-  const isMeant = (one: KeptTool): boolean =>
+  const isMeant = (one: ToolAgreement): boolean =>
     tool === undefined || one.name === tool || mcpToolName(name, one.name) === tool;
   const off = server.tools.filter((one) => one.seen !== undefined && !isOn(one) && isMeant(one));
   if (off.length === 0) {
@@ -76,13 +76,13 @@ function serverLines({ name, state, tools }: ListedServer, mcp: Mcp): readonly s
   ];
 }
 
-function stateOf(tool: KeptTool): string {
+function stateOf(tool: ToolAgreement): string {
   if (tool.seen === undefined) return 'not there';
   if (isOn(tool)) return 'on';
   return tool.agreed === undefined ? 'off: new' : 'off: changed';
 }
 
-function changeLines(server: string, { name, agreed, seen }: KeptTool, mcp: Mcp): readonly string[] {
+function changeLines(server: string, { name, agreed, seen }: ToolAgreement, mcp: Mcp): readonly string[] {
   const trusted = mcp[server]?.trusted === true;
   const lines = (mark: string, of: McpDefinition | undefined): readonly string[] =>
     of === undefined

@@ -5,7 +5,7 @@ import { oneLine } from '../../core/text.ts';
 import type { Tool } from '../../core/tool.ts';
 import { editionOf } from './edition-of.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
-import type { ServerLink } from './open-server-link.ts';
+import type { ServerLink } from './create-lasting-link.ts';
 import type { McpDefinition } from './read-definition.ts';
 import { readResult } from './read-result.ts';
 import { riskOfHints, traitsOfHints } from './risk-of-hints.ts';

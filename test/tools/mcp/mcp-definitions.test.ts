@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { labels } from '../../../src/core/label.ts';
 import { cleanSchema } from '../../../src/tools/mcp/clean-schema.ts';
-import { isOn, takeListing } from '../../../src/tools/mcp/kept-server.ts';
+import { isOn, takeListing } from '../../../src/tools/mcp/server-agreement.ts';
 import { mcpToolName } from '../../../src/tools/mcp/mcp-tool-name.ts';
 import { mcpTool } from '../../../src/tools/mcp/mcp-tool.ts';
 import { readDefinition, type McpDefinition } from '../../../src/tools/mcp/read-definition.ts';
@@ -186,42 +186,46 @@ test('X7 what is remembered of a server stays within bounds, and nothing makes a
     tools: names.map((name) => read(listedTool(name, { description: more.description ?? 'Plain.' }))),
   });
   const empty = takeListing(undefined, listing([]));
-  const first = takeListing(empty.kept, listing(['a', 'b']));
+  const first = takeListing(empty.agreement, listing(['a', 'b']));
   assert.deepEqual(first.told, [], 'a list with nothing in it is no first list');
-  const changed = takeListing(first.kept, listing(['a'], { description: 'Other.' }));
+  const changed = takeListing(first.agreement, listing(['a'], { description: 'Other.' }));
   assert.deepEqual(
     changed.told.map(({ tool, why }) => [tool, why]),
     [['a', 'changed']],
   );
-  const again = takeListing(changed.kept, listing(['a'], { description: 'Yet another.' }));
+  const again = takeListing(changed.agreement, listing(['a'], { description: 'Yet another.' }));
   assert.deepEqual(again.told, [], 'told once, however often it changes while it is off');
   const trusted = takeListing(
-    again.kept,
+    again.agreement,
     listing(['a', 'c'], { description: 'Yet another.', trusted: true }),
   );
   assert.deepEqual(
-    trusted.kept.tools.filter(isOn).map(({ name }) => name),
+    trusted.agreement.tools.filter(isOn).map(({ name }) => name),
     ['c'],
     'trust agrees to no change',
   );
-  const back = takeListing(trusted.kept, listing(['a', 'b', 'c']));
+  const back = takeListing(trusted.agreement, listing(['a', 'b', 'c']));
   assert.deepEqual(
-    back.kept.tools.filter(isOn).map(({ name }) => name),
+    back.agreement.tools.filter(isOn).map(({ name }) => name),
     ['a', 'b'],
     'as it was agreed to',
   );
-  const other = takeListing(back.kept, { ...listing(['a'], { description: 'Other.' }), identity: 'two' });
+  const other = takeListing(back.agreement, {
+    ...listing(['a'], { description: 'Other.' }),
+    identity: 'two',
+  });
   assert.deepEqual(
-    other.kept.tools.filter(isOn).map(({ name }) => name),
+    other.agreement.tools.filter(isOn).map(({ name }) => name),
     ['a'],
     'another server is agreed to anew',
   );
-  let kept = first.kept;
-  for (let n = 0; n < 700; n++) kept = takeListing(kept, listing([`t${n}`], { trusted: true })).kept;
-  assert.ok(kept.tools.length <= 501);
-  for (let n = 0; n < 10; n++) kept = takeListing(kept, listing([`u${n}`])).kept;
+  let agreement = first.agreement;
+  for (let n = 0; n < 700; n++)
+    agreement = takeListing(agreement, listing([`t${n}`], { trusted: true })).agreement;
+  assert.ok(agreement.tools.length <= 501);
+  for (let n = 0; n < 10; n++) agreement = takeListing(agreement, listing([`u${n}`])).agreement;
   assert.ok(
-    !kept.tools.some(({ name }) => name === 'u5'),
+    !agreement.tools.some(({ name }) => name === 'u5'),
     'what was never agreed to and is gone is forgotten',
   );
 });

@@ -8,11 +8,11 @@ import { parseConfig } from '../../../src/config/parse-config.ts';
 import { renderEnvelope } from '../../../src/core/envelope.ts';
 import type { Artifact, Tool, ToolContext } from '../../../src/core/tool.ts';
 import { openStore } from '../../../src/stores/open-store.ts';
-import type { ConnectServer } from '../../../src/tools/mcp/connect-server.ts';
-import { createMcpServers } from '../../../src/tools/mcp/create-mcp-servers.ts';
-import { isOn } from '../../../src/tools/mcp/kept-server.ts';
-import { silentMs } from '../../../src/tools/mcp/open-server-link.ts';
-import { createKeptServers } from '../../../src/tools/mcp/kept-servers.ts';
+import type { ConnectOnce } from '../../../src/tools/mcp/connect-once.ts';
+import { createConfiguredServers } from '../../../src/tools/mcp/create-configured-servers.ts';
+import { isOn } from '../../../src/tools/mcp/server-agreement.ts';
+import { silentMs } from '../../../src/tools/mcp/create-lasting-link.ts';
+import { createAgreements } from '../../../src/tools/mcp/create-agreements.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { serveTools, startToolHttpServer } from '../../support/mcp/start-http-server.ts';
 import { listedTool, makeToolFile } from '../../support/mcp/tool-files.ts';
@@ -20,7 +20,7 @@ import { quietLog } from '../../support/quiet-log.ts';
 import { toolContext } from '../../support/tool-context.ts';
 
 /** The servers of a config on a store of their own, with a clock that only moves when it is told to. */
-async function openServers(t: TestContext, toml: string, options: { connect?: ConnectServer } = {}) {
+async function openServers(t: TestContext, toml: string, options: { connect?: ConnectOnce } = {}) {
   const state = { toml };
   const settings = () => {
     const parsed = parseConfig(state.toml, { env: {} });
@@ -31,13 +31,13 @@ async function openServers(t: TestContext, toml: string, options: { connect?: Co
   const clock = createManualClock();
   const log = quietLog();
   const store = await openStore('sqlite::memory:');
-  const kept = createKeptServers({ stored: store.keyed('mcp'), signals: store.signals });
+  const agreements = createAgreements({ stored: store.keyed('mcp'), signals: store.signals });
   const off: (readonly string[])[] = [];
   const open = () =>
-    createMcpServers({
+    createConfiguredServers({
       redact: (text) => text,
       settings: () => now,
-      kept,
+      agreements,
       onOff: async (server, tools) =>
         void off.push([server, ...tools.map(({ tool, why }) => `${tool} ${why}`)]),
       env: { PATH: process.env['PATH'], ANTHROPIC_API_KEY: 'secret-of-the-bot', HOME: '/home/me' },
@@ -60,7 +60,7 @@ async function openServers(t: TestContext, toml: string, options: { connect?: Co
   return {
     clock,
     log,
-    kept,
+    agreements,
     off,
     names,
     find,
@@ -181,13 +181,13 @@ test('X7 a tool that changed, or came later, is off until the operator agrees; o
   await set.said(connected, 3);
   assert.equal(set.off.length, 1, 'told once');
 
-  const seen = (await set.kept.all()).get('files')?.tools ?? [];
+  const seen = (await set.agreements.all()).get('files')?.tools ?? [];
   const pending = seen
     .filter((tool) => !isOn(tool))
     .map(({ name, seen: now }) => ({ name, hash: now?.hash ?? '' }));
-  assert.deepEqual(await set.kept.agree('files', [{ name: 'read', hash: 'of something else' }]), []);
+  assert.deepEqual(await set.agreements.agree('files', [{ name: 'read', hash: 'of something else' }]), []);
   const on = until(() => set.names().length === 3);
-  assert.deepEqual(await set.kept.agree('files', pending), ['read', 'zap']);
+  assert.deepEqual(await set.agreements.agree('files', pending), ['read', 'zap']);
   await on;
   assert.match(set.find('mcp_files_read').description, /send all files/);
 
@@ -381,8 +381,8 @@ test('X7 B3 B4 the library is loaded for the first server in config, and by noth
   };
   visit(path.join(source, 'app/create-bot.ts'));
   visit(path.join(source, 'app/open-operate.ts'));
-  assert.ok(seen.has(path.join(source, 'tools/mcp/create-mcp-servers.ts')));
-  const connect: ConnectServer = async () => assert.fail('nothing is connected');
+  assert.ok(seen.has(path.join(source, 'tools/mcp/create-configured-servers.ts')));
+  const connect: ConnectOnce = async () => assert.fail('nothing is connected');
   const { start, names, reconfigure } = await openServers(t, '', { connect });
   await start();
   reconfigure('');

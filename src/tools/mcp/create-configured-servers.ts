@@ -3,17 +3,17 @@ import type { Log } from '../../core/log.ts';
 import type { OutsideSource, OutsideTool } from '../../core/outside-tool.ts';
 import { oneLine } from '../../core/text.ts';
 import { waitWithin } from '../../core/wait-within.ts';
-import type { ConnectServer } from './connect-server.ts';
-import { isOn, type Disagreement, type KeptServer, type KeptTool } from './kept-server.ts';
-import type { KeptServers } from './kept-servers.ts';
+import type { ConnectOnce } from './connect-once.ts';
+import { isOn, type Disagreement, type ServerAgreement, type ToolAgreement } from './server-agreement.ts';
+import type { Agreements } from './create-agreements.ts';
 import { identityOf, mostTools, type McpSettings } from './mcp-settings.ts';
 import { mcpToolName } from './mcp-tool-name.ts';
 import { mcpTool } from './mcp-tool.ts';
-import { openServerLink, type LinkState, type ServerLink } from './open-server-link.ts';
+import { createLastingLink, type LinkState, type ServerLink } from './create-lasting-link.ts';
 import { readDefinition, type McpDefinition } from './read-definition.ts';
 
 /** The MCP servers of a config, connected and followed (X7). */
-export type McpServers = Readonly<{
+export type ConfiguredServers = Readonly<{
   /** Their tools as they are now; those of a server that is away stay, and say so when they are called. */
   tools: OutsideSource;
   /** Begins to connect, and waits for no server: what was agreed to before is there at once. */
@@ -42,10 +42,10 @@ type Running = {
 const seenMs = 10_000;
 
 /** The library for MCP is loaded when the first server is in config, not before (B3, B4). */
-export function createMcpServers(options: {
+export function createConfiguredServers(options: {
   /** `[mcp]`, as it is now. */
   settings: () => Readonly<Record<string, McpSettings>>;
-  kept: KeptServers;
+  agreements: Agreements;
   /** Told what is off since a server listed its tools. */
   onOff(server: string, off: readonly Disagreement[]): Promise<void>;
   /** The process's own environment; servers get next to nothing of it. */
@@ -54,25 +54,25 @@ export function createMcpServers(options: {
   cwd: string;
   /** Takes secrets out of what servers say (S2). */
   redact(text: string): string;
-  connect?: ConnectServer;
+  connect?: ConnectOnce;
   clock: Clock;
   log: Log;
-}): McpServers {
-  const { settings, kept, onOff, env, cwd, redact, clock, log } = options;
+}): ConfiguredServers {
+  const { settings, agreements, onOff, env, cwd, redact, clock, log } = options;
   const running = new Map<string, Running>();
   const closing = new Set<Promise<void>>();
-  let remembered: ReadonlyMap<string, KeptServer> = new Map();
+  let remembered: ReadonlyMap<string, ServerAgreement> = new Map();
   let started = false;
-  const connect: ConnectServer =
-    options.connect ?? (async (...of) => (await import('./connect-server.ts')).connectServer(...of));
+  const connect: ConnectOnce =
+    options.connect ?? (async (...of) => (await import('./connect-once.ts')).connectOnce(...of));
 
   async function remember(): Promise<void> {
-    remembered = await kept.all();
+    remembered = await agreements.all();
   }
 
   function open(server: string, config: McpSettings): void {
     const identity = identityOf(config);
-    const link = openServerLink({
+    const link = createLastingLink({
       connect: (signal, onListChanged) => connect(config, { env, cwd, signal, redact, onListChanged }),
       take: (raw) => take(server, identity, raw),
       onState(state, before) {
@@ -97,7 +97,7 @@ export function createMcpServers(options: {
     }
     const trusted = settings()[server]?.trusted === true;
     const listing = { identity, trusted, tools: distinct(server, tools) };
-    await kept.take(server, listing, (off) => onOff(server, off));
+    await agreements.take(server, listing, (off) => onOff(server, off));
     await remember();
     const one = running.get(server);
     if (one?.identity === identity) one.listed = new Map(listing.tools.map((tool) => [tool.name, tool]));
@@ -120,9 +120,9 @@ export function createMcpServers(options: {
   }
 
   /** What is on of a server: as it listed it itself, else as it was when it was last seen. */
-  function on({ identity, listed }: Running, of: KeptServer | undefined): readonly McpDefinition[] {
+  function on({ identity, listed }: Running, of: ServerAgreement | undefined): readonly McpDefinition[] {
     if (of?.identity !== identity) return [];
-    return of.tools.flatMap((tool: KeptTool) => {
+    return of.tools.flatMap((tool: ToolAgreement) => {
       const seen = listed === undefined ? tool.seen : listed.get(tool.name);
       return seen !== undefined && isOn({ ...tool, seen }) ? [seen] : [];
     });
@@ -166,7 +166,7 @@ export function createMcpServers(options: {
     for (const [server, config] of Object.entries(wanted)) if (!running.has(server)) open(server, config);
   }
 
-  const forget = kept.onAgreed(() => {
+  const forget = agreements.onAgreed(() => {
     if (started)
       remember().catch((error: unknown) => log.error({ err: error }, 'what was agreed to could not be read'));
   });

@@ -1,13 +1,13 @@
 import type Keyv from 'keyv';
 import type { Signals } from '../../stores/store.ts';
-import { agreeTo, takeListing, type Disagreement, type KeptServer } from './kept-server.ts';
+import { agreeTo, takeListing, type Disagreement, type ServerAgreement } from './server-agreement.ts';
 
 type Listing = Parameters<typeof takeListing>[1];
 
 /** What the operator agreed to of each MCP server, in the store: it outlives restarts, and all processes share it (X7, Q9). */
-export type KeptServers = Readonly<{
+export type Agreements = Readonly<{
   /** By the server's name in config. */
-  all(): Promise<ReadonlyMap<string, KeptServer>>;
+  all(): Promise<ReadonlyMap<string, ServerAgreement>>;
   /** Takes a server's list in. `tell` gets what is off since then, before that is remembered: told twice rather than never. */
   take(
     server: string,
@@ -24,7 +24,7 @@ export type KeptServers = Readonly<{
 }>;
 
 /** `stored`: of the namespace `mcp`. */
-export function createKeptServers(options: { stored: Keyv; signals: Signals }): KeptServers {
+export function createAgreements(options: { stored: Keyv; signals: Signals }): Agreements {
   const { stored, signals } = options;
   // Reading and writing one after another, so that neither loses what the other wrote.
   let last: Promise<unknown> = Promise.resolve();
@@ -37,23 +37,23 @@ export function createKeptServers(options: { stored: Keyv; signals: Signals }): 
 
   return {
     async all() {
-      const found: [string, KeptServer][] = [];
-      for await (const [key, value] of stored.iterator()) found.push([String(key), value as KeptServer]);
+      const found: [string, ServerAgreement][] = [];
+      for await (const [key, value] of stored.iterator()) found.push([String(key), value as ServerAgreement]);
       return new Map(found.sort(([a], [b]) => (a < b ? -1 : 1)));
     },
     take: (server, listing, tell) =>
       inTurn(async () => {
-        const before = await stored.get<KeptServer>(server);
-        const { kept, told } = takeListing(before, listing);
+        const before = await stored.get<ServerAgreement>(server);
+        const { agreement, told } = takeListing(before, listing);
         if (told.length > 0) await tell(told);
-        if (JSON.stringify(kept) !== JSON.stringify(before)) await stored.set(server, kept);
+        if (JSON.stringify(agreement) !== JSON.stringify(before)) await stored.set(server, agreement);
       }),
     agree: (server, tools) =>
       inTurn(async () => {
-        const before = await stored.get<KeptServer>(server);
+        const before = await stored.get<ServerAgreement>(server);
         if (before === undefined) return [];
-        const { kept, done } = agreeTo(before, tools);
-        await stored.set(server, kept);
+        const { agreement, done } = agreeTo(before, tools);
+        await stored.set(server, agreement);
         await signals.send('mcp', server);
         return done;
       }),

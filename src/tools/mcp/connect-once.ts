@@ -31,7 +31,7 @@ export type Connection = Readonly<{
   close(): Promise<void>;
 }>;
 
-export type ConnectServer = (
+export type ConnectOnce = (
   settings: McpSettings,
   options: Readonly<{
     env: Readonly<Record<string, string | undefined>>;
@@ -56,7 +56,7 @@ const anyResult = z.looseObject({});
  * Connects to an MCP server, over standard input and output of a process or over streamable HTTP (X7). It is offered nothing
  * in return: no sampling, no elicitation, no roots. Rejects where it can't be greeted.
  */
-export const connectServer: ConnectServer = async (settings, { env, cwd, signal, redact, onListChanged }) => {
+export const connectOnce: ConnectOnce = async (settings, { env, cwd, signal, redact, onListChanged }) => {
   const { transport, lastWords } = transportOf(settings, { env, cwd, redact }, (why) => lose(why));
   const client = new Client({ name: 'skillet', version: '1' }, { capabilities: {} });
   const closed = Promise.withResolvers<string>();
@@ -131,7 +131,7 @@ export const connectServer: ConnectServer = async (settings, { env, cwd, signal,
 
 function transportOf(
   { command, args, env, url, headers }: McpSettings,
-  own: Pick<Parameters<ConnectServer>[1], 'env' | 'cwd' | 'redact'>,
+  own: Pick<Parameters<ConnectOnce>[1], 'env' | 'cwd' | 'redact'>,
   onTooMuch: (why: string) => void,
 ) {
   if (url !== undefined) {

@@ -1,7 +1,7 @@
 import type { McpDefinition } from './read-definition.ts';
 
 /** One tool of a server, as the operator agreed to it and as the server describes it now. */
-export type KeptTool = Readonly<{
+export type ToolAgreement = Readonly<{
   name: string;
   /** Absent: it came later than the server, and nobody agreed to it yet. */
   agreed?: McpDefinition;
@@ -10,7 +10,7 @@ export type KeptTool = Readonly<{
 }>;
 
 /** What is remembered of a server, over restarts. `identity`: which server it was. */
-export type KeptServer = Readonly<{ identity: string; tools: readonly KeptTool[] }>;
+export type ServerAgreement = Readonly<{ identity: string; tools: readonly ToolAgreement[] }>;
 
 /** A tool that is off until the operator agrees. `hash`: of what it is now. */
 export type Disagreement = Readonly<{ tool: string; why: 'changed' | 'new'; hash: string }>;
@@ -24,19 +24,19 @@ const absentLimit = 500;
  * is trusted. `told`: what was on, or not there, when the last list came, and is off now.
  */
 export function takeListing(
-  kept: KeptServer | undefined,
+  agreement: ServerAgreement | undefined,
   listing: Readonly<{ identity: string; trusted: boolean; tools: readonly McpDefinition[] }>,
-): Readonly<{ kept: KeptServer; told: readonly Disagreement[] }> {
+): Readonly<{ agreement: ServerAgreement; told: readonly Disagreement[] }> {
   const { identity, trusted } = listing;
-  const known = kept?.identity === identity ? kept.tools : [];
+  const known = agreement?.identity === identity ? agreement.tools : [];
   const before = new Map(known.map((tool) => [tool.name, tool] as const));
   const agreesToAll = trusted || known.length === 0;
-  const there = listing.tools.map((seen): KeptTool => {
+  const there = listing.tools.map((seen): ToolAgreement => {
     const agreed = before.get(seen.name)?.agreed ?? (agreesToAll ? seen : undefined);
     return { name: seen.name, ...(agreed === undefined ? {} : { agreed }), seen };
   });
   const names = new Set(there.map(({ name }) => name));
-  const absent = known.flatMap(({ name, agreed }): readonly KeptTool[] =>
+  const absent = known.flatMap(({ name, agreed }): readonly ToolAgreement[] =>
     agreed === undefined || names.has(name) ? [] : [{ name, agreed }],
   );
   const tools = [...there, ...absent.slice(0, absentLimit)].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -47,23 +47,23 @@ export function takeListing(
     const why = tool.agreed === undefined ? 'new' : 'changed';
     return [{ tool: tool.name, why, hash: tool.seen.hash }];
   });
-  return { kept: { identity, tools }, told };
+  return { agreement: { identity, tools }, told };
 }
 
 /** Whether a tool may be used: the server has it, and it is what was agreed to. */
-export function isOn({ agreed, seen }: KeptTool): boolean {
+export function isOn({ agreed, seen }: ToolAgreement): boolean {
   return seen !== undefined && agreed?.hash === seen.hash;
 }
 
 /** The same with these tools agreed to as they are seen; a tool that is not seen with that hash any more is left as it was. */
 export function agreeTo(
-  kept: KeptServer,
+  agreement: ServerAgreement,
   agreed: readonly Readonly<{ name: string; hash: string }>[],
-): Readonly<{ kept: KeptServer; done: readonly string[] }> {
-  const meant = (tool: KeptTool): boolean =>
+): Readonly<{ agreement: ServerAgreement; done: readonly string[] }> {
+  const meant = (tool: ToolAgreement): boolean =>
     agreed.some(({ name, hash }) => name === tool.name && tool.seen?.hash === hash);
-  const tools = kept.tools.map((tool) =>
+  const tools = agreement.tools.map((tool) =>
     meant(tool) && tool.seen !== undefined ? { ...tool, agreed: tool.seen } : tool,
   );
-  return { kept: { ...kept, tools }, done: kept.tools.filter(meant).map(({ name }) => name) };
+  return { agreement: { ...agreement, tools }, done: agreement.tools.filter(meant).map(({ name }) => name) };
 }

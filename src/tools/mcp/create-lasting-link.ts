@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { createDeadline } from '../../core/deadline.ts';
 import { waitWithin } from '../../core/wait-within.ts';
-import type { Called, Connection } from './connect-server.ts';
+import type { Called, Connection } from './connect-once.ts';
 
 /** How it stands with a server. `why` is in the words of whoever failed. */
 export type LinkState =
@@ -39,7 +39,7 @@ const backoffMs = { first: 1_000, last: 60_000, held: 30_000 };
 const listingMs = 1_000;
 
 /** Connects in the background, with growing pauses between tries (X7). `take` gets the list of tools, each time it is read. */
-export function openServerLink(options: {
+export function createLastingLink(options: {
   connect(signal: AbortSignal, onListChanged: () => void): Promise<Connection>;
   /** What it rejects with ends the connection. */
   take(listed: readonly unknown[]): Promise<void>;
