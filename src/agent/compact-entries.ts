@@ -4,7 +4,7 @@ import { ModelError } from '../core/errors.ts';
 import { noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
 import { truncate } from '../core/text.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { isMarked } from './marks.ts';
+import { markIn } from './marks.ts';
 import { planCompaction, type CompactionPlan } from './plan-compaction.ts';
 import { promptSize } from './prompt-size.ts';
 import { asStub, stubFollowed } from './stub-followed.ts';
@@ -77,14 +77,15 @@ export async function compactEntries(options: {
   // A fault that passes is no reason to forget while there is still room.
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
   const previous = newestSummary(entries).summary;
+  // By all that is read back before it, shown or not.
+  const marks = markIn(entries);
   const summary: Summary = {
     kind: 'summary',
     text: made.ok ? made.text : trimmed(previous, limit),
     kept: entries.length - plan.cut,
     ...(plan.tail > plan.cut ? { folded: plan.tail - plan.cut } : {}),
     senders: sendersOf(older),
-    // By all that is read back before it, shown or not.
-    ...(isMarked(entries) ? { marks: true } : {}),
+    ...(marks === undefined ? {} : { marks }),
     tokens: made.tokens,
     // Grows from summary to summary: ids of later calls are told apart by it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),

@@ -1,17 +1,32 @@
 import type { Entry } from '../core/entry.ts';
+import { joinMarks, type Marks } from '../core/marks.ts';
 import type { Transcripts } from '../stores/store.ts';
 
 type Reads = Pick<Transcripts, 'read'>;
 
-/** Whether entries hold, or stand for, what a sensitive skill or a capability gave (S7). */
-export function isMarked(entries: readonly Entry[]): boolean {
-  return entries.some((entry) => 'marks' in entry && entry.marks === true);
+/** How entries are marked all together; nothing where none is (S7). `damaged` is how many more can't be read: one of them might be marked. */
+export function markIn(entries: readonly Entry[], damaged = 0): Marks | undefined {
+  const unknown = damaged > 0 ? true : undefined;
+  return entries.reduce<Marks | undefined>(
+    (marks, entry) => ('marks' in entry ? joinMarks(marks, entry.marks) : marks),
+    unknown,
+  );
 }
 
-/** The same of what is stored of a transcript or run. One that has an entry which can't be read counts as marked: it might be that one. */
-export async function holdsMark(transcripts: Reads, id: string): Promise<boolean> {
+/** The same of what is stored of a transcript or run. */
+export async function markOf(transcripts: Reads, id: string): Promise<Marks | undefined> {
   const { entries, damaged } = await transcripts.read(id);
-  return damaged > 0 || isMarked(entries.map(({ entry }) => entry));
+  return markIn(
+    entries.map(({ entry }) => entry),
+    damaged,
+  );
+}
+
+/** The same of a run with all that it is inside of: it was told of that, and they have one folder. */
+export async function markAround(transcripts: Reads, id: string): Promise<Marks | undefined> {
+  const own = await markOf(transcripts, id);
+  const parent = parentOf(id);
+  return parent === id ? own : joinMarks(own, await markAround(transcripts, parent));
 }
 
 /** Whether this person wrote this address in the conversation that a transcript or run belongs to, since its last summary (S7). */
@@ -28,7 +43,7 @@ export async function wroteAddress(
 }
 
 /** The transcript that began this run; of a conversation's own, itself. */
-export function parentOf(id: string): string {
+function parentOf(id: string): string {
   return id.replace(runEnd, '');
 }
 
@@ -36,5 +51,6 @@ const runEnd = /#run:[0-9a-f]{16}$/;
 
 /** The transcript of the conversation that a run is for, however deep it is. */
 function conversationOf(id: string): string {
-  return runEnd.test(id) ? conversationOf(parentOf(id)) : id;
+  const parent = parentOf(id);
+  return parent === id ? id : conversationOf(parent);
 }

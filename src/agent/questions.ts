@@ -6,7 +6,6 @@ import { fail, succeed } from '../core/envelope.ts';
 import { defineTool, readOnly, type Requester, type Tool } from '../core/tool.ts';
 import type { Ask } from '../stores/asks.ts';
 import type { Store } from '../stores/store.ts';
-import { holdsMark, parentOf } from './marks.ts';
 import { runJournal } from './run-journal.ts';
 
 /** What a run waits for a person to answer (U14). */
@@ -58,7 +57,7 @@ export function createQuestions(options: {
         // It is asked once however often the call is made; calls after it wait for the answer.
         traits: { ...readOnly, sideEffects: true },
         risk: 'safe',
-        async run({ question }, { requester, toolUseId, awaitAnswer, mark }) {
+        async run({ question }, { requester, toolUseId, awaitAnswer }) {
           const id = questionId(transcript, toolUseId);
           const now = clock.now();
           await asks.add({
@@ -74,8 +73,6 @@ export function createQuestions(options: {
           });
           const ask = await asks.find(id);
           if (ask?.answer !== undefined) {
-            // The main agent put it into words, with all that it knows by now.
-            if (await holdsMark(transcripts, parentOf(transcript))) mark();
             return succeed(`They answered: ${ask.answer.value}`);
           }
           if (ask === undefined || !isOpen(ask))

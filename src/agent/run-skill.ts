@@ -11,7 +11,7 @@ import { truncate } from '../core/text.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
-import { holdsMark, isMarked } from './marks.ts';
+import { markAround } from './marks.ts';
 import type { Questions } from './questions.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
 import { runLoop } from './run-loop.ts';
@@ -98,11 +98,8 @@ export function createRunSkill(options: {
       skill: skill.name,
       model: granted.model.alias,
     };
-    let marked = false;
-    const append = async (entry: Entry): Promise<void> => {
-      await store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
-      marked ||= isMarked([entry]);
-    };
+    const append = (entry: Entry): Promise<void> =>
+      store.commit({ entries: [{ transcript, entry }], usage: useOfEntry(entry, user) });
     const prompt = runPrompt({
       skill,
       profile: granted.profile,
@@ -116,15 +113,12 @@ export function createRunSkill(options: {
     });
     const { entries: stored } = await store.transcripts.read(transcript);
     const entries = stored.map(({ entry }) => entry);
-    marked = granted.sensitive || isMarked(entries);
     if (entries.length === 0) {
-      // What it is told, and the files of the conversation, may hold what the conversation holds.
-      marked ||= await holdsMark(store.transcripts, parent);
       const first: Entry = {
         kind: 'user',
         sender: context.requester.sender,
         content: prompt.firstMessage,
-        ...(marked ? { marks: true } : {}),
+        ...(granted.sensitive ? { marks: skill.name } : {}),
         at: began,
       };
       await append(first);
@@ -151,6 +145,8 @@ export function createRunSkill(options: {
     const { status, code, iterations, tokens } = ended;
     const { requester } = context;
     const cost = costOf(granted.model, tokens);
+    // Its result may come to a conversation that was begun afresh.
+    const marks = await markAround(store.transcripts, transcript);
     log.info(
       {
         run: runId,
@@ -176,7 +172,7 @@ export function createRunSkill(options: {
       tokens,
       artifacts: ended.artifacts,
       ...(status === 'needs_input' ? { resume: runId } : {}),
-      ...(marked ? { marks: true } : {}),
+      ...(marks === undefined ? {} : { marks }),
       truncated,
     };
   };

@@ -156,7 +156,7 @@ export function createTurn(options: {
     const known = lastAt !== undefined && isoDate(lastAt) === today;
     const content = userContent(message, { background: heard, waiting, ...(known ? {} : { today }) });
     // Instructions that were waited for arrive in a turn of their own.
-    const follows = message.task?.kind === 'result' ? message.task.follows : undefined;
+    const { follows, marks } = message.task?.kind === 'result' ? message.task : {};
     const urls = message.task === undefined && message.forwarded !== true ? addressesIn(message.text) : [];
     return {
       kind: 'user',
@@ -166,7 +166,7 @@ export function createTurn(options: {
       ...(follows === undefined ? {} : { follows }),
       ...(waiting.length === 0 ? {} : { answers: waiting.map(({ run }) => run) }),
       ...(urls.length === 0 ? {} : { urls }),
-      ...(message.task?.kind === 'result' && message.task.marks === true ? { marks: true } : {}),
+      ...(marks === undefined ? {} : { marks }),
       at: clock.now(),
     };
   }

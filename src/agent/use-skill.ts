@@ -88,7 +88,7 @@ export function createUseSkill(options: {
       const apart = background ?? skill.background;
       const inlined = await followed(skill, request, apart);
       if ('envelope' in inlined) {
-        if (isSensitive(skill, rules())) context.mark();
+        if (isSensitive(skill, rules())) context.mark(skill.name);
         return inlined.envelope;
       }
       if (attend !== undefined) {
@@ -99,7 +99,7 @@ export function createUseSkill(options: {
         return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
       }
       const result = await run(skill, request, context);
-      if (result.marks === true) context.mark();
+      if (result.marks !== undefined) context.mark(result.marks);
       // What an edit tightened meanwhile applies to the delivery too (D7, A8).
       return (
         denial(await find(skill.name), skill.name, context) ??

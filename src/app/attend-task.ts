@@ -61,7 +61,7 @@ export function createAttendTask(options: {
         const found = await resultOf(id, conversation);
         if (found !== undefined) {
           context.settle(resultKey(id));
-          if (found.marks === true) context.mark();
+          if (found.marks !== undefined) context.mark(found.marks);
           return { ok: found.failed !== true, data: found.result, warnings: [], errors: [] };
         }
         const left = deadline - now();

@@ -1,4 +1,4 @@
-import { holdsMark, wroteAddress } from '../agent/marks.ts';
+import { markAround, wroteAddress } from '../agent/marks.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { Decision } from '../core/decision.ts';
 import { isSensitive } from '../core/decide-skill.ts';
@@ -54,10 +54,11 @@ export function createJudgeCalls(options: {
   async function isMarked({ tool, input, requester }: JudgedCall, of: MarkedLoop): Promise<boolean> {
     // What an MCP server does with what it is given, nobody can see.
     if (!tool.traits.requiresNetwork && !tool.name.startsWith('mcp_')) return false;
-    // The script of a sensitive skill reaches the hosts that belong to it.
-    const own = tool.name === 'skills_run_script' && of.skill !== undefined;
+    const known = await markAround(transcripts, of.transcript);
+    if (known === undefined) return false;
+    // The script of a sensitive skill reaches the hosts that belong to it, with what that skill itself gave.
+    const own = tool.name === 'skills_run_script' && of.skill?.name === known;
     if (own && isSensitive(of.skill, live().rules)) return false;
-    if (!(await holdsMark(transcripts, of.transcript))) return false;
     const address = tool.goesTo?.(input);
     if (address === undefined) return true;
     return !(await wroteAddress(transcripts, of.transcript, { sender: requester.sender, address }));

@@ -28,7 +28,7 @@ export function createCapCommand(callTool: CallTool, of: Pick<ToolContext, 'tool
     calls += 1;
     const outcome = await callTool({ id: `${of.toolUseId}.${calls}`, ...wanted }, signal);
     // The command may print it, or write it where a later one reads it (S7).
-    if (outcome.marks === true) of.mark();
+    if (outcome.marks !== undefined) of.mark(outcome.marks);
     if (outcome.asks !== undefined)
       return failed(
         'TOOL_CONFIRMATION_REQUIRED',

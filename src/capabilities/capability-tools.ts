@@ -117,7 +117,7 @@ export function capabilityTools(
     const outcome = await invoke.invoke(caller, input, { agreed, signal });
     if (!outcome.ok) return refusal(outcome, what);
     await onCall({ ...what, outcome: outcome.value.replayed ? 'replayed' : 'ok' });
-    context.mark();
+    context.mark(true);
     const { output, replayed } = outcome.value;
     return succeed(
       replayed

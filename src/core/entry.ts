@@ -1,10 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Followed } from './followed.ts';
+import type { Marks } from './marks.ts';
 import type { Tokens } from './model.ts';
 import type { Delivered } from './tool.ts';
-
-/** The entry holds, or stands for, what a sensitive skill or a capability gave: whoever reads on from it is marked (S7). */
-export type Marks = true;
 
 /** One line of a transcript. It is stored before its effect is acted on: the transcript is the journal (M7). */
 export type Entry =

@@ -1,5 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Followed } from './followed.ts';
+import type { Marks } from './marks.ts';
 
 /** Who said it. Decisions use `id` only; `name` is shown and never matched. */
 export type Sender = Readonly<{
@@ -63,7 +64,7 @@ export type Task = Readonly<
       /** `result` is the instructions of this skill: the turn that is told them is bound by it (T6). */
       follows?: Followed;
       /** `result` holds what a sensitive skill or a capability gave (S7). */
-      marks?: true;
+      marks?: Marks;
     }
 >;
 

@@ -1,4 +1,5 @@
 import type { ErrorCode } from './codes.ts';
+import type { Marks } from './marks.ts';
 import type { Tokens } from './model.ts';
 import type { Delivered } from './tool.ts';
 
@@ -18,7 +19,7 @@ export type SkillResult = Readonly<{
   /** With `needs_input`, where `text` is the question: what the run is gone on with by (U14). */
   resume?: string;
   /** It holds what a sensitive skill or a capability gave (S7). */
-  marks?: true;
+  marks?: Marks;
   /** The text was cut at 30,000 characters. */
   truncated: boolean;
 }>;

@@ -1,4 +1,5 @@
 import type { Followed } from './followed.ts';
+import type { Marks } from './marks.ts';
 import type { Delivered } from './tool.ts';
 
 /** What a model asked for, as it asked for it: neither the name nor the input has been checked. */
@@ -22,7 +23,7 @@ export type ToolOutcome = Readonly<{
   /** Files that it handed over (T12). */
   artifacts?: readonly Delivered[];
   /** `content` holds what a sensitive skill or a capability gave: stored with it (S7). */
-  marks?: true;
+  marks?: Marks;
 }>;
 
 /**

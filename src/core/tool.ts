@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
+import type { Marks } from './marks.ts';
 import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
 
 /** What a call may do to the world; risk is worked out from it (T7). */
@@ -89,7 +90,7 @@ export type ToolContext = Readonly<{
   /** Says that this call has no outcome before a person has answered `question`: the loop ends there, for now (U14). */
   awaitAnswer(question: string): void;
   /** Says that the outcome holds what a sensitive skill or a capability gave: who is told it is marked from then on (S7). */
-  mark(): void;
+  mark(as: Marks): void;
   /** Delivers a file to this conversation, or a picture as a photo, and notes it in the result (T12). The bytes are safe when it resolves. */
   artifact(artifact: Artifact): Promise<HandedOver>;
 }>;

@@ -2,6 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
 import type { Entry } from '../core/entry.ts';
 import type { Followed } from '../core/followed.ts';
+import type { Marks } from '../core/marks.ts';
 import type { Tokens } from '../core/model.ts';
 import type { Delivered } from '../core/tool.ts';
 import type { FieldsOf } from './stored-json.ts';
@@ -10,7 +11,6 @@ type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
 
 const at = z.number();
 const text = z.string();
-const marks = z.literal(true).optional();
 const count = z.int().min(0);
 const tokens = z.object({
   input: z.number(),
@@ -18,6 +18,8 @@ const tokens = z.object({
   cacheRead: z.number(),
   cacheWrite: z.number(),
 } satisfies FieldsOf<Tokens>);
+/** What something stored gives away, as stores write it (S7). */
+export const storedMarks: z.ZodType<Marks | undefined> = z.union([z.string(), z.literal(true)]).optional();
 /** A followed skill as stores write it. */
 export const storedFollowed: z.ZodType<Followed | undefined> = z
   .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<Followed>)
@@ -33,7 +35,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     follows: storedFollowed,
     answers: z.array(text).optional(),
     urls: z.array(text).optional(),
-    marks,
+    marks: storedMarks,
     at,
   } satisfies FieldsOf<EntryOf<'user'>>),
   z.object({
@@ -58,7 +60,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     artifacts: z
       .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<Delivered>))
       .optional(),
-    marks,
+    marks: storedMarks,
     at,
   } satisfies FieldsOf<EntryOf<'tool_result'>>),
   z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),
@@ -68,7 +70,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     kept: count,
     folded: count.optional(),
     senders: z.array(text).optional(),
-    marks,
+    marks: storedMarks,
     tokens,
     at,
   } satisfies FieldsOf<EntryOf<'summary'>>),

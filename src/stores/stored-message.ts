@@ -3,7 +3,7 @@ import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, Command, Message, Quote, Sender, Task } from '../core/message.ts';
 import type { ItemPart } from './join-messages.ts';
-import { storedFollowed } from './stored-entry.ts';
+import { storedFollowed, storedMarks } from './stored-entry.ts';
 import type { FieldsOf } from './stored-json.ts';
 
 /** A conversation as stores write it. */
@@ -34,7 +34,7 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
     result: z.string(),
     failed: z.literal(true).optional(),
     follows: storedFollowed,
-    marks: z.literal(true).optional(),
+    marks: storedMarks,
   } satisfies FieldsOf<ResultTask>),
 ]);
 

@@ -4,6 +4,7 @@ import { withDelivered } from '../core/describe-delivered.ts';
 import { defuse } from '../core/label.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
+import { joinMarks, type Marks } from '../core/marks.ts';
 import type { Artifact, Delivered, HandedOver, HandOver, Requester, Risk, Tool } from '../core/tool.ts';
 import type { CallTool, ToolCall } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
@@ -174,9 +175,9 @@ export function createCallTool(options: {
         progress: (line) => onProgress(oneLine(redact(line), 200)),
         settle: (item) => (made.settles = item),
         awaitAnswer: (question) => (made.asks = question),
-        mark() {
+        mark(as) {
           // A command under way may have made this call, and learn what it gives (C4).
-          for (const one of underway) one.marks = true;
+          for (const one of underway) one.marks = joinMarks(one.marks, as);
         },
         artifact,
       });
@@ -266,7 +267,7 @@ type Made = {
   unjournalled?: boolean;
   settles?: string;
   asks?: string;
-  marks?: true;
+  marks?: Marks | undefined;
   policy?: string;
   approvedBy?: string;
   risk?: Risk;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { createQuestions } from '../../src/agent/questions.ts';
 import type { Compaction } from '../../src/agent/compact-entries.ts';
-import { holdsMark, wroteAddress } from '../../src/agent/marks.ts';
+import { markOf, wroteAddress } from '../../src/agent/marks.ts';
 import { isSummaryRequest } from '../../src/agent/summary-request.ts';
 import { createTurn, type TurnGrant } from '../../src/agent/turn.ts';
 import { succeed } from '../../src/core/envelope.ts';
@@ -408,7 +408,7 @@ test('S7 M9 summary upon summary, a transcript stays marked; an address written 
     input: z.object({}),
     traits: readOnly,
     async run(_, { mark }) {
-      mark();
+      mark('diary');
       return succeed('lunch with Bob');
     },
   });
@@ -427,9 +427,9 @@ test('S7 M9 summary upon summary, a transcript stays marked; an address written 
     entries.filter((entry) => 'marks' in entry).map(({ kind }) => kind),
     ['summary'],
   );
-  assert.equal(await holdsMark(store.transcripts, transcript), true);
+  assert.equal(await markOf(store.transcripts, transcript), 'diary');
   assert.equal(await wroteAddress(store.transcripts, transcript, wrote), false);
-  assert.equal(await holdsMark(store.transcripts, 'telegram:7'), false);
+  assert.equal(await markOf(store.transcripts, 'telegram:7'), undefined);
   const damaged = { read: async () => ({ entries: [], damaged: 1 }) };
-  assert.equal(await holdsMark(damaged, transcript), true, 'what cannot be read may have been it');
+  assert.equal(await markOf(damaged, transcript), true, 'what cannot be read may have been it');
 });

@@ -6,6 +6,7 @@ import type { AskedCall } from '../../src/app/approvals.ts';
 import type { Live } from '../../src/app/live.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
+import type { Marks } from '../../src/core/marks.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
 import { openStore } from '../../src/stores/open-store.ts';
@@ -13,7 +14,9 @@ import { makeSkill } from '../support/make-skill.ts';
 import { toolContext } from '../support/tool-context.ts';
 
 const { requester } = toolContext();
-const transcript = 'telegram:42';
+const conversation = 'telegram:42';
+const outerRun = `${conversation}#run:${'0'.repeat(16)}`;
+const innerRun = `${outerRun}#run:${'1'.repeat(16)}`;
 const tool = (name: string, requiresNetwork: boolean): Tool =>
   defineTool({
     name,
@@ -25,12 +28,14 @@ const tool = (name: string, requiresNetwork: boolean): Tool =>
     },
   });
 
-/** Everything is allowed by config and by "Always". */
-async function setUp(marked: boolean) {
+/** Everything is allowed by config and by "Always". `marked`: entries of each transcript by how they are marked. */
+async function setUp(marked: Readonly<Record<string, readonly (Marks | undefined)[]>>) {
   const store = await openStore('sqlite::memory:');
   const said = { kind: 'user', sender: requester.sender, content: 'x', at: 1 } as const;
-  const entry = marked ? { ...said, marks: true as const } : said;
-  await store.commit({ entries: [{ transcript, entry }] });
+  for (const [transcript, marks] of Object.entries(marked)) {
+    const entries = marks.map((mark) => (mark === undefined ? said : { ...said, marks: mark }));
+    await store.commit({ entries: entries.map((entry) => ({ transcript, entry })) });
+  }
   const parsed = parseConfig(
     '[policy]\ndangerous = "allow"\ncritical = "allow"\n[[policy.rules]]\ntool = "*"\naction = "allow"\n',
     { env: {} },
@@ -55,7 +60,11 @@ async function setUp(marked: boolean) {
   });
   return {
     asked,
-    async decides(called: Tool, skill?: Skill): Promise<'allowed' | 'asked'> {
+    async decides(
+      called: Tool,
+      skill?: Skill,
+      transcript = skill === undefined ? conversation : outerRun,
+    ): Promise<'allowed' | 'asked'> {
       const before = asked.length;
       const loop = judge({
         ...(skill === undefined ? {} : { skill, run: 'x' }),
@@ -74,8 +83,8 @@ async function setUp(marked: boolean) {
 
 test('S7 what reaches outside is asked for in a marked conversation whatever allows it: web, bash with network, MCP, plugins', async () => {
   const outward = ['web_fetch', 'web_search', 'bash', 'mcp_files_read', 'weather', 'skills_run_script'];
-  const marked = await setUp(true);
-  const unmarked = await setUp(false);
+  const marked = await setUp({ [conversation]: [true] });
+  const unmarked = await setUp({ [conversation]: [undefined] });
   for (const name of outward) {
     assert.equal(await unmarked.decides(tool(name, true)), 'allowed', name);
     assert.equal(await marked.decides(tool(name, true)), 'asked', name);
@@ -91,14 +100,36 @@ test('S7 what reaches outside is asked for in a marked conversation whatever all
   await Promise.all([marked.close(), unmarked.close()]);
 });
 
+const script = tool('skills_run_script', true);
+const open = makeSkill('weather');
+const mail = makeSkill('mail', { access: { ...open.access, sensitive: true } });
+
 test('S7 the script of a sensitive skill reaches its own hosts in its own run; any other call there is asked for', async () => {
-  const { decides, close } = await setUp(true);
-  const script = tool('skills_run_script', true);
-  const open = makeSkill('weather');
-  const sensitive = makeSkill('mail', { access: { ...open.access, sensitive: true } });
-  assert.equal(await decides(script, sensitive), 'allowed');
+  const { decides, close } = await setUp({ [outerRun]: ['mail', undefined] });
+  assert.equal(await decides(script, mail), 'allowed');
   assert.equal(await decides(script, open), 'asked');
-  assert.equal(await decides(tool('bash', true), sensitive), 'asked');
-  assert.equal(await decides(tool('web_fetch', true), sensitive), 'asked');
+  assert.equal(await decides(tool('bash', true), mail), 'asked');
+  assert.equal(await decides(tool('web_fetch', true), mail), 'asked');
+  assert.equal(await decides(script, makeSkill('mail')), 'asked', 'it is sensitive no more');
   await close();
+});
+
+test('S7 what the same skill gave before is its own; where anything else is known, its script is asked for', async () => {
+  const cases = [
+    [{ [outerRun]: ['mail', 'mail'], [conversation]: ['mail'] }, 'allowed'],
+    [{ [outerRun]: ['mail', 'diary'] }, 'asked'],
+    // Of a capability, or stored before marks had names.
+    [{ [outerRun]: ['mail', true] }, 'asked'],
+    [{ [outerRun]: [true, undefined] }, 'asked'],
+    // Since it began: the folder of the conversation is one.
+    [{ [outerRun]: ['mail'], [conversation]: ['diary'] }, 'asked'],
+    [{ [innerRun]: ['mail'], [outerRun]: [undefined], [conversation]: ['mail'] }, 'allowed'],
+    [{ [innerRun]: ['mail'], [outerRun]: ['diary'], [conversation]: ['mail'] }, 'asked'],
+  ] as const;
+  for (const [marked, decision] of cases) {
+    const { decides, close } = await setUp(marked);
+    const transcript = innerRun in marked ? innerRun : outerRun;
+    assert.equal(await decides(script, mail, transcript), decision, JSON.stringify(marked));
+    await close();
+  }
 });

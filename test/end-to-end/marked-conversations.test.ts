@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
 import { isRun } from '../support/call-steps.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
@@ -28,6 +30,7 @@ const obedient: NonNullable<WholeBotOptions['script']> = (body) => {
   if (isRun(body)) {
     if (result)
       return /error TOOL_POLICY/.test(last) ? 'The run was refused.' : 'The run is over: lunch with Bob.';
+    if (/run: the script/.test(last)) return use('skills_run_script', { path: 'scripts/send.sh' });
     if (/run: fetch it/.test(last)) return use('web_fetch', { url: `${page}lunch` });
     const inner = /run: use (\w+)/.exec(last)?.[1];
     return inner === undefined
@@ -137,6 +140,28 @@ test('S7 a run that used a sensitive skill marks who began it, in the background
   await ann.dm.nextMessage(question);
 });
 
+test('S7 what a run knows that was begun before /new marks the new conversation that it wakes', async (t) => {
+  const { telegram } = await startWholeBot(t, {
+    flood: false,
+    toml,
+    skills: { ...skills, weather: skill('weather', 'background: true\nallowed_tools: [web_fetch]\n') },
+    script: obedient,
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('use diary');
+  await ann.dm.nextMessage('Used.');
+  ann.says('use weather run: fetch it');
+  const asked = await ann.dm.nextMessage(question);
+  ann.says('/new');
+  await ann.dm.nextMessage(/afresh/);
+  ann.says('fetch it');
+  await ann.dm.nextMessage('Fetched, in a way.');
+  ann.presses(asked.id, 'Deny');
+  await ann.dm.nextMessage('Woken.');
+  ann.says('fetch it');
+  await ann.dm.nextMessage(question);
+});
+
 test('S7 a skill that a person started marks, and one that config calls sensitive', async (t) => {
   const { telegram } = await startWholeBot(t, {
     toml: `${toml}[skills.weather]\nsensitive = true\n`,
@@ -148,4 +173,28 @@ test('S7 a skill that a person started marks, and one that config calls sensitiv
   await ann.dm.nextMessage(/./);
   ann.says('fetch it');
   await ann.dm.nextMessage(question);
+});
+
+test('S7 a sensitive skill may use its script again and again; once another one has answered it is asked for', async (t) => {
+  const mail = 'sensitive: true\nnetwork: [mail.example.org]\n';
+  const { telegram, home } = await startWholeBot(t, {
+    flood: false,
+    toml: `${toml}[policy]\ndangerous = "allow"\ncritical = "allow"\n`,
+    skills: { ...skills, mail: skill('mail', mail) },
+    script: obedient,
+  });
+  const scripts = path.join(home, 'workspace', 'skills', 'mail', 'scripts');
+  await mkdir(scripts);
+  await writeFile(path.join(scripts, 'send.sh'), 'echo sent\n', { mode: 0o755 });
+  const ann = telegram.person({ name: 'Ann' });
+  for (let n = 0; n < 2; n++) {
+    ann.says('use mail run: the script');
+    await ann.dm.nextMessage('Used.');
+  }
+  ann.says('use diary');
+  await ann.dm.nextMessage('Used.');
+  ann.says('use mail run: the script');
+  const asked = await ann.dm.nextMessage(/wants to use.*skills_run_script.*reaches outside/s);
+  ann.presses(asked.id, 'Deny');
+  await ann.dm.nextMessage('The run says refused.');
 });

@@ -367,18 +367,23 @@ test('T5 T8 T11 each step of the door comes after the one before it, and where o
 });
 
 test('S7 C4 an outcome is marked where its call says so, and where a call that it made itself does', async () => {
-  const own = { ...recorder('account', async (_, { mark }) => (mark(), succeed('private'))) };
+  const own = recorder('account', async (_, { mark }) => (mark(true), succeed('private')));
+  const mail = recorder('mail', async (_, { mark }) => (mark('mail'), succeed('private')));
   const plain = recorder('notes');
   let inside: () => Promise<unknown> = async () => undefined;
   const outer = recorder('bash', async () => {
     await inside();
     return succeed('done');
   });
-  const { call } = door([own, plain, outer]);
+  const { call } = door([own, mail, plain, outer]);
   assert.equal((await call('account')).marks, true);
   assert.equal((await call('notes')).marks, undefined);
   assert.equal((await call('bash')).marks, undefined);
   inside = () => call('account');
+  assert.equal((await call('bash')).marks, true);
+  inside = async () => [await call('mail'), await call('mail')];
+  assert.equal((await call('bash')).marks, 'mail');
+  inside = async () => [await call('mail'), await call('account')];
   assert.equal((await call('bash')).marks, true);
   inside = () => call('notes');
   assert.equal((await call('bash')).marks, undefined);

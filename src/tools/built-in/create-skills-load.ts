@@ -41,7 +41,7 @@ export function createSkillsLoad(): (options: {
       if (skill === undefined) return noSuchSkill(name);
       const loaded = await skillInstructions(skill, { body: body(skill), contraction });
       if (!loaded.ok) return loaded.envelope;
-      if (isSensitive(skill)) mark();
+      if (isSensitive(skill)) mark(skill.name);
       const { files, scripts, cut } = listSkillFiles(skill);
       const facts = {
         ...describeSkill(skill),
