@@ -10,9 +10,10 @@ export type FrontMatter =
 /** The YAML of a skill as strings, lists and maps; what F4 lets be repaired is repaired once (F3, F4). Never throws. */
 export function parseFrontMatter(yaml: string): FrontMatter {
   const plain = parsePlainFrontMatter(yaml);
-  if (plain !== undefined) return { ok: true, front: plain, repaired: [] };
+  if (plain !== undefined && !hasMapForText(plain)) return { ok: true, front: plain, repaired: [] };
   const first = parseYamlFrontMatter(yaml);
   const repair = first.ok && !hasMapForText(first.front) ? undefined : repairFrontMatter(yaml);
+  if (repair !== undefined && 'code' in repair) return { ok: false, problem: repair };
   const second = repair === undefined ? undefined : parseYamlFrontMatter(repair.yaml);
   if (repair !== undefined && second?.ok) return { ok: true, front: second.front, repaired: repair.keys };
   return first.ok ? { ok: true, front: first.front, repaired: [] } : first;

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
 import type { Diagnostic } from '../core/diagnostic.ts';
+import { isAccessLine } from './access-line.ts';
 import { decodeText } from './decode-text.ts';
 import { defaultDescription } from './default-description.ts';
 import { deepFreeze } from './deep-freeze.ts';
@@ -136,11 +137,13 @@ function readDescription(
   return `${points.slice(0, descriptionLimit - 1).join('')}…`;
 }
 
-/** Whether the top-level key at or above a line is one that grants or restricts. */
+/** Whether the lines of the top-level key at or above a line hold a key that grants or restricts, indented by mistake as well. */
 function isInAccessField(yaml: string, line: number): boolean {
-  const above = yaml.split('\n').slice(0, line);
-  const key = above.findLast((text) => /^[^\s#-]/.test(text))?.split(':')[0] ?? '';
-  return accessFields.has(key.trim().replace(/["']/g, '').replaceAll('-', '_'));
+  const lines = yaml.split('\n');
+  const begins = (text: string): boolean => /^[^\s#-]/.test(text);
+  const first = Math.max(0, lines.slice(0, line).findLastIndex(begins));
+  const rest = lines.slice(first + 1).findIndex(begins);
+  return lines.slice(first, rest === -1 ? undefined : first + 1 + rest).some(isAccessLine);
 }
 
 function error(code: string, message: string, field?: string): Diagnostic {

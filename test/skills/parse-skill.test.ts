@@ -118,6 +118,20 @@ test('F4 a key that grants something is never repaired', () => {
     assert.equal(parse(skillText(`name: tool\ndescription: d: e\n${key}: a: b`)).ok, false, key);
 });
 
+test('F4 D7 a repair takes no line that restricts something into a text: the skill is off', () => {
+  for (const line of [
+    'description: d\n\tsensitive: true',
+    'description: d\n  sensitive: true',
+    'description: d\n  more: of it\n  "disable-model-invocation": true',
+    'description:\n  access:\n    chat_types: [private]',
+    'description:\n  opt_in: true',
+  ]) {
+    const result = parse(skillText(`name: tool\n${line}\ntags: a`));
+    assert.deepEqual([result.ok, result.ok || result.accessBroken], [false, true], line);
+  }
+  assert.ok(parse(skillText('name: tool\ndescription: d\n  sensitively: e\n  net: f')).ok);
+});
+
 test('F4 a stray # that cuts a text short gets a warning', () => {
   assert.deepEqual(codes(parse(skillText('name: tool\ndescription: Write C # code'))), [
     'COMMENT_CUTS_VALUE',
