@@ -14,6 +14,9 @@ const needsModel =
 const needsReader =
   'This skill gives instructions that a language model would follow here, and none is connected.';
 
+/** Tokens: it reads whatever stands in a request, and can summarise none of it. */
+const plenty = 1_000_000;
+
 /**
  * Stands in where no language model is configured (M1): deterministic, in no network, and told nothing that a model is
  * not told. As the main agent it starts the visible skill that matches best; in a run it starts the skill's
@@ -22,6 +25,7 @@ const needsReader =
 export function createOfflineModel(alias: string): Model {
   return {
     alias,
+    contextWindow: plenty,
     async complete(request, signal, onText) {
       signal.throwIfAborted();
       const answer = reply(request);

@@ -174,6 +174,24 @@ test('M1 offline, a run of a skill without scripts says what it lacks', async ()
   assert.match(ended.text, /no script.*none is connected/);
 });
 
+test('M1 offline, a very long message starts its script once, and what that printed is the answer', async () => {
+  const words = 'x'.repeat(200_000);
+  const { system, firstMessage } = runPrompt({
+    skill: { name: 'dice' },
+    body: 'Run the script.',
+    filled: false,
+    files: ['scripts/roll.py'],
+    cut: false,
+    message: words,
+    context: undefined,
+    args: words,
+  });
+  const printed = 'y'.repeat(30_000);
+  const { ended, calls } = await converse([said(firstMessage)], system, [readFile, runScript], printed);
+  assert.equal(calls.length, 1);
+  assert.equal(ended.text, printed);
+});
+
 test('M1 offline, the same request gives the same answer', async () => {
   const answers = await Promise.all(
     [1, 2].map(async () => {
@@ -199,7 +217,8 @@ test('M9 the offline model declines to summarise, so earlier parts are left out 
   for (let n = 0; n < 8; n++) {
     entries.push({ kind: 'user', content: `${n} ${'word '.repeat(4_000)}`, at: 1 });
     const ended = await runLoop({
-      model: createOfflineModel('default'),
+      // Its own window is far larger.
+      model: { ...createOfflineModel('default'), contextWindow: 32_000 },
       system: [],
       entries,
       tools: () => [],
