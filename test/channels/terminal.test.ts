@@ -77,6 +77,21 @@ test('H5 each piped line is a message of its own, answered before the next, and 
   await pipe.terminal.stop();
 });
 
+test('H5 /exit in a pipe comes after what was asked before it, and ends the pipe', async () => {
+  const answered = Promise.withResolvers<void>();
+  const pipe = piped('hello\n/exit\nnever\n', { idle: () => answered.promise });
+  let closed = false;
+  await pipe.terminal.start(pipe.onEvent);
+  void pipe.terminal.closed.then(() => (closed = true));
+  await pipe.next();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(closed, false);
+  answered.resolve();
+  await pipe.terminal.closed;
+  assert.deepEqual(pipe.texts(), ['hello']);
+  await pipe.terminal.stop();
+});
+
 test('H5 a message says who typed it and where, and has an id of its own', async () => {
   const pipe = piped('/Dice 2d6 \nagain');
   await pipe.terminal.start(pipe.onEvent);

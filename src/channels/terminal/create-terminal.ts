@@ -48,7 +48,7 @@ export type Terminal = Omit<Channel, 'status'> &
     /** It has a line of its own, so no message is needed in its place. */
     status(conversation: Conversation, status: Status | undefined): Promise<void>;
     conversation: Conversation;
-    /** Resolves when the person left (`/exit`, Ctrl-C twice), or the input has ended and what it asked was answered. */
+    /** Resolves when the person left (`/exit`, Ctrl-C twice), or a pipe has ended (`/exit` as well) and what it asked was answered. */
     closed: Promise<void>;
   }>;
 
@@ -61,6 +61,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   let typed: Typed | undefined;
   const screen = createScreen(output, () => typed?.editor());
   let stopped = false;
+  let leaving = false;
   let handling: Promise<void> = Promise.resolve();
   let interruptedAt = -Infinity;
   /** Settles when a question is shown, for a pipe whose next line is the answer. */
@@ -104,6 +105,14 @@ export function createTerminal(options: TerminalOptions): Terminal {
     closed.resolve();
   }
 
+  function leaveWhenAnswered(): void {
+    const answered = handling.then(() => (stopped ? undefined : options.idle?.()));
+    answered.then(leave, (error: unknown) => {
+      log.error({ err: error }, 'not everything was answered');
+      leave();
+    });
+  }
+
   function interrupt(): void {
     const now = clock.now();
     if (now - interruptedAt < leaveMs) return leave();
@@ -144,17 +153,15 @@ export function createTerminal(options: TerminalOptions): Terminal {
         completions: options.completions,
         onLine: (text) => screen.prompt(text),
         onText(text) {
-          if (parseCommand(text)?.name === 'exit') return leave();
-          handling = handling.then(() => handle(text, onEvent));
+          if (leaving) return;
+          leaving = parseCommand(text)?.name === 'exit';
+          if (!leaving) handling = handling.then(() => handle(text, onEvent));
+          else if (typed?.editor() !== undefined) leave();
+          // A pipe is read faster than it is answered.
+          else leaveWhenAnswered();
         },
         onInterrupt: interrupt,
-        onEnd() {
-          const answered = handling.then(() => (stopped ? undefined : options.idle?.()));
-          answered.then(leave, (error: unknown) => {
-            log.error({ err: error }, 'not everything was answered');
-            leave();
-          });
-        },
+        onEnd: leaveWhenAnswered,
       });
       screen.prompt();
     },
