@@ -198,7 +198,7 @@ test('F4 a repair leaves every line alone but those of name, description and the
     fc.property(yaml, yaml, (description, more) => {
       const text = `name: a\ndescription: ${description}: x\n${more}\nenv: A: b\n`.replace(/\r/g, '');
       const repair = repairFrontMatter(text);
-      if (repair === undefined) return;
+      if (repair === undefined || !('yaml' in repair)) return;
       const mayChange = /^(?:name|description|argument[-_]hint):|^\s/;
       const rest = (lines: string): readonly string[] =>
         lines.split('\n').filter((line) => !mayChange.test(line));
