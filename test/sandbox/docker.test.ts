@@ -47,7 +47,7 @@ after(async () => {
 
 testSandboxContract('docker', { skip, contains: true, open });
 testSandboxLimits('docker', { skip, open });
-testSandboxCap('docker', { skip, open: (limits) => open(limits), waits: false });
+testSandboxCap('docker', { skip, open: (limits) => open(limits) });
 testSandboxNetwork('docker', { skip, open: (limits, wayOut, beside) => open(limits, wayOut, beside) });
 
 test(

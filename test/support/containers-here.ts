@@ -44,7 +44,7 @@ const programs = [
     'grep',
     'find',
   ],
-  ...['tee', 'sleep', 'env', 'printenv', 'id', 'hostname', 'whoami'],
+  ...['tee', 'wc', 'sleep', 'env', 'printenv', 'id', 'hostname', 'whoami'],
 ];
 
 /** An image with a few programs of this system; all of it is gone after the tests of the file. */
