@@ -1,30 +1,28 @@
 /**
  * The provider's process: one request on standard input, one answer on standard output. It ends with 0 whenever it could
- * answer, and with 1 and words on standard error where it could not.
+ * answer, and with words on standard error where it could not: 1, or 2 where it was started wrongly.
  */
 import { text } from 'node:stream/consumers';
 import path from 'node:path';
-import { parseArgs } from 'node:util';
 import { answer } from './answer.ts';
-import { openStorage } from './open-storage.ts';
+import { end, readOptions } from './command-line.ts';
+import { openStorage, type Storage } from './open-storage.ts';
 import { idOf } from './parse-request.ts';
 import { Refusal } from './refusal.ts';
 
-const { values } = parseArgs({
-  options: {
-    data: { type: 'string', default: path.join(process.env['HOME'] ?? '.', '.skillet-notes') },
-    page: { type: 'string', default: 'http://127.0.0.1:8765' },
-    flow: { type: 'string', default: 'code' },
-  },
+const { data, page, flow } = readOptions({
+  data: path.join(process.env['HOME'] ?? '.', '.skillet-notes'),
+  page: 'http://127.0.0.1:8765',
+  flow: 'code',
 });
-const { data, page, flow } = values;
-if (flow !== 'code' && flow !== 'device') throw new Error(`--flow is code or device, not ${flow}`);
+if (flow !== 'code' && flow !== 'device') end(2, `--flow is code or device, not ${flow}`);
+if (!URL.canParse(page)) end(2, `--page is an address, such as http://127.0.0.1:8765, not ${page}`);
 
-const request: unknown = JSON.parse(await text(process.stdin));
+const request = parse(await text(process.stdin));
 const id = idOf(request);
-if (id === undefined) throw new Error('the request has no id, so it can not be answered');
+if (id === undefined) end(1, 'the request is no JSON object with an id, so it can not be answered');
 
-const storage = openStorage(data);
+const storage = open(data);
 const outcome = await answer(request, {
   storage,
   page: page.replace(/\/+$/, ''),
@@ -40,3 +38,20 @@ const outcome = await answer(request, {
 );
 storage.close();
 process.stdout.write(`${JSON.stringify({ version: 1, id, ...outcome })}\n`);
+
+function parse(input: string): unknown {
+  try {
+    return JSON.parse(input);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function open(folder: string): Storage {
+  try {
+    return openStorage(folder);
+  } catch (error) {
+    return end(1, `--data ${folder}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}

@@ -4,16 +4,17 @@
  * What is under way is kept in memory, for ten minutes.
  */
 import { createServer } from 'node:http';
-import { parseArgs } from 'node:util';
+import { end, readOptions } from './command-line.ts';
 import { createGrants } from './grants.ts';
 import { createPageHandler } from './page-handler.ts';
 
-const { values } = parseArgs({ options: { listen: { type: 'string', default: '127.0.0.1:8765' } } });
-const [host = '', port = ''] = values.listen.split(':');
-if (!/^127\.|^localhost$/.test(host))
-  throw new Error('the page is for this computer alone: --listen 127.0.0.1:8765');
+const { listen } = readOptions({ listen: '127.0.0.1:8765' });
+const [, host, port] = /^(127(?:\.\d{1,3}){3}|localhost):(\d{1,5})$/.exec(listen) ?? [];
+if (host === undefined || Number(port) > 65_535)
+  end(2, `the page is for this computer alone: --listen 127.0.0.1:8765, not ${listen}`);
 
 const server = createServer();
+server.on('error', (error) => end(1, `--listen ${listen}: ${error.message}`));
 server.listen(Number(port), host, () => {
   const address = server.address();
   const own = `${host}:${typeof address === 'object' ? address?.port : port}`;

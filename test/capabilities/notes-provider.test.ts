@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { generateKeyPairSync } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openNotesProvider, type Data } from '../support/notes-provider.ts';
+import { notesMain, openNotesProvider, type Data } from '../support/notes-provider.ts';
 
 const output = ({ result }: Readonly<{ result?: Data }>): Data => result?.['output'] as Data;
 
@@ -136,8 +137,21 @@ test('C2 as a process it answers one object and ends with 0, and with 1 where it
   assert.deepEqual([answered['version'], answered['id'], 'error' in answered], [1, request['id'], false]);
   assert.equal(((JSON.parse(again.stdout) as Data)['error'] as Data)['code'], 'capability_access_denied');
   assert.deepEqual([garbage.code, garbage.stdout], [1, '']);
+  assert.match(garbage.stderr, /^main\.ts: the request is no JSON object.*\n$/);
   const kept = await stat(path.join(notes.folder, 'notes.db'));
   assert.equal(kept.mode & 0o777, 0o600);
+});
+
+test('C9 what is started wrongly says so in one line and ends with 2', () => {
+  for (const [script, args, said] of [
+    ['main.ts', ['--nope'], /^main\.ts: Unknown option '--nope'\n$/],
+    ['main.ts', ['--flow', 'both'], /^main\.ts: --flow is code or device, not both\n$/],
+    ['page.ts', ['--listen', '0.0.0.0:8765'], /^page\.ts: the page is for this computer alone.*\n$/],
+  ] as const) {
+    const file = path.join(path.dirname(notesMain), script);
+    const { status, stderr } = spawnSync(process.execPath, [file, ...args], { encoding: 'utf8' });
+    assert.deepEqual([status, said.test(stderr)], [2, true], stderr);
+  }
 });
 
 test('C1 what it does not know is refused by the right code', async (t) => {
