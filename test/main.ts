@@ -1,6 +1,6 @@
 /**
  * `npm test`: every test file. Those of a folder share processes, some files each: to start one and load the bot's code
- * takes longer than most files take. Files that start processes of their own have one each. With arguments, only files
+ * takes longer than most files take. Files that start processes all the time have one each. With arguments, only files
  * whose path holds one of them: `npm test -- test/agent`. One file alone is `node --test FILE`.
  */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ const processTimeoutMs = 600_000;
 const filesOfAProcess = 10;
 /** What takes longest comes first, so that nothing long is left over at the end. */
 const first = ['crash', 'end-to-end', 'stores', 'cli', 'scale', 'property', 'channels', 'sandbox'];
-const alone = /^(?:crash|cli|scale)\/|^stores\/postgres|^[^/]+$/;
+const alone = /^(?:crash|scale)\/|^stores\/postgres|^[^/]+$/;
 
 const wanted = process.argv.slice(2);
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })

@@ -52,8 +52,8 @@ test('Q9 H5 chat --once becomes a terminal of the bot that runs, with --user, --
     home,
     '[access]\nusers = ["terminal:bob"]\n[skills.dice]\nsensitive = true\n',
   );
-  const { run } = home;
-  const first = await run(['chat', '--once', '/dice d20']);
+  const { run, runAlone } = home;
+  const first = await runAlone(['chat', '--once', '/dice d20']);
   assert.deepEqual([first.code, first.stderr], [0, '']);
   assert.match(first.stdout, /^No language model[^]*\nd20: \d+ = \d+\n$/);
   assert.match(
@@ -81,7 +81,11 @@ test('Q9 H5 chat --once becomes a terminal of the bot that runs, with --user, --
   );
   assert.equal(bot.process.exitCode, null);
   assert.equal(await bot.end(), 0);
-  assert.match((await run(['chat', '--once', '/dice d6'])).stdout, /^d6: /, 'without a bot it is one itself');
+  assert.match(
+    (await runAlone(['chat', '--once', '/dice d6'])).stdout,
+    /^d6: /,
+    'without a bot it is one itself',
+  );
 });
 
 test('Q9 H5 two terminals at once do not mix, of one person neither, and leaving one leaves the other', async (t) => {

@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { openCliHome } from '../support/run-cli.ts';
 
 test('H5 M1 L1 chat --once asks the offline model, runs a script and leaves with 0', async (t) => {
-  const { run } = await openCliHome(t);
-  const { code, stdout, stderr } = await run(['chat', '--once', 'roll 2d6+1 for me']);
+  const { run, runAlone } = await openCliHome(t);
+  const { code, stdout, stderr } = await runAlone(['chat', '--once', 'roll 2d6+1 for me']);
   assert.equal(code, 0, stderr);
   assert.match(stdout, /^No language model is connected[^]*ANTHROPIC_API_KEY[^]*base_url/);
   assert.match(stdout, /2d6\+1: \d \+ \d \+ 1 = \d+/);
@@ -13,8 +13,8 @@ test('H5 M1 L1 chat --once asks the offline model, runs a script and leaves with
 });
 
 test('H5 L1 start without a channel is a chat that says how to connect one, a command a line', async (t) => {
-  const { run } = await openCliHome(t);
-  const { code, stdout } = await run(['start'], { input: '/whoami\n/skills\n/nonsense\n' });
+  const { runAlone } = await openCliHome(t);
+  const { code, stdout } = await runAlone(['start'], { input: '/whoami\n/skills\n/nonsense\n' });
   assert.equal(code, 0);
   for (const words of [
     '[telegram] token',

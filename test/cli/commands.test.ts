@@ -12,7 +12,7 @@ import { openStore } from '../../src/stores/open-store.ts';
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
 
 test('L1 wrong usage is 2, --version and --help are 0', async (t) => {
-  const { run } = await openCliHome(t);
+  const { runAlone: run } = await openCliHome(t);
   assert.equal((await run(['nonsense'])).code, 2);
   assert.equal((await run(['skill', 'show'])).code, 2);
   const version = await run(['--version']);
@@ -23,7 +23,7 @@ test('L1 wrong usage is 2, --version and --help are 0', async (t) => {
 });
 
 test('L1 G2 G5 config check says all problems at once, config show masks secrets', async (t) => {
-  const { run, write } = await openCliHome(t);
+  const { run, runAlone, write } = await openCliHome(t);
   assert.equal((await run(['config', 'check'])).code, 0);
   await write(
     'config.toml',
@@ -33,14 +33,14 @@ test('L1 G2 G5 config check says all problems at once, config show masks secrets
   assert.equal(shown.code, 0);
   assert.doesNotMatch(shown.stdout, /canary/);
   assert.match(shown.stdout, /\$TOKEN/);
-  const check = await run(['config', 'check', '--json']);
+  const check = await runAlone(['config', 'check', '--json']);
   assert.equal(check.code, 1);
   const { ok, problems } = JSON.parse(check.stdout) as { ok: boolean; problems: { line: number }[] };
   assert.deepEqual([ok, problems.length, problems[0]?.line], [false, 1, 4]);
 });
 
 test('L1 F5 skill new, list, show and validate work on a workspace, bad files included', async (t) => {
-  const { run, write, folder } = await openCliHome(t);
+  const { run, runAlone, write, folder } = await openCliHome(t);
   assert.equal(
     (await run(['skill', 'new', 'weather', '--description', 'Says the weather. Use when asked.'])).code,
     0,
@@ -56,7 +56,7 @@ test('L1 F5 skill new, list, show and validate work on a workspace, bad files in
     'workspace/skills/broken.md',
     '---\nname: broken\ndescription: x\nsensitive: perhaps\n---\nbody\n',
   );
-  const list = await run(['skill', 'list', '--json']);
+  const list = await runAlone(['skill', 'list', '--json']);
   assert.equal(list.code, 1);
   const { skills, diagnostics } = JSON.parse(list.stdout) as {
     skills: { name: string; chatTypes: string[] }[];
@@ -70,7 +70,7 @@ test('L1 F5 skill new, list, show and validate work on a workspace, bad files in
 });
 
 test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its store when none runs', async (t) => {
-  const { run, write, folder } = await openCliHome(t);
+  const { run, runAlone, write, folder } = await openCliHome(t);
   const telegram = await startTelegramServer();
   t.after(() => telegram.close());
   await write(
@@ -89,10 +89,10 @@ test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its s
   eve.says('hello');
   const code = /code is (\w{8})/.exec((await eve.dm.nextMessage()).text)?.[1] ?? '';
   assert.match((await run(['pair', 'list'])).stdout, new RegExp(`pending  ${code}  telegram:${eve.id}`));
-  const second = await run(['start']);
+  const second = await runAlone(['start']);
   assert.equal(second.code, 1);
   assert.match(second.stderr, new RegExp(String(bot.pid)));
-  assert.equal((await run(['pair', 'approve', code])).code, 0);
+  assert.equal((await runAlone(['pair', 'approve', code])).code, 0);
   assert.match((await eve.dm.nextMessage()).text, /let in/);
   const wrong = await run(['pair', 'approve', 'NOTACODE']);
   assert.equal(wrong.code, 1);
@@ -131,11 +131,11 @@ test('L1 Q6 answers that were given up are listed with the reason and can be sen
 });
 
 test('Q7 S4 a bot that cannot connect says why and what to do, and leaves nothing open to others', async (t) => {
-  const { run, write } = await openCliHome(t);
+  const { runAlone, write } = await openCliHome(t);
   const telegram = await startTelegramServer();
   t.after(() => telegram.close());
   await write('config.toml', `[telegram]\ntoken = "111:wrong-token-canary"\napi_root = "${telegram.url}"\n`);
-  const { code, stderr } = await run(['start']);
+  const { code, stderr } = await runAlone(['start']);
   assert.equal(code, 1);
   assert.match(stderr, /token/);
   assert.doesNotMatch(stderr, /canary/);

@@ -10,7 +10,7 @@ test('Q9 a data directory has one bot: a second one is told by whom, its store b
     'other.toml',
     '[store]\nurl = "sqlite:./other.db"\n[telegram]\ntoken = "7000000001:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"\napi_root = "http://127.0.0.1:1"\n',
   );
-  const second = await home.run(['start', '--config', other]);
+  const second = await home.runAlone(['start', '--config', other]);
   assert.equal(second.code, 1);
   assert.match(
     second.stderr,

@@ -10,7 +10,7 @@ test('S2 S3 a command that fails on its database tells neither the password nor 
   const home = await openCliHome(t);
   await home.write('config.toml', toml);
   for (const command of [['inbox', 'list'], ['start'], ['config', 'show'], ['config', 'check']]) {
-    const { stdout, stderr } = await home.run(command, { env: { CANARY_KEY: key } });
+    const { stdout, stderr } = await home.runAlone(command, { env: { CANARY_KEY: key } });
     const said = stdout + stderr;
     assert.ok(said.length > 20, command.join(' '));
     for (const secret of [password, encodeURIComponent(password), key])
@@ -27,7 +27,7 @@ test('S2 what Node prints of a crash holds no secret', async (t) => {
     CANARY_KEY: key,
     NODE_OPTIONS: `--import "data:text/javascript,${encodeURIComponent(breaks)}"`,
   };
-  const { code, stdout, stderr } = await home.run(['start'], { env });
+  const { code, stdout, stderr } = await home.runAlone(['start'], { env });
   assert.equal(code, 1);
   assert.match(stderr, /it broke with \[redacted CANARY_KEY\]/);
   assert.ok(!(stdout + stderr).includes(key));

@@ -21,7 +21,7 @@ test('L1 Q10 Q9 L9 backup copies the store of a running bot and of one that rest
   const ann = bot.telegram.person({ name: 'Ann' });
   ann.says('/dice 2d6');
   await ann.dm.nextMessage();
-  const first = await home.run(['backup', 'one.db']);
+  const first = await home.runAlone(['backup', 'one.db']);
   assert.equal(first.code, 0, first.stderr);
   assert.match(first.stdout, /one\.db is written \(\d+ KB\)\. To restore it, stop the bot, remove/);
   assert.match(first.stderr, /100 %\n$/);
@@ -85,7 +85,7 @@ test('Q12 Q9 L1 forget stops what runs for a person, removes every word of their
   const data = path.join(home.folder, 'data');
   assert.ok(bytesIn(data).includes('canary'));
 
-  const { code: exit, stdout, stderr } = await home.run(['forget', id, '--yes', '--json']);
+  const { code: exit, stdout, stderr } = await home.runAlone(['forget', id, '--yes', '--json']);
   assert.equal(exit, 0, stderr);
   const gone = JSON.parse(stdout) as { known: boolean; inConfig: boolean; removed: Record<string, number> };
   assert.deepEqual([gone.known, gone.inConfig], [true, false]);

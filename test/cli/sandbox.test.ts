@@ -36,7 +36,7 @@ test(
   'L1 L9 R6 sandbox build tells each step, status and skill list tell what is missing and then what is there',
   { skip },
   async (t) => {
-    const { run, notes, write } = await open(t);
+    const { run, runAlone, notes, write } = await open(t);
     await write('workspace/skills/parcels.md', skillText('parcels', 'skillet-scales, jq'));
     await write('workspace/skills/off.md', skillText('off', 'skillet-other'));
     await write('config.toml', '[skills.off]\nenabled = false\n');
@@ -52,7 +52,7 @@ test(
       /unavailable: lacks .*skillet-scales; run: skillet sandbox build/,
     );
 
-    const built = await run(['sandbox', 'build']);
+    const built = await runAlone(['sandbox', 'build']);
     assert.equal(built.code, 0, built.stderr);
     assert.match(built.stderr, /^I: running apt-get update\.\.\.\n.*Setting up skillet-scales \(1\)/s);
     assert.doesNotMatch(built.stderr, /Reading package lists/);
@@ -112,7 +112,12 @@ async function open(t: TestContext) {
   await writeFile(program, standIn);
   await chmod(program, 0o755);
   const env = { PATH: `${path.dirname(program)}:${process.env['PATH'] ?? ''}` };
-  return { ...home, notes, run: (args: readonly string[]) => home.run(args, { env }) };
+  return {
+    ...home,
+    notes,
+    run: (args: readonly string[]) => home.run(args, { env }),
+    runAlone: (args: readonly string[]) => home.runAlone(args, { env }),
+  };
 }
 
 function canBuild(): boolean {

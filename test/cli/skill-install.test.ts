@@ -55,7 +55,7 @@ test('D6 L1 add shows what is asked for, installs after a yes alone, and what wa
   assert.ok(!existsSync(path.join(home.folder, 'data/skills.lock.toml')));
   assert.deepEqual(readdirSync(path.join(home.folder, 'data/quarantine')), []);
 
-  const added = await home.run(['skill', 'add', repository.url, '--name', 'greet', '--yes']);
+  const added = await home.runAlone(['skill', 'add', repository.url, '--name', 'greet', '--yes']);
   assert.equal(added.code, 0, added.stderr);
   assert.match(added.stdout, /Installed: greet\./);
   assert.deepEqual(

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { openCliHome } from '../support/run-cli.ts';
 
 test('L3 L1 skill test says a line a case, gives data with --json, and ends with 1 when one fails', async (t) => {
-  const { run, write, folder } = await openCliHome(t);
-  const recorded = await run(['skill', 'test', 'dice', '--record', 'tape.json']);
+  const { run, runAlone, write, folder } = await openCliHome(t);
+  const recorded = await runAlone(['skill', 'test', 'dice', '--record', 'tape.json']);
   assert.equal(recorded.code, 0, recorded.stdout + recorded.stderr);
   assert.match(
     recorded.stdout,

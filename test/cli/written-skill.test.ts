@@ -7,7 +7,7 @@ import { createWrittenSkills, marker } from '../../src/skills/written-skills.ts'
 import { openCliHome } from '../support/run-cli.ts';
 
 test('D9 L1 skill list shows what waits for approval, skill enable and discard decide over it', async (t) => {
-  const { run, write, folder } = await openCliHome(t);
+  const { run, runAlone, write, folder } = await openCliHome(t);
   await mkdir(path.join(folder, 'workspace/skills/greet'), { recursive: true });
   await write('workspace/skills/greet/SKILL.md', '---\nname: greet\ndescription: Greets.\n---\nGreet.\n');
   await write(`workspace/skills/greet/${marker}`, '');
@@ -25,7 +25,7 @@ test('D9 L1 skill list shows what waits for approval, skill enable and discard d
   const store = await openStore(`sqlite:${path.join(folder, 'data/skillet.db')}`);
   assert.equal((await createWrittenSkills(store).all()).size, 0, 'looking at skills records nothing');
   await store.close();
-  const enabled = await run(['skill', 'enable', 'greet']);
+  const enabled = await runAlone(['skill', 'enable', 'greet']);
   assert.deepEqual([enabled.code, enabled.stderr], [0, '']);
   assert.match(await list(), /workspace\s+private, group/);
   await write('workspace/skills/greet/more.md', 'x');
