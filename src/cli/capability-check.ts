@@ -1,5 +1,5 @@
-import { checkProvider } from '../capabilities/check-provider.ts';
-import type { CheckResult } from '../capabilities/check-result.ts';
+import { checkProvider } from '../capabilities/check/check-provider.ts';
+import type { CheckResult } from '../capabilities/check/check-result.ts';
 import { configuredProviders } from '../capabilities/configured-providers.ts';
 import { printable } from '../skills/printable.ts';
 import { openConfig } from './open-config.ts';

@@ -3,10 +3,10 @@ import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
-import type { BridgeProvider } from '../../src/capabilities/call-bridge.ts';
-import { checkProvider, type CheckOptions } from '../../src/capabilities/check-provider.ts';
-import { openCliHome } from '../support/run-cli.ts';
-import { openTallyProvider, tallyMissing } from '../support/tally-provider.ts';
+import type { BridgeProvider } from '../../../src/capabilities/call-bridge.ts';
+import { checkProvider, type CheckOptions } from '../../../src/capabilities/check/check-provider.ts';
+import { openCliHome } from '../../support/run-cli.ts';
+import { openTallyProvider, tallyMissing } from '../../support/tally-provider.ts';
 
 const skip = tallyMissing();
 

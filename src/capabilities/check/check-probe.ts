@@ -1,12 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { systemClock } from '../core/clock.ts';
-import { oneLine } from '../core/text.ts';
-import { bridgeAnswer, bridgeVersion, type BridgeMethod } from './bridge-contract.ts';
-import { bridgeEnvironment } from './bridge-environment.ts';
-import type { BridgeProvider } from './call-bridge.ts';
-import { hashJson } from './canonical-json.ts';
-import { createIdentityTokens, type CallIdentity } from './identity-token.ts';
-import { runBridgeProcess } from './run-bridge-process.ts';
+import { systemClock } from '../../core/clock.ts';
+import { oneLine } from '../../core/text.ts';
+import { bridgeAnswer, bridgeVersion, type BridgeMethod } from '../bridge-contract.ts';
+import { bridgeEnvironment } from '../bridge-environment.ts';
+import type { BridgeProvider } from '../call-bridge.ts';
+import { hashJson } from '../canonical-json.ts';
+import { createIdentityTokens, type CallIdentity } from '../identity-token.ts';
+import { runBridgeProcess } from '../run-bridge-process.ts';
 
 /** What a provider did with one request. `fault`: nothing that the contract has a place for. */
 export type Heard = Readonly<

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { bridgeResults, type CapabilityDefinition, type CapabilityOperation } from './bridge-contract.ts';
+import { bridgeResults, type CapabilityDefinition, type CapabilityOperation } from '../bridge-contract.ts';
 import { describeHeard, type Heard, type Probe } from './check-probe.ts';
 import { skipped, unlessError, verdict, type CheckResult, type Rule } from './check-result.ts';
 import { noAccount } from './check-tokens.ts';
-import { findCredential } from './credential-like.ts';
-import { jsonSchemaCheck } from './json-schema-check.ts';
+import { findCredential } from '../credential-like.ts';
+import { jsonSchemaCheck } from '../json-schema-check.ts';
 import { sampleInput } from './sample-input.ts';
 
 /** What of a provider may be carried out for real. */

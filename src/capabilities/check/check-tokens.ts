@@ -1,4 +1,4 @@
-import type { CapabilityDefinition } from './bridge-contract.ts';
+import type { CapabilityDefinition } from '../bridge-contract.ts';
 import { describeHeard, type OddToken, type Probe } from './check-probe.ts';
 import { skipped, unlessError, verdict, type CheckResult, type Rule } from './check-result.ts';
 import { sampleInput } from './sample-input.ts';

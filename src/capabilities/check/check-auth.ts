@@ -1,4 +1,4 @@
-import { bridgeResults, type BridgeResults, type CapabilityDefinition } from './bridge-contract.ts';
+import { bridgeResults, type BridgeResults, type CapabilityDefinition } from '../bridge-contract.ts';
 import { describeHeard, type Probe } from './check-probe.ts';
 import { skipped, unlessError, verdict, type CheckResult, type Rule } from './check-result.ts';
 

@@ -1,9 +1,9 @@
-import type { BridgeProvider } from './call-bridge.ts';
+import type { BridgeProvider } from '../call-bridge.ts';
 import { checkAuth } from './check-auth.ts';
 import { checkFraming } from './check-framing.ts';
 import { checkNames, checkOperations, type CheckedPerson } from './check-operations.ts';
 import { createProbe } from './check-probe.ts';
-import { checkDefinitions } from './definitions.ts';
+import { checkDefinitions } from '../definitions.ts';
 import { skipped, verdict, type CheckResult } from './check-result.ts';
 import { checkTokens, harmlessCall } from './check-tokens.ts';
 
