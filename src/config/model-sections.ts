@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mainToolsKey } from './main-tools.ts';
 import { httpUrl } from './address.ts';
 import { section } from './section.ts';
 
@@ -39,21 +40,11 @@ export const modelsSection = z.codec(
   },
 );
 
-/** Tools of the main agent where config names none (T2). */
-const mainTools = [
-  'use_skill',
-  'skills_list',
-  'skills_search',
-  'skills_load',
-  'skills_read_file',
-  'send_file',
-];
-
 /** `[agent]`: the main agent. */
 export const agentSection = section({
   model: z.string().min(1).default('default'),
   max_turns: z.int().min(1).default(25),
-  tools: z.array(z.string().min(1)).default(mainTools),
+  tools: mainToolsKey,
   concurrency: z.int().min(1).default(8),
   detach_after_seconds: z.int().min(1).default(60),
   background_messages: z.int().min(0).default(20),

@@ -14,6 +14,8 @@ const kinds: Readonly<Record<string, string>> = {
 export function whatToWrite(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
+      if (issue.expected === 'array' && typeof issue.input === 'object' && issue.input !== null)
+        return 'write a list; where each item is a table, put its name in double brackets, such as [[plugins]]';
       return kinds[issue.expected] ?? `write a ${issue.expected}`;
     case 'invalid_value':
       return `write ${either(issue.values.map((value) => JSON.stringify(value)))}`;

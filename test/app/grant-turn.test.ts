@@ -3,12 +3,16 @@ import { test } from 'node:test';
 import { createGrantTurn } from '../../src/app/grant-turn.ts';
 import type { Live } from '../../src/app/live.ts';
 import { skillRules } from '../../src/config/access-from-config.ts';
+import type { Config } from '../../src/config/complete-config.ts';
+import { mainTools } from '../../src/config/main-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import type { SkillLibrary } from '../../src/skills/skill-library.ts';
 import type { InboxItem } from '../../src/stores/store.ts';
+import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
+import { webSearchTool } from '../../src/tools/built-in/web-search.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
@@ -29,13 +33,13 @@ type Needs = Parameters<typeof createGrantTurn>[0];
 /** What these calls do not touch. */
 const untouched = {} as Needs;
 
-function grantFor(message: Message) {
+function grantFor(message: Message, settings: Config = config) {
   const grant = createGrantTurn({
     ...untouched,
     live: () =>
       ({
-        config,
-        rules: skillRules(config),
+        config: settings,
+        rules: skillRules(settings),
         models: { get: () => model },
         redact: (text: string) => text,
       }) as unknown as Live,
@@ -47,7 +51,10 @@ function grantFor(message: Message) {
     tasks: { setUp: async () => assert.fail('nothing is set up') },
     attendTask: async () => assert.fail('nothing is waited for'),
     judgeCalls: () => async () => ({ allowed: true }),
-    web: () => [],
+    web: () => [
+      webFetchTool(),
+      webSearchTool({ search: async () => assert.fail('nothing is searched'), log: quietLog() }),
+    ],
     outside: { offered: async () => [], names: () => [] },
     settings: { forCall: () => async () => ({}) },
     moved: { original: async (conversation) => conversation },
@@ -79,4 +86,17 @@ test('U9 a call of the main agent that goes on in a lane of its own is made with
   const { content, isError } = await callTool(call, new AbortController().signal);
   assert.equal(isError, false);
   assert.match(content, /"dice"/);
+});
+
+test('T2 G2 what [agent] tools may name is what the main agent can be given', async () => {
+  const all = parseConfig(`[agent]\ntools = ${JSON.stringify(mainTools)}\n`, { env: {} });
+  assert.ok(all.ok);
+  const { tools } = await grantFor(makeMessage({}), all.config);
+  assert.deepEqual(tools.map(({ name }) => name).toSorted(), mainTools.toSorted());
+  const wrong = parseConfig('[agent]\ntools = ["use_skil", "capability_list"]\n', { env: {} });
+  assert.match(
+    wrong.ok ? '' : (wrong.problems[0]?.message ?? ''),
+    /agent\.tools\[0\] is "use_skil": .*write "use_skill"/,
+  );
+  assert.match(wrong.ok ? '' : (wrong.problems[1]?.message ?? ''), /agent\.tools\[1\].* come by themselves/);
 });

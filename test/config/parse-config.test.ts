@@ -35,6 +35,18 @@ test('G2 a problem names file, line, column, key, what was found and what to wri
   ]);
 });
 
+test('G2 a table where a list of tables belongs says how to write one', () => {
+  for (const [text, key] of [
+    ['[skills.sources]\nrepo = "a/b"', 'skills.sources'],
+    ['[plugins]\npath = "a"', 'plugins'],
+    ['[policy.rules]\ntool = "a"', 'policy.rules'],
+  ] as const) {
+    const [found] = problemsOf(text);
+    assert.match(found?.message ?? '', /is a table: write a list; .* double brackets/, key);
+    assert.equal(found?.key, key);
+  }
+});
+
 test('G2 all problems are told at once, in the order of the file', () => {
   const found = problemsOf(`
 [limits]
