@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { Channel } from '../core/channel.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Log } from '../core/log.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Signals } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
 import { skillChanges } from './audit/skill-changes.ts';
+import { createNewSince } from '../core/new-since.ts';
 import { hostDiagnostics } from './host-diagnostics.ts';
 import type { Live } from './live.ts';
 import { makeMenus } from './make-menus.ts';
@@ -32,6 +34,7 @@ export function createFollowSkills(options: {
   const { library, live, channels, signals, audit, log } = options;
   let inForce = library.current().skills;
   const self = randomUUID();
+  const isNew = createNewSince<Diagnostic>();
   const stop = signals.on('reload', (from) => {
     // What is found changed is told on; where nothing is, the word ends.
     if (from !== self) library.rescan().catch(complain);
@@ -44,11 +47,9 @@ export function createFollowSkills(options: {
   async function show(): Promise<void> {
     const { skills } = library.current();
     const { config, models, rules } = live();
-    for (const { code, message, path } of [
-      ...sourceDiagnostics(config),
-      ...hostDiagnostics(skills, config, models),
-    ]) {
-      log.warn({ code, path }, message);
+    const found = [...sourceDiagnostics(config), ...hostDiagnostics(skills, config, models)];
+    for (const { level, code, message, path } of isNew(found)) {
+      log[level === 'note' ? 'info' : 'warn']({ code, path }, message);
     }
     const menus = makeMenus(skills, rules);
     for (const channel of channels.values()) {

@@ -2,16 +2,17 @@ import { whyForked } from '../agent/inline-skill.ts';
 import type { Models } from '../agent/create-models.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
+import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
 import { builtIns } from './resolve-command.ts';
 
-/** What only the bot can say of its skills: names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8), a search without a provider (T2). */
+/** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8), a search without a provider (T2). */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
   models: Pick<Models, 'check'>,
 ): readonly Diagnostic[] {
-  return skills.flatMap((skill) => {
+  const ofSkills = skills.flatMap((skill) => {
     const at = { level: 'warning', path: skill.path } as const;
     const model = config.skills.byName[skill.name]?.model ?? skill.model;
     const unknown = model === undefined ? undefined : models.check(model);
@@ -35,6 +36,7 @@ export function hostDiagnostics(
         ? [
             {
               ...at,
+              level: 'note' as const,
               code: 'WEB_SEARCH_MISSING',
               message: `${skill.name} would search the web, and no provider is set: write [tools.web_search] into config.toml, with provider = "brave" and api_key, or provider = "searxng" and base_url. Until then it does without`,
               field: 'allowed_tools',
@@ -53,4 +55,26 @@ export function hostDiagnostics(
           ]),
     ];
   });
+  return [...unusedTables(skills, config), ...ofSkills];
+}
+
+/** Tables of `[skills]` that are for no skill: a slip in the name leaves the one that was meant without its rules (S1). */
+function unusedTables(skills: readonly Skill[], config: Config): readonly Diagnostic[] {
+  const names = skills.map(({ name }) => name);
+  return Object.keys(config.skills.byName)
+    .filter((name) => !names.includes(name))
+    .map((name) => {
+      const [guess] = nearest(name, names);
+      const fix =
+        guess === undefined
+          ? 'it counts once a skill of that name is loaded; else remove it'
+          : `did you mean [skills.${guess}]?`;
+      return {
+        level: 'warning',
+        code: 'SKILL_UNKNOWN',
+        message: `[skills.${name}] is for no skill that is loaded, so nothing follows from it: ${fix}`,
+        field: `skills.${name}`,
+        ...(config.path === undefined ? {} : { path: config.path }),
+      };
+    });
 }

@@ -1,6 +1,7 @@
 /** Something wrong or noteworthy with a file, said once with its place and its fix. */
 export type Diagnostic = Readonly<{
-  level: 'error' | 'warning';
+  /** A note is nothing to mend: something could be had that is not asked for yet. */
+  level: 'error' | 'warning' | 'note';
   /** A warning code of the specification (`SHADOWED`), or a short upper-case name of the problem. */
   code: string;
   message: string;

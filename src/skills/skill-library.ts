@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { systemClock, type Clock } from '../core/clock.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Log } from '../core/log.ts';
+import { createNewSince } from '../core/new-since.ts';
 import type { Skill } from '../core/skill.ts';
 import { createLastGood } from './last-good.ts';
 import { loadSkills } from './load-skills.ts';
@@ -44,6 +46,7 @@ export async function createSkillLibrary(options: {
   const lastGood = createLastGood(join(options.cacheDir, 'skills'));
   const remembered = new Map<string, Remembered>();
   const made = new WeakMap<Definition, Skill>();
+  const isNew = createNewSince<Diagnostic>();
   const stopping = new AbortController();
   const listeners: ((registry: Registry) => void)[] = [];
   let toKeep: { stored: StoredSkill; store: SkillStore; bytes: Uint8Array | undefined }[] = [];
@@ -84,7 +87,7 @@ export async function createSkillLibrary(options: {
 
   let registry = await load();
   lastGood.retain(paths);
-  report(registry, log);
+  report(registry, isNew(registry.diagnostics), log);
   let keeping = keepGood().catch(complain);
   let scanning: Promise<Registry> | undefined;
   let next: Promise<Registry> | undefined;
@@ -104,7 +107,7 @@ export async function createSkillLibrary(options: {
     if (toKeep.length > 0) keeping = keeping.then(keepGood).catch(complain);
     if (!isSame(registry, fresh)) {
       registry = fresh;
-      report(registry, log);
+      report(registry, isNew(registry.diagnostics), log);
       for (const listener of listeners) listener(registry);
     }
     return registry;
@@ -156,11 +159,11 @@ export async function createSkillLibrary(options: {
   });
 }
 
-function report({ skills, diagnostics }: Registry, log: Log): void {
-  for (const diagnostic of diagnostics) {
+function report({ skills, diagnostics }: Registry, fresh: readonly Diagnostic[], log: Log): void {
+  for (const diagnostic of fresh) {
     const fields = { code: diagnostic.code, path: diagnostic.path, line: diagnostic.line };
     if (diagnostic.level === 'error') log.warn(fields, diagnostic.message);
-    else log.debug(fields, diagnostic.message);
+    else log.info(fields, diagnostic.message);
   }
   log.info({ skills: skills.length, diagnostics: diagnostics.length }, 'skills are read');
 }

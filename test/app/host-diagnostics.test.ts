@@ -3,20 +3,45 @@ import { test } from 'node:test';
 import { createModels } from '../../src/agent/create-models.ts';
 import { hostDiagnostics } from '../../src/app/host-diagnostics.ts';
 import { makeMenus } from '../../src/app/make-menus.ts';
+import { createNewSince } from '../../src/core/new-since.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
-const parsed = parseConfig('[skills.typo]\nmodel = "hiaku"\n', { env: {} });
-assert.ok(parsed.ok);
+const parsed = parseConfig('', { env: {} });
+const withTypo = parseConfig('[skills.typo]\nmodel = "hiaku"\n', { env: {} });
+assert.ok(parsed.ok && withTypo.ok);
 const models = createModels(parsed.config.models, { log: quietLog(), clock: systemClock });
 const codes = (...skills: Parameters<typeof makeSkill>[]): readonly string[] =>
   hostDiagnostics(
     skills.map((skill) => makeSkill(...skill)),
-    parsed.config,
+    skills.some(([name]) => name === 'typo') ? withTypo.config : parsed.config,
     models,
   ).map(({ code }) => code);
+
+test('F5 of what is found again only what is new is told', () => {
+  const isNew = createNewSince<{ code: string }>();
+  assert.deepEqual(isNew([{ code: 'a' }, { code: 'b' }]), [{ code: 'a' }, { code: 'b' }]);
+  assert.deepEqual(isNew([{ code: 'b' }, { code: 'c' }]), [{ code: 'c' }]);
+  assert.deepEqual(isNew([{ code: 'a' }]), [{ code: 'a' }]);
+});
+
+test('S1 F5 a table of [skills] that is for no skill is pointed out with the name that was meant', () => {
+  const slips = parseConfig('[skills.reserch]\nchat_types = ["private"]\n[skills.zebra]\n[skills.dice]\n', {
+    env: {},
+  });
+  assert.ok(slips.ok);
+  const found = hostDiagnostics([makeSkill('research'), makeSkill('dice')], slips.config, models);
+  assert.deepEqual(
+    found.map(({ code, field }) => [code, field]),
+    [
+      ['SKILL_UNKNOWN', 'skills.reserch'],
+      ['SKILL_UNKNOWN', 'skills.zebra'],
+    ],
+  );
+  assert.match(found[0]?.message ?? '', /nothing follows from it: did you mean \[skills\.research\]\?$/);
+});
 
 test('I3 a skill named like a built-in command is pointed out, and the menus name the command alone', () => {
   assert.deepEqual(codes(['stop']), ['NAME_TAKEN']);

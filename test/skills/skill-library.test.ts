@@ -2,19 +2,22 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import type { Log } from '../../src/core/log.ts';
 import type { Registry } from '../../src/skills/registry.ts';
 import { createSkillLibrary, type SkillLibrary } from '../../src/skills/skill-library.ts';
+import { quietLog } from '../support/quiet-log.ts';
 import { makeRoot, put, silent, skillText } from './make-root.ts';
 
 async function open(
   t: TestContext,
   root: string,
   cacheDir = join(makeRoot(t), 'cache'),
+  log: Log = silent,
 ): Promise<SkillLibrary> {
   const library = await createSkillLibrary({
     roots: [{ origin: 'workspace', path: root }],
     cacheDir,
-    log: silent,
+    log,
   });
   t.after(async () => {
     await library.close();
@@ -50,6 +53,27 @@ test('D7 a rescan finds a skill that was written a moment ago, and old snapshots
   const after = await library.rescan();
   assert.deepEqual([before.names, after.names], [['a'], ['a', 'tool']]);
   assert.equal(library.current(), after);
+});
+
+test('F5 the log tells every problem of a file, and each once however often files change', async (t) => {
+  const root = makeRoot(t, {
+    'tool/SKILL.md': good('sensitive: ture'),
+    'lax/SKILL.md': skillText('name: lax'),
+  });
+  const log = quietLog();
+  const library = await open(t, root, undefined, log);
+  put(root, 'other/SKILL.md', skillText('name: other\ndescription: d'));
+  await library.rescan();
+  put(root, 'other/SKILL.md', skillText('name: other'));
+  await library.rescan();
+  assert.deepEqual(
+    log.lines.flatMap(({ level, fields: { code } }) => (code === undefined ? [] : [[level, code]])),
+    [
+      ['info', 'DESCRIPTION_MISSING'],
+      ['warn', 'FIELD_INVALID'],
+      ['info', 'DESCRIPTION_MISSING'],
+    ],
+  );
 });
 
 test('D7 rescans asked for at once each see what was written before they were asked for', async (t) => {
