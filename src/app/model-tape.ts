@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { skillOfRun } from '../agent/run-prompt.ts';
 import { ModelError, OperatorError } from '../core/errors.ts';
 import type { Complete, Model, ModelAnswer, ModelRequest } from '../core/model.ts';
+import { parseJson } from '../core/parse-json.ts';
 
 /** One exchange with a model. */
 export type Exchange = Readonly<{
@@ -29,12 +30,8 @@ export async function readTape(file: string): Promise<Tape> {
       `${file} can't be read: ${error instanceof Error ? error.message : String(error)}`,
     );
   });
-  try {
-    const parsed = tape.safeParse(JSON.parse(text));
-    if (parsed.success) return parsed.data;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-  }
+  const parsed = tape.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
   throw new OperatorError(`${file} is no recording of \`skill test --record\``);
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CapabilityCode } from '../core/codes.ts';
 import type { Log } from '../core/log.ts';
+import { parseJson } from '../core/parse-json.ts';
 import { oneLine } from '../core/text.ts';
 import {
   bridgeAnswer,
@@ -91,9 +92,9 @@ function read<Method extends BridgeMethod>(
   const text = decode(process.output);
   if (text === undefined) return invalid('answered with something that is no UTF-8');
   if (text.trim() === '') return invalid('answered with nothing');
-  const parsed = parse(text);
+  const parsed = parseJson(text);
   if (parsed === undefined) return invalid('answered with something that is not one JSON object');
-  const answer = bridgeAnswer.safeParse(parsed.value);
+  const answer = bridgeAnswer.safeParse(parsed);
   if (!answer.success) return invalid(`answered out of form: ${firstProblem(answer.error)}`);
   const { id: answered, result, error } = answer.data;
   if (answered !== id) return invalid('answered under another id');
@@ -108,15 +109,6 @@ function decode(output: Buffer): string | undefined {
     return new TextDecoder('utf-8', { fatal: true }).decode(output);
   } catch (error) {
     if (error instanceof TypeError) return undefined;
-    throw error;
-  }
-}
-
-function parse(text: string): Readonly<{ value: unknown }> | undefined {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { parseJson } from '../core/parse-json.ts';
 import type { ToolContext } from '../core/tool.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { CapAnswer, ServeCap } from '../sandbox/sandbox.ts';
@@ -107,13 +108,4 @@ function shown(content: string, isError: boolean): CapAnswer {
 
 function failed(code: string, message: string): CapAnswer {
   return { stdout: `${JSON.stringify({ error: { code, message } })}\n`, stderr: '', exitCode: 1 };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../core/parse-json.ts';
 
 const manifestShape = z.object({
   version: z.literal(1),
@@ -55,19 +56,10 @@ export function followRootFileSystem(folder: string): () => RootFileSystem | und
 }
 
 function read(folder: string, file: string): RootFileSystem | undefined {
-  const parsed = manifestShape.safeParse(parse(readFileSync(file, 'utf8')));
+  // What was not written by us is like no manifest at all, and replaced by the next build.
+  const parsed = manifestShape.safeParse(parseJson(readFileSync(file, 'utf8')));
   if (!parsed.success) return undefined;
   const tree = path.join(folder, parsed.data.tree);
   if (statSync(tree, { throwIfNoEntry: false })?.isDirectory() !== true) return undefined;
   return { manifest: parsed.data, path: tree, installed: new Set(parsed.data.installed) };
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    // Not written by us: like no manifest at all, and replaced by the next build.
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../core/parse-json.ts';
 
 /** The last version of each skill file that could be read, kept in a folder of its own (F9). */
 export type LastGood = Readonly<{
@@ -59,14 +60,9 @@ export function createLastGood(folder: string): LastGood {
 function readIndex(path: string): Readonly<Record<string, string>> {
   const bytes = readIfThere(path);
   if (bytes === undefined) return {};
-  try {
-    const parsed = indexShape.safeParse(JSON.parse(bytes.toString('utf8')));
-    return parsed.success ? parsed.data : {};
-  } catch (error) {
-    // Cut off while it was written: everything is kept anew.
-    if (error instanceof SyntaxError) return {};
-    throw error;
-  }
+  // Where it was cut off while it was written everything is kept anew.
+  const parsed = indexShape.safeParse(parseJson(bytes.toString('utf8')));
+  return parsed.success ? parsed.data : {};
 }
 
 function readIfThere(path: string): Buffer | undefined {

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { systemClock } from '../../core/clock.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { oneLine } from '../../core/text.ts';
 import { bridgeAnswer, bridgeVersion, type BridgeMethod } from '../bridge-contract.ts';
 import { bridgeEnvironment } from '../bridge-environment.ts';
@@ -112,7 +113,7 @@ export function createProbe(
       return fault(`the process ended with exit code ${process.code}${words(process.complaint)}`);
     const text = process.output.toString('utf8');
     if (text.trim() === '') return fault('it wrote nothing on standard output');
-    const answer = bridgeAnswer.safeParse(parse(text));
+    const answer = bridgeAnswer.safeParse(parseJson(text));
     if (!answer.success) return fault(formProblem(text));
     const { id, result, error } = answer.data;
     if (id !== idOf(input))
@@ -143,26 +144,17 @@ function words(complaint: string): string {
 
 function formProblem(text: string): string {
   const seen = oneLine(text, 120);
-  const line = text.split('\n').find((each) => parse(each) !== undefined);
-  if (parse(text) === undefined && line !== undefined)
+  const line = text.split('\n').find((each) => parseJson(each) !== undefined);
+  if (parseJson(text) === undefined && line !== undefined)
     return `there is something on standard output besides the one JSON object: ${seen}`;
-  const parsed = parse(text);
+  const parsed = parseJson(text);
   if (parsed === undefined) return `standard output is not one JSON object: ${seen}`;
   const { error } = bridgeAnswer.safeParse(parsed);
   const [issue] = error?.issues ?? [];
   return `the answer is out of form (${issue?.path.map(String).join('.') ?? ''}: ${issue?.message ?? ''}): ${seen}`;
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
 function idOf(input: string): unknown {
-  const request = parse(input);
+  const request = parseJson(input);
   return typeof request === 'object' && request !== null && 'id' in request ? request.id : undefined;
 }

@@ -2,6 +2,7 @@ import type { SocketModeReceiver } from '@slack/bolt';
 import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { slackErrorCode, tokenErrors } from './slack-error.ts';
 
 /** One Socket Mode connection that is always there or on its way. */
@@ -160,11 +161,6 @@ async function hangUp({ client }: SocketModeReceiver, log: Log, clock: Clock): P
 
 function disconnectIn(data: unknown): Readonly<{ reason?: unknown }> | undefined {
   if (typeof data !== 'string' || !data.includes('"disconnect"')) return undefined;
-  try {
-    const frame = JSON.parse(data) as { type?: unknown; reason?: unknown } | null;
-    return frame?.type === 'disconnect' ? frame : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const frame = parseJson(data) as { type?: unknown; reason?: unknown } | null | undefined;
+  return frame?.type === 'disconnect' ? frame : undefined;
 }

@@ -4,6 +4,7 @@ import type { Update } from 'grammy/types';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { createServer } from '../../core/node-http.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import type { TakeUpdates } from './take-updates.ts';
 
 /** Bytes. Telegram keeps an update below 512 KiB; escaped text can double that (S4). */
@@ -100,12 +101,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 }
 
 function parseUpdate(body: string): Update | undefined {
-  try {
-    const value: unknown = JSON.parse(body);
-    const isUpdate = typeof value === 'object' && value !== null && 'update_id' in value;
-    return isUpdate ? (value as Update) : undefined;
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  const value = parseJson(body);
+  const isUpdate = typeof value === 'object' && value !== null && 'update_id' in value;
+  return isUpdate ? (value as Update) : undefined;
 }

@@ -1,4 +1,5 @@
 import type { WebSearchSettings } from '../../config/built-in-settings.ts';
+import { parseJson } from '../../core/parse-json.ts';
 import { httpGet } from '../../net/http-get.ts';
 
 /** One thing a search found; as the service wrote it, in one line each. */
@@ -44,15 +45,6 @@ export async function askService(
   return {
     status: answer.status,
     header: (name) => String(answer.headers[name] ?? ''),
-    data: jsonOf(answer.body),
+    data: parseJson(answer.body.toString()),
   };
-}
-
-function jsonOf(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
