@@ -1,7 +1,8 @@
+import type { Act } from './act.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Filled, OpenForm } from './form.ts';
-import type { Message, Sender } from './message.ts';
+import type { Message } from './message.ts';
 
 /** `action` comes back in a press (≤ 64 bytes, Telegram's limit); a `url` opens by itself. */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
@@ -59,16 +60,11 @@ export type Placeholder = Readonly<{
 }>;
 
 /** Somebody pressed a button. */
-export type Press = Readonly<{
-  id: string;
-  conversation: Conversation;
-  chatType: SeenChatType;
-  external: boolean;
-  sender: Sender;
-  action: string;
-  /** The message that carries the button. */
-  receipt: Receipt;
-}>;
+export type Press = Act &
+  Readonly<{
+    /** The message that carries the button. */
+    receipt: Receipt;
+  }>;
 
 export type ChannelEvent =
   | Readonly<{

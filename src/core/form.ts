@@ -1,5 +1,5 @@
-import type { Conversation, SeenChatType } from './conversation.ts';
-import type { Sender } from './message.ts';
+import type { Act } from './act.ts';
+import type { Conversation } from './conversation.ts';
 import type { SettingField, SettingValue } from './setting-field.ts';
 
 /** Fields that one person fills in at once, where the platform has such a thing. */
@@ -21,13 +21,8 @@ export type FormField = Readonly<{ field: SettingField; value?: SettingValue; hi
 export type OpenForm = (form: Form) => Promise<void>;
 
 /** A form that somebody sent. */
-export type Filled = Readonly<{
-  id: string;
-  conversation: Conversation;
-  chatType: SeenChatType;
-  external: boolean;
-  sender: Sender;
-  action: string;
-  /** By key: what was typed or chosen; absent where a field was left empty. */
-  values: Readonly<Record<string, string | readonly string[]>>;
-}>;
+export type Filled = Act &
+  Readonly<{
+    /** By key: what was typed or chosen; absent where a field was left empty. */
+    values: Readonly<Record<string, string | readonly string[]>>;
+  }>;
