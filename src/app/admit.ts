@@ -113,11 +113,7 @@ export function createAdmit(options: {
       case 'edited':
         return onEdited(event.message);
       case 'press':
-        return presses.press(
-          event.press,
-          (message) => onMessage({ type: 'message', message }),
-          event.openForm,
-        );
+        return presses.press(event, (message) => onMessage({ type: 'message', message }));
       case 'form': {
         const problems = await settings.takeForm(event.filled);
         if (problems !== undefined) event.refuse(problems);

@@ -1,5 +1,4 @@
-import type { Press } from '../core/channel.ts';
-import type { OpenForm } from '../core/form.ts';
+import type { ChannelEvent, Press } from '../core/channel.ts';
 import { parseCommand } from '../core/parse-command.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
@@ -15,9 +14,11 @@ import { settingPrefix } from './setting-actions.ts';
 import type { SettingsTalk } from './settings-talk.ts';
 import { partKey, type Voice, type VoiceOptions } from './voice.ts';
 
+type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
+
 export type Presses = Readonly<{
-  /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. */
-  press(press: Press, say: (message: Message) => Promise<void>, openForm?: OpenForm): Promise<void>;
+  /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. Who pressed in vain is told why, alone. */
+  press(event: PressEvent, say: (message: Message) => Promise<void>): Promise<void>;
 }>;
 
 /** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
@@ -38,13 +39,13 @@ export function createPresses(options: {
   const { people, pairing, welcome, authoring, approvals, confirmations, settings, store, voice, now, log } =
     options;
 
-  async function decidePairing(press: Press, verdict: string, code: string): Promise<void> {
+  async function decidePairing(press: Press, verdict: string, code: string): Promise<string | undefined> {
     if (!(await people.isOwner(press.sender.id))) {
       log.warn(
         { sender: press.sender.id, action: press.action },
         'somebody who is not the owner pressed a pairing button',
       );
-      return;
+      return 'Only an owner can let somebody in.';
     }
     const request =
       verdict === 'approve'
@@ -55,22 +56,22 @@ export function createPresses(options: {
       request === undefined
         ? 'This code is no longer valid.'
         : `${verdict === 'approve' ? 'Let in' : 'Not let in'}: \`${request.sender}\`.`;
-    await show(press, outcome);
+    return show(press, outcome);
   }
 
-  async function decideSkill(press: Press, verdict: string, version: string): Promise<void> {
+  async function decideSkill(press: Press, verdict: string, version: string): Promise<string | undefined> {
     const { approvals, mayApprove } = authoring;
     if (!(await mayApprove(press.sender.id))) {
       log.warn(
         { sender: press.sender.id, action: press.action },
         'somebody who may not approve skills pressed a button that does',
       );
-      return;
+      return 'Only an owner or an approver can decide that.';
     }
     const name = await approvals.nameOf(version);
     const act = verdict === 'enable' ? approvals.enable : approvals.discard;
     const decided = name === undefined ? undefined : await act(name, version);
-    await show(press, skillOutcome(decided));
+    return show(press, skillOutcome(decided));
   }
 
   /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
@@ -78,41 +79,72 @@ export function createPresses(options: {
     { id, conversation, receipt }: Press,
     outcome: string,
     more?: VoiceOptions,
-  ): Promise<void> {
+  ): Promise<undefined> {
     const key = `outcome:${id}`;
     await store.outbox.show(partKey(key, 0), receipt);
     await store.commit({ outbox: voice.rows(conversation, key, outcome, more) });
   }
 
-  async function changeSettings(press: Press, openForm: OpenForm | undefined): Promise<void> {
-    const view = await settings.press(press, openForm);
-    if (view !== undefined) await show(press, view.text, { buttons: view.buttons });
+  async function changeSettings({ press, openForm }: PressEvent): Promise<string | undefined> {
+    const pressed = await settings.press(press, openForm);
+    if (pressed === undefined || 'refused' in pressed) return pressed?.refused;
+    return show(press, pressed.text, { buttons: pressed.buttons });
   }
 
-  async function answerAsk({ sender, conversation }: Press, id: string, value: string): Promise<void> {
+  async function answerAsk(
+    { sender, conversation }: Press,
+    id: string,
+    value: string,
+  ): Promise<string | undefined> {
     const answer = askAnswers.find((known) => known === value);
-    if (answer === undefined) return;
-    // A message whose question is settled was changed by that already; who may not answer is told nothing.
-    await approvals.answer(id, { sender: sender.id, conversation }, answer);
+    if (answer === undefined) return meansNothing;
+    const answered = await approvals.answer(id, { sender: sender.id, conversation }, answer);
+    // What counted is shown to everybody, in the message that asked.
+    if (answered.kind === 'taken') return undefined;
+    return answered.kind === 'unknown' ? meansNothing : withoutMarks(answered.text);
   }
 
-  async function confirmAccount({ sender, conversation }: Press, id: string, value: string): Promise<void> {
-    if (value !== 'yes' && value !== 'no') return;
+  async function confirmAccount(
+    { sender, conversation }: Press,
+    id: string,
+    value: string,
+  ): Promise<string | undefined> {
+    if (value !== 'yes' && value !== 'no') return meansNothing;
     const answered = await confirmations.answer(id, { sender: sender.id, conversation }, value === 'yes');
-    if (answered.kind === 'refused')
-      log.info({ flow: id, sender: sender.id }, 'a press on a linked account did not count');
+    if (answered.kind === 'taken') return undefined;
+    log.info({ flow: id, sender: sender.id }, 'a press on a linked account did not count');
+    return 'text' in answered ? answered.text : meansNothing;
+  }
+
+  /** Does what a button is for; what who pressed is to be told, where it came to nothing. */
+  async function act(event: PressEvent, [kind, ...rest]: readonly string[]): Promise<string | undefined> {
+    const { press } = event;
+    switch (kind) {
+      case 'pair':
+        return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
+      case 'skill':
+        return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
+      case settingPrefix:
+        return changeSettings(event);
+      case 'ask':
+        return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
+      case 'link':
+        return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
+      default:
+        log.info({ action: press.action }, 'a button that means nothing any more was pressed');
+        return meansNothing;
+    }
   }
 
   return {
-    async press(press, say, openForm) {
+    async press(event, say) {
+      const { press } = event;
       const [kind, ...rest] = press.action.split(':');
-      if (kind === 'pair') return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
-      if (kind === 'skill') return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
-      if (kind === settingPrefix) return changeSettings(press, openForm);
-      if (kind === 'ask') return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
-      if (kind === 'link') return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
-      if (kind !== 'run')
-        return log.info({ action: press.action }, 'a button that means nothing any more was pressed');
+      if (kind !== 'run') {
+        const words = await act(event, [kind ?? '', ...rest]);
+        if (words !== undefined) event.tell?.(words);
+        return;
+      }
       const text = `/${rest.join(':')}`;
       const command = parseCommand(text);
       const { conversation, chatType, external, sender } = press;
@@ -130,6 +162,13 @@ export function createPresses(options: {
       });
     },
   };
+}
+
+const meansNothing = 'This button means nothing any more.';
+
+/** Words for where no Markdown is read. */
+function withoutMarks(markdown: string): string {
+  return markdown.replaceAll('`', '');
 }
 
 /** What stands where the buttons were. */

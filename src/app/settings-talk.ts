@@ -34,8 +34,8 @@ export type SettingsTalk = Readonly<{
   /** Whether words after a mention mean this command: they begin with a tool that has settings. */
   isMeant(args: string): boolean;
   answer(message: Message, args: string, openForm?: OpenForm): Promise<SettingView>;
-  /** What becomes of the message whose button was pressed; nothing where who pressed may not, or a form was opened instead. */
-  press(press: Press, openForm?: OpenForm): Promise<SettingView | undefined>;
+  /** What becomes of the message whose button was pressed, or why nothing does; nothing where a form was opened instead. */
+  press(press: Press, openForm?: OpenForm): Promise<SettingView | Readonly<{ refused: string }> | undefined>;
   /** Sets what a form says and tells the chat; else gives what is wrong, by key, and sets nothing. */
   takeForm(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
   /** Takes a message that is a value the bot asked for, and answers it; false where it is none. No value goes on from here (X3). */
@@ -114,13 +114,15 @@ export function createSettingsTalk(options: {
   async function press(
     { action, conversation, chatType, sender }: Press,
     openForm?: OpenForm,
-  ): Promise<SettingView | undefined> {
+  ): Promise<SettingView | Readonly<{ refused: string }> | undefined> {
     const pressed = readAction(action);
     const who = { conversation, chatType, sender: sender.id };
-    if (pressed === undefined) return undefined;
-    if (pressed.menu !== menuOf(conversation, sender.id) || !(await mayChange(sender.id))) {
+    const may = await mayChange(sender.id);
+    if (!may || pressed?.menu !== menuOf(conversation, sender.id)) {
       log.warn({ sender: sender.id }, 'somebody pressed a button of settings that is not theirs');
-      return undefined;
+      return {
+        refused: may ? 'Somebody else opened this: write /settings for one of your own.' : notAllowed,
+      };
     }
     await entries.end(who);
     const { does } = pressed;
@@ -175,7 +177,7 @@ export function createSettingsTalk(options: {
       if (!(await mayChange(who.sender))) {
         // Whoever it was who tried, a secret has no business in the chat.
         if (field?.secret === true && typed !== '') await removeSecret(message);
-        return { text: 'Only an owner or an approver can change settings.', buttons: [] };
+        return { text: notAllowed, buttons: [] };
       }
       if (name === '') return overview(who);
       if (tool === undefined) {
@@ -210,6 +212,8 @@ export function createSettingsTalk(options: {
     return true;
   }
 }
+
+const notAllowed = 'Only an owner or an approver can change settings.';
 
 function whoOf({ conversation, chatType, sender }: Message): Who {
   return { conversation, chatType, sender: sender.id };

@@ -78,7 +78,8 @@ export type ChannelEvent =
       openForm?: OpenForm;
     }>
   | Readonly<{ type: 'edited'; message: Message }>
-  | Readonly<{ type: 'press'; press: Press; openForm?: OpenForm }>
+  /** `tell` shows who pressed, and nobody else, a plain sentence of at most 200 characters, where the platform can: to be called before the event is done with. */
+  | Readonly<{ type: 'press'; press: Press; openForm?: OpenForm; tell?(words: string): void }>
   /** `refuse` shows what is wrong, by key, and leaves the form open: to be called before the event is done with. */
   | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
   /** A group got a new id (A6). Qualified chat ids. */

@@ -74,6 +74,7 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
         hasAnswered: async () => true,
         isAtWork: async () => false,
         openForm: async () => undefined,
+        tell: async () => undefined,
         openThread: async () => assert.fail(),
         log,
         clock: systemClock,

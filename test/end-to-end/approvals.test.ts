@@ -76,7 +76,9 @@ test('T8 only the requester or an approver may answer, in a group too; anybody e
   const room = set.telegram.group({ title: 'Team' });
   ann.says('@test_bot roll', { in: room });
   const question = await room.nextMessage(asked);
-  bob.presses(question.id, 'Approve', room);
+  const pressed = bob.presses(question.id, 'Approve', room);
+  const told = await set.telegram.until('a word on the press', () => pressed.text());
+  assert.match(told ?? '', /^Only who asked for this, or an approver/);
   bob.says(`@test_bot yes ${codeOf(question)}`, { in: room });
   await room.nextMessage(/Only who asked for this, or an approver/);
   assert.match(room.sent().find(({ id }) => id === question.id)?.text ?? '', asked);
@@ -110,7 +112,12 @@ test('T8 Q4 /stop ends what is asked, and a late answer hears so', async (t) => 
   ann.says('roll');
   const question = await ann.dm.nextMessage(asked);
   ann.says('/stop');
+  const late = ann.presses(question.id, 'Approve');
   await ann.dm.nextMessage(/^Stopp/);
+  assert.match(
+    (await telegram.until('a word on the press', () => late.text())) ?? '',
+    /^Stopped: skills_run/,
+  );
   await telegram.until('the question says so', () =>
     ann.dm.sent().find(({ id, text }) => id === question.id && text.startsWith('Stopped:')),
   );

@@ -131,7 +131,7 @@ async function audits(home: string): Promise<readonly string[]> {
   return Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
 }
 
-test('X3 others get one plain sentence; their presses and made-up ones change nothing; an approver may', async (t) => {
+test('X3 others get one plain sentence, for a press, too, which changes nothing; an approver may', async (t) => {
   const bot = await start(t);
   const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
   const ann = bot.telegram.person({ name: 'Ann' });
@@ -141,8 +141,11 @@ test('X3 others get one plain sentence; their presses and made-up ones change no
   await team.nextMessage(/^Only an owner or an approver can change settings\.$/);
   olga.says('/settings@test_bot lamp_state colour', { in: team });
   const menu = await team.nextMessage(/Colour in this chat: Warm white/);
-  ann.presses(menu.id, 'cold', team);
-  ed.presses(menu.id, 'cold', team);
+  const annPressed = ann.presses(menu.id, 'cold', team);
+  const edPressed = ed.presses(menu.id, 'cold', team);
+  const told = (press: typeof annPressed) => bot.telegram.until('a word on the press', () => press.text());
+  assert.equal(await told(annPressed), 'Only an owner or an approver can change settings.');
+  assert.match((await told(edPressed)) ?? '', /^Somebody else opened this/);
   ed.says('/settings@test_bot lamp_state colour', { in: team });
   const own = await team.nextMessage(/Colour in this chat: Warm white \(default\)/);
   ed.presses(own.id, 'cold', team);
@@ -258,7 +261,7 @@ test('X3 on Slack a modal keeps a secret that is left empty, and what is emptied
   assert.doesNotMatch(told.text, /Token/);
 });
 
-test('X3 on Slack others open no modal, a foreign or made-up form sets nothing, and without a trigger there are buttons', async (t) => {
+test('X3 on Slack others open no modal and are told so alone, a foreign or made-up form sets nothing, and without a trigger there are buttons', async (t) => {
   const { slack, olga, ann, room, log } = await onSlack(t);
   await slack.people.slash(ann, room, 'settings lamp_state');
   await slack.posted(({ text }) => text.includes('Only an owner or an approver can change settings.'));
@@ -266,6 +269,11 @@ test('X3 on Slack others open no modal, a foreign or made-up form sets nothing, 
   const menu = await slack.posted(({ text }) => text.includes('Settings of tools'));
   await slack.people.press(ann, menu, '💡 Lamp');
   assert.equal(slack.views.all().length, 0);
+  const told = await slack.shown.until(({ kind }) => kind === 'ephemeral');
+  assert.deepEqual(
+    [told['user'], told['text']],
+    [ann.id, 'Only an owner or an approver can change settings.'],
+  );
   await slack.people.press(olga, menu, '💡 Lamp');
   const opened = await slack.views.until(() => true);
   const foreign = await slack.people.submit(ann, opened, { Room: 'attic' });

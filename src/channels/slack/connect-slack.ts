@@ -14,6 +14,7 @@ import { toFormView } from './form-view.ts';
 import { identify } from './identify.ts';
 import { openThread } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
+import { tellAlone } from './tell-alone.ts';
 import { toSlackLogger } from './slack-log.ts';
 import type { SlackOptions } from './slack-options.ts';
 
@@ -65,6 +66,7 @@ export async function connectSlack(
     hasAnswered: options.hasAnswered,
     isAtWork: options.isAtWork,
     openThread: (message) => openThread(call, paces.posts, message),
+    tell: (press, words) => tellAlone(call, press, words),
     async openForm(form, trigger) {
       await call('views.open', { trigger_id: trigger, view: toFormView(form) });
     },

@@ -31,6 +31,8 @@ type IntakeOptions = Readonly<{
   isAtWork(conversation: Conversation): Promise<boolean>;
   /** Posts the root of a slash call's thread. */
   openThread(message: Message): Promise<Conversation>;
+  /** Shows who pressed, and nobody else, some words. */
+  tell(press: Press, words: string): Promise<void>;
   /** Shows a form to whom a trigger belongs. */
   openForm(form: Form, trigger: string): Promise<void>;
   log: Log;
@@ -107,7 +109,15 @@ export function createIntake(options: IntakeOptions): Intake {
 
   const takePress = async (press: Press, trigger: string | undefined): Promise<void> => {
     const facts = await chats.lookUp(press.conversation.chat);
-    await onEvent({ type: 'press', press: completed(press, facts), ...formsBy(trigger) });
+    const tell = (words: string): void => {
+      options.tell(press, words).catch((error: unknown) => {
+        log.warn(
+          { err: error, press: press.id },
+          'who pressed a button could not be told why nothing happened',
+        );
+      });
+    };
+    await onEvent({ type: 'press', press: completed(press, facts), tell, ...formsBy(trigger) });
   };
 
   const take = async ({ event, followable, slash, trigger }: Heard): Promise<Taken> => {

@@ -55,14 +55,15 @@ export function createTelegram(options: TelegramOptions): Channel {
   let commands: ReadonlySet<string> | undefined;
   let intake: Readonly<{ stop(): Promise<void> }> | undefined;
 
-  const accepted = (event: ChannelEvent): void => {
-    if (event.type === 'press') answerPress(event.press);
+  const accepted = (event: ChannelEvent, words?: string): void => {
+    if (event.type === 'press') answerPress(event.press, words);
     if (event.type === 'message' && event.message.addressed) react(event.message);
   };
 
-  /** Ends the spinner on the button; it is too late once the press took long. */
-  const answerPress = ({ id }: Press): void => {
-    api.answerCallbackQuery({ callback_query_id: id }).catch((error: unknown) => {
+  /** Ends the spinner on the button, and shows its presser the words; it is too late once the press took long. */
+  const answerPress = ({ id }: Press, words?: string): void => {
+    const text = words === undefined ? {} : { text: words.slice(0, 200) };
+    api.answerCallbackQuery({ callback_query_id: id, ...text }).catch((error: unknown) => {
       const level = saidBy(error, /query is too old/) ? 'debug' : 'warn';
       log[level]({ err: error }, 'a button press could not be answered');
     });

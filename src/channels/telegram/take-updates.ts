@@ -13,11 +13,11 @@ export type TakeUpdates = Readonly<{
   take(update: Update): Promise<void>;
 }>;
 
-/** `accepted` is called after each event that was stored, for courtesies such as answering a button. */
+/** `accepted` is called after each event that was stored, for courtesies such as answering a button, in the `words` for who pressed it. */
 export function createTakeUpdates(options: {
   me: () => Me;
   onEvent: OnEvent;
-  accepted: (event: ChannelEvent) => void;
+  accepted: (event: ChannelEvent, words?: string) => void;
   log: Log;
 }): TakeUpdates {
   const { me, onEvent, accepted, log } = options;
@@ -43,8 +43,13 @@ export function createTakeUpdates(options: {
       const event = read(update);
       if (event === undefined) return;
       const joined = parts.join(event);
-      await onEvent(joined);
-      accepted(joined);
+      if (joined.type !== 'press') {
+        await onEvent(joined);
+        return accepted(joined);
+      }
+      const told: { words?: string } = {};
+      await onEvent({ ...joined, tell: (words) => void (told.words = words) });
+      accepted(joined, told.words);
     },
   };
 }
