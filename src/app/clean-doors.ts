@@ -1,5 +1,5 @@
 import type { Models } from '../agent/create-models.ts';
-import type { Channel } from '../core/channel.ts';
+import type { Channel, ChannelEvent } from '../core/channel.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
 import type { Redaction } from '../core/redact.ts';
@@ -87,6 +87,7 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
   const redact = (text: string): string => clean().text(text);
   return {
     ...channel,
+    start: (onEvent) => channel.start((event) => onEvent(cleanTelling(event, redact))),
     send: (conversation, part, ...more) => channel.send(conversation, cleanPart(part, redact), ...more),
     edit: (conversation, receipt, part) => channel.edit(conversation, receipt, cleanPart(part, redact)),
     status: (conversation, status, placeholder) =>
@@ -97,6 +98,13 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
       ),
     setMenus: (menus) => channel.setMenus(redactDeep(menus, redact)),
   };
+}
+
+/** An event with a clean way back to who pressed a button. What a form shows is clean already. */
+function cleanTelling(event: ChannelEvent, redact: (text: string) => string): ChannelEvent {
+  if (event.type !== 'press' || event.tell === undefined) return event;
+  const { tell } = event;
+  return { ...event, tell: (words) => tell(redact(words)) };
 }
 
 /** The record of what was done (L6). */

@@ -1,6 +1,7 @@
 import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
+import { redactDeep } from '../core/redact-deep.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
@@ -53,6 +54,7 @@ export function createSettings(options: {
     entries,
     people,
     approvers: () => config().policy.approvers,
+    holdsSecret: (value) => redactDeep(value, (text) => live().redact(text)) !== value,
     channels,
     voice,
     log,

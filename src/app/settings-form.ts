@@ -9,12 +9,18 @@ import { readSetting, showSetting } from './setting-text.ts';
 import { valueOf } from './setting-views.ts';
 import { toolTitle } from './tool-title.ts';
 
+/** Whether a value may not be shown, whatever its field says of it: a secret is in it (S2). */
+export type HoldsSecret = (value: unknown) => boolean;
+
 /** All settings of a tool as one form, for channels that have forms (X3). It holds no secret. */
 export function settingsForm(
   tool: Tool,
   layered: LayeredSettings,
-  conversation: Conversation,
-  menu: string,
+  {
+    conversation,
+    menu,
+    holdsSecret,
+  }: Readonly<{ conversation: Conversation; menu: string; holdsSecret: HoldsSecret }>,
 ): Form {
   const fields = tool.settings?.fields ?? [];
   return {
@@ -24,27 +30,29 @@ export function settingsForm(
     conversation,
     fields: fields.map((field) => {
       const value = valueOf(field, layered);
+      const hidden = field.secret || holdsSecret(value);
       return {
         field,
-        ...(field.secret || value === undefined ? {} : { value }),
-        hint: hintOf(field, layered),
+        ...(hidden || value === undefined ? {} : { value }),
+        hint: hintOf(field, layered, hidden),
       };
     }),
   };
 }
 
-/** What a form changes: each field whose value is another now, without a value where it was emptied. A secret that is left empty stays. */
+/** What a form changes: each field whose value is another now, without a value where it was emptied. What was not shown and is left empty stays. */
 export function formChanges(
   { settings }: Tool,
   layered: LayeredSettings,
   values: Filled['values'],
+  holdsSecret: HoldsSecret,
 ): readonly (readonly [SettingField, SettingValue | undefined])[] {
   const all = settings?.fields ?? [];
   return all.flatMap((field): readonly (readonly [SettingField, SettingValue | undefined])[] => {
     const before = valueOf(field, layered);
     const entered = values[field.key];
     if (entered === undefined) {
-      const kept = field.secret || layered.from.get(field.key) !== 'chat';
+      const kept = field.secret || holdsSecret(before) || layered.from.get(field.key) !== 'chat';
       return kept ? [] : [[field, undefined]];
     }
     const after = typeof entered === 'string' ? readSetting(field, entered) : entered;
@@ -52,11 +60,11 @@ export function formChanges(
   });
 }
 
-function hintOf(field: SettingField, layered: LayeredSettings): string {
-  const { description, secret, unit } = field;
+function hintOf(field: SettingField, layered: LayeredSettings, hidden: boolean): string {
+  const { description, unit } = field;
   const isSet = layered.values[field.key] !== undefined;
   const rule = `${whatToEnter(field).replace(/^write/, 'Write')}${unit === undefined ? '' : ` (${unit})`}.`;
-  const kept = secret && isSet ? ' It is set: leave this empty to keep it.' : '';
+  const kept = hidden && isSet ? ' It is set: leave this empty to keep it.' : '';
   const below =
     field.default === undefined ? '' : ` Default: ${showSetting(field, field.default).replaceAll('`', '')}.`;
   return `${description === undefined ? '' : `${description} `}${rule}${kept}${below}`;

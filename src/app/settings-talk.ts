@@ -11,7 +11,7 @@ import { createRemoveSecret } from './remove-secret.ts';
 import type { People } from './people.ts';
 import { menuOf, nameOf, readAction, type SettingAction } from './setting-actions.ts';
 import type { SettingEntries } from './setting-entries.ts';
-import { settingsForm } from './settings-form.ts';
+import { settingsForm, type HoldsSecret } from './settings-form.ts';
 import { readSetting, showSetting } from './setting-text.ts';
 import {
   fieldView,
@@ -50,11 +50,12 @@ export function createSettingsTalk(options: {
   entries: SettingEntries;
   people: Pick<People, 'isOwner'>;
   approvers(): readonly string[];
+  holdsSecret: HoldsSecret;
   channels: ReadonlyMap<string, Channel>;
   voice: Pick<Voice, 'answer' | 'say'>;
   log: Log;
 }): SettingsTalk {
-  const { tools, inForce, change, entries, people, approvers, channels, voice, log } = options;
+  const { tools, inForce, change, entries, people, approvers, holdsSecret, channels, voice, log } = options;
 
   const removeSecret = createRemoveSecret({ channels, log });
 
@@ -136,7 +137,8 @@ export function createSettingsTalk(options: {
     if (openForm === undefined) return false;
     try {
       const layered = await inForce.of(who.conversation, tool);
-      await openForm(settingsForm(tool, layered, who.conversation, menuOf(who.conversation, who.sender)));
+      const menu = menuOf(who.conversation, who.sender);
+      await openForm(settingsForm(tool, layered, { conversation: who.conversation, menu, holdsSecret }));
       return true;
     } catch (error) {
       log.warn({ err: error, tool: tool.name }, 'a form of settings could not be shown');
@@ -169,7 +171,7 @@ export function createSettingsTalk(options: {
       // A slip in the name must not send what stands behind it to a model.
       return word !== '' && (names.includes(word) || nearest(word, names).length > 0);
     },
-    takeForm: createTakeForm({ find, mayChange, inForce, change, voice, log }),
+    takeForm: createTakeForm({ find, mayChange, inForce, change, holdsSecret, voice, log }),
     async answer(message, args, openForm) {
       const who = whoOf(message);
       const [, name = '', key = '', typed = ''] = /^(\S*)\s*(\S*)\s*([^]*)$/.exec(args.trim()) ?? [];

@@ -6,7 +6,7 @@ import { inlineCode } from './inline-code.ts';
 import { menuOf, readAction } from './setting-actions.ts';
 import { showSetting } from './setting-text.ts';
 import { valueOf } from './setting-views.ts';
-import { formChanges } from './settings-form.ts';
+import { formChanges, type HoldsSecret } from './settings-form.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
 import { toolTitle } from './tool-title.ts';
 import type { Voice } from './voice.ts';
@@ -20,10 +20,11 @@ export function createTakeForm(options: {
   mayChange(sender: string): Promise<boolean>;
   inForce: Pick<SettingsInForce, 'of'>;
   change: ChangeSetting;
+  holdsSecret: HoldsSecret;
   voice: Pick<Voice, 'say'>;
   log: Log;
 }): TakeForm {
-  const { find, mayChange, inForce, change, voice, log } = options;
+  const { find, mayChange, inForce, change, holdsSecret, voice, log } = options;
 
   return async (filled) => {
     const { action, conversation, chatType, sender, values } = filled;
@@ -38,7 +39,7 @@ export function createTakeForm(options: {
         [tool.settings?.fields[0]?.key ?? '']: 'Only an owner or an approver can change settings.',
       };
     }
-    const changes = formChanges(tool, await inForce.of(conversation, tool), values);
+    const changes = formChanges(tool, await inForce.of(conversation, tool), values, holdsSecret);
     const problems = changes.flatMap(([{ key }, value]) => {
       const checked = value === undefined ? undefined : tool.settings?.check(key, value);
       return checked?.ok === false ? [[key, `Please ${checked.problem}.`] as const] : [];

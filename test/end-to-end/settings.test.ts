@@ -251,13 +251,17 @@ test('X3 on Slack a modal keeps a secret that is left empty, and what is emptied
   await slack.posted(({ text }) => text.includes('attic'));
   await slack.people.slash(olga, dm, 'settings lamp_state token hue-SECRET-0815');
   await slack.posted(({ text }) => text.includes('set, not shown.'));
+  // Nor is one shown that was written where none belongs.
+  await slack.people.slash(olga, dm, 'settings lamp_state note by hue-SECRET-0815');
+  await slack.posted(({ text }) => /Note.*redacted/.test(text));
   await slack.people.slash(olga, dm, 'settings lamp_state');
   const opened = await slack.views.until(() => true);
-  assert.match(JSON.stringify(opened.view), /It is set: leave this empty to keep it/);
+  assert.equal(JSON.stringify(opened.view).split('It is set: leave this empty to keep it').length - 1, 2);
   assert.doesNotMatch(JSON.stringify(opened.view), /SECRET/);
   await slack.people.submit(olga, opened, { Room: '' });
   const told = await slack.posted(({ text }) => text.includes('no longer set'));
   assert.match(told.text, /Room: `cellar`, no longer set in this chat/);
+  assert.doesNotMatch(told.text, /Note/);
   assert.doesNotMatch(told.text, /Token/);
 });
 
