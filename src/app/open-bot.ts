@@ -86,6 +86,10 @@ export async function openBot(options: {
     name: terminalName(config),
     store: health.store,
     cancel: async (lane) => built.bot?.cancel(lane),
+    async whyUnheard(message) {
+      const decision = await built.bot?.people.decide(message);
+      return decision === undefined || decision.allowed ? undefined : decision.reason;
+    },
     saveFile: (conversation, file) => saveForTerminal(chatFolder(config.bot.workspace, conversation), file),
     clock,
   });

@@ -63,9 +63,11 @@ export function createTerminals(options: {
   cancel(lane: string): Promise<void>;
   /** Puts a file where the person at the terminal can have it, and gives its path. */
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
+  /** Why nobody listens to who said this, in the operator's words; nothing where somebody does. */
+  whyUnheard(message: Message): Promise<string | undefined>;
   clock: Clock;
 }): Terminals {
-  const { name, store, cancel, saveFile, clock } = options;
+  const { name, store, cancel, saveFile, whyUnheard, clock } = options;
   const seats = new Map<string, Taken>();
   const stopped = Promise.withResolvers<never>();
   stopped.promise.catch(() => undefined);
@@ -188,6 +190,15 @@ export function createTerminals(options: {
           const event = toEvent(told, seat, conversation);
           if (event.type === 'message') seat.sent.add(event.message.id);
           await onEvent(event);
+          if (event.type !== 'message') return;
+          // Who tries access rules here is the operator, to whom silence says nothing.
+          const why = await whyUnheard(event.message);
+          if (why !== undefined)
+            await view.send(
+              conversation,
+              { markdown: `(Not heard: ${why}.)` },
+              `${event.message.id}!unheard`,
+            );
         },
         cancel: () => cancel(lane),
         idle: () => idle(conversation, seat),

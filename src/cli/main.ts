@@ -1,9 +1,10 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { readFileSync } from 'node:fs';
 import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { CapabilityCheckOptions } from './capability-check.ts';
 import { operationInput } from './operation-input.ts';
+import { count, filled, gather, senderId } from './option-values.ts';
 import type { AddOptions, ChatOptions, ForgetOptions, ReadOptions } from './options.ts';
 import type { TestOptions } from './skill-test.ts';
 
@@ -56,11 +57,11 @@ function program(): Command {
     async (options: { config?: string }) => (await import('./start.ts')).start(options),
   );
   add(skillet, 'chat', 'talk to the bot in this terminal')
-    .option('--once <text>', 'send one message, print the answer, leave')
+    .option('--once <text>', 'send one message, print the answer, leave', filled)
     .addOption(
       new Option('--as <chat type>', 'pretend to be in such a chat').choices(chatTypes).default('private'),
     )
-    .option('--user <name>', 'be somebody else than the owner')
+    .option('--user <name>', 'be somebody else than the owner', filled)
     .action(async (options: ChatOptions) => (await import('./chat.ts')).chat(options));
 
   const config = skillet.command('config').description('look at the configuration').exitOverride();
@@ -270,21 +271,6 @@ function program(): Command {
       (await import('./forget.ts')).forget(user, options),
     );
   return skillet;
-}
-
-function count(text: string): number {
-  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('Write a number from 1 to 999999.');
-}
-
-function gather(one: string, all: readonly string[]): readonly string[] {
-  return [...all, one];
-}
-
-/** A sender id as the operator writes it. */
-function senderId(text: string): string {
-  if (/^[a-z]+:.+$/.test(text)) return text;
-  throw new InvalidArgumentError('Write the whole id, such as telegram:42 or slack:U024BE7LH.');
 }
 
 function version(): string {

@@ -57,13 +57,8 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
   const config = await openConfig(flag);
   const registry = await read(config, flag);
   const skill = registry.get(name);
-  if (skill === undefined) {
-    const near = nearest(name, registry.names);
-    throw new OperatorError(
-      `There is no skill "${name}".${near.length === 0 ? '' : ` Near: ${near.join(', ')}.`}`,
-    );
-  }
-  const body = await registry.body(name, '');
+  if (skill === undefined) throw new OperatorError(whyNoSkill(name, registry));
+  const body = await registry.body(name, undefined);
   const { files, cut } = listSkillFiles(skill);
   const lacks = lacking(skill, (await skillNeeds(config, [skill])).needs);
   const text = body.ok ? body.text : undefined;
@@ -93,6 +88,19 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
   if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
   print(`\n${text ?? (body.ok ? '' : body.message)}`);
   printDiagnostics(skill.diagnostics);
+}
+
+/** What is wrong with the file that would be it, else what may have been meant. */
+function whyNoSkill(name: string, { names, diagnostics }: Registry): string {
+  const isOf = (file: string): boolean =>
+    [path.basename(path.dirname(file)), path.parse(file).name].includes(name);
+  const ofIt = diagnostics.filter(
+    ({ path: file, level }) => level === 'error' && file !== undefined && isOf(file),
+  );
+  if (ofIt.length > 0) return [`The skill "${name}" is not loaded:`, ...ofIt.map(asLine)].join('\n');
+  const near = nearest(name, names);
+  const help = near.length === 0 ? 'See `skillet skill list`.' : `Near: ${near.join(', ')}.`;
+  return `There is no skill "${name}". ${help}`;
 }
 
 /** `skill validate PATH`: all problems at once; exit 1 on any error (F5). */
@@ -178,7 +186,9 @@ function describe(skill: Skill, config: Config) {
 }
 
 function printDiagnostics(diagnostics: readonly Diagnostic[]): void {
-  for (const { level, code, message, path: file, line } of diagnostics) {
-    print(`${level} ${code} ${file ?? ''}${line === undefined ? '' : `:${line}`}: ${message}`);
-  }
+  for (const diagnostic of diagnostics) print(asLine(diagnostic));
+}
+
+function asLine({ level, code, message, path: file, line }: Diagnostic): string {
+  return `${level} ${code} ${file ?? ''}${line === undefined ? '' : `:${line}`}: ${message}`;
 }

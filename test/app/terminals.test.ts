@@ -28,6 +28,7 @@ async function setUp() {
     store,
     cancel: async () => undefined,
     saveFile: async (_, { path }) => path,
+    whyUnheard: async ({ sender }) => (sender.name === 'eve' ? 'eve is not known' : undefined),
     clock: systemClock,
   });
   const events: ChannelEvent[] = [];
@@ -104,5 +105,17 @@ test('Q9 the second terminal in the same room has a thread of its own, the next 
     events.map((event) => (event.type === 'message' ? event.message.conversation : undefined)),
     [place, { ...place, thread: '2' }, place],
   );
+  await store.close();
+});
+
+test('H5 A9 who is not heard at a terminal is told why, after the bot had its say', async () => {
+  const { terminals, events, store } = await setUp();
+  for (const user of ['eve', 'owner']) {
+    const view = makeView();
+    const { id, text, sentAt } = makeMessage({ id: `terminal:${user}` });
+    await terminals.sit({ user, as: 'group', patient: false }, view).tell({ message: { id, text, sentAt } });
+    assert.deepEqual(view.shown, user === 'eve' ? ['(Not heard: eve is not known.)'] : []);
+  }
+  assert.equal(events.length, 2);
   await store.close();
 });

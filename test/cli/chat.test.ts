@@ -35,6 +35,13 @@ test('H5 A9 A11 --user and --as try the access rules: a stranger is not answered
   const refused = await run(['chat', '--user', 'bob', '--as', 'group', '--once', '/dice 2d6']);
   assert.match(refused.stdout, /direct message only/);
   assert.match((await run(['chat', '--user', 'bob', '--once', '/dice 2d6'])).stdout, /2d6: /);
+  const silent = await run(['chat', '--user', 'eve', '--as', 'group', '--once', 'hi']);
+  assert.match(silent.stdout, /Not heard: terminal:eve may not talk to the bot in terminal:group/);
+  for (const nothing of [
+    ['--once', ' '],
+    ['--user', '', '--once', 'hi'],
+  ])
+    assert.equal((await run(['chat', ...nothing])).code, 2);
   const wrong = await run(['chat', '--as', 'party', '--once', 'hi']);
   assert.equal(wrong.code, 2);
   assert.match(wrong.stderr, /private, group, channel/);

@@ -66,6 +66,10 @@ test('L1 F5 skill new, list, show and validate work on a workspace, bad files in
   assert.ok(diagnostics.some(({ field }) => field === 'sensitive'));
   assert.match((await run(['skill', 'show', 'weather'])).stdout, /works in: private, group, channel/);
   assert.match((await run(['skill', 'show', 'wether'])).stderr, /Near: weather/);
+  const unloaded = await run(['skill', 'show', 'broken']);
+  assert.equal(unloaded.code, 1);
+  assert.match(unloaded.stderr, /not loaded:\nerror FIELD_INVALID .*broken\.md:4: sensitive: /);
+  assert.match((await run(['skill', 'show', 'dice'])).stdout, /What was asked for: \$ARGUMENTS/);
   assert.equal((await run(['skill', 'validate', path.join(folder, 'workspace/skills')])).code, 1);
 });
 
