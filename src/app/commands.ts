@@ -14,7 +14,7 @@ import { inlineCode } from './inline-code.ts';
 import type { ListTools } from './list-tools.ts';
 import type { Live } from './live.ts';
 import type { People } from './people.ts';
-import { resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
+import { isBuiltIn, resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
 import type { SettingsTalk } from './settings-talk.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
@@ -94,7 +94,7 @@ export function createCommands(options: {
       const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? 'somebody')));
       return {
         text: [
-          `Model: ${live().models.get(live().config.agent.model).alias}`,
+          `Model: ${modelName()}`,
           `Skills here: ${(await usable(message)).length}`,
           `Your tokens today: ${await usedToday(message.sender.id)}`,
           ...((await people.isOwner(message.sender.id)) ? options.notices() : []),
@@ -116,6 +116,12 @@ export function createCommands(options: {
     exit: async () => ({ text: 'Only the terminal can leave. /new starts afresh.' }),
   };
 
+  function modelName(): string {
+    const { models, config } = live();
+    const { model } = config.agent;
+    return models.offline && model === 'default' ? 'none is connected' : models.get(model).alias;
+  }
+
   async function usedToday(sender: string): Promise<string> {
     const { tokens, usd } = await budgets.today(sender);
     const { tokensPerDay, usdPerDay } = live().config.limits;
@@ -124,9 +130,12 @@ export function createCommands(options: {
     return `${tokens.toLocaleString('en')}${ofTokens}${money}`;
   }
 
+  /** What this person can start by name here. */
   async function usable(message: Message): Promise<readonly Skill[]> {
     const use = await useOf(message);
-    return registry().skills.filter((skill) => decideSkill(skill, live().rules, use).allowed);
+    return registry().skills.filter(
+      (skill) => !isBuiltIn(skill.name) && decideSkill(skill, live().rules, use).allowed,
+    );
   }
 
   function runButton(skill: Skill): VoiceOptions {

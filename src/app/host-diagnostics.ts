@@ -4,7 +4,7 @@ import type { Config } from '../config/complete-config.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
-import { builtIns } from './resolve-command.ts';
+import { isBuiltIn } from './resolve-command.ts';
 
 /** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8), a search without a provider (T2). */
 export function hostDiagnostics(
@@ -18,7 +18,7 @@ export function hostDiagnostics(
     const unknown = model === undefined ? undefined : models.check(model);
     const hasModel = config.skills.byName[skill.name]?.model !== undefined;
     const forked = skill.context === 'inline' ? whyForked(skill, config.agent.tools, hasModel) : undefined;
-    const command = builtIns.some((name) => name === skill.name);
+    const command = isBuiltIn(skill.name);
     const searches =
       skill.allowedTools?.some((tool) => tool === 'web_search' || tool === 'WebSearch') === true;
     return [

@@ -21,6 +21,11 @@ export const builtIns = [
 ] as const;
 export type BuiltIn = (typeof builtIns)[number];
 
+/** Whether a skill of this name can't be started by it: the command wins (I3). */
+export function isBuiltIn(name: string): boolean {
+  return builtIns.some((builtIn) => builtIn === name);
+}
+
 /** What a message asks for by name. */
 export type Resolved =
   | Readonly<{ kind: 'built-in'; name: BuiltIn; args: string }>

@@ -14,13 +14,14 @@ test('H5 M1 L1 chat --once asks the offline model, runs a script and leaves with
 
 test('H5 L1 start without a channel is a chat that says how to connect one, a command a line', async (t) => {
   const { runAlone } = await openCliHome(t);
-  const { code, stdout } = await runAlone(['start'], { input: '/whoami\n/skills\n/nonsense\n' });
+  const { code, stdout } = await runAlone(['start'], { input: '/whoami\n/status\n/skills\n/nonsense\n' });
   assert.equal(code, 0);
   for (const words of [
     '[telegram] token',
     '[slack] bot_token',
     'ANTHROPIC_API_KEY',
     'terminal:owner (owner)',
+    'Model: none is connected',
     '/dice',
   ]) {
     assert.ok(stdout.includes(words), words);

@@ -39,6 +39,22 @@ test('A8 with [skills] enabled = false nobody has a skill, by list, by name or b
   assert.doesNotMatch(JSON.stringify([...set.telegram.menus().values()]), /lookup/);
 });
 
+test('I3 a skill that a command wins over is not listed as one to start by name', async (t) => {
+  const named = (name: string): string => lookup.replace('lookup', name);
+  const set = await startWholeBot(t, {
+    toml: anybody,
+    skills: { lookup, help: named('help') },
+    script: () => 'said',
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('/skills');
+  const { text } = await ann.dm.nextMessage();
+  assert.match(text, /\/lookup/);
+  assert.doesNotMatch(text, /\/help/);
+  ann.says('/help');
+  assert.match((await ann.dm.nextMessage()).text, /\/whoami/);
+});
+
 test('D7 a name typed right after its skill was written is found by looking at the files again', async (t) => {
   const set = await startWholeBot(t, {
     toml: anybody,
