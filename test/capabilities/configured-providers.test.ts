@@ -5,7 +5,6 @@ import { bridgeResults } from '../../src/capabilities/bridge-contract.ts';
 import { configuredProviders } from '../../src/capabilities/configured-providers.ts';
 import { findCredential } from '../../src/capabilities/credential-like.ts';
 import { checkDefinitions, createDefinitions } from '../../src/capabilities/definitions.ts';
-import { jsonSchemaCheck } from '../../src/capabilities/json-schema-check.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 
 function providersOf(toml: string) {
@@ -93,22 +92,6 @@ test('C1 a provider is asked when it is first needed, once for all who wait, and
   at.ok = false;
   for (let again = 0; again < 2; again++) await definitions(provider, signal);
   assert.equal(at.asked, 4);
-});
-
-test('C5 what is required is required, whatever the schema leaves unsaid', () => {
-  const check = jsonSchemaCheck({ required: ['a'], properties: { b: { type: 'integer' } } });
-  assert.notEqual(check({}), undefined);
-  assert.notEqual(check({ a: 1, b: 'x' }), undefined);
-  assert.notEqual(check('text'), undefined);
-  assert.equal(check({ a: null, b: 1 }), undefined);
-  assert.equal(jsonSchemaCheck({})({ anything: true }), undefined);
-  const nested = jsonSchemaCheck({ properties: { in: { required: ['x'] } } });
-  assert.notEqual(nested({ in: {} }), undefined);
-  const named = jsonSchemaCheck({
-    type: 'object',
-    properties: { properties: { type: 'string' }, required: { type: 'boolean' } },
-  });
-  assert.equal(named({ properties: 'a', required: true }), undefined);
 });
 
 test('C5 credential-like keys and values are found, and what only sounds like them is not', () => {

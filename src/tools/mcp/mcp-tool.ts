@@ -1,5 +1,5 @@
-import { z } from 'zod';
 import { fail } from '../../core/envelope.ts';
+import { jsonSchemaCheck, type SchemaCheck } from '../../core/json-schema-check.ts';
 import { defuse, labelled } from '../../core/label.ts';
 import { oneLine } from '../../core/text.ts';
 import type { Tool } from '../../core/tool.ts';
@@ -78,35 +78,11 @@ const told = {
 } as const;
 
 /** Patterns and formats are left to the server: a stranger's pattern can take for ever. */
-function checkOf(schema: McpDefinition['inputSchema']): (input: unknown) => string | undefined {
-  const judges = [z.record(z.string(), z.unknown()), ...judgeOf(schema)];
-  return (input) => {
-    const problems = judges.flatMap((judge) => {
-      const { error } = judge.safeParse(input);
-      return error === undefined ? [] : [z.prettifyError(error)];
-    });
-    return problems[0];
-  };
-}
-
-function judgeOf(schema: McpDefinition['inputSchema']): readonly z.ZodType[] {
+function checkOf(schema: McpDefinition['inputSchema']): SchemaCheck {
   try {
-    return [z.fromJSONSchema(withoutTexts(schema) as never)];
+    return jsonSchemaCheck(schema, { patterns: false });
   } catch {
     // It says more than can be judged here, so only the server does.
-    return [];
+    return jsonSchemaCheck({});
   }
-}
-
-function withoutTexts(node: unknown, isNames = false): unknown {
-  if (Array.isArray(node)) return node.map((item) => withoutTexts(item));
-  if (typeof node !== 'object' || node === null) return node;
-  return Object.fromEntries(
-    Object.entries(node)
-      .filter(([key]) => isNames || !['pattern', 'format', 'default'].includes(key))
-      .map(([key, value]) => [
-        key,
-        withoutTexts(value, !isNames && ['properties', '$defs', 'definitions'].includes(key)),
-      ]),
-  );
 }

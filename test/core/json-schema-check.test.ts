@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { jsonSchemaCheck } from '../../src/core/json-schema-check.ts';
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const fits = (schema: Schema, data: unknown): boolean => jsonSchemaCheck(schema)(data) === undefined;
+/** Whether `{ a }` fits where this is said of `a`. */
+const takes = (a: Schema, value: unknown): boolean => fits({ properties: { a } }, { a: value });
+
+test('C5 what is required is required, whatever the schema leaves unsaid', () => {
+  const check = jsonSchemaCheck({ required: ['a'], properties: { b: { type: 'integer' } } });
+  assert.notEqual(check({}), undefined);
+  assert.notEqual(check({ a: 1, b: 'x' }), undefined);
+  assert.notEqual(check('text'), undefined);
+  assert.equal(check({ a: null, b: 1 }), undefined);
+  assert.equal(jsonSchemaCheck({})({ anything: true }), undefined);
+  const nested = jsonSchemaCheck({ properties: { in: { required: ['x'] } } });
+  assert.notEqual(nested({ in: {} }), undefined);
+  const named = jsonSchemaCheck({
+    type: 'object',
+    properties: { properties: { type: 'string' }, required: { type: 'boolean' } },
+  });
+  assert.equal(named({ properties: 'a', required: true }), undefined);
+});
+
+test('C5 what stands without a type, beside a $ref or beside another keyword holds all the same', () => {
+  assert.equal(fits({ required: ['a'], properties: { a: { default: 'x', type: 'string' } } }, {}), false);
+  for (const [schema, good, bad] of [
+    [{ minLength: 3 }, 'abc', 'ab'],
+    [{ pattern: '^a' }, 'ab', 'b'],
+    [{ minimum: 3 }, 3, 2],
+    [{ minimum: 3, minLength: 2 }, 'ab', 'a'],
+    [{ items: { type: 'string' } }, ['a'], [1]],
+    [{ maxProperties: 1 }, { x: 1 }, { x: 1, y: 2 }],
+    [{ type: ['object', 'null'], required: ['x'] }, null, {}],
+    [{ allOf: [{ type: 'string' }, { minLength: 3 }] }, 'abc', 'ab'],
+    [{ anyOf: [{ type: 'string' }], oneOf: [{ minLength: 3 }, { maxLength: 5 }] }, 'abcdef', 'abc'],
+    [{ oneOf: [{ type: 'number' }], anyOf: [{ minimum: 3 }] }, 3, 2],
+  ] as const) {
+    assert.equal(takes(schema, good), true, JSON.stringify(schema));
+    assert.equal(takes(schema, bad), false, JSON.stringify(schema));
+  }
+  const $defs = { word: { type: 'string' } };
+  for (const more of [{ minLength: 3 }, { anyOf: [{ minLength: 3 }] }, { enum: ['abc', 1] }]) {
+    const check = jsonSchemaCheck({ $defs, properties: { a: { $ref: '#/$defs/word', ...more } } });
+    assert.deepEqual(
+      ['abc', 'ab', 1].map((a) => check({ a }) === undefined),
+      [true, false, false],
+      JSON.stringify(more),
+    );
+  }
+});
+
+test('C5 what can not be checked is no check', () => {
+  for (const a of [
+    { not: { type: 'string' } },
+    { if: {} },
+    { $ref: 'https://elsewhere/' },
+    { const: { x: 1 } },
+  ])
+    assert.throws(() => jsonSchemaCheck({ properties: { a } }), JSON.stringify(a));
+  assert.throws(() => jsonSchemaCheck({ properties: { a: { enum: [1, [2]] } } }), /const and enum/);
+});
+
+test('X7 without patterns a text of any form fits, wherever the pattern stands', () => {
+  const without = (schema: Schema) => jsonSchemaCheck(schema, { patterns: false });
+  const never = '^(a+)+$';
+  const text = { type: 'string', pattern: never, format: 'email', maxLength: 40 };
+  const hostile = `${'a'.repeat(35)}!`;
+  const check = without({
+    properties: { a: { anyOf: [text] }, pattern: { type: 'integer' } },
+    patternProperties: { [never]: text },
+    propertyNames: { pattern: never },
+    additionalProperties: false,
+  });
+  const began = performance.now();
+  assert.equal(check({ a: hostile, [hostile]: hostile }), undefined);
+  assert.ok(performance.now() - began < 1_000);
+  assert.notEqual(check({ a: 'a'.repeat(41) }), undefined);
+  assert.notEqual(check({ pattern: 'x' }), undefined, 'a property may be called so');
+});
