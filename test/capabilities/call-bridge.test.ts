@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { bridgeEnvironment } from '../../src/capabilities/bridge-environment.ts';
 import { callBridge } from '../../src/capabilities/call-bridge.ts';
 import type { Log } from '../../src/core/log.ts';
+import { nodeCommand } from '../support/node-command.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const faulty = path.join(import.meta.dirname, '../support/faulty-bridge.ts');
@@ -15,12 +16,12 @@ const environment = bridgeEnvironment(
 
 const call = (
   args: readonly string[],
-  how: { timeoutSeconds?: number; signal?: AbortSignal; log?: Log } = {},
+  how: { command?: readonly string[]; timeoutSeconds?: number; signal?: AbortSignal; log?: Log } = {},
 ) =>
   callBridge(
     {
       namespace: 'faulty',
-      command: [process.execPath, faulty, ...args],
+      command: [...(how.command ?? nodeCommand(faulty)), ...args],
       timeoutSeconds: how.timeoutSeconds ?? 20,
     },
     'invoke',
@@ -37,7 +38,7 @@ const call = (
 
 test('C2 a bridge answers with one object, and is given nothing of the host but PATH, HOME and its key', async () => {
   assert.deepEqual(await call(['none']), { ok: true, value: { output: { fine: true } } });
-  const told = await call(['environment']);
+  const told = await call(['environment'], { command: [process.execPath, faulty] });
   assert.ok(told.ok);
   const names = Object.keys(told.value.output['environment'] as object).filter(
     (name) => !name.startsWith('_'),

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { nodeCommand } from '../support/node-command.ts';
 import { bridge } from '../support/capability-stage.ts';
 import { callSteps, isRun, resultsIn, type ScriptedCall } from '../support/call-steps.ts';
 import { openCrashStage, type CrashStage } from '../support/crash/crash-stage.ts';
@@ -26,7 +27,7 @@ async function open(
   const stage = await openCrashStage({
     ...more,
     channels: ['telegram'],
-    toml: `[capabilities.providers.test]\ncommand = ${JSON.stringify([process.execPath, bridge, provided])}\n`,
+    toml: `[capabilities.providers.test]\ncommand = ${JSON.stringify(nodeCommand(bridge, provided))}\n`,
     script: callSteps(calls),
   });
   t.after(stage.close);

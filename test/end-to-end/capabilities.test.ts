@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { nodeCommand } from '../support/node-command.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { notesMain, openNotesProvider } from '../support/notes-provider.ts';
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
@@ -37,7 +38,7 @@ async function start(
   flow = 'code',
 ): Promise<WholeBot & { notes: Awaited<ReturnType<typeof openNotesProvider>> }> {
   const notes = await openNotesProvider(t);
-  const command = [process.execPath, notesMain, '--data', notes.folder, '--page', notes.page, '--flow', flow];
+  const command = nodeCommand(notesMain, '--data', notes.folder, '--page', notes.page, '--flow', flow);
   const bot = await startWholeBot(t, {
     flood: false,
     toml: `[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n[skills]\nbundled = false\n[bot]\nshutdown_seconds = 1\n[capabilities.providers.notes]\ncommand = ${JSON.stringify(command)}\n`,

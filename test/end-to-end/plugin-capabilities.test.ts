@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { configuredProviders } from '../../src/capabilities/configured-providers.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
+import { nodeCommand } from '../support/node-command.ts';
 import { callSteps, isRun, resultsIn } from '../support/call-steps.ts';
 import { makePlugin, onePlugin } from '../support/make-plugin.ts';
 import { notesMain, openNotesProvider } from '../support/notes-provider.ts';
@@ -12,7 +13,7 @@ const notebook =
 
 test('X1 C1 a plugin brings a provider: a run of a skill that declares its capability reaches it', async (t) => {
   const notes = await openNotesProvider(t);
-  const command = [process.execPath, notesMain, '--data', notes.folder, '--page', notes.page];
+  const command = nodeCommand(notesMain, '--data', notes.folder, '--page', notes.page);
   const more = `capabilities: [{ namespace: 'notes', command: ${JSON.stringify(command)} }],`;
   const folder = await makePlugin(t, onePlugin("name: 'one_thing'", { more }));
   const bot = await startWholeBot(t, {

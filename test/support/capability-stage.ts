@@ -18,6 +18,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Requester } from '../../src/core/tool.ts';
 import { openStore } from '../../src/stores/open-store.ts';
+import { nodeCommand } from './node-command.ts';
 import { quietLog } from './quiet-log.ts';
 
 export const bridge = path.join(import.meta.dirname, 'scripted-bridge.ts');
@@ -52,7 +53,7 @@ export async function capabilityStage(t: TestContext, folder?: string) {
   const key = () => openCapabilityKey(path.join(home, 'capabilities.key'), records);
   const config = configuredProviders({
     capabilities: {
-      providers: { test: { enabled: true, command: [process.execPath, bridge, home], timeoutSeconds: 30 } },
+      providers: { test: { enabled: true, command: nodeCommand(bridge, home), timeoutSeconds: 30 } },
     },
     skills: { byName: {} },
   } as unknown as Parameters<typeof configuredProviders>[0]);

@@ -11,6 +11,7 @@ import { createGrants } from '../../providers/notes/grants.ts';
 import { openStorage } from '../../providers/notes/open-storage.ts';
 import { createPageHandler } from '../../providers/notes/page-handler.ts';
 import { Refusal } from '../../providers/notes/refusal.ts';
+import { nodeCommand } from './node-command.ts';
 import { createSigningHost, type SignedCall } from './signing-host.ts';
 
 export const notesMain = path.join(import.meta.dirname, '../../providers/notes/main.ts');
@@ -98,7 +99,8 @@ export async function openNotesProvider(t: TestContext, at: { now: number } = { 
     },
     /** The provider as a process: what the bot starts. */
     async process(input: string, args: readonly string[] = []) {
-      const child = spawn(process.execPath, [notesMain, '--data', folder, '--page', page, ...args], {
+      const [command, ...rest] = nodeCommand(notesMain, '--data', folder, '--page', page, ...args);
+      const child = spawn(command, rest, {
         env: { PATH: process.env['PATH'], HOME: folder, SKILLET_PUBLIC_JWK: host.publicJwk },
       });
       child.stdin.end(input);

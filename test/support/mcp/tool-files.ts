@@ -2,6 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
+import { nodeCommand } from '../node-command.ts';
 import type { ToolScript } from './tool-server.ts';
 
 /** The script of a server in a folder of its own. */
@@ -30,6 +31,7 @@ export async function makeToolFile(t: TestContext, script: ToolScript): Promise<
     await rename(`${file}.new`, file);
   };
   await write(script);
-  const args = JSON.stringify([stdioServer, file]);
-  return { file, folder, write, toml: `command = ${JSON.stringify(process.execPath)}\nargs = ${args}\n` };
+  const [command, ...args] = nodeCommand(stdioServer, file);
+  const toml = `command = ${JSON.stringify(command)}\nargs = ${JSON.stringify(args)}\n`;
+  return { file, folder, write, toml };
 }
