@@ -61,6 +61,12 @@ export function createSendPart(options: {
       const { chat } = conversation;
       const { file } = part;
       const fixed = { ...addressOf(conversation), ...replyTo(part), ...keyboard(part.buttons) };
+      let beginning = false;
+      const beginHere = async (): Promise<void> => {
+        beginning = true;
+        await begin?.();
+        beginning = false;
+      };
       try {
         const sent = await deliver(
           conversation,
@@ -69,11 +75,12 @@ export function createSendPart(options: {
             file === undefined
               ? api.sendMessage({ ...fixed, ...text, ...noPreview })
               : sendFile(uploads, file, { ...fixed, ...(part.markdown === '' ? {} : asCaption(text)) }),
-          begin,
+          beginHere,
         );
         return { id: String(sent.message_id) };
       } catch (error) {
-        throw failed(chat, error);
+        // Telegram was not asked: nobody is to think that it may have sent it.
+        throw beginning ? error : failed(chat, error);
       }
     },
     async edit(conversation, receipt, part) {
