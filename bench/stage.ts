@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import packageFile from '../package.json' with { type: 'json' };
 import { startMessagesServer, type MessagesServer } from '../test/support/messages-server/messages-server.ts';
 import { startSlackServer, type SlackServer } from '../test/support/slack-server/start-slack-server.ts';
 import {
@@ -36,6 +37,8 @@ export type StageOptions = Readonly<{
 }>;
 
 const root = path.join(import.meta.dirname, '..');
+/** What `npm start` runs: flags and environment included. */
+const startScript = packageFile.scripts.start;
 
 /** Starts servers and bot, and resolves when the bot asks for updates. */
 export async function openStage({
@@ -61,21 +64,15 @@ export async function openStage({
     configText(telegram, messages, config + slackText(slackServer)),
     { mode: 0o600 },
   );
-  // The flag is the one of `npm start`.
-  const args =
+  const command =
     bot === 'bare'
-      ? [path.join(root, 'bench/bare-bot.ts'), telegram.url, telegram.token, messages.url]
-      : [
-          '--max-semi-space-size=2',
-          path.join(root, 'bin/skillet.js'),
-          'start',
-          '--config',
-          path.join(home, 'config.toml'),
-        ];
+      ? `node '${root}/bench/bare-bot.ts' ${telegram.url} ${telegram.token} ${messages.url}`
+      : `${startScript} --config '${home}/config.toml'`;
   const began = performance.now();
-  const child = spawn(process.execPath, args, {
+  const child = spawn('sh', ['-c', `exec env ${command}`], {
+    cwd: root,
     stdio: ['ignore', 'ignore', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: home },
+    env: { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`, HOME: home },
   });
   let errors = '';
   child.stderr.on('data', (chunk: Buffer) => (errors += chunk.toString()));
