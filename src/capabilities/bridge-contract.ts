@@ -129,6 +129,9 @@ export type BridgeRequest<Method extends BridgeMethod = BridgeMethod> = Readonly
 /** Its `error`: one of the codes of C7 and a sentence for the model, without anything secret. */
 export const bridgeError = z.object({ code: z.enum(capabilityCodes), message: z.string().max(2_000) });
 
+/** Levels that an answer may be nested. */
+export const answerLevels = 64;
+
 /** The one JSON object on its standard output: exactly one of `result` and `error` (C2). */
 export const bridgeAnswer = z
   .object({

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import type { CapabilityCode } from '../core/codes.ts';
 import type { Log } from '../core/log.ts';
+import { isShallow } from '../core/is-shallow.ts';
 import { parseJson } from '../core/parse-json.ts';
 import { oneLine } from '../core/text.ts';
 import {
+  answerLevels,
   bridgeAnswer,
   bridgeResults,
   bridgeVersion,
@@ -94,6 +96,7 @@ function read<Method extends BridgeMethod>(
   if (text.trim() === '') return invalid('answered with nothing');
   const parsed = parseJson(text);
   if (parsed === undefined) return invalid('answered with something that is not one JSON object');
+  if (!isShallow(parsed, answerLevels)) return invalid(`answered with more than ${answerLevels} levels`);
   const answer = bridgeAnswer.safeParse(parsed);
   if (!answer.success) return invalid(`answered out of form: ${firstProblem(answer.error)}`);
   const { id: answered, result, error } = answer.data;

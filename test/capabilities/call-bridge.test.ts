@@ -48,7 +48,7 @@ test('C2 a bridge answers with one object, and is given nothing of the host but 
 
 for (const fault of [
   ...['silence', 'partial', 'two', 'array', 'huge', 'wrong id', 'wrong version', 'both', 'neither'],
-  ...['unknown code', 'no output', 'latin1'],
+  ...['unknown code', 'no output', 'latin1', 'nested'],
 ]) {
   test(`C2 ${fault}: capability_invalid_output`, async () => {
     const outcome = await call([fault]);
@@ -93,8 +93,9 @@ test('C2 a process that outlives its bridge and holds its output makes the answe
 test('C2 a process that a bridge leaves behind is ended with the call', async () => {
   const began = performance.now();
   const outcome = await call(['fork that stays']);
-  assert.equal(outcome.ok, true);
+  assert.ok(outcome.ok);
   assert.ok(performance.now() - began < 10_000);
+  await gone(Number(outcome.value.output['left']));
 });
 
 test('C7 a code that a provider may answer with is passed on with its sentence', async () => {

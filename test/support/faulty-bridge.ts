@@ -7,11 +7,12 @@ const { id } = JSON.parse(readFileSync(0, 'utf8')) as { id: string };
 const answer = (result: unknown = { output: { fine: true } }): string =>
   JSON.stringify({ version: 1, id, result });
 
-/** Something that stays behind and holds what is named. */
-function leaveBehind(stdio: 'inherit' | 'ignore', detached: boolean): void {
+/** Something that stays behind and holds what is named; gives its number. */
+function leaveBehind(stdio: 'inherit' | 'ignore', detached: boolean): number | undefined {
   const child = spawn('/bin/sleep', ['60'], { stdio: ['ignore', stdio, 'ignore'], detached });
   writeSync(2, `pid=${child.pid}\n`);
   child.unref();
+  return child.pid;
 }
 
 switch (fault) {
@@ -25,6 +26,9 @@ switch (fault) {
     break;
   case 'two':
     writeSync(1, `${answer()}\n${answer()}\n`);
+    break;
+  case 'nested':
+    writeSync(1, answer({ output: { a: 'x' } }).replace('"x"', `${'['.repeat(50_000)}${']'.repeat(50_000)}`));
     break;
   case 'array':
     writeSync(1, '[]');
@@ -43,7 +47,10 @@ switch (fault) {
   case 'both':
     writeSync(
       1,
-      JSON.stringify({ version: 1, id, result: { output: {} }, error: { code: 'x', message: '' } }),
+      JSON.stringify({
+        ...{ version: 1, id, result: { output: {} } },
+        error: { code: 'capability_not_found', message: '' },
+      }),
     );
     break;
   case 'neither':
@@ -80,8 +87,7 @@ switch (fault) {
     writeSync(1, answer());
     break;
   case 'fork that stays':
-    leaveBehind('ignore', false);
-    writeSync(1, answer());
+    writeSync(1, answer({ output: { left: leaveBehind('ignore', false) } }));
     break;
   case 'environment':
     writeSync(1, answer({ output: { environment: { ...process.env } } }));

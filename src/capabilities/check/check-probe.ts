@@ -1,8 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { systemClock } from '../../core/clock.ts';
+import { isShallow } from '../../core/is-shallow.ts';
 import { parseJson } from '../../core/parse-json.ts';
 import { oneLine } from '../../core/text.ts';
-import { bridgeAnswer, bridgeVersion, type BridgeMethod } from '../bridge-contract.ts';
+import { answerLevels, bridgeAnswer, bridgeVersion, type BridgeMethod } from '../bridge-contract.ts';
 import { bridgeEnvironment } from '../bridge-environment.ts';
 import type { BridgeProvider } from '../call-bridge.ts';
 import { hashJson } from '../canonical-json.ts';
@@ -113,7 +114,9 @@ export function createProbe(
       return fault(`the process ended with exit code ${process.code}${words(process.complaint)}`);
     const text = process.output.toString('utf8');
     if (text.trim() === '') return fault('it wrote nothing on standard output');
-    const answer = bridgeAnswer.safeParse(parseJson(text));
+    const parsed = parseJson(text);
+    if (!isShallow(parsed, answerLevels)) return fault(`the answer has more than ${answerLevels} levels`);
+    const answer = bridgeAnswer.safeParse(parsed);
     if (!answer.success) return fault(formProblem(text));
     const { id, result, error } = answer.data;
     if (id !== idOf(input))

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { isShallow } from '../../core/is-shallow.ts';
 import { oneLine } from '../../core/text.ts';
 import { cleanSchema } from './clean-schema.ts';
 import { strangerText } from './stranger-text.ts';
@@ -78,11 +79,6 @@ export function readDefinition(raw: unknown): ReadDefinition {
 function refused(raw: unknown, problem: string): ReadDefinition {
   const name = z.object({ name: z.string() }).safeParse(raw);
   return { ok: false, name: name.success ? oneLine(name.data.name, 100) : '', problem };
-}
-
-function isShallow(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((item) => isShallow(item, levels - 1));
 }
 
 /** The order of keys says nothing. */
