@@ -4,37 +4,15 @@ import type { Clock } from '../core/clock.ts';
 import { chatIdOf, conversationKey, type Conversation } from '../core/conversation.ts';
 import { listsId } from '../core/chat-id.ts';
 import type { Log } from '../core/log.ts';
-import type { Requester } from '../core/tool.ts';
+import type { HandOver } from '../core/tool.ts';
 import { waitWithin } from '../core/wait-within.ts';
 import type { Ask, JsonValue } from '../stores/asks.ts';
 import type { Store } from '../stores/store.ts';
 import type { AuditEvent } from './audit/audit-event.ts';
 import type { Audit } from './audit/create-audit.ts';
-import { describeCall } from './describe-call.ts';
-import type { StandingRule, StandingRules } from './standing-rules.ts';
+import { createApprovalQuestion, type AskedCall } from './approval-question.ts';
+import type { StandingRules } from './standing-rules.ts';
 import { partKey, type Voice } from './voice.ts';
-
-/** A call that a person is to agree to. */
-export type AskedCall = Readonly<{
-  tool: string;
-  /** Which one of that name: see `Tool`. */
-  edition?: string;
-  input: unknown;
-  /** The skill whose run calls; absent for the main agent. */
-  skill?: string;
-  /** Hash of that skill's files, as far as they count for what the call does. */
-  files?: string;
-  /** What "Always" would allow from now on; absent where it may not. */
-  standing?: StandingRule;
-  /** Why it is asked, where that is not plain. */
-  because?: string;
-  requester: Requester;
-  /** Transcript and call that wait. */
-  transcript: string;
-  toolUseId: string;
-  /** The run that waits, by its id. */
-  run?: string;
-}>;
 
 export type Approval =
   | Readonly<{ kind: 'approved'; by: string }>
@@ -51,8 +29,15 @@ export const askAnswers = ['approve', 'deny', 'always'] as const;
 export type AskAnswer = (typeof askAnswers)[number];
 
 export type Approvals = Readonly<{
-  /** Asks in the conversation of a call, once for the same call however often it is made, and waits. */
-  request(call: AskedCall, signal: AbortSignal, patienceMs?: number): Promise<Approval>;
+  /**
+   * Asks in the conversation of a call, once for the same call however often it is made, and waits. What is too long for one
+   * message is handed over whole as a file, or where that can't be in several messages: it is never cut.
+   */
+  request(
+    call: AskedCall,
+    signal: AbortSignal,
+    how?: Readonly<{ patienceMs?: number; handOver?: HandOver }>,
+  ): Promise<Approval>;
   /** Somebody's answer, by press or text. Counts once, and only from the requester or an approver. */
   answer(
     id: string,
@@ -81,46 +66,47 @@ export function createApprovals(options: {
   log: Log;
 }): Approvals {
   const { store, voice, approvers, rules, audit, canAsk, clock, log } = options;
+  const question = createApprovalQuestion(voice);
 
-  async function request(call: AskedCall, signal: AbortSignal, patienceMs?: number): Promise<Approval> {
-    const { conversation, sender } = call.requester;
-    if (!canAsk(conversation)) return { kind: 'nobody' };
+  const request: Approvals['request'] = async (call, signal, { patienceMs, handOver } = {}) => {
+    if (!canAsk(call.requester.conversation)) return { kind: 'nobody' };
     const id = idOf(call);
+    const until = patienceMs === undefined ? undefined : clock.now() + patienceMs;
+    if (!(await isAsked(id))) await ask(id, call, handOver);
+    if (call.run !== undefined) await store.signals.send('asking', call.run);
+    return wait(id, signal, until);
+  };
+
+  /** Whether a call that is made again has nothing to ask: that was seen, or is over. */
+  async function isAsked(id: string): Promise<boolean> {
+    const known = await store.asks.find(id);
+    if (known?.state !== 'open') return known !== undefined;
+    return (await store.outbox.receipt(textOf(known.payload['message']))) !== undefined;
+  }
+
+  async function ask(id: string, call: AskedCall, handOver: HandOver | undefined): Promise<void> {
+    const { tool, skill, standing, requester, transcript, toolUseId } = call;
+    const outbox = await question(id, call, handOver);
     const now = clock.now();
-    const outbox = rowsOf(id, call);
-    // The last piece has the buttons, which are to go when it is settled.
-    const message = outbox.at(-1)?.key ?? '';
     await store.asks.add({
       id,
       kind: 'approval',
-      conversation,
-      requester: sender,
-      transcript: call.transcript,
-      toolUseId: call.toolUseId,
+      conversation: requester.conversation,
+      requester: requester.sender,
+      transcript,
+      toolUseId,
       payload: {
-        tool: call.tool,
-        message,
-        ...(call.skill === undefined ? {} : { skill: call.skill }),
-        ...(call.standing === undefined ? {} : { standing: call.standing }),
+        tool,
+        // The last piece has the buttons, which are to go when it is settled.
+        message: outbox.at(-1)?.key ?? '',
+        ...(skill === undefined ? {} : { skill }),
+        ...(standing === undefined ? {} : { standing }),
       },
       askedAt: now,
       expiresAt: now + answerWithinMs,
     });
-    const first = await store.asks.find(id);
-    if (first?.state === 'open') await store.commit({ outbox });
-    if (call.run !== undefined) await store.signals.send('asking', call.run);
-    return wait(id, signal, patienceMs === undefined ? undefined : now + patienceMs);
-  }
-
-  function rowsOf(id: string, call: AskedCall): ReturnType<Voice['rows']> {
-    const because = call.because === undefined ? '' : `\n\n${call.because}`;
-    const text = `${describeCall(call.tool, call.input, call.skill)}${because}\n\nApprove it within 5 minutes? Buttons, or \`yes ${id}\` / \`no ${id}\`${call.standing === undefined ? '' : ` / \`always ${id}\``}.`;
-    const buttons = [
-      { label: 'Approve', action: `ask:${id}:approve` },
-      { label: 'Deny', action: `ask:${id}:deny` },
-      ...(call.standing === undefined ? [] : [{ label: 'Always', action: `ask:${id}:always` }]),
-    ];
-    return voice.rows(call.requester.conversation, `ask:${id}`, text, { buttons });
+    // It may have been stopped, or asked by another process, meanwhile.
+    if ((await store.asks.find(id))?.state === 'open') await store.commit({ outbox });
   }
 
   async function wait(id: string, signal: AbortSignal, until: number | undefined): Promise<Approval> {

@@ -4,11 +4,13 @@ import type { Decision } from '../core/decision.ts';
 import { isSensitive } from '../core/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
+import type { HandOver } from '../core/tool.ts';
 import { hashSkill } from '../skills/hash-skill.ts';
 import type { Store } from '../stores/store.ts';
 import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
 import { decidePolicy } from '../tools/policy.ts';
-import type { Approval, Approvals, AskedCall } from './approvals.ts';
+import type { AskedCall } from './approval-question.ts';
+import type { Approval, Approvals } from './approvals.ts';
 import type { Live } from './live.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import type { StandingRule, StandingRules } from './standing-rules.ts';
@@ -45,9 +47,10 @@ export function createJudgeCalls(options: {
   approvals: Approvals;
   rules: Pick<StandingRules, 'covers'>;
   outside: Pick<OutsideTools, 'mayCall'>;
+  handOver: HandOver;
   store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }>;
 }) {
-  const { live, approvals, rules, outside } = options;
+  const { live, approvals, rules, outside, handOver } = options;
   const { transcripts } = options.store;
 
   /** Whether a call could carry out what it was not meant to: it reaches outside, and what it knows is private (S7). */
@@ -109,7 +112,7 @@ export function createJudgeCalls(options: {
         ...(run === undefined ? {} : { run }),
       };
       const answer = await waiting(() =>
-        approvals.request(asked, signal, later === undefined ? undefined : patienceMs),
+        approvals.request(asked, signal, { handOver, ...(later === undefined ? {} : { patienceMs }) }),
       );
       if (answer.kind === 'unanswered' && later !== undefined)
         return { allowed: false, instead: await later(call) };

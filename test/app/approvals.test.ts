@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createApprovals, type AskedCall } from '../../src/app/approvals.ts';
+import type { AskedCall } from '../../src/app/approval-question.ts';
+import { createApprovals } from '../../src/app/approvals.ts';
 import { describeCall } from '../../src/app/describe-call.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -54,9 +55,9 @@ test('T8 another input, or other files of the skill, is another question', async
   const { store, approvals } = await setUp();
   const signal = new AbortController().signal;
   for (const one of [call, { ...call, input: { command: 'rm -r .' } }, { ...call, files: 'changed' }])
-    assert.deepEqual(await approvals.request(one, signal, 0), { kind: 'unanswered' });
+    assert.deepEqual(await approvals.request(one, signal, { patienceMs: 0 }), { kind: 'unanswered' });
   assert.equal((await store.asks.open(conversation)).length, 3);
-  await approvals.request(call, signal, 0);
+  await approvals.request(call, signal, { patienceMs: 0 });
   assert.equal((await store.asks.open(conversation)).length, 3);
   await store.close();
 });

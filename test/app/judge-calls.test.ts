@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createJudgeCalls } from '../../src/app/judge-calls.ts';
-import type { AskedCall } from '../../src/app/approvals.ts';
+import type { AskedCall } from '../../src/app/approval-question.ts';
 import type { Live } from '../../src/app/live.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
@@ -10,6 +10,7 @@ import type { Marks } from '../../src/core/marks.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
 import { openStore } from '../../src/stores/open-store.ts';
+import { noHandOver } from '../support/no-files.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { toolContext } from '../support/tool-context.ts';
 
@@ -55,6 +56,7 @@ async function setUp(marked: Readonly<Record<string, readonly (Marks | undefined
       },
     } as never,
     rules: { covers: async () => true },
+    handOver: noHandOver,
     outside: { mayCall: async () => ({ allowed: true }) },
     store,
   });

@@ -8,6 +8,7 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { OutsideAccess, OutsideTool } from '../../src/core/outside-tool.ts';
 import { defineTool, readOnly, type Requester, type Tool } from '../../src/core/tool.ts';
+import { noHandOver } from '../support/no-files.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { inAGroup, toolContext } from '../support/tool-context.ts';
 
@@ -91,6 +92,7 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
         return { kind: 'approved', by: 'telegram:42' };
       },
     } as never,
+    handOver: noHandOver,
     rules: { covers: async () => false },
     outside: { mayCall },
     store: { transcripts: { read: async () => ({ entries: [], damaged: 0 }) } },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
+import { callSteps } from '../support/call-steps.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import type { SentMessage } from '../support/telegram-server/room.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
@@ -63,6 +64,29 @@ test('T8 Deny is TOOL_POLICY_DENIED; a later press changes nothing', async (t) =
   await ann.dm.nextMessage(/It says: the person said no/);
   ann.says(`yes ${codeOf(question)}`);
   await ann.dm.nextMessage(/^Denied by/);
+});
+
+test('T8 what is too long for one message is attached whole as a file, escaped; the message says how it begins', async (t) => {
+  const content = `first line \u202e\n${'x'.repeat(9_000)}\nlast line`;
+  const set = await startWholeBot(t, {
+    toml: toml + confirm,
+    skills: { report: '---\nname: report\ndescription: Makes reports.\n---\nMake one.\n' },
+    script: callSteps([{ name: 'write_file', input: { path: 'a.txt', content } }]),
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('/report');
+  const { file } = await ann.dm.nextFile('what-is-asked.txt');
+  const whole = file.bytes.toString();
+  assert.match(whole, /`path`\n\n```\na\.txt\n```/);
+  assert.ok(whole.includes(`first line \\u{202e}\n${'x'.repeat(9_000)}\nlast line`));
+  const question = await ann.dm.nextMessage(/wants to use.*write_file/s);
+  assert.match(question.text, /a\.txt.*content: 9023 characters, whole in what-is-asked\.txt.*first line/s);
+  assert.deepEqual(question.buttons, ['Approve', 'Deny', 'Always']);
+  ann.presses(question.id, 'Approve');
+  await ann.dm.nextMessage('All done.');
+  await set.telegram.until('the question says so', () =>
+    ann.dm.sent().find(({ id, text }) => id === question.id && text.startsWith('Approved by')),
+  );
 });
 
 test('T8 only the requester or an approver may answer, in a group too; anybody else changes nothing', async (t) => {
