@@ -6,8 +6,8 @@ import { openStore } from '../../src/stores/open-store.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { makeMessage } from '../support/make-message.ts';
 
-const messages = 1_000;
-const threads = 40;
+const messages = 250;
+const threads = 20;
 const runs = Math.max(1, Math.round(Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200) / 100));
 
 type Delivery = Readonly<{ message: Message; answerAfter: boolean }>;
