@@ -19,6 +19,7 @@ const runOf = ({ system }: MessagesRequest): string | undefined =>
 
 test('U3 U7 S2 commands of a run know the env of their own skill and of no other, chained or before, and no model sees a value', async (t) => {
   const { telegram, messages } = await startWholeBot(t, {
+    sandbox: 'auto',
     toml,
     skills: { outer: skill('outer', 'Bash, use_skill'), inner: skill('inner', 'Bash') },
     script: (body) => {

@@ -40,7 +40,11 @@ function codeOf({ text }: SentMessage): string {
 }
 
 test('T8 a call that needs a yes is asked for with buttons, and Approve has it made', async (t) => {
-  const { telegram } = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const { telegram } = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + confirm,
+    script: roller,
+  });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('roll');
   const question = await ann.dm.nextMessage(asked);
@@ -56,7 +60,11 @@ test('T8 a call that needs a yes is asked for with buttons, and Approve has it m
 });
 
 test('T8 Deny is TOOL_POLICY_DENIED; a later press changes nothing', async (t) => {
-  const { telegram } = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const { telegram } = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + confirm,
+    script: roller,
+  });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('roll');
   const question = await ann.dm.nextMessage(asked);
@@ -91,6 +99,7 @@ test('T8 what is too long for one message is attached whole as a file, escaped; 
 
 test('T8 only the requester or an approver may answer, in a group too; anybody else changes nothing', async (t) => {
   const set = await startWholeBot(t, {
+    sandbox: 'auto',
     toml: `${toml}[policy]\nmoderate = "confirm"\napprovers = ["telegram:4711"]\n`,
     script: roller,
   });
@@ -111,7 +120,11 @@ test('T8 only the requester or an approver may answer, in a group too; anybody e
 });
 
 test('T8 `yes CODE` as text works where buttons do not', async (t) => {
-  const { telegram } = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const { telegram } = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + confirm,
+    script: roller,
+  });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('roll');
   ann.says(`yes ${codeOf(await ann.dm.nextMessage(asked))}`);
@@ -119,7 +132,11 @@ test('T8 `yes CODE` as text works where buttons do not', async (t) => {
 });
 
 test('T8 Q5 what is asked survives a restart: asked once, answered after it', async (t) => {
-  const set = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const set = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + confirm,
+    script: roller,
+  });
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('roll');
   const question = await ann.dm.nextMessage(asked);
@@ -131,7 +148,11 @@ test('T8 Q5 what is asked survives a restart: asked once, answered after it', as
 });
 
 test('T8 Q4 /stop ends what is asked, and a late answer hears so', async (t) => {
-  const { telegram } = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const { telegram } = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + confirm,
+    script: roller,
+  });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('roll');
   const question = await ann.dm.nextMessage(asked);
@@ -150,7 +171,11 @@ test('T8 Q4 /stop ends what is asked, and a late answer hears so', async (t) => 
 });
 
 test('T8 policy judges again after the press: what was forbidden meanwhile is not done', async (t) => {
-  const set = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const set = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + confirm,
+    script: roller,
+  });
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('roll');
   const question = await ann.dm.nextMessage(asked);
@@ -163,14 +188,22 @@ test('T8 policy judges again after the press: what was forbidden meanwhile is no
 test('T8 a rule that denies stands before the level and before other rules', async (t) => {
   const rules =
     '[[policy.rules]]\ntool = "skills_*"\naction = "allow"\n[[policy.rules]]\nskill = "dice"\ntool = "skills_run_script"\naction = "deny"\n';
-  const { telegram } = await startWholeBot(t, { toml: toml + rules, script: roller });
+  const { telegram } = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + rules,
+    script: roller,
+  });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('roll');
   await ann.dm.nextMessage(/It says: /);
 });
 
 test('T8 Always stands for this tool, skill and files, person and chat, over a restart, until it is revoked', async (t) => {
-  const set = await startWholeBot(t, { toml: toml + confirm, script: roller });
+  const set = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + confirm,
+    script: roller,
+  });
   const ann = set.telegram.person({ name: 'Ann' });
   const bob = set.telegram.person({ name: 'Bob' });
   ann.says('roll');
@@ -201,7 +234,11 @@ test('T8 Always stands for this tool, skill and files, person and chat, over a r
 
 test('T8 Always is not offered, and `always CODE` not taken, where a rule of the operator asks each time or a call is critical', async (t) => {
   const rule = '[[policy.rules]]\ntool = "skills_run_script"\naction = "confirm"\n';
-  const { telegram } = await startWholeBot(t, { toml: `${toml}${rule}`, script: roller });
+  const { telegram } = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: `${toml}${rule}`,
+    script: roller,
+  });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('roll');
   const question = await ann.dm.nextMessage(asked);
@@ -214,7 +251,12 @@ test('T8 Always is not offered, and `always CODE` not taken, where a rule of the
 
 test('T8 a change of the skill’s files ends what Always allowed', async (t) => {
   const script = '---\nname: dice\ndescription: Rolls.\n---\nRoll.\n';
-  const set = await startWholeBot(t, { toml: toml + confirm, script: roller, skills: { dice: script } });
+  const set = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml + confirm,
+    script: roller,
+    skills: { dice: script },
+  });
   const folder = path.join(set.home, 'workspace', 'skills', 'dice', 'scripts');
   await mkdir(folder);
   await writeFile(path.join(folder, 'roll.sh'), 'echo 1\n');
@@ -230,7 +272,12 @@ test('T8 a change of the skill’s files ends what Always allowed', async (t) =>
 });
 
 test('T8 H3 a press that Telegram will not have acknowledged counts all the same: the message is edited, the call made', async (t) => {
-  const { telegram, log } = await startWholeBot(t, { flood: false, toml: toml + confirm, script: roller });
+  const { telegram, log } = await startWholeBot(t, {
+    sandbox: 'auto',
+    flood: false,
+    toml: toml + confirm,
+    script: roller,
+  });
   const ann = telegram.person({ name: 'Ann' });
   const method = 'answerCallbackQuery';
   const description = 'Bad Request: query is too old and response timeout expired or query ID is invalid';
@@ -254,6 +301,7 @@ test('T8 H3 a press that Telegram will not have acknowledged counts all the same
 
 test('T8 H4 a press whose acknowledgement never reaches Slack counts all the same: the message is edited, the call made', async (t) => {
   const { slack, log } = await startWholeBot(t, {
+    sandbox: 'auto',
     toml: toml + confirm,
     script: roller,
     channels: ['slack'],

@@ -28,7 +28,11 @@ async function eventsOf({ bot }: WholeBot): Promise<readonly Record<string, unkn
 }
 
 test('L6 T8 a call, who agreed to it, its run and what was out of bounds stand in the audit, which is whole', async (t) => {
-  const set = await startWholeBot(t, { toml, script: roller });
+  const set = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml,
+    script: roller,
+  });
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('roll');
   const question = await ann.dm.nextMessage(/wants to use/);
@@ -61,6 +65,7 @@ test('L6 T8 a call, who agreed to it, its run and what was out of bounds stand i
 
 test('L6 refusals, changes of config and skills, and with [audit] arguments the redacted arguments', async (t) => {
   const set = await startWholeBot(t, {
+    sandbox: 'auto',
     toml: `${toml}[audit]\narguments = true\n`,
     script: roller,
     skills: { extra: '---\nname: extra\ndescription: More.\n---\nMore.\n' },

@@ -16,6 +16,7 @@ const runResults = ({ messages }: WholeBot): readonly string[] =>
 
 test('T2 T12 T13 on Telegram a run writes a file and sends it; the main agent learns what was delivered', async (t) => {
   const bot = await startWholeBot(t, {
+    sandbox: 'auto',
     toml,
     skills,
     script: callSteps([
@@ -47,6 +48,7 @@ test('T2 T12 T13 on Telegram a run writes a file and sends it; the main agent le
 
 test('T12 H4 on Slack a file arrives in the thread of the question, once, marked with its key', async (t) => {
   const bot = await startWholeBot(t, {
+    sandbox: 'auto',
     toml,
     skills,
     channels: ['slack'],
@@ -75,6 +77,7 @@ test('T12 H4 on Slack a file arrives in the thread of the question, once, marked
 
 test('T10 what is in the conversation folder is there for the next run and for the main agent, and for no other conversation', async (t) => {
   const bot = await startWholeBot(t, {
+    sandbox: 'auto',
     toml: `${toml}[agent]\ntools = ["use_skill", "send_file", "read_file", "list_files"]\n`,
     skills,
     script: (request) => {
@@ -119,6 +122,7 @@ test('T10 what is in the conversation folder is there for the next run and for t
 
 test('T2 T4 T5 with bash in [agent] tools the main agent runs commands: its conversation’s folder, a scratch that is gone, no network', async (t) => {
   const bot = await startWholeBot(t, {
+    sandbox: 'auto',
     toml: `${toml}[agent]\ntools = ["use_skill", "skills_load", "bash", "read_file"]\n`,
     skills: { git: '---\nname: git\ndescription: Git.\nallowed-tools: Bash(cat:*)\n---\nUse it.\n' },
     script: stepsOf(
@@ -152,6 +156,7 @@ test('T2 T4 T5 with bash in [agent] tools the main agent runs commands: its conv
 
 test('T12 a limit of the platform is said to the person, and the conversation goes on', async (t) => {
   const bot = await startWholeBot(t, {
+    sandbox: 'auto',
     toml,
     skills,
     script: callSteps([
@@ -173,6 +178,7 @@ test('T12 a limit of the platform is said to the person, and the conversation go
 
 test('Q12 T10 forgetting a person removes the folder of their direct message', async (t) => {
   const bot = await startWholeBot(t, {
+    sandbox: 'auto',
     toml: `${toml}[access.telegram]\ngroup_users = ["*"]\n`,
     skills,
     script: callSteps([{ name: 'write_file', input: { path: '/chat/diary.txt', content: 'secret' } }]),

@@ -18,7 +18,10 @@ test('D6 D7 a running bot tells its owner of a source, takes in what is agreed t
     'greet/scripts/words.sh': 'word=Salve\n',
   });
   const config = `[bot]\nowner = ["telegram:1001"]\n[[skills.sources]]\npath = "${source}"\n[skills]\nauto_sync = `;
-  const first = await startWholeBot(t, { toml: `${config}false\n` });
+  const first = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: `${config}false\n`,
+  });
   const owner = first.telegram.person({ name: 'Olga', id: 1001 });
   owner.says('/whoami');
   await owner.dm.nextMessage(/owner/);

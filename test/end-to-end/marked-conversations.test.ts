@@ -52,7 +52,12 @@ const obedient: NonNullable<WholeBotOptions['script']> = (body) => {
 const question = /wants to use.*web_fetch.*reaches outside/s;
 
 test('S7 after a sensitive skill has answered a fetch is asked for, over a rule and without Always; a typed address is not; /new ends it', async (t) => {
-  const { telegram } = await startWholeBot(t, { flood: false, toml: toml + rule, script: obedient, skills });
+  const { telegram } = await startWholeBot(t, {
+    flood: false,
+    toml: toml + rule,
+    script: obedient,
+    skills,
+  });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('fetch it');
   await ann.dm.nextMessage('Fetched, in a way.');
@@ -107,7 +112,12 @@ test('S7 an address that was forwarded, or differs from the typed one, is asked 
 });
 
 test('S7 the mark goes into runs and comes out of them, and survives a restart', async (t) => {
-  const set = await startWholeBot(t, { flood: false, toml, script: obedient, skills });
+  const set = await startWholeBot(t, {
+    flood: false,
+    toml,
+    script: obedient,
+    skills,
+  });
   const ann = set.telegram.person({ name: 'Ann' });
   const refused = async (what: string): Promise<void> => {
     ann.says(what);
@@ -178,6 +188,7 @@ test('S7 a skill that a person started marks, and one that config calls sensitiv
 test('S7 a sensitive skill may use its script again and again; once another one has answered it is asked for', async (t) => {
   const mail = 'sensitive: true\nnetwork: [mail.example.org]\n';
   const { telegram, home } = await startWholeBot(t, {
+    sandbox: 'auto',
     flood: false,
     toml: `${toml}[policy]\ndangerous = "allow"\ncritical = "allow"\n`,
     skills: { ...skills, mail: skill('mail', mail) },

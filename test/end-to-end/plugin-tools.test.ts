@@ -80,7 +80,10 @@ test('X1 X7 chat_types and users of a plugin: who may not use its tools is offer
 test('X6 G3 a plugin that is switched off is gone at once; one that is new waits for a restart, and that is said', async (t) => {
   const one = await makePlugin(t, onePlugin("name: 'one_thing'"));
   const two = await makePlugin(t, onePlugin("name: 'two_thing'", { name: 'two' }));
-  const bot = await startWholeBot(t, { toml: base + listed(one), script: calling('one_thing') });
+  const bot = await startWholeBot(t, {
+    toml: base + listed(one),
+    script: calling('one_thing'),
+  });
   const ann = bot.telegram.person({ name: 'Ann' });
   ann.says('hello');
   await ann.dm.nextMessage(/answered/);
@@ -207,7 +210,12 @@ test('X4 T13 T10 a tool has the files of its call, by paths as models and comman
         return '';
       }`),
   );
-  const bot = await startWholeBot(t, { toml: base + listed(folder), skills, script: calling('files') });
+  const bot = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: base + listed(folder),
+    skills,
+    script: calling('files'),
+  });
   const ann = bot.telegram.person({ name: 'Ann', id: 1001 });
   ann.says('hello');
   await ann.dm.nextMessage(/answered/);

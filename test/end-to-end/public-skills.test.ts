@@ -58,6 +58,7 @@ test(
   async (t) => {
     const rows = { title: 'Trip', columns: ['what', 'EUR'], rows: [['Train', 89.5]], total: ['EUR'] };
     const bot = await startWholeBot(t, {
+      sandbox: 'auto',
       toml: config,
       channels: ['telegram', 'slack'],
       script: model('workbook', [
@@ -102,6 +103,7 @@ test(
     });
     t.after(() => api.close());
     const bot = await startWholeBot(t, {
+      sandbox: 'auto',
       toml: `${config}[skills.tide-times]
 network = ["api.tidewatch.test"]
 TIDEWATCH_URL = "${api.url('', 'api.tidewatch.test')}"
@@ -140,6 +142,7 @@ test(
   async (t) => {
     const subjects = ['feat: tides on Slack', 'fix: a comma'];
     const bot = await startWholeBot(t, {
+      sandbox: 'auto',
       toml: config,
       channels: ['telegram', 'slack'],
       script: model('release-notes', [
@@ -188,6 +191,7 @@ test(
 
 test('R5 R6 P3 where no program of the system runs, what a public skill cannot do is said plainly, with the way to it', async (t) => {
   const bot = await startWholeBot(t, {
+    sandbox: 'auto',
     toml: `${config}[sandbox]\nmode = "virtual"\n`,
     channels: ['telegram', 'slack'],
     script: model('workbook', [

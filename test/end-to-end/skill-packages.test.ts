@@ -28,6 +28,7 @@ test(
   { skip: bubblewrapHere.skip },
   async (t) => {
     const set = await startWholeBot(t, {
+      sandbox: 'auto',
       toml: '[access]\ndm = "open"\n',
       skills: { parcels, plain },
       script: [call, 'It is not there yet.', 'Now it is.'],
@@ -51,6 +52,7 @@ test(
 
 test('P3 U1 in the virtual sandbox no package counts, whatever the host has, and the way to a better one is told', async (t) => {
   const set = await startWholeBot(t, {
+    sandbox: 'auto',
     toml: '[access]\ndm = "open"\n[sandbox]\nmode = "virtual"\n',
     skills: { parcels, plain },
     script: [call, 'Sorry.'],

@@ -13,7 +13,11 @@ const toolsOf = (body: { tools?: readonly unknown[] }): readonly string[] =>
   (body.tools ?? []).map((tool) => String((tool as { name?: unknown }).name)).sort();
 
 test('D9 the owner asks for a skill in a direct message, reads it whole, enables it by a button, and it works at once', async (t) => {
-  const set = await startWholeBot(t, { toml: owned, script: skillWritingModel() });
+  const set = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: owned,
+    script: skillWritingModel(),
+  });
   const { telegram, messages } = set;
   const olga = telegram.person({ name: 'Olga', id: 1001 });
   olga.says('please learn to greet people');
@@ -98,7 +102,10 @@ test('D9 who asks is not who decides: owners and approvers are asked, a press of
 
 test('D9 a change that the bot makes is off until it is enabled; discarded, what was enabled before is back', async (t) => {
   const louder = { ...greetSkill, content: greetSkill.content.replace('Run `', 'Shout. Run `') };
-  const set = await startWholeBot(t, { toml: owned, script: skillWritingModel(louder) });
+  const set = await startWholeBot(t, {
+    toml: owned,
+    script: skillWritingModel(louder),
+  });
   const { telegram } = set;
   const olga = telegram.person({ name: 'Olga', id: 1001 });
   olga.says('learn to greet');

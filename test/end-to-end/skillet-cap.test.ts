@@ -30,6 +30,7 @@ test(
   async (t) => {
     const { command } = await openTallyProvider(t);
     const bot = await startWholeBot(t, {
+      sandbox: 'auto',
       flood: false,
       toml: `[access]\ndm = "open"\n[skills]\nbundled = false\n[bot]\nshutdown_seconds = 1\n[capabilities.providers.tally]\ncommand = ${JSON.stringify(command)}\n`,
       script: obedient,

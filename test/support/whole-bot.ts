@@ -44,6 +44,8 @@ export type WholeBotOptions = Readonly<{
   flood?: boolean;
   /** Where hosts lead that skills may reach. */
   reach?: SandboxReach;
+  /** `auto` for commands that are to run as on a server; otherwise they run in memory, and nothing is tried at the start. `toml` may say its own. */
+  sandbox?: 'auto';
 }>;
 
 export async function startWholeBot(t: TestContext, options: WholeBotOptions = {}): Promise<WholeBot> {
@@ -78,6 +80,7 @@ export async function startWholeBot(t: TestContext, options: WholeBotOptions = {
               `[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"`,
             ]),
         more,
+        ...(options.sandbox === 'auto' || more.includes('[sandbox]') ? [] : ['[sandbox]\nmode = "virtual"']),
       ].join('\n'),
       { mode: 0o600 },
     );
