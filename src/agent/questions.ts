@@ -29,6 +29,7 @@ export type Questions = Readonly<{
 /** Unanswered for so long, the run is not gone on with (U14). */
 const answerWithinMs = 30 * 60_000;
 const toolName = 'ask_person';
+const input = z.object({ question: z.string().trim().min(1).max(2_000) });
 
 export function createQuestions(options: {
   store: Readonly<{ asks: Store['asks']; transcripts: Pick<Store['transcripts'], 'read'> }>;
@@ -53,7 +54,7 @@ export function createQuestions(options: {
         name: toolName,
         description:
           'Asks the person you work for what only they can know or decide. You go on when they have answered: ask everything at once.',
-        input: z.object({ question: z.string().trim().min(1).max(2_000) }),
+        input,
         // It is asked once however often the call is made; calls after it wait for the answer.
         traits: { ...readOnly, sideEffects: true },
         risk: 'safe',

@@ -167,7 +167,7 @@ export function defineTool<Input extends z.ZodType, Settings extends z.ZodObject
 export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObject = z.ZodObject>(
   definition: ToolDefinition<Input, Settings>,
 ): (run: Run<Input, Settings>) => Tool {
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(definition.input, { io: 'input' });
+  const inputSchema = jsonSchemaOf(definition.input);
   const settings = definition.settings === undefined ? undefined : toolSettings(definition.settings);
   return (run) =>
     Object.freeze({
@@ -189,6 +189,17 @@ export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObjec
         return run(parsed.data, { ...context, settings: set.values as z.output<Settings> });
       },
     });
+}
+
+const jsonSchemas = new WeakMap<z.ZodType, Tool['inputSchema']>();
+
+/** Of one zod schema it is made once: tools that are made anew each turn share theirs. */
+function jsonSchemaOf(input: z.ZodType): Tool['inputSchema'] {
+  const known = jsonSchemas.get(input);
+  if (known !== undefined) return known;
+  const { $schema: _, ...made } = z.toJSONSchema(input, { io: 'input' });
+  jsonSchemas.set(input, made);
+  return made;
 }
 
 function notSet(name: string, problems: readonly SettingProblem[]): string {

@@ -10,6 +10,8 @@ import { parseSimpleCommand } from '../simple-command.ts';
 import type { RunScript } from './skills-run-script.ts';
 import { answerCommand, commandOutputLimit, secretsIn, type CapOf } from './command-answer.ts';
 
+const input = z.object({ command: z.string().min(1) });
+
 /** Bytes of a command: Linux takes no argument of more than 128 KiB. */
 const commandLimit = 100_000;
 
@@ -47,7 +49,7 @@ export function bashTool(options: {
   return defineTool({
     name: 'bash',
     description: `Runs ${simple() ? 'one simple command' : 'a shell command'} in a sandbox. Folders: ${folders.join(', ')}.`,
-    input: z.object({ command: z.string().min(1) }),
+    input,
     traits: {
       sideEffects: true,
       idempotent: false,

@@ -22,12 +22,14 @@ export function createSkillsReadFile(): (visible: () => readonly Skill[]) => Too
     });
 }
 
+const ownFile = z.object({ path: filePath });
+
 /** `skills_read_file {path}` in a run: its own skill's files and no other's (R1). */
 export function ownSkillReadFileTool(skill: Skill): Tool {
   return defineTool({
     name: 'skills_read_file',
     description: 'Reads a text file of this skill.',
-    input: z.object({ path: filePath }),
+    input: ownFile,
     traits: readOnly,
     run: async ({ path }) => readFile(skill, path),
   });

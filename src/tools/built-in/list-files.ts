@@ -5,13 +5,15 @@ import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import { listInside, type ListedFile, type Listing } from '../../files/list-inside.ts';
 import { absent, findPlace, type Place, type Places } from '../../files/places.ts';
 
+const input = z.object({ path: z.string().optional() });
+
 /** `list_files {path?}`: files and folders from the places that are seen here; without a path those of run and conversation (T13). */
 export function listFilesTool(places: Places): Tool {
   const where = places.map(({ seen: [name] }) => name).join(', ');
   return defineTool({
     name: 'list_files',
     description: `Lists files in ${where}.`,
-    input: z.object({ path: z.string().optional() }),
+    input,
     traits: { ...readOnly, requiresFilesystem: true },
     run: async ({ path }) => (path === undefined || path === '/' ? listAll(places) : listOne(places, path)),
   });

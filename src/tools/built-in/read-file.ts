@@ -5,13 +5,15 @@ import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import { absent, findPlace, openIn, readOfSkill, type Places } from '../../files/places.ts';
 import { asText, readBytes, textLimit } from '../../files/read-text.ts';
 
+const input = z.object({ path: z.string() });
+
 /** `read_file {path}`: a text file of at most 200,000 bytes from the places that are seen here (T13); a relative path means the first of them, then the skill. */
 export function readFileTool(places: Places): Tool {
   const where = places.map(({ seen: [name] }) => name).join(', ');
   return defineTool({
     name: 'read_file',
     description: `Reads a text file from ${where}.`,
-    input: z.object({ path: z.string() }),
+    input,
     traits: { ...readOnly, requiresFilesystem: true },
     run: async ({ path }) => read(places, path),
   });

@@ -4,6 +4,8 @@ import { fail, succeed } from '../../core/envelope.ts';
 import { defineTool, type Artifact, type Tool } from '../../core/tool.ts';
 import { absent, findPlace, openIn, readOfSkill, type Places } from '../../files/places.ts';
 
+const input = z.object({ path: z.string(), caption: z.string().max(4_000).optional() });
+
 /** Bytes of a skill's own file. */
 const skillFileLimit = 50_000_000;
 
@@ -16,7 +18,7 @@ export function sendFileTool(places: Places): Tool {
   return defineTool({
     name: 'send_file',
     description: `Sends a file from ${where} to the person, in this conversation.`,
-    input: z.object({ path: z.string(), caption: z.string().max(4_000).optional() }),
+    input,
     traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
     risk: 'moderate',
     async run({ path, caption }, { artifact }) {

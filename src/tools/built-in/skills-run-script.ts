@@ -32,6 +32,11 @@ export type RunScriptOptions = Readonly<{
   cap?: CapOf;
 }>;
 
+const input = z.object({
+  path: z.string().describe('relative to the skill, such as scripts/run.sh'),
+  args: z.array(z.string()).max(1_000).default([]),
+});
+
 /** `skills_run_script {path, args}` in a run: a file of its own skill, in the sandbox, with the skill's environment (R5). */
 export function skillsRunScriptTool(options: RunScriptOptions): Tool {
   const { skill, sandbox } = options;
@@ -39,10 +44,7 @@ export function skillsRunScriptTool(options: RunScriptOptions): Tool {
   return defineTool({
     name: 'skills_run_script',
     description: 'Runs a script of this skill and returns its output.',
-    input: z.object({
-      path: z.string().describe('relative to the skill, such as scripts/run.sh'),
-      args: z.array(z.string()).max(1_000).default([]),
-    }),
+    input,
     traits: {
       sideEffects: true,
       idempotent: false,

@@ -4,6 +4,8 @@ import { defineTool, type Tool } from '../../core/tool.ts';
 import type { Places } from '../../files/places.ts';
 import { writeIn } from '../../files/write-in.ts';
 
+const input = z.object({ path: z.string(), content: z.string() });
+
 /** Bytes of one file. */
 const fileLimit = 1_000_000;
 
@@ -16,7 +18,7 @@ export function writeFileTool(places: Places, quota: number): Tool {
   return defineTool({
     name: 'write_file',
     description: `Writes a text file in ${where}; what was there is replaced.`,
-    input: z.object({ path: z.string(), content: z.string() }),
+    input,
     traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
     risk: 'moderate',
     async run({ path, content }) {
