@@ -23,12 +23,15 @@ async function begun(t: TestContext, hint = 'work') {
 
 test('C6 a sign-in begins in private only, with state and PKCE, and a pending one is given again', async (t) => {
   const stage = await capabilityStage(t);
-  const group = caller({ requester: requester({ chatType: 'group' }) });
-  assert.equal(codeOf(await begin(stage, 'work', 'test.anywhere', group)), 'capability_access_denied');
+  const chat = { channel: 'telegram', chat: '-1' };
+  const group = caller({ requester: requester({ chatType: 'group', conversation: chat }) });
+  const refused = await begin(stage, 'work', 'test.anywhere', group);
+  assert.match(refused.ok ? '' : refused.message, /in a direct message only/);
   for (const hint of ['no pkce', 'no state', 'clear'])
     assert.equal(codeOf(await begin(stage, hint)), 'capability_invalid_output', hint);
   assert.equal(codeOf(await begin(stage, 'over')), 'capability_auth_flow_expired');
-  const [first, again] = [await begin(stage, 'work'), await begin(stage, 'other')];
+  // The provider is not asked a second time: it would have given no PKCE.
+  const [first, again] = [await begin(stage, 'work'), await begin(stage, 'no pkce')];
   assert.ok(first.ok && again.ok);
   assert.equal(again.value.flow, first.value.flow);
   assert.equal(stage.told.filter((line) => line.includes('state-work')).length, 2);
@@ -74,6 +77,27 @@ test('C6 an identity that is not theirs is not used; one with a secret in it is 
   await stage.link('leaky');
   assert.deepEqual(await stage.accounts.list({}), []);
   assert.ok(stage.told.includes('capability_invalid_output again'));
+});
+
+test('C6 C7 what is not ended within 30 minutes is over: nothing is asked for any more, nothing can be confirmed', async (t) => {
+  const { stage, flow } = await begun(t);
+  await stage.say(back('state-work'));
+  await stage.advanceDue();
+  const device = await begin(stage, 'device pending', 'test.anywhere');
+  assert.ok(device.ok);
+  stage.at.plus = 29 * minute;
+  await stage.advanceDue();
+  assert.doesNotMatch(stage.told.join(), /expired/);
+  await writeFile(path.join(stage.home, 'allowed'), '');
+  stage.at.plus = 31 * minute;
+  for (let again = 0; again < 2; again++) await stage.advanceDue();
+  assert.deepEqual(
+    stage.told.filter((line) => line.includes('expired')),
+    ['capability_auth_flow_expired over'],
+  );
+  const from = { sender: 'telegram:42', conversation: requester().conversation };
+  assert.equal((await stage.confirm(flow.flow, from, true)).outcome, 'late');
+  assert.deepEqual(await stage.accounts.list({}), []);
 });
 
 test('C6 C7 an answer for another flow, of another person, in a group or too late is taken and refused', async (t) => {

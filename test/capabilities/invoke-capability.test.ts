@@ -38,7 +38,7 @@ test('C5 C7 every gate stops with its code, in order, and no provider is called 
   const ofGroups = { capability: 'test.groups' };
   assert.equal(await code(ofGroups), 'capability_access_denied');
   assert.equal(await code(ofGroups, caller({ requester: group })), 'ok');
-  const unknown = caller({ requester: requester({ chatType: 'unknown' }) });
+  const unknown = caller({ requester: { ...group, chatType: 'unknown' } });
   assert.equal(await code({ capability: 'test.anywhere' }, unknown), 'capability_access_denied');
   const external = caller({ requester: requester({ external: true }) });
   assert.equal(await code({}, external), 'capability_access_denied');
@@ -112,12 +112,17 @@ test('C5 C8 a mutating call goes only as it was agreed to, and once in a run', a
   assert.equal(prepared.ok && prepared.value.done, true);
   const other = await call(shown, caller({ run: 'run-2' }));
   assert.equal(other.ok && other.value.replayed, false);
+  const open = request({ capability: 'test.anywhere', operation: 'note' });
+  for (const sender of ['telegram:42', 'telegram:7']) {
+    const done = await call(shownCall(open, null), caller({ requester: requester({ sender }) }), open);
+    assert.equal(done.ok && done.value.replayed, false, 'what one person had done tells another nothing');
+  }
   const done = await readFile(path.join(stage.home, 'done.jsonl'), 'utf8');
   const keys = done
     .trim()
     .split('\n')
     .map((line) => (JSON.parse(line) as { key: string }).key);
-  assert.equal(new Set(keys).size, 2);
+  assert.equal(new Set(keys).size, 4);
 });
 
 test('C6 without the key that accounts were sealed with nothing is called, and it is said why', async (t) => {
