@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanModels, cleanOperate, cleanStore } from '../../src/app/clean-doors.ts';
+import { cleanModels, cleanOperate } from '../../src/app/clean-doors.ts';
 import { cleanEvent } from '../../src/app/clean-data.ts';
 import { createRedaction } from '../../src/core/redact.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
-import { openStore } from '../../src/stores/open-store.ts';
-import { makeMessage } from '../support/make-message.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
 const secret = 'hunter2-hunter2';
@@ -82,41 +80,6 @@ test('S2 U3 what a model answers, and says piece by piece, holds no secret, its 
   assert.equal(said[0], 'so ', 'it came as one');
   assert.doesNotMatch(JSON.stringify(content), new RegExp(secret));
   assert.match(JSON.stringify(content), /echo \[redacted KEY\]/);
-});
-
-test('S2 what is stored of messages, transcripts, answers and faults holds no secret; ids stay', async (t) => {
-  const store = cleanStore(await openStore('sqlite::memory:'), clean);
-  t.after(() => store.close());
-  const message = makeMessage({ text: `my key is ${secret}`, command: { name: 'x', args: secret } });
-  await store.inbox.accept({ ...message, replyTo: { name: 'Bob', text: secret, own: false } }, { now: 1 });
-  const lane = (await store.inbox.list('waiting'))[0]?.lane ?? '';
-  const item = await store.inbox.take(lane, 2);
-  assert.equal(item?.message.id, message.id);
-  assert.doesNotMatch(JSON.stringify(item), new RegExp(secret));
-  await store.inbox.fail(message.id, `lost ${secret}`, undefined);
-  assert.equal((await store.inbox.list('dead'))[0]?.error, `lost ${shown}`);
-  await store.commit({
-    entries: [
-      { transcript: 'a', entry: { kind: 'user', sender: 'telegram:42', content: secret, at: 1 } },
-      {
-        transcript: 'a',
-        entry: { kind: 'tool_result', toolUseId: 'x', content: secret, isError: false, at: 2 },
-      },
-      { transcript: 'a', entry: { kind: 'notice', text: secret, at: 3 } },
-    ],
-    outbox: [
-      {
-        key: 'k',
-        conversation: message.conversation,
-        part: { markdown: secret, buttons: [{ label: secret, action: 'x' }] },
-      },
-    ],
-  });
-  assert.doesNotMatch(JSON.stringify(await store.transcripts.read('a')), new RegExp(secret));
-  const row = await store.outbox.next(lane, Number.MAX_SAFE_INTEGER);
-  assert.deepEqual(row?.part, { markdown: shown, buttons: [{ label: shown, action: 'x' }] });
-  await store.outbox.dead('k', `refused ${secret}`);
-  assert.equal((await store.outbox.givenUp())[0]?.error, `refused ${shown}`);
 });
 
 test('S2 L6 neither the audit nor what an operator is answered holds a secret', async () => {

@@ -12,6 +12,7 @@ import { inboxContract } from './inbox-contract.ts';
 import { keyedContract } from './keyed-contract.ts';
 import { makeMessage } from './make-message.ts';
 import { outboxContract } from './outbox-contract.ts';
+import { privacyContract } from './privacy-contract.ts';
 import { retentionContract } from './retention-contract.ts';
 import { serveContract } from './serve-contract.ts';
 import { usesContract } from './uses-contract.ts';
@@ -43,6 +44,7 @@ export function storeContract(open: OpenStore): void {
   usesContract(storeTest);
   capabilityRecordsContract(storeTest);
   transcriptContract(storeTest);
+  privacyContract(storeTest);
   keepingContract(storeTest);
   retentionContract(storeTest);
   forgetContract(storeTest);

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { markAround, markOf } from '../../src/agent/marks.ts';
+import { cleanStore } from '../../src/app/clean-doors.ts';
+import { conversationKey } from '../../src/core/conversation.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { noTokens } from '../../src/core/model.ts';
+import { createRedaction } from '../../src/core/redact.ts';
+import { makeMessage } from './make-message.ts';
+import type { StoreTest } from './store-contract.ts';
+
+const secret = 'hunter2-hunter2';
+const shown = '[redacted KEY]';
+const redaction = createRedaction([{ name: 'KEY', value: secret }]);
+
+/** What of privacy rests on a store: marks come back as they were stored, and what goes in by the clean door is clean. */
+export function privacyContract(storeTest: StoreTest): void {
+  storeTest('S7 a transcript, and what a run came to, stay marked as they were stored', async (store) => {
+    const conversation = 'telegram:42';
+    const run = `${conversation}#run:${'a'.repeat(16)}`;
+    const add = (transcript: string, ...entries: readonly Entry[]) =>
+      store.commit({ entries: entries.map((entry) => ({ transcript, entry })) });
+    await add(conversation, { kind: 'notice', text: 'x', at: 1 });
+    assert.equal(await markOf(store.transcripts, conversation), undefined);
+    await add(run, { kind: 'user', content: 'go', marks: 'mail', at: 2 });
+    assert.equal(await markOf(store.transcripts, run), 'mail');
+    await add(conversation, {
+      kind: 'tool_result',
+      toolUseId: 'x',
+      content: 'y',
+      isError: false,
+      marks: true,
+      at: 3,
+    });
+    assert.equal(await markAround(store.transcripts, run), true);
+    await add(run, { kind: 'summary', text: 's', kept: 0, marks: 'mail', tokens: noTokens, at: 4 });
+    assert.equal(await markOf(store.transcripts, run), 'mail');
+
+    const result = { kind: 'result', id: 'r', skill: 'mail', result: 'lunch', marks: 'mail' } as const;
+    const message = makeMessage({ id: 'ended', task: result });
+    const lane = conversationKey(message.conversation);
+    await store.commit({ work: [{ lane, message }] });
+    assert.deepEqual((await store.inbox.take(lane, Date.UTC(2100, 0, 1)))?.message.task, result);
+  });
+
+  storeTest(
+    'S2 what is stored of messages, transcripts, answers and faults holds no secret; ids stay',
+    async (plain) => {
+      const store = cleanStore(plain, () => redaction);
+      const message = makeMessage({ text: `my key is ${secret}`, command: { name: 'x', args: secret } });
+      await store.inbox.accept(
+        { ...message, replyTo: { name: 'Bob', text: secret, own: false } },
+        { now: 1 },
+      );
+      const lane = (await store.inbox.list('waiting'))[0]?.lane ?? '';
+      const item = await store.inbox.take(lane, 2);
+      assert.equal(item?.message.id, message.id);
+      assert.doesNotMatch(JSON.stringify(item), new RegExp(secret));
+      await store.inbox.fail(message.id, `lost ${secret}`, undefined);
+      assert.equal((await store.inbox.list('dead'))[0]?.error, `lost ${shown}`);
+      await store.commit({
+        entries: [
+          { transcript: 'a', entry: { kind: 'user', sender: 'telegram:42', content: secret, at: 1 } },
+          {
+            transcript: 'a',
+            entry: { kind: 'tool_result', toolUseId: 'x', content: secret, isError: false, at: 2 },
+          },
+          { transcript: 'a', entry: { kind: 'notice', text: secret, at: 3 } },
+        ],
+        outbox: [
+          {
+            key: 'k',
+            conversation: message.conversation,
+            part: { markdown: secret, buttons: [{ label: secret, action: 'x' }] },
+          },
+        ],
+      });
+      assert.doesNotMatch(JSON.stringify(await store.transcripts.read('a')), new RegExp(secret));
+      const row = await store.outbox.next(lane, Number.MAX_SAFE_INTEGER);
+      assert.deepEqual(row?.part, { markdown: shown, buttons: [{ label: shown, action: 'x' }] });
+      await store.outbox.dead('k', `refused ${secret}`);
+      assert.equal((await store.outbox.givenUp())[0]?.error, `refused ${shown}`);
+    },
+  );
+}
