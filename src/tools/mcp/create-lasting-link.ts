@@ -7,20 +7,22 @@ import type { Called, Connection } from './connect-once.ts';
 export type LinkState =
   Readonly<{ is: 'connecting' }> | Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 
-/** What came of a call through a link; rejects only when its signal is aborted. */
+/** What came of a call through a link; `off`: it was not made, for it may not be made any more. */
 export type LinkCalled =
   | Exclude<Called, Readonly<{ kind: 'unreached' }>>
-  | Readonly<{ kind: 'unreached' | 'late'; message: string }>;
+  | Readonly<{ kind: 'unreached' | 'late'; message: string }>
+  | Readonly<{ kind: 'off' }>;
 
 /** One server, connected again and again for as long as the link is open. */
 export type ServerLink = Readonly<{
   state(): LinkState;
   /** Resolves when the first try has come to something. */
   tried: Promise<void>;
+  /** Rejects only when its signal is aborted. `mayCall` is asked once the server is there, which may have changed meanwhile. */
   call(
     tool: string,
     input: Readonly<Record<string, unknown>>,
-    options: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
+    options: Readonly<{ signal: AbortSignal; mayCall(): boolean; onProgress(text: string): void }>,
   ): Promise<LinkCalled>;
   /** Ends the connection, and the server's process with it. */
   close(): Promise<void>;
@@ -145,9 +147,10 @@ export function createLastingLink(options: {
   return {
     state: () => state,
     tried,
-    async call(tool, input, { signal, onProgress }) {
+    async call(tool, input, { signal, mayCall, onProgress }) {
       for (let again = true; ; again = false) {
         const connection = await ready(signal);
+        if (!mayCall()) return { kind: 'off' };
         if (connection === undefined)
           return {
             kind: 'unreached',

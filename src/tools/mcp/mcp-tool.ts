@@ -49,17 +49,18 @@ export function mcpTool(options: {
     async run(input, { signal, progress, artifact }) {
       const problem = check(input);
       if (problem !== undefined) return fail('ARGUMENTS_INVALID', defuse(problem));
-      if (!isStill())
-        return fail(
-          'TOOL_POLICY_DENIED',
-          `${name} was changed by its server: it is off until the operator agrees`,
-        );
       const called = await call(definition.name, input as Record<string, unknown>, {
         signal,
+        mayCall: isStill,
         onProgress: (text) => progress(`${name}: ${oneLine(text, 80)}`),
       });
       if (called.kind === 'answered')
         return readResult(called.result, { server: from, tool: name, artifact });
+      if (called.kind === 'off')
+        return fail(
+          'TOOL_POLICY_DENIED',
+          `${name} was changed by its server: it is off until the operator agrees`,
+        );
       const { code, text } = told[called.kind];
       const words = labelled('output', oneLine(called.message, 1_000), { from: `mcp ${from}` });
       return fail(code, `${name}: ${text}`, words);
