@@ -73,6 +73,7 @@ test('X7 M11 whatever a server says of a tool, it is read or refused, and what a
       if (!read.ok) return;
       const tool = mcpTool({
         identity: 'x',
+        redact: (text) => text,
         server: 'any',
         definition: read.definition,
         trusted: false,

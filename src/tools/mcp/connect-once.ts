@@ -5,13 +5,18 @@ import {
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
+import type { Clock } from '../../core/clock.ts';
 import { redactDeep } from '../../core/redact-deep.ts';
+import { waitWithin } from '../../core/wait-within.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
 import { processTransport } from './process-transport.ts';
 import { serverEnvironment } from './server-environment.ts';
 
-/** What came of a call. `unreached`: the server did not take it, so it can be made again; `lost`: nobody knows what it did. */
+/**
+ * What came of a call. `result` is as it came, secrets and all; `unreached`: the server did not take it, so it can be made
+ * again; `lost`: nobody knows what it did.
+ */
 export type Called =
   | Readonly<{ kind: 'answered'; result: unknown }>
   | Readonly<{ kind: 'refused' | 'unreached' | 'lost'; message: string }>;
@@ -26,6 +31,8 @@ export type Connection = Readonly<{
     input: Readonly<Record<string, unknown>>,
     options: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
   ): Promise<Called>;
+  /** Asks for a sign of life; a server that gives none is given up. */
+  check(): void;
   /** Resolves with a reason when there is no connection any more. */
   closed: Promise<string>;
   close(): Promise<void>;
@@ -37,15 +44,22 @@ export type ConnectOnce = (
     env: Readonly<Record<string, string | undefined>>;
     cwd: string;
     signal: AbortSignal;
-    /** Takes secrets out of all that the server says, before anything of that is cut (S2). */
+    /** Takes secrets out of its list and its complaints, before anything of those is cut (S2). */
     redact(text: string): string;
     /** Must not throw. */
     onListChanged(): void;
+    /** Has a server's process ended with this one. */
+    atExit(end: () => void): () => void;
+    clock: Clock;
   }>,
 ) => Promise<Connection>;
 
 /** Pages of a list of tools that are asked for. */
 const mostPages = 50;
+/** For a sign of life. */
+const pingMs = 10_000;
+/** Characters of a complaint: what is read of it, and what is told. */
+const complaintLimit = { read: 20_000, told: 2_000 };
 /** Time limits are kept by whoever calls, by their own clock: the library's are out of the way. */
 const noTimeout = { timeout: 2 ** 31 - 1 };
 
@@ -56,14 +70,19 @@ const anyResult = z.looseObject({});
  * Connects to an MCP server, over standard input and output of a process or over streamable HTTP (X7). It is offered nothing
  * in return: no sampling, no elicitation, no roots. Rejects where it can't be greeted.
  */
-export const connectOnce: ConnectOnce = async (settings, { env, cwd, signal, redact, onListChanged }) => {
-  const { transport, lastWords } = transportOf(settings, { env, cwd, redact }, (why) => lose(why));
+export const connectOnce: ConnectOnce = async (settings, options) => {
+  const { signal, redact, onListChanged, clock } = options;
+  const { transport, lastWords } = transportOf(settings, options, (why) => lose(why));
   const client = new Client({ name: 'skillet', version: '1' }, { capabilities: {} });
   const closed = Promise.withResolvers<string>();
   let checking = false;
+  let lostFor: string | undefined;
+  const told = (text: string): string =>
+    redact(text.slice(0, complaintLimit.read)).slice(0, complaintLimit.told);
   const lose = (why: string): void => {
-    closed.resolve(redact(why));
-    void client.close().catch((error: unknown) => closed.resolve(redact(messageOf(error))));
+    lostFor ??= told(why);
+    closed.resolve(lostFor);
+    void client.close().catch((error: unknown) => closed.resolve(told(messageOf(error))));
   };
   client.onclose = () => {
     const words = lastWords().trim().split('\n').at(-1) ?? '';
@@ -75,20 +94,33 @@ export const connectOnce: ConnectOnce = async (settings, { env, cwd, signal, red
   } catch (error) {
     const words = lastWords().trim();
     await client.close();
-    const why = redact(messageOf(error));
+    const why = lostFor ?? told(messageOf(error));
     throw new Error(words === '' ? why : `${why}; it says: ${words.slice(-500)}`, { cause: error });
   }
-  // A stream that breaks is all that tells of an HTTP server's end.
-  client.onerror = () => {
-    if (settings.url === undefined || checking) return;
-    checking = true;
-    client.ping({ timeout: 10_000 }).then(
-      () => (checking = false),
-      (error: unknown) => lose(messageOf(error)),
+  async function seek(): Promise<void> {
+    let problem: string | undefined = `no answer within ${pingMs / 1_000} s`;
+    const asked = client.ping(noTimeout).then(
+      () => (problem = undefined),
+      // Who refuses it is alive.
+      (error: unknown) => (problem = isRefusal(error) ? undefined : messageOf(error)),
     );
+    await waitWithin(
+      clock,
+      asked.then(() => undefined),
+      pingMs,
+    );
+    if (problem !== undefined) lose(`it gives no sign of life: ${problem}`);
+  }
+  const check = (): void => {
+    if (checking) return;
+    checking = true;
+    void seek().finally(() => (checking = false));
   };
+  // A stream that breaks is all that tells of an HTTP server's end.
+  if (settings.url !== undefined) client.onerror = check;
 
   return {
+    check,
     closed: closed.promise,
     close: () => client.close(),
     async list(until) {
@@ -99,7 +131,7 @@ export const connectOnce: ConnectOnce = async (settings, { env, cwd, signal, red
         const params = cursor === undefined ? {} : { cursor };
         const options = { signal: until, ...noTimeout };
         const read = await client.request({ method: 'tools/list', params }, page, options);
-        tools.push(...redactDeep(read.tools, redact));
+        tools.push(...redactDeep(read.tools.slice(0, mostTools + 1), redact));
         cursor = read.nextCursor;
         if (cursor === undefined) break;
       }
@@ -119,11 +151,11 @@ export const connectOnce: ConnectOnce = async (settings, { env, cwd, signal, red
               ),
           },
         );
-        return { kind: 'answered', result: redactDeep(result, redact) };
+        return { kind: 'answered', result };
       } catch (error) {
         if (until.aborted) throw error;
         const fault = faultOf(error, lose);
-        return { ...fault, message: redact(fault.message) };
+        return { ...fault, message: told(fault.message) };
       }
     },
   };
@@ -131,7 +163,7 @@ export const connectOnce: ConnectOnce = async (settings, { env, cwd, signal, red
 
 function transportOf(
   { command, args, env, url, headers }: McpSettings,
-  own: Pick<Parameters<ConnectOnce>[1], 'env' | 'cwd' | 'redact'>,
+  own: Pick<Parameters<ConnectOnce>[1], 'env' | 'cwd' | 'redact' | 'atExit'>,
   onTooMuch: (why: string) => void,
 ) {
   if (url !== undefined) {
@@ -141,21 +173,32 @@ function transportOf(
     });
     return { transport, lastWords: () => '' };
   }
-  const { cwd, redact } = own;
+  const { cwd, redact, atExit } = own;
   const given = serverEnvironment(own.env, env);
-  const transport = processTransport({ command: command ?? '', args, env: given, cwd, redact });
+  const transport = processTransport({
+    command: command ?? '',
+    args,
+    env: given,
+    cwd,
+    redact,
+    onTooMuch,
+    atExit,
+  });
   return { transport, lastWords: transport.lastWords };
 }
 
 function faultOf(error: unknown, lose: (why: string) => void): Exclude<Called, { kind: 'answered' }> {
   const message = messageOf(error);
-  if (error instanceof McpError) {
-    if (error.code !== Number(ErrorCode.ConnectionClosed)) return { kind: 'refused', message };
-    return { kind: 'lost', message };
-  }
+  if (isRefusal(error)) return { kind: 'refused', message };
+  if (error instanceof McpError) return { kind: 'lost', message };
   lose(message);
   const turnedAway = error instanceof StreamableHTTPError && isTurnedAway(error.code);
   return { kind: turnedAway || isUnreached(error) ? 'unreached' : 'lost', message };
+}
+
+/** An answer of the server's, and no word of the connection's end. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof McpError && error.code !== Number(ErrorCode.ConnectionClosed);
 }
 
 /** A session that is not known any more, most of all. */

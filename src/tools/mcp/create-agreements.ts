@@ -1,4 +1,5 @@
 import type Keyv from 'keyv';
+import { createInTurn } from '../../core/in-turn.ts';
 import type { Signals } from '../../stores/store.ts';
 import { agreeTo, takeListing, type Disagreement, type ServerAgreement } from './server-agreement.ts';
 
@@ -26,14 +27,8 @@ export type Agreements = Readonly<{
 /** `stored`: of the namespace `mcp`. */
 export function createAgreements(options: { stored: Keyv; signals: Signals }): Agreements {
   const { stored, signals } = options;
-  // Reading and writing one after another, so that neither loses what the other wrote.
-  let last: Promise<unknown> = Promise.resolve();
-
-  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
-    const done = last.then(work);
-    last = done.catch(() => undefined);
-    return done;
-  }
+  // So that neither loses what the other wrote.
+  const inTurn = createInTurn();
 
   return {
     async all() {

@@ -3,6 +3,7 @@ import type { Log } from '../../core/log.ts';
 import type { OutsideSource, OutsideTool } from '../../core/outside-tool.ts';
 import { oneLine } from '../../core/text.ts';
 import { waitWithin } from '../../core/wait-within.ts';
+import { createAtExit } from './at-exit.ts';
 import type { ConnectOnce } from './connect-once.ts';
 import { isOn, type Disagreement, type ServerAgreement, type ToolAgreement } from './server-agreement.ts';
 import type { Agreements } from './create-agreements.ts';
@@ -62,6 +63,7 @@ export function createConfiguredServers(options: {
   const running = new Map<string, Running>();
   const closing = new Set<Promise<void>>();
   let remembered: ReadonlyMap<string, ServerAgreement> = new Map();
+  const atExit = createAtExit();
   let started = false;
   const connect: ConnectOnce =
     options.connect ?? (async (...of) => (await import('./connect-once.ts')).connectOnce(...of));
@@ -73,7 +75,8 @@ export function createConfiguredServers(options: {
   function open(server: string, config: McpSettings): void {
     const identity = identityOf(config);
     const link = createLastingLink({
-      connect: (signal, onListChanged) => connect(config, { env, cwd, signal, redact, onListChanged }),
+      connect: (signal, onListChanged) =>
+        connect(config, { env, cwd, signal, redact, onListChanged, atExit, clock }),
       take: (raw) => take(server, identity, raw),
       onState(state, before) {
         if (state.is === 'connected') log.info({ server }, 'an MCP server is connected');
@@ -144,6 +147,7 @@ export function createConfiguredServers(options: {
             ({ name, hash }) => name === definition.name && hash === definition.hash,
           ),
         call: one.link.call,
+        redact,
       }),
       from: `mcp ${server}`,
       main: config.main,

@@ -37,8 +37,8 @@ export const silentMs = 120_000;
 const wholeMs = 900_000;
 /** Between two tries: from the first, doubled each time up to the last; from the first again where a connection held. */
 const backoffMs = { first: 1_000, last: 60_000, held: 30_000 };
-/** Between two readings of a list that keeps changing. */
-const listingMs = 1_000;
+/** Between two readings of a list: from the first, doubled each time up to the last while it keeps changing. */
+const listingMs = { first: 1_000, last: 60_000 };
 
 /** Connects in the background, with growing pauses between tries (X7). `take` gets the list of tools, each time it is read. */
 export function createLastingLink(options: {
@@ -99,13 +99,18 @@ export function createLastingLink(options: {
   /** Reads the list again when it changed, one reading at a time. */
   function createChanges() {
     let noted = Promise.withResolvers<void>();
+    let changed = false;
     return {
-      note: () => noted.resolve(),
+      note: () => {
+        changed = true;
+        noted.resolve();
+      },
       async follow(connection: Connection): Promise<string> {
-        for (;;) {
+        for (let wait = listingMs.first; ;) {
           await Promise.race([noted.promise, connection.closed]);
           if (current !== connection) return 'the connection ended';
           noted = Promise.withResolvers();
+          changed = false;
           const over = createDeadline(clock);
           over.start(connectMs);
           try {
@@ -113,7 +118,8 @@ export function createLastingLink(options: {
           } finally {
             over.end();
           }
-          await sleep(listingMs, ended.signal);
+          await sleep(wait, ended.signal);
+          wait = changed ? Math.min(wait * 2, listingMs.last) : listingMs.first;
         }
       },
     };
@@ -179,6 +185,7 @@ export function createLastingLink(options: {
         } catch (error) {
           signal.throwIfAborted();
           if (!silent.signal.aborted && !whole.signal.aborted) throw error;
+          connection.check();
           const took = silent.signal.aborted
             ? `${silentMs / 1_000} s without a word`
             : `${wholeMs / 1_000} s`;

@@ -1,16 +1,27 @@
+import { systemClock } from '../../core/clock.ts';
+import { createFlowMeter } from './flow-meter.ts';
+
 /** Bytes of one answer, or of one event of a stream: more is an error. */
 const answerLimit = 10 * 1024 * 1024;
+/** A stream that is opened counts as so many messages: a server can have one opened again and again. */
+const streamCost = 10;
 
-/** `fetch` whose answers end with an error where a body, or one event of an event stream, is over 10 MB; `onTooMuch` is told as well. */
+/**
+ * `fetch` for one server, whose answers end with an error where a body, or one event of an event stream, is over 10 MB, or
+ * where all of them are too much for a minute; `onTooMuch` is told as well.
+ */
 export function limitedFetch(
   onTooMuch: (why: string) => void,
 ): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  const flow = createFlowMeter(systemClock);
   return async (url, init) => {
     const response = await fetch(url, init);
+    const tooMany = init?.method === 'GET' ? flow(streamCost, 0) : undefined;
+    if (tooMany !== undefined) onTooMuch(tooMany);
     if (response.body === null) return response;
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
     const { status, statusText, headers } = response;
-    const body = response.body.pipeThrough(limit(isStream, onTooMuch));
+    const body = response.body.pipeThrough(limit(isStream, flow, onTooMuch));
     const limited = new Response(body, { status, statusText, headers });
     // Redirects are judged by it, and a new one has none.
     Object.defineProperty(limited, 'url', { value: response.url });
@@ -20,14 +31,18 @@ export function limitedFetch(
 
 function limit(
   isStream: boolean,
+  flow: ReturnType<typeof createFlowMeter>,
   onTooMuch: (why: string) => void,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
   let size = 0;
   return new TransformStream({
     transform(chunk, controller) {
       size += chunk.length;
-      if (size > answerLimit) {
-        const why = `it sent more than ${answerLimit} bytes at once`;
+      const why =
+        size > answerLimit
+          ? `it sent more than ${answerLimit} bytes at once`
+          : flow(isStream ? eventsIn(chunk) : 1, chunk.length);
+      if (why !== undefined) {
         controller.error(new Error(why));
         onTooMuch(why);
         return;
@@ -37,4 +52,13 @@ function limit(
       if (isStream && chunk.at(-1) === 10) size = 0;
     },
   });
+}
+
+/** About as many as end in it, and one at least. */
+function eventsIn(chunk: Uint8Array): number {
+  const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  let events = 1;
+  for (let at = text.indexOf('\n\n'); at !== -1; at = text.indexOf('\n\n', at + 2)) events += 1;
+  for (let at = text.indexOf('\r\n\r\n'); at !== -1; at = text.indexOf('\r\n\r\n', at + 4)) events += 1;
+  return events;
 }

@@ -24,8 +24,10 @@ export function mcpTool(options: {
   /** Whether the tool is still this one: it may have changed since it was offered. */
   isStill(): boolean;
   call: ServerLink['call'];
+  /** Takes secrets out of what it answers (S2). */
+  redact(text: string): string;
 }): Tool {
-  const { server, identity, definition, trusted, isProcess, isStill, call } = options;
+  const { server, identity, definition, trusted, isProcess, isStill, call, redact } = options;
   const name = mcpToolName(server, definition.name);
   const check = checkOf(definition.inputSchema);
   const said = definition.description === '' ? (definition.title ?? definition.name) : definition.description;
@@ -55,7 +57,7 @@ export function mcpTool(options: {
         onProgress: (text) => progress(`${name}: ${oneLine(text, 80)}`),
       });
       if (called.kind === 'answered')
-        return readResult(called.result, { server: from, tool: name, artifact });
+        return readResult(called.result, { server: from, tool: name, redact, artifact });
       if (called.kind === 'off')
         return fail(
           'TOOL_POLICY_DENIED',

@@ -4,6 +4,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { systemClock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { waitWithin } from '../../core/wait-within.ts';
+import { createFlowMeter } from './flow-meter.ts';
 import { splitLines } from './split-lines.ts';
 
 /** How a server's process is started. */
@@ -14,10 +15,17 @@ export type ServerProcess = Readonly<{
   cwd: string;
   /** Takes secrets out of what it writes to standard error. */
   redact(text: string): string;
+  /** Told why it was ended, where it sent more than is taken. */
+  onTooMuch(why: string): void;
+  /** Has it ended with this process. */
+  atExit(end: () => void): () => void;
 }>;
 
 /** Bytes of one message; a server that sends more is ended. */
 const messageLimit = 10 * 1024 * 1024;
+/** Bytes of standard error that are kept, and characters of them that are shown. */
+const complaintLimit = 16_384;
+const shownLimit = 2_000;
 /** How long a process has to end by itself, and then after a signal that it can catch. */
 const graceMs = 1_000;
 
@@ -27,9 +35,13 @@ const graceMs = 1_000;
  */
 export function processTransport(of: ServerProcess): Transport & Readonly<{ lastWords(): string }> {
   const split = splitLines(messageLimit);
+  const flow = createFlowMeter(systemClock);
   const gone = Promise.withResolvers<void>();
   let child: ReturnType<typeof launch> | undefined;
-  let complaint = '';
+  let forget = (): void => undefined;
+  let complaint = Buffer.alloc(0);
+  /** Nothing is read from then on. */
+  let over = false;
   const kill = (signal: NodeJS.Signals): void => killGroup(child?.pid, signal);
   const killHard = (): void => kill('SIGKILL');
 
@@ -42,8 +54,17 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
     });
   }
 
+  function endFor(why: string): void {
+    over = true;
+    killHard();
+    of.onTooMuch(why);
+  }
+
   function take(chunk: Buffer): void {
     for (const line of linesOf(chunk)) {
+      const tooMuch = over ? undefined : flow(1, line.length);
+      if (tooMuch !== undefined) endFor(tooMuch);
+      if (over) return;
       try {
         transport.onmessage?.(deserializeMessage(line));
       } catch (error) {
@@ -54,39 +75,45 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
   }
 
   function linesOf(chunk: Buffer): readonly string[] {
+    if (over) return [];
     try {
       return split(chunk);
     } catch (error) {
       // Nothing that follows could be told apart.
-      transport.onerror?.(error as Error);
-      killHard();
+      endFor(`it sent ${error instanceof Error ? error.message : String(error)}`);
       return [];
     }
   }
 
+  function complain(chunk: Buffer): void {
+    if (over) return;
+    complaint = Buffer.concat([complaint, chunk]).subarray(-complaintLimit);
+    const tooMuch = flow(0, chunk.length);
+    if (tooMuch !== undefined) endFor(tooMuch);
+  }
+
   const transport: Transport & { lastWords(): string } = {
-    lastWords: () => complaint,
+    // What is shown begins far from where it was cut: half a secret is none that could be found.
+    lastWords: () => of.redact(complaint.toString('utf8')).slice(-shownLimit),
     async start() {
       const begun = Promise.withResolvers<void>();
       child = launch();
-      process.once('exit', killHard);
+      forget = of.atExit(killHard);
       child.once('spawn', begun.resolve);
       child.once('error', (error) => {
+        forget();
         begun.reject(new OperatorError(`${of.command} can't be started: ${error.message}`, { cause: error }));
         gone.resolve();
       });
       // What it started is ended with it.
       child.once('exit', killHard);
       child.once('close', () => {
-        process.removeListener('exit', killHard);
+        forget();
         gone.resolve();
         transport.onclose?.();
       });
       child.stdout.on('data', take);
-      child.stderr.on('data', (chunk: Buffer) => {
-        // Before the cut: half a secret is none that could be found.
-        complaint = of.redact(complaint + chunk.toString('utf8')).slice(-2_000);
-      });
+      child.stderr.on('data', complain);
       // It is gone then, which is told by its end.
       for (const stream of [child.stdin, child.stdout, child.stderr])
         stream.on('error', (error) => transport.onerror?.(error));
@@ -101,6 +128,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
     },
     async close() {
       if (child === undefined) return;
+      over = true;
       child.stdin.end();
       await waitWithin(systemClock, gone.promise, graceMs);
       if (child.exitCode === null && child.signalCode === null) kill('SIGTERM');

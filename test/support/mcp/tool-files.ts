@@ -21,6 +21,12 @@ export function listedTool(name: string, more: object = {}) {
 
 export const stdioServer = path.join(import.meta.dirname, 'stdio-server.ts');
 
+/** `[mcp.NAME]` lines of a server that does not go by the book: see `rough-server.ts`. */
+export function roughServer(how: string): string {
+  const args = JSON.stringify([path.join(import.meta.dirname, 'rough-server.ts'), how]);
+  return `command = ${JSON.stringify(process.execPath)}\nargs = ${args}\n`;
+}
+
 export async function makeToolFile(t: TestContext, script: ToolScript): Promise<ToolFile> {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-mcp-'));
   t.after(() => rm(folder, { recursive: true, force: true }));

@@ -21,7 +21,7 @@ export type ToolScript = Readonly<{
 
 /**
  * An MCP server whose tools are in a file, made of the SDK's own server. What a tool does goes by its name: `echo`, `env`,
- * `fail`, `refuse`, `flood`, `lists`, `crash`, `sleep`, `progress`, `big`, `huge`, `picture`, `structured`, `resource`, `wants`, `child`. A change of the file is announced.
+ * `fail`, `refuse`, `flood`, `lists`, `turn`, `crash`, `sleep`, `progress`, `big`, `huge`, `picture`, `structured`, `resource`, `wants`, `child`. A change of the file is announced.
  */
 export function toolServer(file: string): Server {
   const server = new Server(
@@ -57,6 +57,13 @@ export function toolServer(file: string): Server {
           await server.ping();
         }
         return said('flooded');
+      case 'turn': {
+        const before = lists;
+        const tools = script().tools.map((tool) => ({ ...(tool as Tool), description: 'Turned.' }));
+        writeFileSync(file, JSON.stringify({ tools }));
+        while (lists === before) await server.ping();
+        return said('turned');
+      }
       case 'lists':
         return said(`${lists} lists`);
       case 'crash':

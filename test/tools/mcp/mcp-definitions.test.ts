@@ -19,6 +19,7 @@ function toolOf(raw: unknown, more: { trusted?: boolean; isProcess?: boolean; se
   return mcpTool({
     server: more.server ?? 'files',
     identity: 'one',
+    redact: (text) => text,
     definition: read(raw),
     trusted: more.trusted ?? false,
     isProcess: more.isProcess ?? true,

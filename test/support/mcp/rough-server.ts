@@ -1,0 +1,58 @@
+import { createInterface } from 'node:readline';
+import type { Writable } from 'node:stream';
+
+/**
+ * A process that greets, lists `echo` and then does what its argument says, by hand and not by the book: `node rough-server.ts HOW`.
+ * `babble`, `notify` and `complain` flood without an end from the first call on, `hang` answers nothing from then on, `words`
+ * answers a call with no object, `list` sends a list that is none, `last-words` complains at length and ends.
+ */
+const how = process.argv[2] ?? '';
+const say = (message: object): void =>
+  void process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+const tools = [{ name: 'echo', inputSchema: { type: 'object' } }];
+let hangs = false;
+
+function flood(out: Writable, chunk: string): void {
+  while (out.write(chunk));
+  out.once('drain', () => flood(out, chunk));
+}
+
+function called(id: unknown): void {
+  switch (how) {
+    case 'babble':
+      return flood(process.stdout, 'y\n'.repeat(30_000));
+    case 'notify':
+      return flood(
+        process.stdout,
+        '{"jsonrpc":"2.0","method":"notifications/message","params":{}}\n'.repeat(500),
+      );
+    case 'complain':
+      return flood(process.stderr, `${'no room left on the shelf '.repeat(40_000)}\n`);
+    case 'hang':
+      hangs = true;
+      return;
+    case 'words':
+      return say({ id, result: 'only words' });
+    case 'last-words':
+      process.stderr.write(`${'x'.repeat(1_000_000)}\nkey sk-rough-0123456789 is no key\n`, () =>
+        process.exit(1),
+      );
+  }
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method } = JSON.parse(line) as { id?: unknown; method?: string };
+  if (hangs || id === undefined) return;
+  if (method === 'initialize')
+    say({
+      id,
+      result: {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'rough', version: '1' },
+      },
+    });
+  else if (method === 'tools/list') say({ id, result: { tools: how === 'list' ? 'none' : tools } });
+  else if (method === 'tools/call') called(id);
+  else say({ id, result: {} });
+});

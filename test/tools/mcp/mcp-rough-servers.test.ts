@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { createServer, type ServerResponse } from 'node:http';
+import path from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import { promisify } from 'node:util';
+import { renderEnvelope } from '../../../src/core/envelope.ts';
+import { createRedactor } from '../../../src/core/redact.ts';
+import { createAtExit } from '../../../src/tools/mcp/at-exit.ts';
+import { silentMs } from '../../../src/tools/mcp/create-lasting-link.ts';
+import { createFlowMeter } from '../../../src/tools/mcp/flow-meter.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { away, connected, isGone, listen, openServers, until } from '../../support/mcp/open-servers.ts';
+import { serveTools } from '../../support/mcp/start-http-server.ts';
+import { listedTool, roughServer } from '../../support/mcp/tool-files.ts';
+import { toolContext } from '../../support/tool-context.ts';
+
+const secret = 'sk-rough-0123456789';
+const redact = createRedactor([{ name: 'KEY', value: secret }]);
+
+/** A connected server that goes its own way, and why it was given up once it was. */
+async function rough(t: TestContext, toml: string) {
+  const set = await openServers(t, `[mcp.f]\n${toml}`, { redact });
+  await set.start();
+  const why = async (): Promise<string> => String((await set.said(away)).fields['why']);
+  return { ...set, why };
+}
+
+for (const [how, much] of [
+  ['babble', /it sent more than 6000 messages within a minute/],
+  ['notify', /it sent more than 6000 messages within a minute/],
+  ['complain', /it sent more than \d+ bytes within a minute/],
+] as const)
+  test(`X7 a server that floods (${how}) is ended, and the reason is told`, async (t) => {
+    const { said, call, why } = await rough(t, roughServer(how));
+    await said(connected);
+    assert.match(await call('mcp_f_echo'), /TOOL_FAILED.*whether it was carried out is not known/);
+    assert.match(await why(), much);
+  });
+
+test('X7 what a server may send is counted anew each minute', async () => {
+  const clock = createManualClock();
+  const flow = createFlowMeter(clock);
+  for (let n = 0; n < 6_000; n++) assert.equal(flow(1, 1), undefined);
+  assert.match(flow(1, 1) ?? '', /6000 messages/);
+  await clock.advance(60_000);
+  assert.equal(flow(1, 100 * 1024 * 1024), undefined);
+  assert.match(flow(1, 100 * 1024 * 1024) ?? '', /bytes/);
+});
+
+test('X7 a server that hangs is given up once a call was, and started anew', async (t) => {
+  const { said, call, why, clock } = await rough(t, roughServer('hang'));
+  await said(connected);
+  const late = call('mcp_f_echo');
+  await clock.advance(silentMs);
+  assert.match(await late, /error TIMEOUT/);
+  await clock.advance(10_000);
+  assert.match(await why(), /it gives no sign of life: no answer within 10 s/);
+  await clock.advance(1_000);
+  await said(connected, 2);
+});
+
+test('X7 answers that are none: a call is told, a list keeps the server away', async (t) => {
+  const one = await rough(t, roughServer('words'));
+  await one.said(connected);
+  const late = one.call('mcp_f_echo');
+  await one.clock.advance(silentMs);
+  assert.match(await late, /^error TIMEOUT/);
+  const other = await rough(t, roughServer('list'));
+  assert.match(await other.why(), /tools/);
+  assert.deepEqual(other.names(), []);
+});
+
+test('X7 S2 of a server’s last words the end is told, without secrets', async (t) => {
+  const { said, call, why } = await rough(t, roughServer('last-words'));
+  await said(connected);
+  await call('mcp_f_echo');
+  const told = await why();
+  assert.match(told, /its last words are: key \[redacted KEY\] is no key$/);
+});
+
+test('X7 a tool that changes while it is called: the call goes on, the next one is refused', async (t) => {
+  const script = await serveTools(t, { tools: [listedTool('turn')] });
+  const { said, find, names, off, call } = await rough(t, script.toml);
+  await said(connected);
+  const before = find('mcp_f_turn');
+  assert.match(await call('mcp_f_turn'), /\nturned\n/);
+  await until(() => off.length > 0);
+  assert.deepEqual(names(), []);
+  assert.match(
+    renderEnvelope(await before.run({}, toolContext())),
+    /TOOL_POLICY_DENIED: mcp_f_turn was changed by its server/,
+  );
+});
+
+/** A server over HTTP that answers each request in this way. */
+async function answering(t: TestContext, answer: (response: ServerResponse) => void) {
+  const url = await listen(
+    t,
+    createServer((request, response) => void text(request).then(() => answer(response))),
+  );
+  return rough(t, `url = "${url}"\n`);
+}
+
+for (const [what, answer, why] of [
+  [
+    'a page',
+    (response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<p>Welcome</p>'),
+    /Unexpected content type: text\/html/,
+  ],
+  ['no MCP', (response) => response.writeHead(404).end('no such page'), /no such page/],
+  [
+    'JSON that is no message',
+    (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"hello":1}'),
+    /invalid/i,
+  ],
+  [
+    'what is no JSON',
+    (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('hello'),
+    /JSON/,
+  ],
+] as const satisfies readonly (readonly [string, (response: ServerResponse) => void, RegExp])[])
+  test(`X7 a server over HTTP that answers ${what} stays away, and why is told`, async (t) => {
+    const set = await answering(t, answer);
+    assert.match(await set.why(), why);
+  });
+
+test('X7 S2 an error as long as a book is told in short, without secrets', async (t) => {
+  const set = await answering(t, (response) => {
+    response.writeHead(500).end(`${secret} `.repeat(100_000));
+  });
+  const { why } = await until(() => set.servers().states()['f']?.is === 'lost').then(() => {
+    const state = set.servers().states()['f'];
+    return state?.is === 'lost' ? state : assert.fail('it is not lost');
+  });
+  assert.ok(why.length <= 2_000 && why.includes('[redacted KEY]'), why.slice(0, 200));
+  assert.doesNotMatch(why, /sk-rough/);
+});
+
+test('X7 what is to end with this process hangs on one listener, however much it is', () => {
+  const before = process.listenerCount('exit');
+  const atExit = createAtExit();
+  const forgets = Array.from({ length: 20 }, () => atExit(() => assert.fail('nothing ends here')));
+  assert.equal(process.listenerCount('exit'), before + 1);
+  for (const forget of forgets) forget();
+  assert.equal(process.listenerCount('exit'), before);
+});
+
+test('X7 a bot that ends at once takes its servers along', async () => {
+  const source = path.join(import.meta.dirname, '../../../src/tools/mcp');
+  const { stdout } = await promisify(execFile)(process.execPath, [
+    '--input-type=module-typescript',
+    '--eval',
+    `import { createAtExit } from ${JSON.stringify(`${source}/at-exit.ts`)};
+     import { processTransport } from ${JSON.stringify(`${source}/process-transport.ts`)};
+     const transport = processTransport({
+       command: 'sh', args: ['-c', 'echo $$ >&2; exec sleep 100'], env: { PATH: process.env.PATH }, cwd: '/',
+       redact: (text) => text, onTooMuch() {}, atExit: createAtExit(),
+     });
+     await transport.start();
+     while (transport.lastWords() === '') await new Promise((resolve) => setImmediate(resolve));
+     console.log(transport.lastWords());
+     process.exit(0);`,
+  ]);
+  const pid = Number(stdout);
+  assert.ok(pid > 1, stdout);
+  await until(() => isGone(pid));
+});
