@@ -14,7 +14,7 @@ import { createSkillWritingTools, type SkillWriting } from '../tools/built-in/sk
 import { createRunScript, skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
 import { writeFileTool } from '../tools/built-in/write-file.ts';
 import type { CapOf } from '../tools/built-in/command-answer.ts';
-import { bashInList } from '../tools/ceiling.ts';
+import { bashInList, bashKnowsEnv } from '../tools/ceiling.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
 import { runPlaces, type RunFolders } from './run-folders.ts';
 
@@ -61,7 +61,7 @@ export function runTools({
   cap,
 }: RunGround): readonly Tool[] {
   const { simple } = bashInList(allowed);
-  const knowsEnv = envInBash ?? bashInList(skill.allowedTools).named;
+  const knowsEnv = bashKnowsEnv(skill.allowedTools, envInBash);
   const ground = {
     ...{ skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000 },
     ...(cap === undefined ? {} : { cap }),

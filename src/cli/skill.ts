@@ -13,6 +13,7 @@ import { OperatorError } from '../core/errors.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
+import { bashKnowsEnv } from '../tools/ceiling.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import { newSkillText } from '../skills/new-skill.ts';
 import type { Registry } from '../skills/registry.ts';
@@ -41,10 +42,11 @@ export async function listSkills({ config: flag, json }: ReadOptions): Promise<v
   if (diagnostics.some(({ level }) => level === 'error')) process.exitCode = 1;
   if (json === true) return printJson({ skills: rows, diagnostics });
   const width = Math.max(0, ...rows.map(({ name }) => name.length));
-  for (const { name, origin, enabled, chatTypes, why, description, missing, command } of rows) {
+  for (const { name, origin, enabled, chatTypes, why, envInBash, description, missing, command } of rows) {
     const where = enabled ? chatTypes.join(', ') || 'nowhere' : 'off';
     print(`${name.padEnd(width)}  ${origin.padEnd(11)} ${where.padEnd(23)} ${oneLine(description, 60)}`);
     for (const reason of why) print(`${' '.repeat(width)}  ${reason}`);
+    if (envInBash) print(`${' '.repeat(width)}  ${inBash}`);
     if (missing !== undefined)
       print(`${' '.repeat(width)}  unavailable: lacks ${missing.join(', ')}; run: ${command}`);
   }
@@ -64,7 +66,7 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
   const text = body.ok ? body.text : undefined;
   if (json === true)
     return printJson({ ...skill, ...describe(skill, config), ...lacks, files, filesCut: cut, body: text });
-  const { origin, enabled, chatTypes, why } = describe(skill, config);
+  const { origin, enabled, chatTypes, why, envInBash } = describe(skill, config);
   print(`${skill.name} (${origin}) ${skill.path}\n${skill.description}\n`);
   print(
     `works in: ${enabled ? chatTypes.join(', ') || 'no chat' : 'nothing: it is off'}${skill.access.sensitive ? ' (sensitive)' : ''}`,
@@ -79,6 +81,7 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
     tools: skill.allowedTools ?? [],
   };
   for (const [what, list] of Object.entries(asks)) if (list.length > 0) print(`${what}: ${list.join(', ')}`);
+  if (envInBash) print(inBash);
   if (lacks.missing !== undefined)
     print(`unavailable: lacks ${lacks.missing.join(', ')}; run: ${lacks.command}`);
   const { pin } = skill;
@@ -168,6 +171,9 @@ function lacking(
   return need?.command === undefined ? {} : { missing: need.missing, command: need.command };
 }
 
+/** Said where that is so (U3). */
+const inBash = 'its env reaches commands that the model writes, too (bash)';
+
 function describe(skill: Skill, config: Config) {
   const rules = skillRules(config);
   return {
@@ -182,6 +188,8 @@ function describe(skill: Skill, config: Config) {
     chatTypes: allowedChatTypes(skill, rules),
     sensitive: skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true,
     why: skill.access.why,
+    envInBash:
+      skill.env.length > 0 && bashKnowsEnv(skill.allowedTools, config.skills.byName[skill.name]?.envInBash),
   };
 }
 

@@ -156,6 +156,14 @@ export function bashInList(
   return { named: limited || plain, simple: limited && !entries.some(allowsAnyBash) };
 }
 
+/** Whether commands that a model writes get a skill's env: where the skill itself lists bash, unless the operator says otherwise (U3). */
+export function bashKnowsEnv(
+  allowedTools: readonly string[] | undefined,
+  envInBash: boolean | undefined,
+): boolean {
+  return envInBash ?? bashInList(allowedTools).named;
+}
+
 function allowsAnyBash(entry: AllowedEntry): boolean {
   return entry.kind === 'name' && namedBy(entry, ['bash']).length > 0;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -71,6 +71,25 @@ test('L1 F5 skill new, list, show and validate work on a workspace, bad files in
   assert.match(unloaded.stderr, /not loaded:\nerror FIELD_INVALID .*broken\.md:4: sensitive: /);
   assert.match((await run(['skill', 'show', 'dice'])).stdout, /What was asked for: \$ARGUMENTS/);
   assert.equal((await run(['skill', 'validate', path.join(folder, 'workspace/skills')])).code, 1);
+});
+
+test('U3 L1 skill list and show say where the env of a skill reaches commands that the model writes', async (t) => {
+  const { run, write, folder } = await openCliHome(t);
+  const text = (name: string, tools: string) =>
+    `---\nname: ${name}\ndescription: x\nenv: [X_KEY]\nallowed_tools: [${tools}]\n---\nb\n`;
+  await mkdir(path.join(folder, 'workspace/skills'), { recursive: true });
+  await write('workspace/skills/own.md', text('own', 'Bash'));
+  await write('workspace/skills/kept.md', text('kept', 'Bash'));
+  await write('workspace/skills/given.md', text('given', 'web_fetch'));
+  await write('config.toml', '[skills.kept]\nenv_in_bash = false\n[skills.given]\nenv_in_bash = true\n');
+  const { skills } = JSON.parse((await run(['skill', 'list', '--json'])).stdout) as {
+    skills: { name: string; envInBash: boolean }[];
+  };
+  const known = skills.filter(({ envInBash }) => envInBash).map(({ name }) => name);
+  assert.deepEqual(known, ['given', 'own']);
+  assert.match((await run(['skill', 'list'])).stdout, /own .*\n +its env reaches commands/);
+  assert.match((await run(['skill', 'show', 'given'])).stdout, /^its env reaches commands/m);
+  assert.doesNotMatch((await run(['skill', 'show', 'kept'])).stdout, /reaches commands/);
 });
 
 test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its store when none runs', async (t) => {

@@ -20,7 +20,15 @@ test('U3 names that steer a loader or interpreter are refused with a diagnostic,
     ...['PATH', 'LD_PRELOAD', 'LD_LIBRARY_PATH', 'DYLD_INSERT_LIBRARIES', 'NODE_OPTIONS', 'NODE_PATH'],
     ...['PYTHONPATH', 'PYTHONSTARTUP', 'PYTHON_X', 'BASH_ENV', 'BASH_FUNC_X', 'ENV', 'IFS', 'SHELLOPTS'],
     ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'http_proxy', 'PERL5OPT', 'RUBYOPT'],
-    ...['GIT_SSH_COMMAND', 'GIT_CONFIG_COUNT', 'GLIBC_TUNABLES', 'JAVA_TOOL_OPTIONS', 'HOME', 'PS4'],
+    ...[
+      'GIT_SSH_COMMAND',
+      'GIT_CONFIG_COUNT',
+      'GLIBC_TUNABLES',
+      'JAVA_TOOL_OPTIONS',
+      'HOME',
+      'PS4',
+      'UV_PYTHON',
+    ],
   ];
   for (const name of steering) {
     const given = skillEnvironment({ ...skill, env: ['MAIL_KEY', name] }, { MAIL_KEY: 'k', [name]: 'evil' });
