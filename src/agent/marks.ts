@@ -1,6 +1,6 @@
 import type { Entry } from '../core/entry.ts';
 import { joinMarks, type Marks } from '../core/marks.ts';
-import type { Transcripts } from '../stores/store.ts';
+import type { Transcripts } from '../stores/transcripts.ts';
 
 type Reads = Pick<Transcripts, 'read'>;
 

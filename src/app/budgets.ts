@@ -4,7 +4,8 @@ import type { Clock } from '../core/clock.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
 import type { Requester } from '../core/tool.ts';
-import type { Store, UsageRow } from '../stores/store.ts';
+import type { Store } from '../stores/store.ts';
+import type { UsageRow } from '../stores/usage.ts';
 import { costOf } from './cost-of.ts';
 import { taskKey } from './tasks.ts';
 

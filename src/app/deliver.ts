@@ -3,7 +3,8 @@ import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import type { Outbox, OutboxRow, Serving } from '../stores/store.ts';
+import type { Outbox, OutboxRow } from '../stores/outbox.ts';
+import type { Serving } from '../stores/serving.ts';
 import { readyPart, whyNotSent, withoutFile } from './file-parts.ts';
 import type { OutgoingFiles } from './outgoing-files.ts';
 

@@ -4,7 +4,7 @@ import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Log } from '../core/log.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import type { Signals } from '../stores/store.ts';
+import type { Signals } from '../stores/signals.ts';
 import type { Audit } from './audit/create-audit.ts';
 import { skillChanges } from './audit/skill-changes.ts';
 import { createNewSince } from '../core/new-since.ts';

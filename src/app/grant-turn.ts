@@ -14,7 +14,7 @@ import type { HandOver, Tool } from '../core/tool.ts';
 import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import type { InboxItem } from '../stores/store.ts';
+import type { InboxItem } from '../stores/inbox.ts';
 import { createCallTool, type JudgedCall } from '../tools/call-tool.ts';
 import { openCeiling, type Ceiling } from '../tools/ceiling.ts';
 import { auditOfCall } from './audit/audit-call.ts';

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { removeFolder } from '../files/remove-folder.ts';
-import type { ListedItem } from '../stores/store.ts';
+import type { ListedItem } from '../stores/inbox.ts';
 import { createOutgoingFiles, type OutgoingFiles } from './outgoing-files.ts';
 import { chatFolderName, chatFolders, scratchFolders } from './run-folders.ts';
 import { runOf } from './tasks.ts';

@@ -1,7 +1,9 @@
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import { shutdownReason } from '../core/shutdown.ts';
-import type { Inbox, InboxItem, Serving, Signals } from '../stores/store.ts';
+import type { Inbox, InboxItem } from '../stores/inbox.ts';
+import type { Serving } from '../stores/serving.ts';
+import type { Signals } from '../stores/signals.ts';
 
 /** What became of an item: answered (its own step has marked it done), or not yet. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;

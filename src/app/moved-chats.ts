@@ -1,7 +1,7 @@
 import type Keyv from 'keyv';
 import type { Clock } from '../core/clock.ts';
 import { chatIdOf, type Conversation } from '../core/conversation.ts';
-import type { Signals } from '../stores/store.ts';
+import type { Signals } from '../stores/signals.ts';
 
 /** Chats whose platform gave them a new id: their rules and their memory stay (A6). Ids are qualified. */
 export type MovedChats = Readonly<{

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
-import type { Store, UsageRow } from '../stores/store.ts';
+import type { Store } from '../stores/store.ts';
+import type { UsageRow } from '../stores/usage.ts';
 import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { CapabilityOperations } from './capability-operations.ts';

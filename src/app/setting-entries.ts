@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Clock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
-import type { Signals } from '../stores/store.ts';
+import type { Signals } from '../stores/signals.ts';
 
 /** A setting whose value somebody was asked to write as their next message. */
 export type SettingEntry = Readonly<{ tool: string; key: string; secret: boolean; until: number }>;

@@ -2,7 +2,7 @@ import type { Channel, Placeholder, Receipt } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../core/log.ts';
-import type { Outbox } from '../stores/store.ts';
+import type { Outbox } from '../stores/outbox.ts';
 
 /** What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7). */
 export type ShowWork = Readonly<{ begin(work: Work): Shown }>;

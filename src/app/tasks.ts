@@ -6,7 +6,8 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message, Task } from '../core/message.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
 import type { ToolOutcome } from '../core/tool-call.ts';
-import type { InboxItem, Store } from '../stores/store.ts';
+import type { InboxItem } from '../stores/inbox.ts';
+import type { Store } from '../stores/store.ts';
 import { taskId, tasksHere } from './work-here.ts';
 
 type RunTask = Extract<Task, { kind: 'run' }>;

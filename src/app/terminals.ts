@@ -3,7 +3,8 @@ import type { Clock } from '../core/clock.ts';
 import { conversationKey, type ChatType, type Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
-import type { ListedItem, Store } from '../stores/store.ts';
+import type { ListedItem } from '../stores/inbox.ts';
+import type { Store } from '../stores/store.ts';
 
 /** Who sits at a terminal, and in what kind of chat they pretend to be. */
 export type Seated = Readonly<{

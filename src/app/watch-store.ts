@@ -1,5 +1,6 @@
 import type { Meter } from '../core/meter.ts';
-import type { Accepted, Store } from '../stores/store.ts';
+import type { Accepted } from '../stores/inbox.ts';
+import type { Store } from '../stores/store.ts';
 import type { StoreHealth } from './store-health.ts';
 
 type Health = Pick<StoreHealth, 'met' | 'patient'>;

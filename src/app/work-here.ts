@@ -1,6 +1,6 @@
 import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
-import type { Inbox, ListedItem } from '../stores/store.ts';
+import type { Inbox, ListedItem } from '../stores/inbox.ts';
 
 /** The work of a conversation, whichever process does it (Q9). */
 export type WorkHere = Readonly<{

@@ -1,6 +1,6 @@
 import { costOf } from '../app/cost-of.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
-import type { UsageRow } from '../stores/store.ts';
+import type { UsageRow } from '../stores/usage.ts';
 import { askBot } from './ask-bot.ts';
 import { openConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';

@@ -1,4 +1,4 @@
-import type { Signals, Topic } from './store.ts';
+import type { Signals, Topic } from './signals.ts';
 
 /** Signals within one process. */
 export function createLocalSignals(): Signals {

@@ -1,7 +1,7 @@
 import { joinMessages } from './join-messages.ts';
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedItem } from './stored-message.ts';
-import type { InboxItem, ListedItem } from './store.ts';
+import type { InboxItem, ListedItem } from './inbox.ts';
 
 /** The columns of an inbox row that make an item. */
 export type InboxRow = Readonly<{

@@ -1,5 +1,5 @@
 import type { Receipt } from '../core/channel.ts';
-import type { OutboxRow } from './store.ts';
+import type { OutboxRow } from './outbox.ts';
 import { readStored, type ReadJson } from './stored-json.ts';
 import { storedConversation, storedPart, storedReceipt } from './stored-message.ts';
 

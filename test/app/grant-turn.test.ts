@@ -10,7 +10,7 @@ import type { Message } from '../../src/core/message.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
 import type { SkillLibrary } from '../../src/skills/skill-library.ts';
-import type { InboxItem } from '../../src/stores/store.ts';
+import type { InboxItem } from '../../src/stores/inbox.ts';
 import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
 import { webSearchTool } from '../../src/tools/built-in/web-search.ts';
 import { makeMessage } from '../support/make-message.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLanes } from '../../src/app/lanes.ts';
 import { openStore } from '../../src/stores/open-store.ts';
-import type { InboxItem } from '../../src/stores/store.ts';
+import type { InboxItem } from '../../src/stores/inbox.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';

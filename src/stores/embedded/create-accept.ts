@@ -2,7 +2,7 @@ import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { bounds } from '../bounds.ts';
 import { completeItem, joinItem, writeItem } from '../grow-item.ts';
-import type { Accepted, Inbox } from '../store.ts';
+import type { Accepted, Inbox } from '../inbox.ts';
 import type { Connection } from './open-connection.ts';
 
 type Options = Parameters<Inbox['accept']>[1];

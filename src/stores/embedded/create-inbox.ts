@@ -3,7 +3,7 @@ import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
 import { editItem } from '../grow-item.ts';
 import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
-import type { Inbox, InboxItem } from '../store.ts';
+import type { Inbox, InboxItem } from '../inbox.ts';
 import { createAccept } from './create-accept.ts';
 import { createBatch } from './create-batch.ts';
 import { createServe, type Due } from './create-serve.ts';

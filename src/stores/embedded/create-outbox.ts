@@ -2,7 +2,8 @@ import type { Clock } from '../../core/clock.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
-import type { DeadPart, Outbox, OutboxRow, Step } from '../store.ts';
+import type { DeadPart, Outbox, OutboxRow } from '../outbox.ts';
+import type { Step } from '../store.ts';
 import { createServe, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 

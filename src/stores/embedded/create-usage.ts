@@ -1,4 +1,5 @@
-import type { Store, Use, UsageRow } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { Use, UsageRow } from '../usage.ts';
 import type { Connection } from './open-connection.ts';
 
 type Row = Readonly<{

@@ -2,7 +2,7 @@ import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { bounds } from '../bounds.ts';
 import { completeItem, editItem, joinItem, writeItem } from '../grow-item.ts';
-import type { Accepted, Inbox } from '../store.ts';
+import type { Accepted, Inbox } from '../inbox.ts';
 import type { Query } from './open-database.ts';
 
 /** A message that is to be stored, or (an edit) to replace itself. */

@@ -1,5 +1,5 @@
 import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
-import type { Accepted, Inbox, InboxItem } from '../store.ts';
+import type { Accepted, Inbox, InboxItem } from '../inbox.ts';
 import type { Backing } from './backing.ts';
 import { createArrivals } from './create-arrivals.ts';
 import { createBatch } from './create-batch.ts';

@@ -1,5 +1,5 @@
 import { conversationKey } from '../../core/conversation.ts';
-import type { DeadPart, Outbox, OutboxRow } from '../store.ts';
+import type { DeadPart, Outbox, OutboxRow } from '../outbox.ts';
 import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
 import type { Backing } from './backing.ts';
 import type { Serve } from './create-serve.ts';

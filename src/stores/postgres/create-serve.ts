@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { laneChannel } from '../lane-channel.ts';
 import { createLookout } from '../lookout.ts';
-import type { ServeOptions, Serving } from '../store.ts';
+import type { ServeOptions, Serving } from '../serving.ts';
 import type { Announcer } from './create-announcer.ts';
 import type { Heartbeat } from './create-heartbeat.ts';
 import { createAsking } from './create-asking.ts';

@@ -1,4 +1,5 @@
-import type { Store, UsageRow } from '../store.ts';
+import type { Store } from '../store.ts';
+import type { UsageRow } from '../usage.ts';
 import type { Database } from './open-database.ts';
 
 type Row = Omit<UsageRow, 'tokens'> &

@@ -1,6 +1,6 @@
 import type Keyv from 'keyv';
 import { createInTurn } from '../../core/in-turn.ts';
-import type { Signals } from '../../stores/store.ts';
+import type { Signals } from '../../stores/signals.ts';
 import { agreeTo, takeListing, type Disagreement, type ServerAgreement } from './server-agreement.ts';
 
 type Listing = Parameters<typeof takeListing>[1];
