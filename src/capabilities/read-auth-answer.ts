@@ -20,10 +20,10 @@ const codeForm = /^[\w.~+/=%-]{4,2048}$/;
  */
 export function readAuthAnswer(text: string): AuthAnswer {
   const trimmed = text.trim();
-  if (trimmed.length > longest) return { kind: 'none' };
-  const urls = [...joined(trimmed).matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s<>"'`]+/gi)].map(([url]) => tidy(url));
+  const read = trimmed.length > longest ? addresses(trimmed) : joined(trimmed);
+  const urls = [...read.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s<>"'`]+/gi)].map(([url]) => tidy(url));
   const callbacks = urls.filter(isCallback);
-  const words = codeWords(urls.reduce((rest, url) => rest.replace(url, ' '), joined(trimmed)));
+  const words = codeWords(urls.reduce((rest, url) => rest.replace(url, ' '), read));
   const [url, ...more] = callbacks;
   if (url !== undefined) return more.length > 0 ? tooMany(callbacks) : fromUrl(url, words);
   const [code, ...others] = words;
@@ -87,6 +87,12 @@ function isBareCode(text: string): boolean {
 
 function bare(text: string): string {
   return text.replace(/^[`"'<(]+|[`"'>)]+$/g, '');
+}
+
+/** Of a long text only these are looked at, so that no text takes long. */
+function addresses(text: string): string {
+  const words = text.split(/\s/).filter((word) => word.length <= longest && word.includes('://'));
+  return words.join(' ');
 }
 
 /** Clients break long addresses over lines. */

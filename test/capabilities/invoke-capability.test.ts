@@ -56,8 +56,15 @@ test('C5 C7 an output that does not fit or holds a credential is not passed on; 
   assert.equal(leak.code, 'capability_invalid_output');
   assert.match(leak.message, /inner\.0\.access_token/);
   assert.doesNotMatch(leak.message, /abc/);
-  const down = await call({ operation: 'fail', input: { code: 'capability_backend_unavailable' } });
-  assert.equal(down.ok || down.code, 'capability_backend_unavailable');
+  const code = 'capability_backend_unavailable';
+  const down = await call({ operation: 'fail', input: { code } });
+  assert.deepEqual([down.ok || down.code, !down.ok && down.message], [code, `refused: ${code}`]);
+  const said = `the token ghp_${'a'.repeat(36)} is old`;
+  const telling = await call({ operation: 'fail', input: { code, said } });
+  assert.deepEqual(
+    [telling.ok || telling.code, !telling.ok && telling.message],
+    [code, 'the provider of test refused'],
+  );
 });
 
 test('C6 accounts are of one user and capability; several need a name, and others see none', async (t) => {

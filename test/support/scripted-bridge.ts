@@ -22,8 +22,8 @@ const done = path.join(folder, 'done.jsonl');
 
 class Refused extends Error {
   readonly code: string;
-  constructor(code: string) {
-    super(`refused: ${code}`);
+  constructor(code: string, said = code) {
+    super(`refused: ${said}`);
     this.code = code;
   }
 }
@@ -61,7 +61,7 @@ function invoke() {
   const { operation: name, input_data: input = {}, account_ref: account, idempotency_key: key } = params;
   if (name === 'leak') return { output: { inner: [{ access_token: 'abc' }] } };
   if (name === 'odd') return { output: { n: 'no number' } };
-  if (name === 'fail') throw new Refused(String(input['code']));
+  if (name === 'fail') throw new Refused(String(input['code']), input['said'] as string);
   if (name === 'write' || name === 'note') {
     const before = existsSync(done) ? readFileSync(done, 'utf8').split('\n') : [];
     const known = before.find((line) => line.includes(`"${key}"`));
