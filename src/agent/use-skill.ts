@@ -52,12 +52,14 @@ export function createUseSkill(options: {
   use(toolUseId: string): SkillUse;
   readiness: Readiness;
   run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
+  /** Whether the run of this call began before, so that it is resumed now. */
+  hasBegun(toolUseId: string): Promise<boolean>;
   /**
    * Has it run in a lane of its own and waits for the result, in the background not at all (U9): what it came to, its id
    * where it goes on by itself, nothing where too many do. Absent in that lane.
    */
   attend?(
-    skill: Skill,
+    skill: string,
     request: SkillRequest,
     background: boolean,
     context: ToolContext,
@@ -66,7 +68,7 @@ export function createUseSkill(options: {
   inline?: InlineSkill;
   onDenied(denial: DeniedSkill): void;
 }): Tool {
-  const { visible, find, rules, use, readiness, run, attend, inline, onDenied } = options;
+  const { visible, find, rules, use, readiness, run, hasBegun, attend, inline, onDenied } = options;
   const names = visible().map(({ name }) => name);
   const tool = defineTool({
     name: 'use_skill',
@@ -82,7 +84,14 @@ export function createUseSkill(options: {
     async run({ background, ...request }, context) {
       const skill = await find(request.skill);
       const before = denial(skill, request.skill, context);
-      if (before !== undefined || skill === undefined) return before ?? notFound(request.skill);
+      if (before !== undefined || skill === undefined) {
+        if (!(await hasBegun(context.toolUseId))) return before ?? notFound(request.skill);
+        // What was begun has an end of its own, in its lane: decided again after a restart, it is over (D7).
+        const told = await attended(request.skill, request, background ?? false, context);
+        return (
+          told ?? fail('CANCELLED', `the run of ${defuse(request.skill)} was ended: it may not go on here`)
+        );
+      }
       const unready = readiness(skill);
       if (unready !== undefined) return unready;
       const apart = background ?? skill.background;
@@ -91,13 +100,8 @@ export function createUseSkill(options: {
         if (isSensitive(skill, rules())) context.mark(skill.name);
         return inlined.envelope;
       }
-      if (attend !== undefined) {
-        const ended = await attend(skill, request, apart, context);
-        if (ended === undefined) return fail('LIMIT_REACHED', tooManyTasks);
-        const told =
-          'running' in ended ? succeed(runningTask(`the skill ${skill.name}`, ended.running)) : ended;
-        return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
-      }
+      const told = await attended(skill.name, request, apart, context);
+      if (told !== undefined) return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
       const result = await run(skill, request, context);
       if (result.marks !== undefined) context.mark(result.marks);
       // What an edit tightened meanwhile applies to the delivery too (D7, A8).
@@ -109,6 +113,19 @@ export function createUseSkill(options: {
   });
   const labelling: Tool = { ...tool, labelsOutput: true, outputLimit: instructionsLimit };
   return names.length === 0 ? labelling : { ...labelling, inputSchema: withEnum(tool.inputSchema, names) };
+
+  /** What came of it in a lane of its own; nothing where this is that lane. */
+  async function attended(
+    name: string,
+    request: SkillRequest,
+    apart: boolean,
+    context: ToolContext,
+  ): Promise<Envelope | undefined> {
+    if (attend === undefined) return undefined;
+    const ended = await attend(name, request, apart, context);
+    if (ended === undefined) return fail('LIMIT_REACHED', tooManyTasks);
+    return 'running' in ended ? succeed(runningTask(`the skill ${name}`, ended.running)) : ended;
+  }
 
   /** The instructions of an inline skill, or what is to be said of its being a run (U8). */
   async function followed(

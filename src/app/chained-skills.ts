@@ -1,3 +1,4 @@
+import type { HasBegun } from '../agent/has-begun.ts';
 import { runIdOf } from '../agent/run-journal.ts';
 import type { RunPlace, RunSkill } from '../agent/run-skill.ts';
 import { createUseSkill, type Readiness } from '../agent/use-skill.ts';
@@ -30,11 +31,12 @@ export function createChainedSkills(options: {
   readiness: Readiness;
   useOf: UseOf;
   runSkill: RunSkill;
+  hasBegun: HasBegun;
   budgets: Pick<Budgets, 'ofRun'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): ChainedSkills {
-  const { live, library, availability, readiness, useOf, runSkill, budgets } = options;
+  const { live, library, availability, readiness, useOf, runSkill, hasBegun, budgets } = options;
   const onDenied = createReportDenial(options);
 
   return async (skill, run, requester) => {
@@ -73,6 +75,7 @@ export function createChainedSkills(options: {
         const code = stopped === undefined ? 'LIMIT_REACHED' : 'RECURSION_LIMIT';
         return { status: 'error', code, text: over, ...nothing };
       },
+      hasBegun: (call) => hasBegun(run.transcript, call),
       onDenied,
     });
   };

@@ -1,4 +1,5 @@
 import { createQuestions } from '../agent/questions.ts';
+import { createHasBegun } from '../agent/has-begun.ts';
 import { createRunSkill, type RunSkill } from '../agent/run-skill.ts';
 import { createTurn, type Turn } from '../agent/turn.ts';
 import type { Clock } from '../core/clock.ts';
@@ -68,11 +69,13 @@ export function createAgent(options: {
     lackingCapabilities: options.capabilities.lacking,
   });
   const availability = createAvailability(available);
+  const hasBegun = createHasBegun(store);
   const chained = createChainedSkills({
     ...options,
     availability,
     readiness,
     runSkill: (...of) => runSkill(...of),
+    hasBegun,
   });
   const runs = auditRuns(
     createRunSkill({
@@ -96,6 +99,7 @@ export function createAgent(options: {
     availability,
     readiness,
     runSkill,
+    hasBegun,
     tasks,
     attendTask: createAttendTask({ store, clock }),
     judgeCalls,

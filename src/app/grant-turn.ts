@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { mainPrompt } from '../agent/main-prompt.ts';
+import type { HasBegun } from '../agent/has-begun.ts';
 import { runIdOf } from '../agent/run-journal.ts';
 import { notWaiting, type RunSkill } from '../agent/run-skill.ts';
 import { invocationId, type TurnGrant } from '../agent/turn.ts';
@@ -55,6 +56,7 @@ export function createGrantTurn(options: {
   availability: Availability;
   readiness: Readiness;
   runSkill: RunSkill;
+  hasBegun: HasBegun;
   budgets: Pick<Budgets, 'ofRun'>;
   tasks: Pick<Tasks, 'setUp'>;
   attendTask: AttendTask;
@@ -69,7 +71,7 @@ export function createGrantTurn(options: {
 }): GrantTurn {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
     options;
-  const { sandbox, moved, audit, budgets, settings } = options;
+  const { sandbox, moved, audit, budgets, settings, hasBegun } = options;
   const followInTurn = createFollowInTurn(options);
   const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
@@ -101,10 +103,10 @@ export function createGrantTurn(options: {
       const by = toolUseId === ownCall ? 'person' : 'model';
       // A run that goes on was counted when it began.
       const run = input.resume ?? runIdOf(transcript, toolUseId);
-      const over = await budgets.ofRun(requester, skill.name, run);
+      const over = await budgets.ofRun(requester, skill, run);
       if (over !== undefined) return fail('LIMIT_REACHED', over);
       const call = { tool: 'use_skill', input, by, parent: transcript, toolUseId } as const;
-      const id = await tasks.setUp(message, { skill: skill.name, ...call });
+      const id = await tasks.setUp(message, { skill, ...call });
       if (id === undefined) return undefined;
       const patienceMs = background ? 0 : live().config.agent.detachAfterSeconds * 1_000;
       return (await attendTask(id, conversation, patienceMs, context)) ?? { running: id };
@@ -118,6 +120,7 @@ export function createGrantTurn(options: {
       use: (id) => (byPerson && id === ownCall ? use : byModel),
       readiness,
       run: (skill, request, context) => runSkill(skill, request, context, transcript),
+      hasBegun: (call) => hasBegun(transcript, call),
       ...(task === undefined ? { attend, inline: following.inline } : {}),
       onDenied,
     });

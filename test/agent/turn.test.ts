@@ -52,6 +52,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     log,
   });
   const useSkill = createUseSkill({
+    hasBegun: async () => false,
     visible: () => [research],
     find: async (name) => (name === 'research' ? research : undefined),
     rules: () => ({ enabled: true, defaults: {}, skills: new Map() }),

@@ -38,6 +38,7 @@ function setUp(options: {
   use?: SkillUse;
   readiness?: Readiness;
   onRun?: () => void;
+  begun?: boolean;
 }) {
   const runs: string[] = [];
   const skills = [...options.skills];
@@ -49,6 +50,7 @@ function setUp(options: {
     rules: () => rules.current,
     use: () => options.use ?? inGroup,
     readiness: options.readiness ?? (() => undefined),
+    hasBegun: async () => options.begun === true,
     run: async (skill) => {
       runs.push(skill.name);
       options.onRun?.();
@@ -131,4 +133,13 @@ test('A8 access that was tightened while the run went on keeps its result back',
   assert.deepEqual(set.runs, ['research']);
   assert.equal(outcome.errors[0]?.code, 'SKILL_NOT_FOUND');
   assert.doesNotMatch(JSON.stringify(outcome), /the answer/);
+});
+
+test('D7 a run that is taken up again and may not go on is CANCELLED, and not taken for one that never was', async () => {
+  for (const skills of [[], [makeSkill('gmail', { access: { chatTypes: ['private'] } })]]) {
+    const set = setUp({ skills, begun: true });
+    const outcome = await set.tool.run({ skill: 'gmail', message: 'x' }, context);
+    assert.equal(outcome.errors[0]?.code, 'CANCELLED');
+    assert.deepEqual(set.runs, []);
+  }
 });

@@ -144,6 +144,7 @@ export async function openTurnStage(
     const following = followInTurn({ visible, byPerson, names: () => tools.map(({ name }) => name) });
     const { contraction } = following;
     const useSkill = createUseSkill({
+      hasBegun: async () => false,
       visible,
       find: async (name) => library.current().get(name),
       rules: () => live().rules,
