@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
-const lookup =
-  '---\nname: lookup\ndescription: Looks things up.\n---\nLook it up and say what you found.\n';
+const lookup = '---\nname: lookup\ndescription: Looks things up.\n---\nLook it up and say what you found.\n';
 const open = '[access]\ndm = "open"\n[skills]\nbundled = false\n';
 
 /** An answer whose end is held back. */
@@ -46,4 +45,167 @@ test('D7 a run that was under way when the bot stopped, and may not go on after 
   await again.bot.idle();
   assert.match(textOf(set.messages.requests.at(-1)!.body), /CANCELLED[^"]*the run of lookup was ended/);
   assert.equal(ann.dm.everSent().length, 1);
+});
+
+test('H3 an edit of what still waits replaces it where it would be admitted as it is now, a later one is ignored', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const set = await startWholeBot(t, {
+    toml: '[access]\nusers = ["telegram:1001"]\ngroups_mode = "open"\n[skills]\nbundled = false\n',
+    script: (body) => {
+      const last = JSON.stringify(body.messages.at(-1));
+      return /first/.test(last)
+        ? held('One.', gate.promise)
+        : /good words/.test(last)
+          ? 'Good.'
+          : 'As it was.';
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann', id: 1001 });
+  const group = set.telegram.group();
+  ann.says('@test_bot first', { in: group });
+  await set.telegram.until('the first request', () => set.messages.requests.length === 1);
+  const mended = ann.says('@test_bot bad wrods', { in: group });
+  const kept = ann.says('@test_bot third words', { in: group });
+  ann.edits(mended, '@test_bot good words', group);
+  // Not meant for the bot any more: what was said to it stands.
+  ann.edits(kept, 'never mind', group);
+  ann.says('/status@test_bot', { in: group });
+  await group.nextMessage(/2 waiting/);
+  gate.resolve();
+  for (const text of ['One.', 'Good.', 'As it was.']) await group.nextMessage(text);
+  ann.edits(mended, '@test_bot too late', group);
+  ann.says('/status@test_bot', { in: group });
+  await group.nextMessage(/0 waiting/);
+  await set.bot.idle();
+  const seen = set.messages.requests.map(({ body }) => textOf(body)).join('\n');
+  assert.equal(set.messages.requests.length, 3);
+  assert.match(seen, /third words/);
+  assert.doesNotMatch(seen, /wrods|never mind|too late/);
+});
+
+test('Q3 a lane takes fifty messages, the one being answered among them; who writes one more is told', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const answered: string[] = [];
+  const set = await startWholeBot(t, {
+    toml: open,
+    flood: false,
+    script: (body, index) => {
+      answered.push(JSON.stringify(body.messages.at(-1)));
+      return index === 0 ? held('One.', gate.promise) : 'Next.';
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('number 0');
+  await set.telegram.until('the first request', () => answered.length === 1);
+  for (let n = 1; n <= 50; n++) ann.says(`number ${n}`);
+  await ann.dm.nextMessage(/Too many messages.*later/);
+  ann.says('/stop');
+  await ann.dm.nextMessage(/leaving out 49 waiting/);
+  gate.resolve();
+  await set.bot.idle();
+  assert.equal(ann.dm.sent().filter(({ text }) => text.startsWith('Too many')).length, 1);
+});
+
+test('M8 what is said in a direct message never shows in a group, nor the other way round, and /clear starts afresh', async (t) => {
+  const set = await startWholeBot(t, {
+    toml: '[access]\nusers = ["telegram:1001"]\ngroups_mode = "open"\n[skills]\nbundled = false\n',
+    script: () => 'Noted.',
+  });
+  const ann = set.telegram.person({ name: 'Ann', id: 1001 });
+  const group = set.telegram.group();
+  const other = set.telegram.group();
+  const say = async (text: string, chat?: typeof group): Promise<string> => {
+    if (chat === undefined) ann.says(text);
+    else ann.says(`@test_bot ${text}`, { in: chat });
+    await (chat ?? ann.dm).nextMessage('Noted.');
+    return textOf(set.messages.requests.at(-1)!.body);
+  };
+  await say('the private word is plum');
+  const inGroup = await say('the word here is pear', group);
+  const elsewhere = await say('and the word here?', other);
+  const again = await say('which words do you know?');
+  assert.doesNotMatch(inGroup + elsewhere, /plum/);
+  assert.doesNotMatch(elsewhere + again, /pear/);
+  assert.match(again, /plum/);
+  ann.says('/clear');
+  await ann.dm.nextMessage(/afresh/);
+  assert.doesNotMatch(await say('and now?'), /plum/);
+});
+
+test('I1 U2 U12 a name with underscores starts the skill with hyphens, by the model that config names before the file’s', async (t) => {
+  const review = '---\nname: code-review\ndescription: Reviews.\nmodel: sonnet\n---\nReview it.\n';
+  const toml = '[access]\nusers = ["telegram:1001"]\ngroups_mode = "open"\n[skills]\nbundled = false\n';
+  const set = await startWholeBot(t, {
+    toml,
+    skills: {
+      'code-review': review,
+      plain: review.replace('code-review', 'plain').replace('model: sonnet\n', ''),
+    },
+    script: (body) => (isRun(body) ? 'fine' : 'Said.'),
+  });
+  const modelsOf = (): readonly string[] =>
+    set.messages.requests.filter(({ body }) => isRun(body)).map(({ body }) => body.model);
+  const ann = set.telegram.person({ name: 'Ann', id: 1001 });
+  const group = set.telegram.group();
+  ann.says('/code_review@test_bot this line', { in: group });
+  await group.nextMessage('Said.');
+  ann.says('/plain x');
+  await ann.dm.nextMessage('Said.');
+  await set.reconfigure(`${toml}[skills.code-review]\nmodel = "default/claude-haiku-5-5"\n`);
+  await set.log.line(({ message }) => message === 'the config was changed');
+  ann.says('/code-review again');
+  await ann.dm.nextMessage('Said.');
+  assert.deepEqual(modelsOf(), ['claude-sonnet-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5']);
+  const lines = set.log.lines.filter(({ message }) => message === 'a run ended');
+  assert.equal(lines.length, 3);
+  const { tokens, durationMs, run, ...fields } = lines[0]?.fields ?? {};
+  assert.deepEqual(fields, {
+    skill: 'code-review',
+    origin: 'workspace',
+    sender: 'telegram:1001',
+    conversation: `telegram:${group.id}`,
+    status: 'ok',
+    code: undefined,
+    iterations: 1,
+    cost: undefined,
+  });
+  assert.ok(typeof tokens === 'object' && typeof durationMs === 'number' && typeof run === 'string');
+});
+
+test('U1 A11 a skill without its env says which lines to add, to the model and so to the person', async (t) => {
+  const keyed = lookup.replace('---\nLook', 'env: [API_KEY, API_HOST]\n---\nLook');
+  const set = await startWholeBot(t, {
+    toml: `${open}[skills.lookup]\nAPI_HOST = "x.example"\n`,
+    skills: { lookup: keyed },
+    script: (body) => (/tool_result/.test(textOf(body)) ? 'It lacks a key.' : useLookup),
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('look x up');
+  await ann.dm.nextMessage('It lacks a key.');
+  const [first, second] = set.messages.requests.map(({ body }) => body);
+  assert.match(JSON.stringify(first!.system), /lookup/, 'P3: it is listed, so that the fix gets told');
+  assert.match(
+    textOf(second!),
+    /MISSING_ENV: lookup is not set up\. The operator adds to config\.toml:\\n\[skills\.lookup\]\\nAPI_KEY = \\"…\\"/,
+  );
+  assert.doesNotMatch(textOf(second!), /API_HOST = /);
+});
+
+test('M10 background is what admitted people said here in the last day, so many messages and no more', async (t) => {
+  const toml =
+    '[access]\nusers = ["telegram:1001", "telegram:1002"]\ngroups_mode = "open"\n[skills]\nbundled = false\n';
+  const set = await startWholeBot(t, {
+    toml: `${toml}[agent]\nbackground_messages = 2\n`,
+    script: () => 'Noted.',
+  });
+  const [ann, ben, eve] = [1001, 1002, 1003].map((id) => set.telegram.person({ name: `P${id}`, id }));
+  const group = set.telegram.group();
+  for (const n of [1, 2, 3]) ben!.says(`remark ${n}`, { in: group });
+  eve!.says('a stranger speaks', { in: group });
+  ann!.says('@test_bot what was that?', { in: group });
+  await group.nextMessage('Noted.');
+  const seen = textOf(set.messages.requests[0]!.body);
+  assert.match(seen, /remark 2[^]*remark 3[^]*what was that/);
+  assert.match(seen, /<background/);
+  assert.doesNotMatch(seen, /remark 1|stranger/);
 });
