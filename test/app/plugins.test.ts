@@ -72,7 +72,10 @@ test('X1 X6 two plugins that bring capabilities of one namespace, and a provider
     told[0]!,
     /^PLUGIN_CAPABILITY_TAKEN the plugin second .*the plugin first brings capabilities notes/,
   );
-  assert.match(told[1]!, /^PLUGIN_BROKEN the plugin third .*its capabilities: .*write small letters/s);
+  assert.match(
+    told[1]!,
+    /^PLUGIN_BROKEN the plugin .*the plugin third can't be used: capabilities\.0\.namespace: write small letters/,
+  );
   assert.deepEqual(plugins.providers(config), [
     { namespace: 'notes', command: ['a', 'b'], timeoutSeconds: 5 },
   ]);

@@ -1,4 +1,6 @@
-import type { z } from 'zod';
+import { z } from 'zod';
+import { namespaceForm } from '../../capabilities/bridge-contract.ts';
+import { describeOptions, isZod } from './author-schema.ts';
 import type { Tool } from './define-tool.ts';
 import type { PluginLog } from './tool-context.ts';
 
@@ -50,15 +52,16 @@ export type Plugin = Readonly<{
   name: string;
   skills?: string;
   config?: z.ZodType;
-  capabilities: readonly CapabilityProvider[];
+  /** A namespace once. */
+  capabilities: readonly Required<CapabilityProvider>[];
   /** With a config that `config` has checked. */
   makeTools(context: PluginContext<unknown>): Promise<readonly Tool[]>;
 }>;
 
 /**
- * Defines a plugin: tools, and skills that come with them (X1). A plugin's file has it as its default export. Nothing is
- * checked before the bot loads the plugin: then what is wrong with it is told in the log, by `skillet config check` and
- * to owners by `/status`, and the bot starts without it (X6).
+ * Defines a plugin: tools, and skills that come with them (X1). A plugin's file has it as its default export. Throws, naming
+ * the plugin, where an option can't be used. What is wrong with a plugin is told in the log, by `skillet config check` and to
+ * owners by `/status`, and the bot starts without it (X6).
  *
  * @example
  * import { definePlugin, defineTool } from 'skillet/plugin';
@@ -79,15 +82,51 @@ export type Plugin = Readonly<{
  * });
  */
 export function definePlugin<Config extends z.ZodType = z.ZodType>(options: PluginOptions<Config>): Plugin {
-  const { name, tools, skills, config, capabilities = [] } = options;
+  const { name, tools, skills, config, capabilities = [] } = checked(options);
   return Object.freeze({
     kind: 'skillet plugin' as const,
     name,
     ...(skills === undefined ? {} : { skills }),
     ...(config === undefined ? {} : { config }),
-    capabilities,
+    capabilities: capabilities.map((one) => ({ timeoutSeconds: usualSeconds, ...one })),
     makeTools: async (context: PluginContext<unknown>) =>
       // Checked by this very schema.
       tools(context as PluginContext<z.output<Config>>),
   });
 }
+
+/** The options, as far as the author's types could not see to them: a key that is misspelt would leave something out. */
+function checked<Options extends PluginOptions>(options: Options): Options {
+  const given: unknown = options;
+  const read = shape.safeParse(given);
+  const name = namedIn.safeParse(given).data?.name ?? '?';
+  if (!read.success)
+    throw new Error(
+      `the plugin ${name} can't be used: ${describeOptions(read.error, Object.keys(shape.shape))}`,
+    );
+  return options;
+}
+
+const usualSeconds = 30;
+const namedIn = z.looseObject({ name: z.string() });
+const provider = z.strictObject({
+  namespace: z.string().regex(namespaceForm, 'write small letters, digits, "-" and "_"'),
+  command: z.tuple([z.string().min(1)], z.string(), 'write a program and its arguments, as a list'),
+  timeoutSeconds: z.number().min(1).max(300).optional(),
+});
+const shape = z.strictObject({
+  name: z
+    .string()
+    .max(64)
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'write lower-case letters, digits and single hyphens, 64 at most'),
+  tools: z.custom((value) => typeof value === 'function', 'write a function that gives a list of tools'),
+  skills: z.string().min(1).optional(),
+  config: z.custom(isZod, 'make it with zod 4').optional(),
+  capabilities: z
+    .array(provider)
+    .refine(
+      (list) => new Set(list.map(({ namespace }) => namespace)).size === list.length,
+      'name each namespace once',
+    )
+    .optional(),
+});

@@ -8,6 +8,7 @@ import {
   type Tool as HostTool,
   type ToolContext as HostContext,
 } from '../../core/tool.ts';
+import { describeOptions, isZod } from './author-schema.ts';
 import { answerOf } from './tool-answer.ts';
 import type { ToolContext } from './tool-context.ts';
 import { untilAborted } from './until-aborted.ts';
@@ -163,7 +164,10 @@ function checked<Options extends ToolOptions<z.ZodObject, z.ZodType, z.ZodObject
   const given: unknown = options;
   const read = shape.safeParse(given);
   const name = namedIn.safeParse(given).data?.name ?? '?';
-  if (!read.success) throw new Error(`the tool ${name} can't be used: ${z.prettifyError(read.error)}`);
+  if (!read.success)
+    throw new Error(
+      `the tool ${name} can't be used: ${describeOptions(read.error, Object.keys(shape.shape))}`,
+    );
   try {
     z.toJSONSchema(options.input, { io: 'input' });
     if (options.settings !== undefined) toolSettings(options.settings);
@@ -201,10 +205,6 @@ const shape = z.strictObject({
   hidden: z.boolean().optional(),
   run: z.custom((value) => typeof value === 'function', 'write a function'),
 });
-
-function isZod(value: unknown): value is z.ZodType {
-  return typeof value === 'object' && value !== null && '_zod' in value;
-}
 
 /** `get_weather` → `Get Weather`. */
 function titleOf(name: string): string {

@@ -32,29 +32,64 @@ export function findPlugin(address: PluginAddress, folder: string | undefined): 
 }
 
 function inFolder(at: string): FoundPlugin {
-  const stats = statSync(at, { throwIfNoEntry: false });
-  if (stats === undefined) return missing(`there is no folder ${at}: mend the path, or remove the plugin`);
-  if (stats.isFile()) return { ok: true, file: at, folder: path.dirname(at) };
-  const file = ['plugin.ts', 'plugin.js'].map((name) => path.join(at, name)).find((one) => existsSync(one));
+  const there = lookAt(at);
+  if (there === 'nothing') return missing(`there is no folder ${at}: mend the path, or remove the plugin`);
+  if (there === 'file')
+    return /\.[cm]?[jt]s$/.test(at)
+      ? { ok: true, file: at, folder: path.dirname(at) }
+      : missing(`${at} is no TypeScript or JavaScript: write the folder of its plugin.ts`);
+  if (there !== 'folder') return missing(`${at} can't be read (${there.problem}): mend the path`);
+  const file = ['plugin.ts', 'plugin.js'].map((name) => path.join(at, name)).find(isFile);
   if (file === undefined) return missing(`${at} has neither plugin.ts nor plugin.js`);
   return { ok: true, file, folder: at };
 }
 
 function inPackage(at: string, name: string): FoundPlugin {
   const own = path.join(at, 'plugin.js');
-  if (existsSync(own)) return { ok: true, file: own, folder: at };
-  const { main } = manifest.parse(JSON.parse(readFileSync(path.join(at, 'package.json'), 'utf8')));
+  if (isFile(own)) return { ok: true, file: own, folder: at };
+  const main = mainOf(path.join(at, 'package.json'));
+  if (typeof main === 'object')
+    return missing(`the package.json of ${name} can't be read (${main.problem}): install it again`);
   const file = main === undefined ? undefined : path.resolve(at, main);
-  if (file !== undefined && existsSync(file)) return { ok: true, file, folder: path.dirname(file) };
-  const source = existsSync(path.join(at, 'plugin.ts'));
+  if (file !== undefined && isFile(file)) return { ok: true, file, folder: path.dirname(file) };
   return missing(
-    source
+    isFile(path.join(at, 'plugin.ts'))
       ? `the package ${name} has plugin.ts only, and packages have to bring JavaScript: its author compiles it to plugin.js, or list its folder outside of node_modules as path`
       : `the package ${name} has no plugin.js, and its package.json names no main file that is there`,
   );
 }
 
+type Problem = Readonly<{ problem: string }>;
+
+function mainOf(file: string): string | undefined | Problem {
+  try {
+    return manifest.parse(JSON.parse(readFileSync(file, 'utf8'))).main;
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
 const manifest = z.looseObject({ main: z.string().optional().catch(undefined) }).catch({});
+
+function isFile(at: string): boolean {
+  return lookAt(at) === 'file';
+}
+
+/** A device is none of these. */
+function lookAt(at: string): 'nothing' | 'file' | 'folder' | Problem {
+  try {
+    const stats = statSync(at, { throwIfNoEntry: false });
+    if (stats === undefined) return 'nothing';
+    if (stats.isFile()) return 'file';
+    return stats.isDirectory() ? 'folder' : { problem: 'it is neither file nor folder' };
+  } catch (error) {
+    return problemOf(error);
+  }
+}
+
+function problemOf(error: unknown): Problem {
+  return { problem: oneLine(error instanceof Error ? error.message : String(error), 200) };
+}
 
 function upwards(folder: string): readonly string[] {
   const above = path.dirname(folder);

@@ -1,14 +1,16 @@
 import { fileURLToPath } from 'node:url';
+import { inspect } from 'node:util';
+import { oneLine } from '../../core/text.ts';
 
 /**
  * Why a plugin's file could not be imported, in words for its author and operator: what, in which file and line, and what to
  * do. `file` is the one that was to be imported.
  */
 export function describeImportFault(error: unknown, file: string): string {
-  if (!(error instanceof Error)) return `it threw ${JSON.stringify(error) ?? typeof error} as it was loaded`;
-  const at = placeIn(error.stack ?? '', file);
+  if (!(error instanceof Error)) return `it threw ${shownOf(error)} as it was loaded`;
+  const at = placeIn(String(error.stack), file);
   const code = 'code' in error ? error.code : undefined;
-  const said = error.message.split('\n')[0] ?? '';
+  const said = String(error.message).split('\n')[0] ?? '';
   switch (code) {
     case 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX':
       return `${at}: ${said}. Node runs TypeScript by leaving the types out, so enum, namespace with code, parameter properties and import = can't be used: write an object, a module, fields and a plain import. "erasableSyntaxOnly": true in tsconfig.json tells it in the editor`;
@@ -26,6 +28,11 @@ export function describeImportFault(error: unknown, file: string): string {
     return `${at}: syntax error: ${said}${hint}`;
   }
   return `${at}: it threw as it was loaded: ${said || error.name}`;
+}
+
+function shownOf(thrown: unknown): string {
+  if (typeof thrown === 'string') return JSON.stringify(oneLine(thrown, 200));
+  return oneLine(inspect(thrown, { depth: 1, customInspect: false }), 200);
 }
 
 /** `FILE:LINE`: a syntax error's own, or the first line of the plugin's file in the stack; else the file alone. */

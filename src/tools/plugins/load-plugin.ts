@@ -2,7 +2,6 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
-import { namespaceForm } from '../../capabilities/bridge-contract.ts';
 import type { BridgeProvider } from '../../capabilities/call-bridge.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Plugin, PluginContext } from './define-plugin.ts';
@@ -71,13 +70,11 @@ export async function loadPlugin(options: {
   if (!read.success) return broken(`${file} is no plugin: write export default definePlugin({ … })`);
   const plugin: Plugin = read.data.default;
   const { name } = plugin;
-  if (!/^[a-z0-9]+(-[a-z0-9]+)*$/.test(name) || name.length > 64)
-    return broken(`its name can't be used: write lower-case letters, digits and single hyphens, 64 at most`);
 
-  const providers = providersOf(plugin);
-  if (!providers.success) return broken(`its capabilities: ${z.prettifyError(providers.error)}`, name);
-
-  const config = checkConfig(plugin.config);
+  const checked = tried(() => checkConfig(plugin.config));
+  if (!checked.ok)
+    return broken(`its config could not be checked: ${describeImportFault(checked.error, file)}`, name);
+  const config = checked.value;
   if (!config.ok) {
     const faults = config.messages.map((message) => ({
       code: 'PLUGIN_CONFIG_INVALID' as const,
@@ -87,7 +84,7 @@ export async function loadPlugin(options: {
     return { ok: false, name, faults };
   }
   const skills = plugin.skills === undefined ? undefined : path.resolve(found.folder, plugin.skills);
-  if (skills !== undefined && statSync(skills, { throwIfNoEntry: false })?.isDirectory() !== true)
+  if (skills !== undefined && !isFolder(skills))
     return broken(`there is no folder ${skills}, which it names as skills`, name);
 
   const context: PluginContext<unknown> = { config: config.value, bot: { name: botName }, log: log(name) };
@@ -95,7 +92,11 @@ export async function loadPlugin(options: {
   if (made === 'late') return broken(`it did not make its tools within ${patienceMs / 1_000} s`, name);
   if (!made.ok) return broken(describeImportFault(made.error, file), name);
   const tools = z.array(tool).safeParse(made.value);
-  if (!tools.success) return broken(`its tools are no list of what defineTool gives`, name);
+  if (!tools.success)
+    return broken(
+      `its tools are no list of what defineTool gives: write tools: () => [defineTool({ … })]`,
+      name,
+    );
   const twice = tools.data.find(
     (one, index) => tools.data.findIndex((other) => other.name === one.name) < index,
   );
@@ -106,42 +107,49 @@ export async function loadPlugin(options: {
       name,
       file,
       tools: tools.data,
-      providers: providers.data,
+      providers: plugin.capabilities,
       ...(skills === undefined ? {} : { skills }),
     },
   };
 }
 
-function providersOf({ capabilities }: Plugin): z.ZodSafeParseResult<readonly BridgeProvider[]> {
-  return providerList.safeParse(capabilities);
-}
-
-const providerList = z
-  .array(
-    z.strictObject({
-      namespace: z.string().regex(namespaceForm, 'write small letters, digits, "-" and "_"'),
-      command: z.tuple([z.string().min(1)], z.string()),
-      timeoutSeconds: z.number().min(1).max(300).default(30),
-    }),
-  )
-  .refine(
-    (list) => new Set(list.map(({ namespace }) => namespace)).size === list.length,
-    'name each namespace once',
-  );
+const aFunction = z.custom((value) => typeof value === 'function');
 const shape = z.looseObject({
   default: z.custom<Plugin>(
     (value) =>
-      z.looseObject({ kind: z.literal('skillet plugin'), name: z.string() }).safeParse(value).success,
+      z
+        .looseObject({ kind: z.literal('skillet plugin'), name: z.string(), makeTools: aFunction })
+        .safeParse(value).success,
   ),
 });
 const tool = z.custom<Tool>(
-  (value) => z.looseObject({ kind: z.literal('skillet tool') }).safeParse(value).success,
+  (value) =>
+    z.looseObject({ kind: z.literal('skillet tool'), name: z.string(), bind: aFunction }).safeParse(value)
+      .success,
 );
 
-type Settled = Readonly<{ ok: true; value: unknown } | { ok: false; error: unknown }>;
+function isFolder(at: string): boolean {
+  try {
+    return statSync(at).isDirectory();
+  } catch {
+    // Whatever the reason is: nothing could be read in it.
+    return false;
+  }
+}
+
+type Settled<Value> = Readonly<{ ok: true; value: Value } | { ok: false; error: unknown }>;
+
+/** What comes of code that an author wrote. */
+function tried<Value>(work: () => Value): Settled<Value> {
+  try {
+    return { ok: true, value: work() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
 
 /** What comes of it, unless it takes too long. */
-async function settled(work: Promise<unknown>, clock: Clock): Promise<Settled | 'late'> {
+async function settled<Value>(work: Promise<Value>, clock: Clock): Promise<Settled<Value> | 'late'> {
   const over = new AbortController();
   const late = clock.sleep(patienceMs, over.signal).then(
     () => 'late' as const,
@@ -149,8 +157,8 @@ async function settled(work: Promise<unknown>, clock: Clock): Promise<Settled | 
     () => 'late' as const,
   );
   const ended = work.then(
-    (value): Settled => ({ ok: true, value }),
-    (error: unknown): Settled => ({ ok: false, error }),
+    (value): Settled<Value> => ({ ok: true, value }),
+    (error: unknown): Settled<Value> => ({ ok: false, error }),
   );
   const first = await Promise.race([ended, late]);
   over.abort();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { checkPluginConfig } from '../../../src/config/plugin-config.ts';
@@ -94,6 +94,25 @@ test('X6 what is not there is told with where it was looked for and what to do',
     'the package no-such-package is not installed: run npm install no-such-package in DIR',
   );
   assert.match(await said({ package: '../../etc' }), /"\.\.\/\.\.\/etc" is no name of an npm package/);
+  assert.match(
+    await said({ path: path.join(folder, 'x'.repeat(300)) }),
+    /can't be read \(ENAMETOOLONG.*\): mend the path$/,
+  );
+  assert.match(await said({ path: '/dev/null' }), /it is neither file nor folder/);
+  assert.match(await said({ path: path.join(folder, 'other.txt') }), /is no TypeScript or JavaScript/);
+  await symlink('loop', path.join(folder, 'loop'));
+  assert.match(await said({ path: path.join(folder, 'loop') }), /can't be read \(ELOOP/);
+  await mkdir(path.join(folder, 'odd', 'plugin.ts'), { recursive: true });
+  assert.match(await said({ path: path.join(folder, 'odd') }), /has neither plugin\.ts nor plugin\.js$/);
+  const torn = path.join(folder, 'node_modules', 'torn');
+  await mkdir(torn, { recursive: true });
+  await writeFile(path.join(torn, 'package.json'), '{ torn');
+  assert.match(
+    await said({ package: 'torn' }),
+    /^the package\.json of torn can't be read \(.*JSON.*\): install it again$/,
+  );
+  await writeFile(path.join(torn, 'package.json'), '{"main":"."}');
+  assert.match(await said({ package: 'torn' }), /names no main file that is there/);
   const typed = path.join(folder, 'node_modules', 'typed');
   await mkdir(typed, { recursive: true });
   await writeFile(path.join(typed, 'package.json'), '{}');
@@ -143,7 +162,10 @@ test('X6 a plugin of the wrong shape, with a wrong name, tools or folder of skil
   const shape = /DIR\/plugin\.ts is no plugin: write export default definePlugin/;
   assert.match(await broken('export const a = 1;'), shape);
   assert.match(await broken("export default { name: 'x', tools: () => [] };"), shape);
-  assert.match(await broken(onePlugin("name: 'a'", { name: 'One Two' })), /its name can't be used/);
+  assert.match(
+    await broken(onePlugin("name: 'a'", { name: 'One Two' })),
+    /DIR\/plugin\.ts:\d+: .*the plugin One Two can't be used: name: write lower-case/,
+  );
   assert.match(
     await broken(onePlugin("name: 'a'", { more: "skills: './none'," })),
     /there is no folder DIR\/none, which it names as skills/,
@@ -161,6 +183,43 @@ test('X6 a plugin of the wrong shape, with a wrong name, tools or folder of skil
     return `${line} ${one}`;
   });
   assert.match(await broken(two), /two of its tools are called same/);
+});
+
+test('X6 whatever an author leaves out, misspells or throws is told, and loading goes on', async (t) => {
+  const told = async (options: string) => {
+    const source = `import { definePlugin, defineTool } from 'skillet/plugin';\nimport { z } from 'zod';\nexport default definePlugin(${options} as never);`;
+    return (await faultsOf(t, source))[0]!.replace(
+      /^PLUGIN_BROKEN DIR\/plugin\.ts:3: it threw as it was loaded: /,
+      '',
+    );
+  };
+  const tools = 'tools: () => []';
+  for (const [options, said] of [
+    ['undefined', /^the plugin \? can't be used: /],
+    [`{ ${tools} }`, /^the plugin \? can't be used: name: /],
+    ["{ name: 'x' }", /^the plugin x can't be used: tools: write a function that gives a list of tools$/],
+    ["{ name: 'x', tools: [] }", /tools: write a function that gives a list of tools$/],
+    [`{ name: 'x', ${tools}, skill: './skills' }`, /: skill is no option: did you mean skills\?$/],
+    [`{ name: 'x', ${tools}, skills: 5 }`, /: skills: /],
+    [`{ name: 'x', ${tools}, config: { a: 1 } }`, /: config: make it with zod 4$/],
+    [`{ name: 'x', ${tools}, capabilities: null }`, /: capabilities: /],
+    ["{ name: 'x', tools: () => { throw null } }", /it threw null as it was loaded$/],
+    ["{ name: 'x', tools: () => { throw { a: 1n } } }", /it threw \{ a: 1n \} as it was loaded$/],
+    ["{ name: 'x', tools: () => { throw Object.assign(new Error(), { message: 7 }) } }", /^7$/],
+    [
+      "{ name: 'x', tools: () => [{ kind: 'skillet tool', name: 'a' }] }",
+      /no list of what defineTool gives: write tools: /,
+    ],
+    [
+      `{ name: 'x', ${tools}, config: z.object({ a: z.string().default('y').transform(() => { throw new Error('no a') }) }) }`,
+      /^PLUGIN_BROKEN its config could not be checked: DIR\/plugin\.ts:3: .*no a$/,
+    ],
+    [
+      "{ name: 'x', tools: () => [defineTool({ name: 'a', description: 'A.', input: z.object({}), run: () => '', sideEffect: false } as never)] }",
+      /the tool a can't be used: sideEffect is no option: did you mean sideEffects\?$/,
+    ],
+  ] as const)
+    assert.match(await told(options), said, options);
 });
 
 test('X6 a plugin that never ends being loaded, or making its tools, is given up after 20 s', async (t) => {
