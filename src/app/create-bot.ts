@@ -17,26 +17,21 @@ import { createHandOver } from './hand-over.ts';
 import { createHandleItem } from './handle-item.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { createKeptFiles } from './kept-files.ts';
-import { createListTools } from './list-tools.ts';
 import { createLanes } from './lanes.ts';
-import { createMcp } from './create-mcp.ts';
 import { makeLive } from './live.ts';
 import { measureTurns } from './measure-work.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
 import { outageNotice } from './outage-notice.ts';
-import { createOutsideTools } from './outside-tools.ts';
 import { createPairing } from './pairing.ts';
 import { createPeople } from './people.ts';
-import { createPluginCalls } from './plugin-calls.ts';
 import { createReconfigure } from './reconfigure.ts';
-import { createSettings } from './create-settings.ts';
 import { createShowWork } from './show-work.ts';
 import { createSkillAuthoring } from './skill-authoring.ts';
 import { createStandingRules } from './standing-rules.ts';
+import { createToolbox } from './create-toolbox.ts';
 import { createUseOf } from './use-of.ts';
 import { createVoice } from './voice.ts';
-import { createWebTools } from './create-web-tools.ts';
 import { watchSources } from './watch-sources.ts';
 import { createWelcome } from './welcome.ts';
 
@@ -69,103 +64,71 @@ export function createBot(parts: BotParts): Bot {
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
-  const welcome = createWelcome(store);
-  const otherTools = (): readonly string[] => outside.names();
-  const authoring = createSkillAuthoring({
-    store,
+  // What most parts stand on; each names in its options what of it is its business.
+  const basics = {
     live: current,
+    store,
+    channels,
     library,
     people,
+    moved,
+    useOf,
     voice,
-    otherTools,
+    audit,
+    env,
     clock,
     log,
-  });
+  };
+  const welcome = createWelcome(store);
+  const otherTools = (): readonly string[] => outside.names();
+  const authoring = createSkillAuthoring({ ...basics, otherTools });
   const { outgoing, ...files } = createKeptFiles(parts.config.bot.workspace);
-  const handOver = createHandOver({ store, outgoing, channels, voice, clean });
+  const handOver = createHandOver({ ...basics, outgoing, clean });
   const delivery = createDelivery({
+    ...basics,
     outbox: store.outbox,
-    channels,
     currentPlace: moved.current,
     onMoved: async (from, chat) => {
       await moved.remember(`${from.channel}:${from.chat}`, `${from.channel}:${chat}`);
     },
     outgoing,
-    clock,
-    log,
   });
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const approvals = createApprovals({
-    store,
-    voice,
+    ...basics,
     approvers: () => live.config.policy.approvers,
     rules,
-    audit,
     canAsk: parts.canAsk ?? (() => true),
-    clock,
-    log,
   });
-  const basics = { store, channels, voice, audit, clock, log };
-  const capabilities = createCapabilities({ live: current, ...basics, plugins, env });
+  const capabilities = createCapabilities({ ...basics, plugins });
   const budgets = createBudgets({ config: () => live.config, store, clock });
   const { sandbox } = parts.skillSandbox;
-  const ofPlugins = createPluginCalls({ ...basics, live: current, library, sandbox, moved, budgets });
-  const mcp = createMcp({ live: current, store, voice, audit, env, clock, log });
-  const web = createWebTools({ config: () => live.config, clock, log });
-  const outside = createOutsideTools({
-    sources: [plugins.source(() => live.config, ofPlugins), mcp.tools],
-    isOwner: people.isOwner,
-    useOf,
-    log,
-  });
-  const settings = createSettings({ ...basics, live: current, chats: chatSettings, web, outside, people });
-  const listTools = createListTools({ live: current, library, useOf, web, outside, sandbox });
+  const toolbox = createToolbox({ ...basics, sandbox, plugins, budgets, chats: chatSettings });
+  const { outside, mcp, settings } = toolbox;
   const commands = createCommands({
-    live: current,
+    ...basics,
+    ...toolbox,
     registry: library.current,
     rescan: library.rescan,
-    store,
-    people,
-    useOf,
     approvals,
     budgets,
     capabilities,
-    channels,
     notices: () => plugins.diagnostics.map(({ message }) => live.redact(message)),
-    settings,
-    listTools,
-    voice,
   });
   const agent = createAgent({
     ...basics,
-    live: current,
-    web,
-    outside,
-    settings,
-    capabilities,
-    moved,
-    handOver,
-    library,
+    ...toolbox,
     ...parts.skillSandbox,
-    useOf,
+    capabilities,
+    handOver,
     authoring,
     approvals,
     rules,
     budgets,
     meter,
   });
-  const showWork = createShowWork({ channels, outbox: store.outbox, clock, log });
-  const item = createHandleItem({
-    ...basics,
-    people,
-    commands,
-    moved,
-    ...agent,
-    budgets,
-    capabilities,
-    useOf,
-    showWork,
-  });
+  const showWork = createShowWork({ ...basics, outbox: store.outbox });
+  const item = createHandleItem({ ...basics, ...agent, commands, budgets, capabilities, showWork });
   const lanes = createLanes({
     inbox: store.inbox,
     signals: store.signals,
@@ -183,7 +146,6 @@ export function createBot(parts: BotParts): Bot {
   });
   const admit = createDoor({
     ...basics,
-    people,
     pairing,
     welcome,
     authoring,
@@ -191,28 +153,23 @@ export function createBot(parts: BotParts): Bot {
     capabilities,
     commands,
     settings,
-    moved,
   });
   const forget = createForgetSomebody({
-    store,
-    people,
+    ...basics,
     pairing,
     rules,
     capabilities,
     settings: chatSettings,
     files,
     access: () => accessSettings(live.config),
-    audit,
     waitMs: forgetWaitMs,
-    clock,
-    log,
   });
   const stopping = new AbortController();
   const chore = { store, clock, log, signal: stopping.signal };
   let sourcesWatched: Promise<void> | undefined;
   let attended: Promise<void> | undefined;
 
-  const skills = createFollowSkills({ library, live: current, channels, signals: store.signals, audit, log });
+  const skills = createFollowSkills({ ...basics, signals: store.signals });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
 
   return {
