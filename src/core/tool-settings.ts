@@ -60,9 +60,9 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
       const checks = shape[key];
       if (field === undefined || checks === undefined)
         return { ok: false, problem: 'there is no such setting' };
-      const read = z.safeParse(checks, value);
+      const issues = issuesOf(checks, value);
       const plain = settingValue.safeParse(value);
-      if (!read.success) return { ok: false, problem: problemOf(field, read.error.issues) };
+      if (issues !== undefined) return { ok: false, problem: problemOf(field, issues) };
       if (!plain.success || !fitsField(field, plain.data)) return { ok: false, problem: whatToEnter(field) };
       return { ok: true, value: plain.data };
     },
@@ -81,6 +81,16 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
       return { ok: false as const, problems };
     },
   });
+}
+
+/** What an author's schema has against a value; nothing where it takes it. */
+function issuesOf(schema: z.core.$ZodType, value: unknown): readonly z.core.$ZodIssue[] | undefined {
+  try {
+    return z.safeParse(schema, value).error?.issues;
+  } catch {
+    // A check that throws was made for other values than this one, and refuses it.
+    return [];
+  }
 }
 
 const jsonSchema = z.looseObject({

@@ -142,6 +142,17 @@ test('X6 config check says what start would say of plugins, skill list has their
   assert.equal(rows.find(({ name }) => name === 'settle-up')?.origin, 'integration');
 });
 
+test('X3 X6 a check of a setting that throws refuses the value, and keeps no bot from starting', async (t) => {
+  const settings =
+    "z.object({ bridge: z.string().refine((value) => new URL(value).protocol === 'https:').optional() })";
+  const folder = await makePlugin(t, onePlugin(`name: 'mine', settings: ${settings}`));
+  const { plugins } = await open(t, `${listed(folder)}[tools.mine]\nbridge = "no address"\n`);
+  const told = plugins.diagnostics.map(({ code, message }) => `${code} ${message}`);
+  assert.equal(told.length, 1);
+  assert.match(told[0]!, /^TOOL_SETTING_INVALID .*tools\.mine\.bridge is "no address": write text/);
+  assert.deepEqual(plugins.loaded, [{ name: 'one', tools: ['mine'] }]);
+});
+
 test('X6 what a plugin leaves open keeps no command from ending', async (t) => {
   const cli = await openCliHome(t);
   const folder = await makePlugin(t, `setInterval(() => undefined, 1000);\n${onePlugin("name: 'mine'")}`);
