@@ -131,6 +131,20 @@ test('U2 U4 a run sees only its message, and its result reaches the main agent i
   );
 });
 
+test('U4 a long result is cut with a marker, within what any tool may give, and its envelope stays whole', async () => {
+  const { main, ask } = await setUp({
+    main: [{ calls: [{ name: 'use_skill', input: { skill: 'research', message: 'all of it' } }] }, 'Long.'],
+    run: [`${'a line of news\n'.repeat(3_000)}the end`],
+  });
+  await ask(makeMessage({ text: 'what is new?' }));
+  const [result] = main.requests[1]?.messages.at(-1)?.content as { content: string }[];
+  const text = result?.content ?? '';
+  assert.ok(text.length > 28_000 && text.length <= 30_000, String(text.length));
+  assert.match(text, /cut to length/);
+  assert.match(text, /characters? left out[^]*<\/output>$/);
+  assert.doesNotMatch(text, /the end/);
+});
+
 test('Q12 what belongs to a conversation begins with its id, and a run says for whom it was', async () => {
   const { ask, entries } = await setUp({
     main: [{ calls: [{ name: 'use_skill', input: { skill: 'research', message: 'x' }, id: 'c1' }] }, 'Done.'],

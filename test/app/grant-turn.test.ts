@@ -33,7 +33,7 @@ type Needs = Parameters<typeof createGrantTurn>[0];
 /** What these calls do not touch. */
 const untouched = {} as Needs;
 
-function grantFor(message: Message, settings: Config = config) {
+function grantBy(settings: Config, log = quietLog()) {
   const grant = createGrantTurn({
     ...untouched,
     live: () =>
@@ -58,7 +58,7 @@ function grantFor(message: Message, settings: Config = config) {
     outside: { offered: async () => [], names: () => [] },
     settings: { forCall: () => async () => ({}) },
     moved: { original: async (conversation) => conversation },
-    log: quietLog(),
+    log,
   });
   const use = {
     chatType: 'private',
@@ -67,8 +67,11 @@ function grantFor(message: Message, settings: Config = config) {
     sender: 'telegram:42',
     by: 'person',
   } as const;
-  return grant({ key: message.id } as InboxItem, message, use, 'telegram:42', () => undefined);
+  return (message: Message) =>
+    grant({ key: message.id } as InboxItem, message, use, 'telegram:42', () => undefined);
 }
+
+const grantFor = (message: Message, settings: Config = config) => grantBy(settings)(message);
 
 test('U9 a call of the main agent that goes on in a lane of its own is made with the main agent’s tools', async () => {
   const task = {
@@ -99,4 +102,32 @@ test('T2 G2 what [agent] tools may name is what the main agent can be given', as
     /agent\.tools\[0\] is "use_skil": .*write "use_skill"/,
   );
   assert.match(wrong.ok ? '' : (wrong.problems[1]?.message ?? ''), /agent\.tools\[1\].* come by themselves/);
+});
+
+test('P1 P2 P4 M3 the prompt is made as [prompt] says, the turn as long as [agent] allows; a short budget is logged once', async () => {
+  const wanted = parseConfig(
+    '[agent]\nmax_turns = 3\n[prompt]\nskills_format = "xml"\ninclude_location = true\n',
+    { env: {} },
+  );
+  const tight = parseConfig('[prompt]\nskills_budget_chars = 10\n', { env: {} });
+  assert.ok(wanted.ok && tight.ok);
+  const plain = await grantFor(makeMessage({}));
+  const made = await grantFor(makeMessage({}), wanted.config);
+  assert.deepEqual([plain.maxTurns, made.maxTurns], [25, 3]);
+  assert.match(plain.system[0]?.text ?? '', /\n- dice: /);
+  assert.doesNotMatch(plain.system[0]?.text ?? '', /SKILL\.md/);
+  assert.match(
+    made.system[0]?.text ?? '',
+    /<available_skills>[^]*dice[^]*\/skills\/dice\/SKILL\.md[^]*<\/available_skills>/,
+  );
+  const log = quietLog();
+  const grant = grantBy(tight.config, log);
+  const cut = await grant(makeMessage({}));
+  await grant(makeMessage({ id: 'telegram:42:2' }));
+  assert.match(cut.system[0]?.text ?? '', /\+2 more: use skills_search/);
+  const told = log.lines.filter(({ message }) => message.includes('skills_budget_chars'));
+  assert.deepEqual(
+    told.map(({ level, fields }) => [level, fields]),
+    [['warn', { shortened: 0, hidden: 2 }]],
+  );
 });
