@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createModels } from '../agent/create-models.ts';
 import { hostDiagnostics } from '../app/host-diagnostics.ts';
+import { listedToolDiagnostics } from '../app/listed-tools.ts';
 import { skillNeeds, type SkillNeed } from '../app/skill-needs.ts';
 import { sourceDiagnostics } from '../app/skill-sources.ts';
 import { skillRules } from '../config/access-from-config.ts';
@@ -32,7 +33,11 @@ export async function listSkills({ config: flag, json }: ReadOptions): Promise<v
   const registry = await read(config, flag);
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
   const { needs } = await skillNeeds(config, registry.skills);
-  const ofHost = [...sourceDiagnostics(config), ...hostDiagnostics(registry.skills, config, models)];
+  const ofHost = [
+    ...sourceDiagnostics(config),
+    ...hostDiagnostics(registry.skills, config, models),
+    ...listedTools(registry.skills, registry, config),
+  ];
   const diagnostics = [...registry.diagnostics, ...ofHost];
   const rows = registry.skills.map((skill) => ({
     ...describe(skill, config),
@@ -90,7 +95,7 @@ export async function showSkill(name: string, { config: flag, json }: ReadOption
   for (const { origin: from, path: other } of skill.shadows) print(`shadows: ${other} (${from})`);
   if (files.length > 0) print(`files: ${files.join(', ')}${cut ? ', …' : ''}`);
   print(`\n${text ?? (body.ok ? '' : body.message)}`);
-  printDiagnostics(skill.diagnostics);
+  printDiagnostics([...skill.diagnostics, ...listedTools([skill], registry, config)]);
 }
 
 /** What is wrong with the file that would be it, else what may have been meant. */
@@ -153,13 +158,27 @@ export async function newSkill(
 }
 
 /** What the bot wrote is judged by the store, which is asked only where there is a workspace skill at all (D9). */
-async function read(config: Config, flag: string | undefined): Promise<Registry> {
-  const { roots, diagnostics } = await skillsHere(config);
+async function read(config: Config, flag: string | undefined): Promise<Read> {
+  const { roots, plugins, diagnostics } = await skillsHere(config);
   const registry = await loadSkills(roots, {
     strict: config.skills.strict,
     approvals: () => writtenApprovals(config, flag),
   });
-  return { ...registry, diagnostics: [...diagnostics, ...registry.diagnostics] };
+  return {
+    ...registry,
+    diagnostics: [...diagnostics, ...registry.diagnostics],
+    pluginTools: plugins.flatMap(({ tools }) => tools),
+  };
+}
+
+type Read = Registry & Readonly<{ pluginTools: readonly string[] }>;
+
+function listedTools(
+  skills: readonly Skill[],
+  { pluginTools }: Read,
+  { mcp }: Config,
+): readonly Diagnostic[] {
+  return listedToolDiagnostics(skills, { plugins: pluginTools, hasServers: Object.keys(mcp).length > 0 });
 }
 
 /** What keeps a skill from being used on this system, where something does (R6). */

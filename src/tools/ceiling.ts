@@ -143,6 +143,17 @@ export function namedElsewhere(
   });
 }
 
+/** What is to be said of entries that name no tool that exists, `others` beside those built in. */
+export function unknownEntries(
+  allowedTools: readonly string[],
+  others: readonly string[],
+): Envelope['warnings'] {
+  const known = knownTools(others);
+  return allowedTools.flatMap((written) =>
+    warningsOf(written, readAllowedEntry(written), known, known, 'skills'),
+  );
+}
+
 /**
  * What a skill's list says of bash (U3, T5). `named`: the skill itself asks for it. `simple`: only single commands, which are
  * spawned as argument vectors.

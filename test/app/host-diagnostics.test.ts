@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createModels } from '../../src/agent/create-models.ts';
+import { listedToolDiagnostics } from '../../src/app/listed-tools.ts';
 import { hostDiagnostics } from '../../src/app/host-diagnostics.ts';
 import { makeMenus } from '../../src/app/make-menus.ts';
 import { createNewSince } from '../../src/core/new-since.ts';
@@ -41,6 +42,17 @@ test('S1 F5 a table of [skills] that is for no skill is pointed out with the nam
     ],
   );
   assert.match(found[0]?.message ?? '', /nothing follows from it: did you mean \[skills\.research\]\?$/);
+});
+
+test('T5 F5 entries of allowed_tools that name no tool are pointed out before any run', () => {
+  const skills = [
+    makeSkill('a', { allowedTools: ['Bash(git:*)', 'Bsh', 'state_*', 'lamp_on', 'mcp_x_do', 'Read'] }),
+    makeSkill('b'),
+  ];
+  const found = (more: Parameters<typeof listedToolDiagnostics>[1]): readonly string[] =>
+    listedToolDiagnostics(skills, more).map(({ message }) => /allowed_tools: (\S+)/.exec(message)?.[1] ?? '');
+  assert.deepEqual(found({ plugins: [], hasServers: false }), ['Bsh', 'state_*', 'lamp_on', 'mcp_x_do']);
+  assert.deepEqual(found({ plugins: ['lamp_on', 'state_get'], hasServers: true }), ['Bsh']);
 });
 
 test('I3 a skill named like a built-in command is pointed out, and the menus name the command alone', () => {
