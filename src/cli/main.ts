@@ -85,12 +85,12 @@ function program(): Command {
     .option('--strict', "exactly the reference validator's verdict")
     .option('--json', 'as data')
     .action(async (path: string, options: ReadOptions & { strict?: boolean }) =>
-      (await import('./skill.ts')).validateSkills(path, options),
+      (await import('./skill-validate.ts')).validateSkills(path, options),
     );
   add(skill, 'new <name>', 'begin a skill in the workspace')
     .option('--description <text>', 'what it does and when to use it')
     .action(async (name: string, options: ReadOptions & { description?: string }) =>
-      (await import('./skill.ts')).newSkill(name, options),
+      (await import('./skill-new.ts')).newSkill(name, options),
     );
 
   add(skill, 'add <source>', 'look at the skills of owner/name, a git URL or a folder, and install them')

@@ -1,4 +1,3 @@
-import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createModels } from '../agent/create-models.ts';
 import { hostDiagnostics } from '../app/host-diagnostics.ts';
@@ -16,10 +15,8 @@ import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
 import { bashKnowsEnv } from '../tools/ceiling.ts';
 import { loadSkills } from '../skills/load-skills.ts';
-import { newSkillText } from '../skills/new-skill.ts';
 import type { Registry } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
-import { validateTree } from '../skills/validate-tree.ts';
 import { openLog } from './open-log.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
@@ -109,52 +106,6 @@ function whyNoSkill(name: string, { names, diagnostics }: Registry): string {
   const near = nearest(name, names);
   const help = near.length === 0 ? 'See `skillet skill list`.' : `Near: ${near.join(', ')}.`;
   return `There is no skill "${name}". ${help}`;
-}
-
-/** `skill validate PATH`: all problems at once; exit 1 on any error (F5). */
-export async function validateSkills(
-  target: string,
-  { strict, json }: ReadOptions & { strict?: boolean },
-): Promise<void> {
-  const found = validateTree(path.resolve(target), { strict: strict === true });
-  if (found.length === 0)
-    throw new OperatorError(
-      `There is no skill at ${target}: name a SKILL.md, its folder, or a folder of skills.`,
-    );
-  if (found.some(({ valid }) => !valid)) process.exitCode = 1;
-  if (json === true) return printJson(found);
-  for (const { path: file, valid, problems } of found) {
-    print(`${valid ? 'valid  ' : 'invalid'}  ${file}`);
-    for (const { level, code, message, line } of problems) {
-      print(`  ${level} ${code}${line === undefined ? '' : ` line ${line}`}: ${message}`);
-    }
-  }
-}
-
-/** `skill new NAME`: a skill to begin with, in the workspace; never over one that is there. */
-export async function newSkill(
-  name: string,
-  { config: flag, description }: ReadOptions & { description?: string },
-): Promise<void> {
-  const config = await openConfig(flag);
-  const folder = path.join(config.bot.workspace, 'skills', name);
-  const file = path.join(folder, 'SKILL.md');
-  if (!/^[\p{Ll}\p{Lo}\p{N}]+(-[\p{Ll}\p{Lo}\p{N}]+)*$/u.test(name) || [...name].length > 64) {
-    throw new OperatorError(
-      `"${name}" can't be a skill's name: write lower-case letters, digits and single hyphens, 64 at most.`,
-    );
-  }
-  await mkdir(folder, { recursive: true });
-  try {
-    await writeFile(file, newSkillText(name, description ?? 'Say what this skill does and when to use it.'), {
-      flag: 'wx',
-    });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-      throw new OperatorError(`${file} is there already: edit it, or take another name.`);
-    throw error;
-  }
-  print(`${file} is written. Edit it; a running bot takes it in at once.`);
 }
 
 /** What the bot wrote is judged by the store, which is asked only where there is a workspace skill at all (D9). */
