@@ -67,6 +67,19 @@ test('C6 what the person pastes is taken, completed, shown for confirmation, and
   assert.equal((await stage.say(back('state-work'))).kind, 'refused', 'pasted once more it reaches no model');
 });
 
+test('C6 where the process ends before the identity is shown, whoever looks next shows it, once', async (t) => {
+  const { stage, flow } = await begun(t);
+  await stage.say(back('state-work'));
+  stage.at.dies = true;
+  await assert.rejects(stage.advanceDue(), /the process ends/);
+  stage.at.dies = false;
+  for (let again = 0; again < 2; again++) {
+    await stage.advanceDue();
+    stage.at.plus += 5 * minute;
+  }
+  assert.deepEqual(stage.told.slice(1), [`confirm ${flow.flow} work@example.org`]);
+});
+
 test('C6 an identity that is not theirs is not used; one with a secret in it is refused', async (t) => {
   const { stage, flow } = await begun(t);
   await stage.say(back('state-work'));

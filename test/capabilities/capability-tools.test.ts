@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { capabilityTools, type CapabilityCallRecord } from '../../src/capabilities/capability-tools.ts';
-import { renderEnvelope } from '../../src/core/envelope.ts';
-import { caller, capabilityStage } from '../support/capability-stage.ts';
+import { renderEnvelope, type Envelope } from '../../src/core/envelope.ts';
+import { caller, capabilityStage, requester } from '../support/capability-stage.ts';
 import { toolContext } from '../support/tool-context.ts';
 
 test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for exactly what is sent, output marks, calls are recorded', async (t) => {
@@ -64,4 +64,27 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
     stage.log.lines.some(({ level }) => level === 'error'),
     false,
   );
+});
+
+test('C4 C6 a person is told of their own accounts and sign-ins alone, and of those that the skill declares', async (t) => {
+  const stage = await capabilityStage(t);
+  const bob = requester({ sender: 'telegram:7', conversation: { channel: 'telegram', chat: '7' } });
+  await stage.link('ann');
+  await stage.link('elsewhere', caller(), 'test.anywhere');
+  await stage.link('bob', caller({ requester: bob }));
+  const other = { capability: 'test.anywhere', hint: 'more', call: 'c' };
+  assert.ok((await stage.flows.begin(caller(), other, stage.signal)).ok);
+  const { requester: _, ...of } = caller({ declared: ['test.secret'] });
+  const [list, , auth] = capabilityTools(of, { ...stage, onCall: async () => undefined });
+  assert.ok(list && auth);
+  for (const [who, theirs] of [
+    [requester(), 'ann@example.org'],
+    [bob, 'bob@example.org'],
+  ] as const) {
+    const context = toolContext({ requester: who });
+    const [offered, ...others] = (await list.run({}, context)).data as readonly { accounts: unknown }[];
+    assert.deepEqual([offered?.accounts, others], [[theirs], []]);
+    const linked: Envelope = await auth.run({ action: 'list' }, context);
+    assert.deepEqual(linked.data, { accounts: [{ capability: 'test.secret', account: theirs }], flows: [] });
+  }
 });

@@ -38,11 +38,14 @@ export const caller = (more: Partial<CapabilityCaller> = {}): CapabilityCaller =
   ...more,
 });
 
-/** Capabilities over a real store, a real key file and real processes. `at` moves their clock. */
+/**
+ * Capabilities over a real store, a real key file and real processes. `at.plus` moves their clock; with `at.dies` the process
+ * ends where it would show an identity.
+ */
 export async function capabilityStage(t: TestContext, folder?: string) {
   const home = folder ?? (await mkdtemp(path.join(tmpdir(), 'skillet-caps-')));
   const log = quietLog();
-  const at = { plus: 0 };
+  const at = { plus: 0, dies: false };
   const clock: Clock = { ...systemClock, now: () => Date.now() + at.plus };
   const store = await openStore(`sqlite:${path.join(home, 'skillet.db')}`, { log, clock });
   t.after(async () => {
@@ -67,7 +70,10 @@ export async function capabilityStage(t: TestContext, folder?: string) {
     records,
     key,
     calls,
-    askToConfirm: async (flow, { account_ref }) => void told.push(`confirm ${flow.id} ${account_ref}`),
+    async askToConfirm(flow, { account_ref }) {
+      if (at.dies) throw new Error('the process ends');
+      told.push(`confirm ${flow.id} ${account_ref}`);
+    },
     tellFailure: async (_, { code }, over) => void told.push(`${code} ${over ? 'over' : 'again'}`),
     clock,
   });

@@ -102,6 +102,7 @@ function begin() {
 function complete() {
   const hint = params.flow_state?.hint ?? '';
   const code = params.authorization_code ?? '';
+  if (method === 'auth_poll' && !hint.startsWith('device')) throw new Refused('capability_auth_flow_invalid');
   if (code.startsWith('bad-')) throw new Refused(code.slice(4));
   if (hint === 'device pending' && !existsSync(path.join(folder, 'allowed')))
     return { status: 'pending', retry_after_seconds: 1 };
