@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Act } from '../core/act.ts';
 import { chatIdOf, type Conversation } from '../core/conversation.ts';
 
 /** What a button under a menu of settings does. Tool, key and option are named by `nameOf`, which a restart does not change. */
@@ -22,6 +23,19 @@ export function nameOf(text: string): string {
 /** Whose menu it is: of this person in this chat. It gives no right: that is judged at each press. */
 export function menuOf(conversation: Conversation, sender: string): string {
   return nameOf(JSON.stringify([chatIdOf(conversation), sender]));
+}
+
+/** What is told who may not change settings. */
+export const mayNotChange = 'Only an owner or an approver can change settings.';
+
+/** What is told who acts on a menu that another person opened, or that was opened in another chat; nothing where it is their own. */
+export function othersMenu(
+  menu: string | undefined,
+  { conversation, sender }: Pick<Act, 'conversation' | 'sender'>,
+): string | undefined {
+  return menu === menuOf(conversation, sender.id)
+    ? undefined
+    : 'Somebody else opened this: write /settings for one of your own.';
 }
 
 /** At most 44 bytes. */

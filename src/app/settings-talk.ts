@@ -9,7 +9,14 @@ import type { Tool } from '../core/tool.ts';
 import { placeOf, type ChangeSetting, type Who } from './change-setting.ts';
 import { createRemoveSecret } from './remove-secret.ts';
 import type { People } from './people.ts';
-import { menuOf, nameOf, readAction, type SettingAction } from './setting-actions.ts';
+import {
+  mayNotChange,
+  menuOf,
+  nameOf,
+  othersMenu,
+  readAction,
+  type SettingAction,
+} from './setting-actions.ts';
 import type { SettingEntries } from './setting-entries.ts';
 import { settingsForm, type HoldsSecret } from './settings-form.ts';
 import { readSetting, showSetting } from './setting-text.ts';
@@ -113,20 +120,19 @@ export function createSettingsTalk(options: {
   }
 
   async function press(
-    { action, conversation, chatType, sender }: Press,
+    pressed: Press,
     openForm?: OpenForm,
   ): Promise<SettingView | Readonly<{ refused: string }> | undefined> {
-    const pressed = readAction(action);
+    const { conversation, chatType, sender } = pressed;
     const who = { conversation, chatType, sender: sender.id };
-    const may = await mayChange(sender.id);
-    if (!may || pressed?.menu !== menuOf(conversation, sender.id)) {
+    const read = readAction(pressed.action);
+    const refused = (await mayChange(sender.id)) ? othersMenu(read?.menu, pressed) : mayNotChange;
+    if (refused !== undefined || read === undefined) {
       log.warn({ sender: sender.id }, 'somebody pressed a button of settings that is not theirs');
-      return {
-        refused: may ? 'Somebody else opened this: write /settings for one of your own.' : notAllowed,
-      };
+      return refused === undefined ? undefined : { refused };
     }
     await entries.end(who);
-    const { does } = pressed;
+    const { does } = read;
     const { tool } = does.view === 'tool' ? find(does.tool) : {};
     if (tool !== undefined && (await opened(who, tool, openForm))) return undefined;
     return act(who, does);
@@ -179,7 +185,7 @@ export function createSettingsTalk(options: {
       if (!(await mayChange(who.sender))) {
         // Whoever it was who tried, a secret has no business in the chat.
         if (field?.secret === true && typed !== '') await removeSecret(message);
-        return { text: notAllowed, buttons: [] };
+        return { text: mayNotChange, buttons: [] };
       }
       if (name === '') return overview(who);
       if (tool === undefined) {
@@ -214,8 +220,6 @@ export function createSettingsTalk(options: {
     return true;
   }
 }
-
-const notAllowed = 'Only an owner or an approver can change settings.';
 
 function whoOf({ conversation, chatType, sender }: Message): Who {
   return { conversation, chatType, sender: sender.id };

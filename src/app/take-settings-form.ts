@@ -3,7 +3,7 @@ import type { Log } from '../core/log.ts';
 import type { Tool } from '../core/tool.ts';
 import { placeOf, type ChangeSetting } from './change-setting.ts';
 import { inlineCode } from './inline-code.ts';
-import { menuOf, readAction } from './setting-actions.ts';
+import { mayNotChange, othersMenu, readAction } from './setting-actions.ts';
 import { showSetting } from './setting-text.ts';
 import { valueOf } from './setting-views.ts';
 import { formChanges, type HoldsSecret } from './settings-form.ts';
@@ -33,11 +33,10 @@ export function createTakeForm(options: {
     const [first] = Object.keys(values);
     if (tool === undefined)
       return first === undefined ? undefined : { [first]: 'This tool is not there any more.' };
-    if (sent?.menu !== menuOf(conversation, sender.id) || !(await mayChange(sender.id))) {
+    const refused = (await mayChange(sender.id)) ? othersMenu(sent?.menu, filled) : mayNotChange;
+    if (refused !== undefined) {
       log.warn({ sender: sender.id }, 'somebody sent a form of settings that is not theirs');
-      return {
-        [tool.settings?.fields[0]?.key ?? '']: 'Only an owner or an approver can change settings.',
-      };
+      return { [tool.settings?.fields[0]?.key ?? '']: refused };
     }
     const changes = formChanges(tool, await inForce.of(conversation, tool), values, holdsSecret);
     const problems = changes.flatMap(([{ key }, value]) => {

@@ -53,7 +53,7 @@ export function createDeadline(clock: Clock): Deadline {
         return await work();
       } finally {
         pauses -= 1;
-        if (pauses === 0) count();
+        count();
       }
     },
     end() {

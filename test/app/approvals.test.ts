@@ -62,6 +62,22 @@ test('T8 another input, or other files of the skill, is another question', async
   await store.close();
 });
 
+test('T8 A12 an answer counts in the conversation of the question alone, and is anybody’s who may not give it nowhere', async () => {
+  const { store, approvals } = await setUp();
+  await approvals.request(call, new AbortController().signal, { patienceMs: 0 });
+  const [{ id } = assert.fail()] = await store.asks.open(conversation);
+  const { sender } = call.requester;
+  const elsewhere = { channel: 'telegram', chat: '-7' };
+  const from = (place: typeof conversation, by: string) =>
+    approvals.answer(id, { sender: by, conversation: place }, 'approve');
+  assert.deepEqual(await from(elsewhere, sender), { kind: 'unknown' });
+  assert.equal((await from(conversation, 'telegram:666')).kind, 'not_yours');
+  assert.equal((await store.asks.open(conversation)).length, 1);
+  assert.equal((await from(conversation, sender)).kind, 'taken');
+  assert.equal((await from(conversation, sender)).kind, 'late');
+  await store.close();
+});
+
 test('T8 where nobody can be asked nothing is asked', async () => {
   const { store, approvals } = await setUp();
   const requester = { ...call.requester, conversation: { channel: 'telegram', chat: 'nobody' } };

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createJudgeCalls } from '../../src/app/judge-calls.ts';
 import type { AskedCall } from '../../src/app/approval-question.ts';
+import type { Approval } from '../../src/app/approvals.ts';
 import type { Live } from '../../src/app/live.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
@@ -30,7 +35,10 @@ const tool = (name: string, requiresNetwork: boolean): Tool =>
   });
 
 /** Everything is allowed by config and by "Always". `marked`: entries of each transcript by how they are marked. */
-async function setUp(marked: Readonly<Record<string, readonly (Marks | undefined)[]>>) {
+async function setUp(
+  marked: Readonly<Record<string, readonly (Marks | undefined)[]>>,
+  answer: () => Approval = () => ({ kind: 'denied' }),
+) {
   const store = await openStore('sqlite::memory:');
   const said = { kind: 'user', sender: requester.sender, content: 'x', at: 1 } as const;
   for (const [transcript, marks] of Object.entries(marked)) {
@@ -52,7 +60,7 @@ async function setUp(marked: Readonly<Record<string, readonly (Marks | undefined
     approvals: {
       request: async (call: AskedCall) => {
         asked.push(call);
-        return { kind: 'denied' };
+        return answer();
       },
     } as never,
     rules: { covers: async () => true },
@@ -60,22 +68,22 @@ async function setUp(marked: Readonly<Record<string, readonly (Marks | undefined
     outside: { mayCall: async () => ({ allowed: true }) },
     store,
   });
+  const says = (called: Tool, skill?: Skill, transcript = skill === undefined ? conversation : outerRun) => {
+    const loop = judge({
+      ...(skill === undefined ? {} : { skill, run: 'x' }),
+      transcript,
+      mayGoOn: async () => ({ allowed: true }),
+      waiting: (work) => work(),
+    });
+    const call = { id: 'call_1', tool: called, input: {}, risk: 'safe', requester } as const;
+    return loop(call, new AbortController().signal);
+  };
   return {
     asked,
-    async decides(
-      called: Tool,
-      skill?: Skill,
-      transcript = skill === undefined ? conversation : outerRun,
-    ): Promise<'allowed' | 'asked'> {
+    says,
+    async decides(...call: Parameters<typeof says>): Promise<'allowed' | 'asked'> {
       const before = asked.length;
-      const loop = judge({
-        ...(skill === undefined ? {} : { skill, run: 'x' }),
-        transcript,
-        mayGoOn: async () => ({ allowed: true }),
-        waiting: (work) => work(),
-      });
-      const call = { id: 'call_1', tool: called, input: {}, risk: 'safe', requester } as const;
-      const { allowed } = await loop(call, new AbortController().signal);
+      const { allowed } = await says(...call);
       assert.equal(allowed, asked.length === before);
       return allowed ? 'allowed' : 'asked';
     },
@@ -134,4 +142,23 @@ test('S7 what the same skill gave before is its own; where anything else is know
     assert.equal(await decides(script, mail, transcript), decision, JSON.stringify(marked));
     await close();
   }
+});
+
+test('T8 a yes is for the files of the skill as they were when it was asked', async (t) => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'skillet-judged-'));
+  t.after(() => rm(directory, { recursive: true }));
+  await writeFile(path.join(directory, 'SKILL.md'), 'one');
+  const skill = makeSkill('weather', { directory });
+  let meanwhile = (): void => undefined;
+  const { says, close } = await setUp({ [outerRun]: [true] }, () => {
+    meanwhile();
+    return { kind: 'approved', by: requester.sender };
+  });
+  t.after(close);
+  const call = tool('web_fetch', true);
+  assert.deepEqual(await says(call, skill), { allowed: true, approvedBy: requester.sender });
+  meanwhile = () => writeFileSync(path.join(directory, 'SKILL.md'), 'two');
+  const refused = await says(call, skill);
+  assert.ok('reason' in refused);
+  assert.match(refused.reason, /files of the skill changed/);
 });

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import path from 'node:path';
 import { test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { childEnv } from '../support/child-env.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
 const password = 'canary pg-9f3b/7c1e';
@@ -16,6 +21,20 @@ test('S2 S3 a command that fails on its database tells neither the password nor 
     for (const secret of [password, encodeURIComponent(password), key])
       assert.ok(!said.includes(secret), said);
   }
+});
+
+test('S2 a guard that is set again goes by what is secret now', async (t) => {
+  const home = await openCliHome(t);
+  const file = pathToFileURL(path.join(import.meta.dirname, '../../src/cli/guard-output.ts')).href;
+  const code = `import { guardOutput } from '${file}';
+    guardOutput((text) => text.replaceAll('old', '[redacted]'));
+    guardOutput((text) => text.replaceAll('new', '[redacted]'));
+    console.log('old new'); console.error('old new');`;
+  const run = promisify(execFile);
+  const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '-e', code], {
+    env: childEnv(home.folder),
+  });
+  assert.deepEqual([stdout, stderr], ['old [redacted]\n', 'old [redacted]\n']);
 });
 
 test('S2 what Node prints of a crash holds no secret', async (t) => {

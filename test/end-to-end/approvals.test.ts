@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { callSteps } from '../support/call-steps.ts';
+import { callSteps, resultsIn } from '../support/call-steps.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import type { SentMessage } from '../support/telegram-server/room.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
@@ -117,6 +117,25 @@ test('T8 only the requester or an approver may answer, in a group too; anybody e
   assert.match(room.sent().find(({ id }) => id === question.id)?.text ?? '', asked);
   eve.presses(question.id, 'Approve', room);
   await room.nextMessage('It was rolled.');
+});
+
+test('T8 U5 time in which a person is waited for does not count against the limit of a run', async (t) => {
+  const { telegram, messages } = await startWholeBot(t, {
+    toml: toml + confirm,
+    skills: {
+      report: '---\nname: report\ndescription: Makes reports.\ntimeout_seconds: 1\n---\nMake one.\n',
+    },
+    script: callSteps([{ name: 'write_file', input: { path: 'a.txt', content: 'x' } }]),
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('/report');
+  const question = await ann.dm.nextMessage(/wants to use.*write_file/s);
+  const since = Date.now();
+  await telegram.until('more time has passed than the run has', () => Date.now() - since > 1_200);
+  ann.presses(question.id, 'Approve');
+  await ann.dm.nextMessage('All done.');
+  const [written] = messages.requests.flatMap(({ body }) => (isRun(body) ? resultsIn(body) : []));
+  assert.match(written ?? '', /were written/);
 });
 
 test('T8 `yes CODE` as text works where buttons do not', async (t) => {
