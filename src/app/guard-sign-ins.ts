@@ -72,9 +72,11 @@ export function createGuardSignIns(options: {
       return true;
     },
     async clean(message) {
-      const { replyTo } = message;
+      const { replyTo, sender } = message;
       if (replyTo === undefined) return message;
-      const quoted = await take({ ...message, chatType: 'unknown', text: replyTo.text });
+      const said = { text: replyTo.text, sender: { ...sender, id: replyTo.sender ?? sender.id } };
+      // In no private chat: what is quoted is never used.
+      const quoted = await take({ ...message, ...said, chatType: 'unknown' });
       return quoted.kind === 'none'
         ? message
         : { ...message, replyTo: { ...replyTo, text: '(the answer of a sign-in page, taken out)' } };
