@@ -1,9 +1,10 @@
+import type { z } from 'zod';
 import { nearest } from '../core/nearest.ts';
-import type { Settings } from './schema.ts';
+import type { agentSection, WrittenModels } from './model-sections.ts';
 import type { FromEnvironment } from './substitute-variables.ts';
 
 /** A model and where it is served. `price…` are US dollars a million tokens, `thinking` a token budget or a word. */
-export type ModelSettings = Readonly<Settings['models']['aliases'][string] & { model: string }>;
+export type ModelSettings = Readonly<WrittenModels['aliases'][string] & { model: string }>;
 type Models = Readonly<{ fallback?: string; aliases: Readonly<Record<string, ModelSettings>> }>;
 
 /** Aliases that exist without configuration (M1). */
@@ -20,7 +21,7 @@ const defaultModel = 'claude-sonnet-5-5';
  * environment: then the offline model answers.
  */
 export function modelAliases(
-  { fallback, aliases: written }: Settings['models'],
+  { fallback, aliases: written }: WrittenModels,
   environmentKey: string | undefined,
 ): Readonly<{
   models: Models;
@@ -69,7 +70,7 @@ export function checkModelNames(
   { models, agent }: Readonly<Record<string, unknown>>,
   complain: (path: readonly string[], write: string) => void,
 ): void {
-  const { aliases, fallback } = (models ?? {}) as Partial<Settings['models']>;
+  const { aliases, fallback } = (models ?? {}) as Partial<WrittenModels>;
   if (aliases === undefined) return;
   const names = [...new Set([...Object.keys(aliases), 'default', ...Object.keys(builtIn)])];
   for (const [name, alias] of Object.entries(aliases)) {
@@ -85,5 +86,5 @@ export function checkModelNames(
     complain(path, `no alias under [models] has this name: write ${known}, or add it there`);
   };
   check(['models', 'fallback'], fallback);
-  check(['agent', 'model'], (agent as Partial<Settings['agent']> | undefined)?.model);
+  check(['agent', 'model'], (agent as Partial<z.output<typeof agentSection>> | undefined)?.model);
 }

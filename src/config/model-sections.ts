@@ -24,12 +24,13 @@ const alias = section({
   price_cache_write: price,
 });
 type Alias = z.output<typeof alias>;
-type Models = { fallback?: string; aliases: Record<string, Alias> };
+/** `[models]` as the file says it. */
+export type WrittenModels = { fallback?: string; aliases: Record<string, Alias> };
 
 /** `[models]`: aliases by name (M1), and `fallback`, the alias asked when the first does not answer (M4). */
 export const modelsSection = z.codec(
   z.object({ fallback: z.string().min(1).optional() }).catchall(alias),
-  z.custom<Models>(),
+  z.custom<WrittenModels>(),
   {
     decode: ({ fallback, ...aliases }) => ({
       ...(fallback === undefined ? {} : { fallback }),
