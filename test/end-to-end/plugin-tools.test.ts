@@ -129,6 +129,41 @@ test('X6 the bot starts without a plugin that is broken: the log says why, and /
 const seen = (bot: WholeBot): readonly Readonly<Record<string, unknown>>[] =>
   bot.log.lines.filter(({ message }) => message === 'seen').map(({ fields }) => fields);
 
+test('X2 T7 T8 a tool that reaches the network is dangerous: nobody runs it without a yes, the main agent or a skill', async (t) => {
+  const folder = await makePlugin(
+    t,
+    onePlugin(`name: 'order_tea', input: z.object({ kind: z.string() }), requiresNetwork: true,
+      run: ({ kind }, { log }) => { log.info({ kind }, 'seen'); return 'ordered'; }`),
+  );
+  const bot = await startWholeBot(t, {
+    toml: base + listed(folder),
+    skills,
+    script: calling('order_tea', { kind: 'green' }),
+    flood: false,
+  });
+  const ann = bot.telegram.person({ name: 'Ann' });
+  const asked = /wants to use.*order_tea.*kind\s+green/s;
+  ann.says('tea, please');
+  ann.presses((await ann.dm.nextMessage(asked)).id, 'Deny');
+  await ann.dm.nextMessage(/answered: .*TOOL_POLICY_DENIED.*said no/);
+  assert.deepEqual(seen(bot), []);
+  ann.says('now really');
+  ann.presses((await ann.dm.nextMessage(asked)).id, 'Approve');
+  await ann.dm.nextMessage(/answered: .*ordered/);
+  assert.equal(seen(bot).length, 1);
+  ann.says('/dig');
+  ann.presses((await ann.dm.nextMessage(/The skill dig wants to use.*order_tea/s)).id, 'Always');
+  await ann.dm.nextMessage('It was done.');
+  assert.equal(seen(bot).length, 2);
+  ann.says('/dig');
+  await ann.dm.nextMessage('It was done.');
+  assert.equal(seen(bot).length, 3, 'the same skill is not asked for again');
+  ann.says('and I?');
+  ann.presses((await ann.dm.nextMessage(asked)).id, 'Deny');
+  await ann.dm.nextMessage(/TOOL_POLICY_DENIED/);
+  assert.equal(seen(bot).length, 3, 'what the skill may the main agent may not');
+});
+
 test('X4 what a tool knows of a call: bot, place, sender, skill, settings, and nothing that others wrote', async (t) => {
   const folder = await makePlugin(
     t,
