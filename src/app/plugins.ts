@@ -13,6 +13,7 @@ import { knownToolNames } from '../tools/ceiling.ts';
 import type { OpenCall } from '../tools/plugins/define-tool.ts';
 import type { LoadedPlugin } from '../tools/plugins/load-plugin.ts';
 import { namedLog } from '../tools/plugins/named-log.ts';
+import { blamePlugin } from './blame-plugin.ts';
 
 /** The plugins of a config, loaded once (X1). */
 export type Plugins = Readonly<{
@@ -42,7 +43,8 @@ export async function openPlugins(
   if (listed.length === 0) return noPlugins;
   const { loadPlugin } = await import('../tools/plugins/load-plugin.ts');
   const { openPluginImports } = await import('../tools/plugins/plugin-imports.ts');
-  const close = openPluginImports();
+  const closeImports = openPluginImports();
+  const forgive = blamePlugin(listed, log);
   const diagnostics: Diagnostic[] = [];
   const taken = new Map(knownToolNames.map((name) => [name, 'this bot']));
   const loaded: Readonly<{ key: string; plugin: LoadedPlugin }>[] = [];
@@ -105,7 +107,10 @@ export async function openPlugins(
       const on = new Set(plugins.filter(({ enabled }) => enabled).map(keyOf));
       return loaded.flatMap(({ key, plugin }) => (on.has(key) ? plugin.providers : []));
     },
-    close,
+    close() {
+      forgive();
+      closeImports();
+    },
   };
 }
 

@@ -161,3 +161,21 @@ test('X6 what a plugin leaves open keeps no command from ending', async (t) => {
   assert.equal(code, 0);
   assert.match(stdout, /^plugin one: mine\n.*is fine\.\n$/);
 });
+
+test('X6 a plugin that throws where nobody can catch it ends the process, and the log says which one and what to do', async (t) => {
+  const cli = await openCliHome(t);
+  const fine = await makePlugin(t, onePlugin("name: 'mine'"));
+  const late =
+    "setTimeout(() => {\n  throw new Error('the socket fell off');\n}, 0);\nawait new Promise((resolve) => setTimeout(resolve, 1_000));";
+  const folder = await makePlugin(t, `${late}\n${onePlugin("name: 'other'", { name: 'two' })}`);
+  await cli.write('config.toml', listed(fine) + listed(folder));
+  const { code, stderr } = await cli.runAlone(['chat', '--once', 'hello', '--config', 'config.toml']);
+  assert.equal(code, 1);
+  assert.match(stderr, /the socket fell off/);
+  const said = stderr.split('\n').find((line) => line.includes('PLUGIN_CRASHED')) ?? '';
+  assert.match(
+    said,
+    new RegExp(`file://${folder}/plugin\\.ts:2".*the plugin ${folder} threw outside of any call`),
+  );
+  assert.match(said, /await its promises.*enabled = false/);
+});
