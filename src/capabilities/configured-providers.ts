@@ -2,6 +2,7 @@ import type { Config } from '../config/complete-config.ts';
 import { namespaceForm } from './bridge-contract.ts';
 import type { BridgeProvider } from './call-bridge.ts';
 
+/** The providers that config names, and what of it names none. */
 export type ConfiguredProviders = Readonly<{
   get(namespace: string): BridgeProvider | undefined;
   /** By namespace. */
@@ -55,13 +56,16 @@ export function configuredProviders(
     found.set(namespace, { namespace, command, timeoutSeconds });
   }
 
-  for (const [namespace, { enabled, command, timeoutSeconds }] of Object.entries(capabilities.providers)) {
+  for (const [namespace, table] of Object.entries(capabilities.providers)) {
+    const { enabled, namespace: said = namespace, command, timeoutSeconds } = table;
     found.delete(namespace);
     if (!enabled) continue;
     const preset = Object.hasOwn(presets, namespace) ? presets[namespace] : undefined;
     const program = command ?? preset?.command;
     const where = `[capabilities.providers.${namespace}]`;
-    if (program === undefined) problems.push(`${where} has no command`);
+    if (said !== namespace)
+      problems.push(`${where} says namespace = "${said}": call the table [capabilities.providers.${said}]`);
+    else if (program === undefined) problems.push(`${where} has no command`);
     else if (!namespaceForm.test(namespace))
       problems.push(`${where} is no namespace: small letters, digits, "-" and "_"`);
     else found.set(namespace, { namespace, command: program, timeoutSeconds });

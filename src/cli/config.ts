@@ -1,3 +1,4 @@
+import { configuredProviders } from '../capabilities/configured-providers.ts';
 import { formatConfigProblem } from '../config/config-problem.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { maskedConfig, showConfig } from '../config/masked-config.ts';
@@ -6,11 +7,16 @@ import { openConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
 import { skillsHere } from './skills-here.ts';
 
-/** `config check`: what start would say of the file and of the plugins it lists (G2, X6). Exit 1 where anything is wrong. */
+/** `config check`: what start would say of the file, of the plugins it lists and of capability providers (G2, X6, C1). Exit 1 where anything is wrong. */
 export async function checkConfig({ config: flag, json }: ReadOptions): Promise<void> {
   const parsed = await loadConfig({ flag, env: process.env });
   const problems = parsed.ok ? [] : parsed.problems;
-  const { plugins = [], diagnostics = [] } = parsed.ok ? await skillsHere(parsed.config) : {};
+  const { plugins = [], diagnostics: ofSkills = [] } = parsed.ok ? await skillsHere(parsed.config) : {};
+  const unused = parsed.ok ? configuredProviders(parsed.config).problems : [];
+  const diagnostics = [
+    ...ofSkills,
+    ...unused.map((message) => ({ level: 'warning', code: 'PROVIDER_UNUSED', message }) as const),
+  ];
   const ok = parsed.ok && diagnostics.length === 0;
   if (!ok) process.exitCode = 1;
   if (json === true)

@@ -58,6 +58,7 @@ export const capabilitiesSection = section({
       z.string(),
       section({
         enabled: z.boolean().default(true),
+        namespace: z.string().min(1).optional(),
         command: command.optional(),
         timeout_seconds: z.int().min(1).max(300).default(30),
       }),

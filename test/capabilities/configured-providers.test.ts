@@ -40,6 +40,11 @@ test('C1 what names no provider is a problem, and two skills on one namespace ha
   assert.deepEqual(both.all, []);
   assert.match(both.problems.join(), /mail/);
   assert.match(providersOf('[capabilities.providers.mail]\n').problems.join(), /no command/);
+  const named = (namespace: string) =>
+    providersOf(`[capabilities.providers.mail]\ncommand = "x"\nnamespace = "${namespace}"\n`);
+  assert.deepEqual(named('mail'), { all: [['mail', 'x', 30]], problems: [] });
+  assert.match(named('post').problems.join(), /call the table \[capabilities\.providers\.post\]/);
+  assert.deepEqual(named('post').all, []);
   assert.match(providersOf('[capabilities.providers.Mail]\ncommand = "x"\n').problems.join(), /namespace/);
 });
 

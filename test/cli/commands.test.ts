@@ -22,7 +22,7 @@ test('L1 wrong usage is 2, --version and --help are 0', async (t) => {
   assert.match(help.stdout, /Examples:[^]*Exit codes/);
 });
 
-test('L1 G2 G5 config check says all problems at once, config show masks secrets', async (t) => {
+test('L1 G2 G5 C1 config check says all problems at once, config show masks secrets', async (t) => {
   const { run, runAlone, write } = await openCliHome(t);
   assert.equal((await run(['config', 'check'])).code, 0);
   await write(
@@ -37,6 +37,9 @@ test('L1 G2 G5 config check says all problems at once, config show masks secrets
   assert.equal(check.code, 1);
   const { ok, problems } = JSON.parse(check.stdout) as { ok: boolean; problems: { line: number }[] };
   assert.deepEqual([ok, problems.length, problems[0]?.line], [false, 1, 4]);
+  await write('config.toml', '[capabilities.providers.mail]\n');
+  const unused = await run(['config', 'check']);
+  assert.deepEqual([unused.code, /PROVIDER_UNUSED: .*has no command/.test(unused.stdout)], [1, true]);
 });
 
 test('L1 F5 skill new, list, show and validate work on a workspace, bad files included', async (t) => {
