@@ -55,6 +55,8 @@ export function privacyContract(storeTest: StoreTest): void {
       const item = await store.inbox.take(lane, 2);
       assert.equal(item?.message.id, message.id);
       assert.doesNotMatch(JSON.stringify(item), new RegExp(secret));
+      await store.inbox.postpone(message.id, `away ${secret}`, 3);
+      assert.equal((await store.inbox.list('waiting'))[0]?.error, `away ${shown}`);
       await store.inbox.fail(message.id, `lost ${secret}`, undefined);
       assert.equal((await store.inbox.list('dead'))[0]?.error, `lost ${shown}`);
       await store.commit({
@@ -77,8 +79,41 @@ export function privacyContract(storeTest: StoreTest): void {
       assert.doesNotMatch(JSON.stringify(await store.transcripts.read('a')), new RegExp(secret));
       const row = await store.outbox.next(lane, Number.MAX_SAFE_INTEGER);
       assert.deepEqual(row?.part, { markdown: shown, buttons: [{ label: shown, action: 'x' }] });
+      await store.outbox.retry('k', `slow ${secret}`, 1);
       await store.outbox.dead('k', `refused ${secret}`);
       assert.equal((await store.outbox.givenUp())[0]?.error, `refused ${shown}`);
+    },
+  );
+
+  storeTest(
+    'S2 what is asked of people, overheard and told other processes holds no secret',
+    async (plain) => {
+      const store = cleanStore(plain, () => redaction);
+      const message = makeMessage({ text: `my key is ${secret}` });
+      await store.overheard.add(message, Date.now());
+      const key = conversationKey(message.conversation);
+      const [heard] = await store.overheard.recent(key, 5, 0);
+      assert.equal(heard?.text, `my key is ${shown}`);
+      await store.asks.add({
+        id: 'q',
+        kind: 'question',
+        conversation: message.conversation,
+        requester: message.sender.id,
+        transcript: key,
+        toolUseId: 'x',
+        payload: { run: 'r', skill: 'mail', question: `is it ${secret}?` },
+        askedAt: 1,
+        expiresAt: Date.UTC(2100, 0, 1),
+      });
+      await store.asks.answer('q', { by: message.sender.id, value: `no, ${secret}2`, at: 2 });
+      const ask = await store.asks.find('q');
+      assert.equal(ask?.payload['question'], `is it ${shown}?`);
+      assert.equal(ask.answer?.value, `no, ${shown}2`);
+      const told = Promise.withResolvers<string>();
+      const silence = store.signals.on('progress', told.resolve);
+      await store.signals.send('progress', `r it is ${secret}`);
+      assert.equal(await told.promise, `r it is ${shown}`);
+      silence();
     },
   );
 }
