@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { conversationKey } from '../../src/core/conversation.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import type { Store } from '../../src/stores/store.ts';
@@ -33,10 +34,9 @@ const deliveries: fc.Arbitrary<readonly Delivery[]> = fc
   )
   .map(([shuffled, dice]) => shuffled.map((message) => ({ message, answerAfter: dice.next().value === 0 })));
 
-/** Answers the oldest item there is, as a lane would. */
-async function answerOne(store: Store): Promise<Message | undefined> {
-  const [next] = await store.inbox.list('waiting');
-  const item = next && (await store.inbox.take(next.lane, 1));
+/** Answers the oldest item of a lane. */
+async function answerOne(store: Store, lane: string): Promise<Message | undefined> {
+  const item = await store.inbox.take(lane, 1);
   if (item) await store.commit({ done: item.key });
   return item?.message;
 }
@@ -47,20 +47,27 @@ test(`Q2 ${messages} Slack mentions whose twins come in any order are answered o
     const answered: Message[] = [];
     const seen = new Set<string>();
     const lacking = new Set<string>();
+    /** One for each item, in the order in which they came. */
+    const waiting: string[] = [];
     const answer = async (): Promise<boolean> => {
-      const message = await answerOne(store);
-      if (message === undefined) return false;
+      const lane = waiting.shift();
+      if (lane === undefined) return false;
+      const message = await answerOne(store, lane);
+      assert.ok(message !== undefined, `nothing waits in ${lane}`);
       answered.push(message);
       if (message.chatType === 'unknown' && seen.has(message.id)) lacking.add(message.id);
       return true;
     };
     const outcomes = { stored: 0, merged: 0, duplicate: 0, lane_full: 0 };
     for (const { message, answerAfter } of shuffled) {
-      outcomes[await store.inbox.accept(message, { now: 1 })] += 1;
+      const outcome = await store.inbox.accept(message, { now: 1 });
+      outcomes[outcome] += 1;
+      if (outcome === 'stored') waiting.push(conversationKey(message.conversation));
       if (message.chatType === 'group') seen.add(message.id);
       if (answerAfter) await answer();
     }
     while (await answer());
+    assert.deepEqual(await store.inbox.list('waiting'), []);
     assert.deepEqual([outcomes.stored, outcomes.lane_full], [messages, 0]);
     assert.equal(answered.length, messages);
     assert.equal(new Set(answered.map(({ id }) => id)).size, messages);
