@@ -3,7 +3,9 @@
  * takes longer than most files take. Files that start processes all the time have one each. With arguments, only files
  * whose path holds one of them: `npm test -- test/agent`. One file alone is `node --test FILE`.
  */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
 import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -14,7 +16,8 @@ const atOnce = 5;
 const testTimeoutMs = 120_000;
 /** Also for what is left when its tests are done. */
 const processTimeoutMs = 600_000;
-const filesOfAProcess = 10;
+const filesOfAProcess = 16;
+const source = path.join(import.meta.dirname, '../src');
 /** What takes longest comes first, so that nothing long is left over at the end. */
 const first = ['crash', 'end-to-end', 'stores', 'cli', 'scale', 'property', 'channels', 'sandbox'];
 const alone = /^(?:crash|scale)\/|^stores\/postgres|^[^/]+$/;
@@ -28,6 +31,7 @@ if (files.length === 0) throw new Error(`No test file's path holds ${wanted.join
 const folders = Object.groupBy(files, (file) => path.dirname(file).split(path.sep)[0] ?? '');
 const order = [...new Set([...first, ...Object.keys(folders)])];
 
+compileOnce();
 const entries = path.join(import.meta.dirname, '../node_modules/.cache/test-entries', String(process.pid));
 mkdirSync(entries, { recursive: true });
 process.on('exit', () => rmSync(entries, { recursive: true, force: true }));
@@ -41,6 +45,17 @@ run({
   .on('test:fail', () => (process.exitCode = 1))
   .compose(spec)
   .pipe(process.stdout);
+
+/** Where nothing is compiled yet, one process does it: else all that start together would, and bots that are killed each time anew. */
+function compileOnce(): void {
+  const cache = getCompileCacheDir();
+  if (cache === undefined || readdirSync(cache).length > 0) return;
+  const files = globSync('{cli/*,channels/*/create-{slack,telegram},stores/postgres/open-*}.ts', {
+    cwd: source,
+  });
+  const all = files.map((file) => `import(${JSON.stringify(pathToFileURL(path.join(source, file)).href)})`);
+  spawnSync(process.execPath, ['-e', `void Promise.all([${all.join()}])`], { stdio: 'inherit' });
+}
 
 /** Files of one folder, as they share processes. */
 function piecesOf(folder: readonly string[]): readonly (readonly string[])[] {
