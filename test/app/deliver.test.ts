@@ -22,8 +22,16 @@ async function setUp(send: Send, found?: (key: string) => boolean, change?: Chan
   let place = (conversation: Conversation): Conversation => conversation;
   const channel = recordingChannel(sent, send, found, change);
   const log = quietLog();
+  const counted: string[] = [];
+  const outbox: typeof store.outbox = {
+    ...store.outbox,
+    async repeated(key) {
+      counted.push(key);
+      await store.outbox.repeated(key);
+    },
+  };
   const delivery = createDelivery({
-    outbox: store.outbox,
+    outbox,
     channels: new Map([['telegram', channel]]),
     currentPlace: async (conversation) => place(conversation),
     onMoved: async (_from, to) => {
@@ -39,7 +47,7 @@ async function setUp(send: Send, found?: (key: string) => boolean, change?: Chan
     store.commit({
       outbox: [{ key, conversation: { channel: 'telegram', chat }, part: { markdown: text } }],
     });
-  return { clock, store, sent, moves, delivery, log, say };
+  return { clock, store, outbox, counted, sent, moves, delivery, log, say };
 }
 
 const here = (chat: string): Conversation => ({ channel: 'telegram', chat });
@@ -69,7 +77,7 @@ test('Q6 the same part written twice is sent once', async () => {
 
 test('Q6 a send whose outcome is unknown is looked up, and repeated and counted where it is not found', async () => {
   const attempts: string[] = [];
-  const { clock, store, sent, say } = await setUp(
+  const { clock, store, counted, sent, say } = await setUp(
     async (_conversation, text) => {
       attempts.push(text);
       if (attempts.filter((other) => other === text).length === 1)
@@ -82,6 +90,7 @@ test('Q6 a send whose outcome is unknown is looked up, and repeated and counted 
   await clock.advance(10_000);
   assert.deepEqual(attempts, ['arrived', 'lost', 'lost']);
   assert.deepEqual(sent, ['1:lost']);
+  assert.deepEqual(counted, ['1-lost']);
   assert.equal(await store.outbox.pending(here('1')), 0);
 });
 
@@ -130,14 +139,14 @@ test('Q9 a part is marked as being sent when it is its turn, not before; where i
 });
 
 test('Q6 a row that a dead process left in sending is looked up before it is sent again', async () => {
-  const { clock, store, sent, delivery, say } = await setUp(async () => undefined);
+  const { clock, store, outbox, counted, sent, delivery, say } = await setUp(async () => undefined);
   await delivery.stop(1_000);
   await say('1', 'first');
   await say('2', 'second');
   await store.outbox.sending('1-first');
   await store.outbox.sending('2-second');
   const again = createDelivery({
-    outbox: store.outbox,
+    outbox,
     channels: new Map([
       [
         'telegram',
@@ -157,6 +166,7 @@ test('Q6 a row that a dead process left in sending is looked up before it is sen
   again.start();
   await clock.runUntil(again.idle());
   assert.deepEqual(sent, ['2:second']);
+  assert.deepEqual(counted, ['2-second']);
 });
 
 test('Q6 a look that fails is made again after the pause the platform asks for, and nothing is sent meanwhile', async () => {

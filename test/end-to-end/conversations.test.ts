@@ -209,3 +209,42 @@ test('M10 background is what admitted people said here in the last day, so many 
   assert.match(seen, /<background/);
   assert.doesNotMatch(seen, /remark 1|stranger/);
 });
+
+test('Q2 Q4 a command that is delivered again does nothing again', async (t) => {
+  const asked = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const set = await startWholeBot(t, {
+    toml: '[skills]\nbundled = false\n',
+    channels: [],
+    script: (_, index) => {
+      asked[index]?.resolve();
+      return held(`Answer ${index}.`, gates[index]?.promise ?? Promise.resolve());
+    },
+  });
+  const shown: string[] = [];
+  const seat = set.bot.sit(
+    { user: 'owner', as: 'private', patient: true },
+    {
+      send: async (_, { markdown }) => ({ id: String(shown.push(markdown)) }),
+      edit: async (_, __, { markdown }) => void shown.push(markdown),
+      remove: async () => undefined,
+      status: async () => undefined,
+    },
+  );
+  const say = (id: string, text: string): Promise<void> => {
+    const command = text.startsWith('/') ? { command: { name: text.slice(1), args: '' } } : {};
+    return seat.tell({ message: { id: `terminal:${id}`, text, ...command, sentAt: Date.now() } });
+  };
+  await say('1', 'a question');
+  await asked[0]?.promise;
+  await say('2', '/stop');
+  await seat.idle();
+  await say('3', 'another one');
+  await asked[1]?.promise;
+  await say('2', '/stop');
+  gates[1]?.resolve();
+  await seat.idle();
+  assert.equal(shown.at(-1), 'Answer 1.');
+  assert.equal(shown.filter((text) => text.startsWith('Stopping')).length, 1);
+  gates[0]?.resolve();
+});
