@@ -26,8 +26,8 @@ export function decideSkill(
   if (!decideHere(skill, rules, direct).allowed) return decision;
   const only = allowedChatTypes(skill, rules).length === 1;
   const hint = only
-    ? 'It works in a direct message only.'
-    : 'It works in a direct message, not in this chat.';
+    ? `${skill.name} works in a direct message only.`
+    : `${skill.name} works in a direct message, not in this chat.`;
   return { ...decision, hint };
 }
 
