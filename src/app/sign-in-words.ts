@@ -18,8 +18,8 @@ export function linkText({ capability, content }: OpenFlow): string {
 /** Shows whose account was linked, and asks. */
 export function confirmText(flow: OpenFlow, { account_ref, metadata }: LinkedAccount): string {
   const known = Object.entries(metadata).flatMap(([name, value]) =>
-    typeof value === 'string' && value !== '' && value !== account_ref
-      ? [`- ${printable(name)}: ${inlineCode(printable(value))}`]
+    plainName.test(name) && typeof value === 'string' && value !== '' && value !== account_ref
+      ? [`- ${name}: ${inlineCode(printable(value))}`]
       : [],
   );
   return [
@@ -28,6 +28,9 @@ export function confirmText(flow: OpenFlow, { account_ref, metadata }: LinkedAcc
     `Is it yours, and may it be used? Buttons, or \`yes ${flow.id}\` / \`no ${flow.id}\`.`,
   ].join('\n\n');
 }
+
+/** What stands outside of code in a line to a person. */
+const plainName = /^[A-Za-z][\w .-]{0,39}$/;
 
 /** One plain sentence for what went wrong (C7). */
 export function failureText(code: CapabilityCode, over: boolean): string {

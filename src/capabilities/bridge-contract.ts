@@ -96,7 +96,11 @@ export type LinkedAccount = z.output<typeof account>;
 export const bridgeResults = {
   definitions: z.object({ definitions: z.array(capabilityDefinition).max(200) }),
   auth_begin: z.object({
-    auth_url: z.url({ protocol: /^https?$/ }).max(4_000),
+    /** In one word, without what could end it where it is shown. */
+    auth_url: z
+      .url({ protocol: /^https?$/ })
+      .max(4_000)
+      .regex(/^[!#-;=?-~]+$/),
     flow_type: z.enum(['authorization_code', 'device_code']).default('authorization_code'),
     /** What the person types at `auth_url` (device flow). */
     user_code: line(100).optional(),

@@ -27,7 +27,7 @@ test('C6 a sign-in begins in private only, with state and PKCE, and a pending on
   const group = caller({ requester: requester({ chatType: 'group', conversation: chat }) });
   const refused = await begin(stage, 'work', 'test.anywhere', group);
   assert.match(refused.ok ? '' : refused.message, /in a direct message only/);
-  for (const hint of ['no pkce', 'no state', 'clear'])
+  for (const hint of ['no pkce', 'no state', 'clear', 'two lines'])
     assert.equal(codeOf(await begin(stage, hint)), 'capability_invalid_output', hint);
   assert.equal(codeOf(await begin(stage, 'over')), 'capability_auth_flow_expired');
   // The provider is not asked a second time: it would have given no PKCE.

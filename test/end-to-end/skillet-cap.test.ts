@@ -41,6 +41,11 @@ test(
     });
     const ann = bot.telegram.person({ name: 'Ann' });
 
+    ann.says(run('capability_list', {}, 'plain'));
+    assert.doesNotMatch(
+      (await ann.dm.nextMessage(/is no tool you may use/)).text,
+      /capability_(invoke|auth)/,
+    );
     ann.says(bash('skillet-cap list; echo "code $?"', 'plain'));
     await ann.dm.nextMessage(/skillet-cap: (command )?not found[\s\S]*code 127|code 127/);
     ann.says(

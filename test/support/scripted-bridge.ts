@@ -86,6 +86,8 @@ function begin() {
   if (hint === 'no pkce') return { auth_url: url('state=s1'), flow_state };
   if (hint === 'no state') return { auth_url: url(pkce), flow_state };
   if (hint === 'clear') return { auth_url: 'http://auth.example/?state=s1', flow_state };
+  if (hint === 'two lines')
+    return { auth_url: url(`state=s1&${pkce}\n\nOr https://evil.example`), flow_state };
   if (hint === 'over')
     return { auth_url: url(`state=s1&${pkce}`), expires_at: '2020-01-01T00:00:00Z', flow_state };
   if (hint.startsWith('device'))

@@ -1,0 +1,19 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { confirmText } from '../../src/app/sign-in-words.ts';
+import type { OpenFlow } from '../../src/capabilities/flow-content.ts';
+
+test('C6 S1 of a linked identity ten texts at most are shown, and none of them steers the message', () => {
+  const flow = { id: 'ABCD2345', capability: 'mail.box' } as OpenFlow;
+  const metadata = {
+    ...{ name: 'Ann\n\n# Approved', email: '`ann@example.org` [click](https://evil.example)' },
+    ...{ '[click](https://evil.example)': 'x', verified: true, same: 'ann' },
+    ...Object.fromEntries(Array.from({ length: 20 }, (_, index) => [`more ${index}`, 'y'.repeat(100_000)])),
+  };
+  const text = confirmText(flow, { account_ref: 'ann', credential_material: { ref: 'vault:1' }, metadata });
+  const outsideOfCode = text.replace(/`[^`\n]*`/g, '');
+  assert.doesNotMatch(outsideOfCode, /evil|Approved|#/);
+  assert.doesNotMatch(text, /vault|verified|same/);
+  assert.equal(text.match(/^- /gm)?.length, 1 + 10);
+  assert.ok(text.length < 1_500);
+});
