@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import path from 'node:path';
 import { conversationKey } from '../core/conversation.ts';
 import type { Clock } from '../core/clock.ts';
+import { createDeadline } from '../core/deadline.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Requester, ToolContext as HostContext } from '../core/tool.ts';
@@ -20,6 +21,9 @@ import type { Budgets } from './budgets.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { chatFolder, makeRunFolders, runPlaces, scratchFolders, turnPlaces } from './run-folders.ts';
+
+/** A call may take so long; a run's own limit is shorter as it comes. */
+const longestMs = 15 * 60_000;
 
 /** What tools of a plugin are handed for each call (X4): of the bot what concerns this call, and nothing else. */
 export function createPluginCalls(options: {
@@ -86,6 +90,8 @@ export function createPluginCalls(options: {
     const directory = skill?.directory;
     const places: Places =
       skill === undefined ? mainPlaces(folders, sandbox) : runPlaces(folders, skill, sandbox);
+    const deadline = createDeadline(clock);
+    deadline.start(longestMs);
     return {
       context: {
         bot: { name: config.bot.name },
@@ -106,7 +112,9 @@ export function createPluginCalls(options: {
         log: namedLog(log, { plugin, tool }),
         model: (alias) => modelOf(alias, host),
       },
+      over: deadline.signal,
       async close() {
+        deadline.end();
         // That of a run goes with the run.
         if (run === undefined) await removeFolder(scratch);
       },

@@ -157,7 +157,8 @@ test('X1 X2 the examples in the comments of what authors import can be loaded an
   plugins.close();
   assert.deepEqual(plugins.diagnostics, []);
   const context = {} as Awaited<ReturnType<OpenCall>>['context'];
-  const open = (): OpenCall => async () => ({ context, close: async () => undefined });
+  const over = new AbortController().signal;
+  const open = (): OpenCall => async () => ({ context, over, close: async () => undefined });
   const tools = plugins
     .source(() => parsed.config, open)()
     .map(({ tool }) => tool);

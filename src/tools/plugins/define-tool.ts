@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fail } from '../../core/envelope.ts';
 import { toolSettings } from '../../core/tool-settings.ts';
 import {
   prepareTool,
@@ -61,7 +62,7 @@ export type ToolOptions<
   hidden?: boolean;
   /**
    * Does the work. `input` has passed its schema. What it throws, the model is told by its message (never its stack), so
-   * write what to do about it. Where `context.signal` is aborted nobody waits for it any more.
+   * write what to do about it. Where `context.signal` is aborted nobody waits for it any more: after 15 minutes at the latest.
    */
   run(
     input: z.output<Input>,
@@ -71,12 +72,18 @@ export type ToolOptions<
 
 type Answer<Data> = Data | WithArtifacts<Data>;
 
-/** What the bot makes of the call for the author; `close` gives back what was taken for it. */
+/** What the bot makes of the call for the author. */
 export type OpenCall = (
   tool: string,
   context: HostContext,
 ) => Promise<
-  Readonly<{ context: Omit<ToolContext, 'settings' | 'signal' | 'progress'>; close(): Promise<void> }>
+  Readonly<{
+    context: Omit<ToolContext, 'settings' | 'signal' | 'progress'>;
+    /** Aborted when the call has taken longer than any may. */
+    over: AbortSignal;
+    /** Gives back what was taken for the call. */
+    close(): Promise<void>;
+  }>
 >;
 
 /** A tool of a plugin: what `defineTool` gives. */
@@ -141,13 +148,17 @@ export function defineTool<
     bind: (open: OpenCall) => ({
       ...make(async (value, host) => {
         const call = await open(name, host);
-        const { signal, progress } = host;
+        const { progress } = host;
+        const signal = AbortSignal.any([host.signal, call.over]);
         // Checked by this very schema.
         const own = host.settings as z.output<Settings>;
         try {
           const work = async () => run(value, { ...call.context, settings: own, signal, progress });
           const answer = await untilAborted(work(), signal);
           return await answerOf(name, answer, output, host.artifact);
+        } catch (error) {
+          if (host.signal.aborted || !call.over.aborted) throw error;
+          return fail('TIMEOUT', `${name} took too long and was given up: what it did is not known`);
         } finally {
           await call.close();
         }

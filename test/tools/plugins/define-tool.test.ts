@@ -15,8 +15,12 @@ const plain = {
 
 /** What a call is handed, where the test looks at none of it. */
 const context = {} as Awaited<ReturnType<OpenCall>>['context'];
-function bound(options: Parameters<typeof defineTool>[0], closed: () => void = () => undefined): HostTool {
-  return defineTool(options).bind(async () => ({ context, close: async () => closed() }));
+function bound(
+  options: Parameters<typeof defineTool>[0],
+  closed: () => void = () => undefined,
+  over = new AbortController().signal,
+): HostTool {
+  return defineTool(options).bind(async () => ({ context, over, close: async () => closed() }));
 }
 
 async function answer(run: () => unknown, more: Partial<ToolOptions> = {}, handOver?: HandOver) {
@@ -233,17 +237,44 @@ test('T11 X4 a tool that does not heed its signal keeps nobody waiting, and canc
   assert.deepEqual(closed, ['closed']);
 });
 
+test('X5 a call that takes longer than any may is given up, and its tool is told by the signal', async () => {
+  const over = new AbortController();
+  const closed: string[] = [];
+  const tool = bound(
+    {
+      ...plain,
+      run: (_, { signal }) =>
+        new Promise<string>(() => {
+          signal.addEventListener('abort', () => closed.push('told'));
+          over.abort();
+        }),
+    },
+    () => closed.push('closed'),
+    over.signal,
+  );
+  const call = { id: 'toolu_1', name: tool.name, input: {} };
+  const { content, isError } = await openDoor([tool])(call, new AbortController().signal);
+  assert.match(content, /^error TIMEOUT: get_weather took too long/);
+  assert.equal(isError, true);
+  assert.deepEqual(closed, ['told', 'closed']);
+});
+
 test('X4 T12 what a tool says of its progress is shown on one line, and it gets the signal of its call', async () => {
   const said: string[] = [];
-  const { signal } = new AbortController();
+  const stop = new AbortController();
+  const signals: AbortSignal[] = [];
   const tool = bound({
     ...plain,
     run(_, call) {
       call.progress('reading\n3 pages');
-      return String(call.signal === signal);
+      signals.push(call.signal);
+      return 'read';
     },
   });
   const door = openDoor([tool], { onProgress: (line) => said.push(line) });
-  const { content } = await door({ id: 'toolu_1', name: tool.name, input: {} }, signal);
-  assert.deepEqual([said, content], [['reading 3 pages'], 'true']);
+  const { content } = await door({ id: 'toolu_1', name: tool.name, input: {} }, stop.signal);
+  assert.deepEqual([said, content], [['reading 3 pages'], 'read']);
+  assert.equal(signals[0]?.aborted, false);
+  stop.abort();
+  assert.equal(signals[0]?.aborted, true);
 });
