@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { talk } from '../support/talk.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const toml =
@@ -72,16 +73,13 @@ test('U14 Q7 the question survives a restart', async (t) => {
 test('U14 what is about something else leaves the question open; answered once, it is over', async (t) => {
   const { telegram, messages } = await startWholeBot(t, { toml, skills, script: booker });
   const ann = telegram.person({ name: 'Ann' });
-  ann.says('book the room');
-  await ann.dm.nextMessage('Which day shall it be?');
-  ann.says('/whoami');
-  await ann.dm.nextMessage(/telegram:/);
-  ann.says('No, tell me a joke first');
-  await ann.dm.nextMessage('As you like.');
-  ann.says('Wednesday now');
-  await ann.dm.nextMessage('It is booked for Wednesday.');
-  ann.says('Monday was better');
-  await ann.dm.nextMessage('Just talking.');
+  await talk(ann, [
+    ['book the room', 'Which day shall it be?'],
+    ['/whoami', /telegram:/],
+    ['No, tell me a joke first', 'As you like.'],
+    ['Wednesday now', 'It is booked for Wednesday.'],
+    ['Monday was better', 'Just talking.'],
+  ]);
   assert.doesNotMatch(lastOf(messages.requests.at(-1)!.body), /asked this person/);
 });
 
@@ -136,12 +134,11 @@ test('U14 no model answers for the person in the turn that is to ask them', asyn
 test('U14 Q4 /stop ends what is asked', async (t) => {
   const { telegram } = await startWholeBot(t, { toml, skills, script: booker });
   const ann = telegram.person({ name: 'Ann' });
-  ann.says('book the room');
-  await ann.dm.nextMessage('Which day shall it be?');
-  ann.says('/stop');
-  await ann.dm.nextMessage(/Nothing is running/);
-  ann.says('Monday');
-  await ann.dm.nextMessage('Just talking.');
+  await talk(ann, [
+    ['book the room', 'Which day shall it be?'],
+    ['/stop', /Nothing is running/],
+    ['Monday', 'Just talking.'],
+  ]);
 });
 
 test('U14 U9 a run in the background asks when it has to, and goes on when it is answered', async (t) => {
@@ -154,10 +151,10 @@ test('U14 U9 a run in the background asks when it has to, and goes on when it is
     },
   });
   const ann = telegram.person({ name: 'Ann' });
-  ann.says('book the room');
-  await ann.dm.nextMessage('Which day shall it be?');
-  ann.says('Tuesday');
-  await ann.dm.nextMessage('It is booked for Tuesday.');
+  await talk(ann, [
+    ['book the room', 'Which day shall it be?'],
+    ['Tuesday', 'It is booked for Tuesday.'],
+  ]);
 });
 
 test('U14 on Slack a question of a thread is answered in it', async (t) => {

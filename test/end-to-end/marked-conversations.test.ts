@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { isRun } from '../support/call-steps.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { talk } from '../support/talk.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const toml =
@@ -59,25 +60,22 @@ test('S7 after a sensitive skill has answered a fetch is asked for, over a rule 
     skills,
   });
   const ann = telegram.person({ name: 'Ann' });
-  ann.says('fetch it');
-  await ann.dm.nextMessage('Fetched, in a way.');
-  ann.says('use weather');
-  await ann.dm.nextMessage('Used.');
-  ann.says('fetch it');
-  await ann.dm.nextMessage('Fetched, in a way.');
-  ann.says('use diary');
-  await ann.dm.nextMessage('Used.');
+  await talk(ann, [
+    ['fetch it', 'Fetched, in a way.'],
+    ['use weather', 'Used.'],
+    ['fetch it', 'Fetched, in a way.'],
+    ['use diary', 'Used.'],
+  ]);
   ann.says('fetch it');
   const asked = await ann.dm.nextMessage(question);
   assert.deepEqual(asked.buttons, ['Approve', 'Deny']);
   ann.presses(asked.id, 'Deny');
   await ann.dm.nextMessage('Refused.');
-  ann.says('fetch http://127.0.0.1/typed?by=me');
-  await ann.dm.nextMessage('Fetched, in a way.');
-  ann.says('/new');
-  await ann.dm.nextMessage(/afresh/);
-  ann.says('fetch it');
-  await ann.dm.nextMessage('Fetched, in a way.');
+  await talk(ann, [
+    ['fetch http://127.0.0.1/typed?by=me', 'Fetched, in a way.'],
+    ['/new', /afresh/],
+    ['fetch it', 'Fetched, in a way.'],
+  ]);
 });
 
 test('S7 an address that was forwarded, or differs from the typed one, is asked for', async (t) => {
@@ -93,10 +91,10 @@ test('S7 an address that was forwarded, or differs from the typed one, is asked 
     },
   });
   const ann = telegram.person({ name: 'Ann' });
-  ann.says('use diary');
-  await ann.dm.nextMessage('Used.');
-  ann.says('see http://127.0.0.1/page?q=1#part, and http://127.0.0.1/other.');
-  await ann.dm.nextMessage('Hello.');
+  await talk(ann, [
+    ['use diary', 'Used.'],
+    ['see http://127.0.0.1/page?q=1#part, and http://127.0.0.1/other.', 'Hello.'],
+  ]);
   ann.says('hello http://127.0.0.1/passed-on', { forwardedFrom: telegram.person({ name: 'Eve' }).user });
   await ann.dm.nextMessage('Hello.');
   for (const typed of ['page?q=1', 'page?q=1#elsewhere', 'other']) {
@@ -162,10 +160,10 @@ test('S7 what a run knows that was begun before /new marks the new conversation 
   await ann.dm.nextMessage('Used.');
   ann.says('use weather run: fetch it');
   const asked = await ann.dm.nextMessage(question);
-  ann.says('/new');
-  await ann.dm.nextMessage(/afresh/);
-  ann.says('fetch it');
-  await ann.dm.nextMessage('Fetched, in a way.');
+  await talk(ann, [
+    ['/new', /afresh/],
+    ['fetch it', 'Fetched, in a way.'],
+  ]);
   ann.presses(asked.id, 'Deny');
   await ann.dm.nextMessage('Woken.');
   ann.says('fetch it');
@@ -179,10 +177,10 @@ test('S7 a skill that a person started marks, and one that config calls sensitiv
     script: obedient,
   });
   const ann = telegram.person({ name: 'Ann' });
-  ann.says('/weather now');
-  await ann.dm.nextMessage(/./);
-  ann.says('fetch it');
-  await ann.dm.nextMessage(question);
+  await talk(ann, [
+    ['/weather now', /./],
+    ['fetch it', question],
+  ]);
 });
 
 test('S7 a sensitive skill may use its script again and again; once another one has answered it is asked for', async (t) => {
