@@ -5,7 +5,7 @@
 export function secretForms(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const hex = bytes.toString('hex');
-  const json = [escapedForJson(value), asciiJson(value)];
+  const json = [escapedForJson(value), asciiJson(value), ...harmlessJson(value)];
   const slashed = json.map((form) => form.replaceAll('/', '\\/'));
   return [
     ...new Set([
@@ -30,10 +30,23 @@ function escapedForJson(text: string): string {
 
 /** As Python and others write it: nothing but ASCII. */
 function asciiJson(text: string): string {
-  return escapedForJson(text).replace(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  return escapedForJson(text).replace(/[\u007f-\uffff]/g, byNumber);
+}
+
+/** As encoders write it that mean it for web pages: those of Go and Rails without what HTML reads, .NET's with little but letters. */
+function harmlessJson(text: string): readonly string[] {
+  const json = escapedForJson(text);
+  return [
+    json.replace(/[<>&\u2028\u2029]/g, byNumber),
+    json
+      .replaceAll('\\"', '\\u0022')
+      .replace(/[<>&'+`\u007f-\uffff]/g, (unit) => `\\u${byNumber(unit).slice(2).toUpperCase()}`),
+  ];
+}
+
+/** `\u00e4` */
+function byNumber(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 /** What is left as it is differs from language to language; so does the case of the digits, and what becomes of a space. */

@@ -51,6 +51,7 @@ async function setUp(
   );
   assert.ok(parsed.ok);
   const asked: AskedCall[] = [];
+  const access: { taken?: true } = {};
   const judge = createJudgeCalls({
     live: () =>
       ({
@@ -72,7 +73,10 @@ async function setUp(
     const loop = judge({
       ...(skill === undefined ? {} : { skill, run: 'x' }),
       transcript,
-      mayGoOn: async () => ({ allowed: true }),
+      mayGoOn: async () =>
+        access.taken === undefined
+          ? { allowed: true }
+          : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'taken away' },
       waiting: (work) => work(),
     });
     const call = { id: 'call_1', tool: called, input: {}, risk: 'safe', requester } as const;
@@ -80,6 +84,7 @@ async function setUp(
   };
   return {
     asked,
+    access,
     says,
     async decides(...call: Parameters<typeof says>): Promise<'allowed' | 'asked'> {
       const before = asked.length;
@@ -161,4 +166,18 @@ test('T8 a yes is for the files of the skill as they were when it was asked', as
   const refused = await says(call, skill);
   assert.ok('reason' in refused);
   assert.match(refused.reason, /files of the skill changed/);
+});
+
+test('T8 D7 access is judged before a person is asked, and again after the yes', async (t) => {
+  let meanwhile = (): void => undefined;
+  const { says, access, asked, close } = await setUp({ [outerRun]: [true] }, () => {
+    meanwhile();
+    return { kind: 'approved', by: requester.sender };
+  });
+  t.after(close);
+  meanwhile = () => void (access.taken = true);
+  const taken = { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'taken away' };
+  assert.deepEqual(await says(tool('web_fetch', true), open), taken);
+  assert.deepEqual(await says(tool('web_fetch', true), open), taken);
+  assert.equal(asked.length, 1, 'nobody is asked for what may not be done anyway');
 });

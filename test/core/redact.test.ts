@@ -23,6 +23,16 @@ test('U3 a secret becomes its name in every form that a process might print', ()
   for (const form of forms) assert.match(redact(`Key: ${form}.`), /^Key: "?\[redacted KEY\]"?\.$/, form);
 });
 
+test('U3 JSON that is meant for a web page hides no secret: what Go, Rails and .NET write', () => {
+  const redact = createRedactor([{ name: 'KEY', value: `p&ss<w>"+'ö` }]);
+  const forms = [
+    String.raw`p\u0026ss\u003cw\u003e\"+'ö`,
+    String.raw`p\u0026ss\u003Cw\u003E\u0022\u002B\u0027\u00F6`,
+    String.raw`p\\u0026ss\\u003cw\\u003e\\\"+'ö`,
+  ];
+  for (const form of forms) assert.equal(redact(`{"k":"${form}"}`), '{"k":"[redacted KEY]"}', form);
+});
+
 test('U3 base64 of a longer text that holds the secret is redacted at any offset', () => {
   const value = 'a-long-enough-secret';
   const redact = createRedactor([{ name: 'KEY', value }]);
