@@ -44,7 +44,8 @@ function reply(request: ModelRequest): ModelAnswer {
   const results = blocksOf(last).filter((block) => block.type === 'tool_result');
   if (last !== undefined && [textOf(last), ...results.map(resultText)].some(isToBeFollowed))
     return say(request, needsReader);
-  if (results.length > 0) return say(request, results.map(outputOf).join('\n\n'));
+  if (results.length > 0)
+    return say(request, results.map(isRun(request) ? printedBy : outputOf).join('\n\n'));
   if (isRun(request)) return inRun(request);
   const words = ownWords(textOf(last));
   const output = lastLabelled(textOf(last), 'output');
@@ -89,6 +90,14 @@ function call(request: ModelRequest, name: string, input: object): ModelAnswer {
 
 function answered(stopReason: Anthropic.StopReason, block: Anthropic.ContentBlock): ModelAnswer {
   return { content: [block], stopReason, tokens: noTokens, model: 'offline' };
+}
+
+/** What a script printed; of one that failed what it said of that. */
+function printedBy(result: Anthropic.ToolResultBlockParam): string {
+  const text = resultText(result).trim();
+  if (result.is_error !== true) return text;
+  const said = /\[end of stderr\]\n([^]*)$/.exec(text)?.[1] ?? text.replace(/^error [A-Z_]+: /, '');
+  return `That did not work: ${said.trim()}`;
 }
 
 /** What a tool gave, out of the envelope that a run's result stands in. */

@@ -18,7 +18,7 @@ const fixes: readonly (readonly [RegExp, string])[] = [
   [/followed by an end-of-line/, 'one line holds one key: put what follows on a line of its own'],
   [
     /key/,
-    'write KEY = VALUE, with quotes around a key that has other characters than A-Z, a-z, 0-9, _ and -',
+    'write KEY = VALUE, or [NAME] with its closing bracket; a key of other characters than A-Z, a-z, 0-9, _ and - stands in quotes',
   ],
   [/represented losslessly/, 'the number is too long: write it in quotes'],
   [/date|value|numeric|zero|underscore/, 'write text in quotes; only numbers, true and false stand without'],

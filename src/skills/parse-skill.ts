@@ -101,7 +101,7 @@ function readName(
   if (text?.ok !== true || text.value === '') {
     warn(
       'NAME_MISSING',
-      `no usable name; "${fallback}" is taken from the ${folder === undefined ? 'file' : 'folder'}`,
+      `no usable name, "${fallback}" is taken from the ${folder === undefined ? 'file' : 'folder'}: write name`,
     );
     return fallback;
   }
@@ -126,13 +126,13 @@ function readDescription(
   const description = given ?? defaultDescription(body);
   if (description === undefined) return undefined;
   if (given === undefined) {
-    const message = 'no usable description; the first paragraph of the body is used';
+    const message = 'no usable description, the first paragraph of the body is used: write description';
     report({ level: 'warning', code: 'DESCRIPTION_MISSING', message, field });
   }
   const flat = description.replace(/\s+/g, ' ').trim();
   const points = [...flat];
   if (points.length <= descriptionLimit) return flat;
-  const message = `${points.length} characters; the first ${descriptionLimit} are used`;
+  const message = `${points.length} characters, the first ${descriptionLimit} are used: shorten it`;
   report({ level: 'warning', code: 'DESCRIPTION_TRUNCATED', message, field });
   return `${points.slice(0, descriptionLimit - 1).join('')}…`;
 }

@@ -52,6 +52,7 @@ async function converse(
   system: ReturnType<typeof mainPrompt>,
   tools: readonly ToolSpec[],
   result = 'nothing',
+  isError = false,
 ) {
   const calls: ToolCall[] = [];
   let streamed = '';
@@ -62,7 +63,7 @@ async function converse(
     tools: () => tools,
     async callTool(call) {
       calls.push(call);
-      return { content: result, isError: false };
+      return { content: result, isError };
     },
     limits: { maxIterations: 5 },
     journal: { append: async (entry) => void entries.push(entry) },
@@ -157,6 +158,29 @@ test('M1 offline, a run starts the script of its skill and answers with what it 
   assert.deepEqual(calls[0]?.input, { path: 'scripts/roll.py', args: ['2d6', 'd20'] });
   assert.equal(ended.text, '4 + 3 + 11 = 18');
   assert.equal(streamed, ended.text);
+});
+
+test('M1 offline, a script that fails is answered with what it said, in a sentence', async () => {
+  const { system, firstMessage } = runPrompt({
+    skill: { name: 'dice' },
+    body: 'Run the script.',
+    filled: false,
+    files: ['scripts/roll.py'],
+    cut: false,
+    message: 'abc',
+    context: undefined,
+    args: '',
+  });
+  for (const [told, answer] of [
+    [
+      'error SCRIPT_FAILED: roll.py ended with 2\n[end of stdout]\nx\n[end of stderr]\n"abc" is no roll\n',
+      '"abc" is no roll',
+    ],
+    ['error SCRIPT_TIMEOUT: it took too long', 'it took too long'],
+  ] as const) {
+    const { ended } = await converse([said(firstMessage)], system, [readFile, runScript], told, true);
+    assert.equal(ended.text, `That did not work: ${answer}`);
+  }
 });
 
 test('M1 offline, a run of a skill without scripts says what it lacks', async () => {
