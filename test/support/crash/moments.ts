@@ -6,8 +6,8 @@ export type Moment = Readonly<{
   /** `$` stands for the token. */
   say: string;
   kill(of: Readonly<{ chat: string; token: string }>): KillAt;
-  /** Also in the short form that runs with every `npm test`. */
-  often?: true;
+  /** Also in the short form that runs with every `npm test`: on both stores, or on the embedded one, which starts sooner. */
+  often?: 'both' | 'embedded';
 }>;
 
 type When = KillAt['when'];
@@ -51,7 +51,7 @@ export const accepting: readonly Moment[] = [
     name: 'stored, the platform not told',
     say: 'say $',
     kill: inChat(arriving, 'committed'),
-    often: true,
+    often: 'both',
   },
 ];
 
@@ -62,7 +62,7 @@ export const answering: readonly Moment[] = [
     name: 'the answer of the model is stored',
     say: 'say $',
     kill: entry('assistant', 'committed'),
-    often: true,
+    often: 'both',
   },
 ];
 
@@ -75,7 +75,12 @@ export const cutOff: readonly string[] = [
 
 export const calling: readonly Moment[] = [
   { name: 'the model wants two read-only tools', say: 'list $', kill: entry('assistant', 'committed') },
-  { name: 'both are under way', say: 'list $', kill: call('tool_started', 'committed', 2), often: true },
+  {
+    name: 'both are under way',
+    say: 'list $',
+    kill: call('tool_started', 'committed', 2),
+    often: 'embedded',
+  },
   { name: 'one of them is done', say: 'list $', kill: call('tool_result', 'committed') },
   { name: 'a run is about to begin', say: 'mark $', kill: call('tool_started', 'committed') },
   { name: 'the run stands in its own journal', say: 'mark $', kill: entry('run:.*user', 'committed') },
@@ -88,9 +93,9 @@ export const calling: readonly Moment[] = [
     name: 'that script is done, its result is not stored',
     say: 'mark $',
     kill: call('tool_result', 'before'),
-    often: true,
+    often: 'both',
   },
-  { name: 'that result is stored', say: 'mark $', kill: call('tool_result', 'committed'), often: true },
+  { name: 'that result is stored', say: 'mark $', kill: call('tool_result', 'committed'), often: 'embedded' },
   {
     name: 'the second script is done, its result is not stored',
     say: 'mark $',
@@ -112,7 +117,7 @@ export const calling: readonly Moment[] = [
     name: 'a run that a person began has ended',
     say: '/ledger $',
     kill: entry('run:.*marked', 'committed'),
-    often: true,
+    often: 'embedded',
   },
   {
     name: 'its result stands in the transcript',
@@ -138,13 +143,13 @@ export const sending: readonly Moment[] = [
     name: 'about to be sent',
     say: 'say $',
     kill: inChat("(UPDATE outbox SET status = 'sending'|skillet\\.begin_sends)", 'committed'),
-    often: true,
+    often: 'embedded',
   },
   {
     name: tookUnheard,
     say: 'say $',
     kill: inChat("UPDATE (skillet\\.)?outbox SET status = 'sent'", 'before'),
-    often: true,
+    often: 'both',
   },
   {
     name: 'its sending is noted',
