@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { childEnv } from '../support/child-env.ts';
 import { cliPath, openCliHome, type CliHome } from '../support/run-cli.ts';
-import { startRunningBot } from '../support/running-bot.ts';
+import { openRunningBot, startRunningBot } from '../support/running-bot.ts';
 
 type Chat = Readonly<{
   process: ChildProcessWithoutNullStreams;
@@ -90,7 +90,7 @@ test('Q9 H5 chat --once becomes a terminal of the bot that runs, with --user, --
 
 test('Q9 H5 two terminals at once do not mix, of one person neither, and leaving one leaves the other', async (t) => {
   const home = await openCliHome(t);
-  await startRunningBot(t, home);
+  await openRunningBot(t, home);
   const [one, two, bob] = [openChat(t, home), openChat(t, home), openChat(t, home, '--as', 'group')];
   const rounds = [1, 2, 3];
   for (const n of rounds) {
@@ -117,11 +117,11 @@ test('Q9 H5 two terminals at once do not mix, of one person neither, and leaving
 
 test('Q9 Q7 when the bot ends its terminals say so and end with 1', async (t) => {
   const home = await openCliHome(t);
-  const bot = await startRunningBot(t, home);
+  const bot = await openRunningBot(t, home);
   const chat = openChat(t, home);
   chat.type('/dice 1d6');
   await chat.prints(/1d6: /);
-  assert.equal(await bot.end(), 0);
+  await bot.end();
   assert.equal(await exitOf(chat), 1);
   assert.match(chat.errors(), /^The bot has ended\./);
 });
@@ -141,7 +141,7 @@ test('Q9 H5 a chat that is the bot itself takes other terminals, and ends them w
 
 test('H5 M4 a terminal of a running bot whose model is away says so at once, ends with 1 and leaves nothing set aside', async (t) => {
   const home = await openCliHome(t);
-  await startRunningBot(
+  await openRunningBot(
     t,
     home,
     '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\napi_key = "key-0123456789"\n',

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { openStore } from '../../src/stores/open-store.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import { openCliHome } from '../support/run-cli.ts';
-import { startRunningBot } from '../support/running-bot.ts';
+import { openRunningBot, startRunningBot } from '../support/running-bot.ts';
 
 function bytesIn(folder: string): Buffer {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
@@ -67,7 +67,7 @@ test('Q12 Q9 L1 forget stops what runs for a person, removes every word of their
     end.resolve();
     return messages.close();
   });
-  const bot = await startRunningBot(
+  const bot = await openRunningBot(
     t,
     home,
     `[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\n`,
@@ -108,7 +108,7 @@ test('Q12 Q9 L1 forget stops what runs for a person, removes every word of their
   ann.says('hello again');
   assert.match((await ann.dm.nextMessage()).text, /don't know you yet/);
   end.resolve();
-  assert.equal(await bot.end(), 0);
+  await bot.end();
   assert.ok(!bytesIn(data).includes('canary'), 'what ran for them went on');
   assert.equal(existsSync(path.join(data, 'control.sock')), false);
 });
@@ -117,7 +117,7 @@ test('L1 L6 U10 U12 stats, policy and audit are read from a running bot, and a r
   const home = await openCliHome(t);
   const messages = await startMessagesServer({ script: () => 'Fine.' });
   t.after(() => messages.close());
-  const bot = await startRunningBot(
+  const bot = await openRunningBot(
     t,
     home,
     `[access]\ndm = "open"\n[models.default]\nmodel = "claude-sonnet-5-5"\nbase_url = "${messages.url}"\napi_key = "test-key-0123456789"\nprice_in = 3\nprice_out = 15\n`,
@@ -144,5 +144,5 @@ test('L1 L6 U10 U12 stats, policy and audit are read from a running bot, and a r
   assert.equal(found.code, 1);
   assert.match(found.stdout, /2026-01-01\.jsonl: line 1 is no line of the audit/);
   assert.equal((await home.run(['audit', 'tail', '-n', '0'])).code, 2);
-  assert.equal(await bot.end(), 0);
+  await bot.end();
 });

@@ -1,8 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import type { TestContext } from 'node:test';
+import path from 'node:path';
+import { openBot } from '../../src/app/open-bot.ts';
+import { openChannels } from '../../src/app/open-channels.ts';
+import { readConfigFile } from '../../src/config/load-config.ts';
 import { childEnv } from './child-env.ts';
 import { cliPath, type CliHome } from './run-cli.ts';
+import { quietLog } from './quiet-log.ts';
 import { startTelegramServer, type TelegramServer } from './telegram-server/start-telegram-server.ts';
 
 /** `skillet start` as a process of its own, connected to a Telegram server. */
@@ -15,18 +20,13 @@ export type RunningBot = Readonly<{
 
 /** Starts the bot in this home, `toml` being the rest of its config; resolves when it is ready. */
 export async function startRunningBot(t: TestContext, home: CliHome, toml = ''): Promise<RunningBot> {
-  const telegram = await startTelegramServer();
-  t.after(() => telegram.close());
-  await home.write(
-    'config.toml',
-    `[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false\n${toml}`,
-  );
+  const { telegram, before } = await serveTelegram(t, home, toml);
   const bot = spawn(process.execPath, [cliPath, 'start'], {
     cwd: home.folder,
     env: childEnv(home.folder),
     stdio: 'ignore',
   });
-  t.after(() => bot.kill('SIGKILL'));
+  before(() => bot.kill('SIGKILL'));
   await telegram.until('the menus', () => telegram.calls('setMyCommands').length > 1);
   return {
     telegram,
@@ -37,4 +37,43 @@ export async function startRunningBot(t: TestContext, home: CliHome, toml = ''):
       return (await ended)[0] as unknown;
     },
   };
+}
+
+/** The same bot in the process of the tests, which starts sooner: for commands, which are in another one. */
+export async function openRunningBot(
+  t: TestContext,
+  home: CliHome,
+  toml = '',
+): Promise<Readonly<{ telegram: TelegramServer; end(): Promise<void> }>> {
+  const { telegram, before } = await serveTelegram(t, home, toml);
+  const file = path.join(home.folder, 'config.toml');
+  const parsed = await readConfigFile({ file, env: {}, cwd: home.folder, home: home.folder });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.problems));
+  const { config } = parsed;
+  const bot = await openBot({
+    config,
+    env: {},
+    channels: (needs) => openChannels(config, needs),
+    log: quietLog(),
+  });
+  let closed: Promise<void> | undefined;
+  const end = (): Promise<void> => (closed ??= bot.close());
+  before(end);
+  await bot.start();
+  return { telegram, end };
+}
+
+/** What is to be done `before` it closes is done when the test has ended, too. */
+async function serveTelegram(t: TestContext, home: CliHome, toml: string) {
+  const telegram = await startTelegramServer();
+  const ends: (() => unknown)[] = [];
+  t.after(async () => {
+    for (const end of ends) await end();
+    await telegram.close();
+  });
+  await home.write(
+    'config.toml',
+    `[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false\n${toml}`,
+  );
+  return { telegram, before: (end: () => unknown): void => void ends.push(end) };
 }
