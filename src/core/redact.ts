@@ -5,7 +5,7 @@ import { secretForms } from './secret-forms.ts';
 export type Secret = Readonly<{ name: string; value: string }>;
 
 /** Shorter values are left alone: they would redact ordinary words (U3). */
-export const shortestSecret = 8;
+const shortestSecret = 8;
 
 /** Something that comes in parts, cut anywhere: what may be the beginning of a secret is held back, and nothing else. */
 export type InParts<Part> = Readonly<{

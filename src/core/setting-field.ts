@@ -43,7 +43,7 @@ export type SettingField = Readonly<{
 }>;
 
 /** What `.meta({…})` may say of a setting; the rest follows from its schema. */
-export const settingMeta = z.object({
+const settingMeta = z.object({
   title: z.string().min(1).max(60).optional(),
   description: z.string().max(300).optional(),
   kind: z.enum(settingKinds).optional(),

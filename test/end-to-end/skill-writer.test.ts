@@ -84,10 +84,12 @@ test('D9 who asks is not who decides: owners and approvers are asked, a press of
   ];
   assert.match(forOlga.text, new RegExp(`telegram:${eve.id}`), 'who asked is shown');
   assert.ok(!eve.dm.sent().some(({ text }) => /waits for your yes/.test(text)));
-  eve.presses(forPaul.id, 'Enable', paul.dm);
+  const inVain = eve.presses(forPaul.id, 'Enable', paul.dm);
   await log.line(
     ({ message }) => message === 'somebody who may not approve skills pressed a button that does',
   );
+  const told = await telegram.until('a word on the press', () => inVain.text());
+  assert.equal(told, 'Only an owner or an approver can decide that.');
   paul.presses(forPaul.id, 'Enable');
   await telegram.until('the outcome', () => paul.dm.sent().some(({ text }) => /Enabled: greet/.test(text)));
   eve.says('/greet Bob');
