@@ -36,7 +36,7 @@ const file = '/chat/expenses.json';
 
 async function readExpenses({ workspace }: Pick<ToolContext, 'workspace'>): Promise<readonly Expense[]> {
   const entries = await workspace.list('/chat');
-  if (!entries.some(({ path }) => path === file || path.endsWith('/expenses.json'))) return [];
+  if (!entries.some(({ path }) => path === file)) return [];
   return z.array(expense).parse(JSON.parse(await workspace.readText(file)));
 }
 

@@ -49,7 +49,9 @@ function listed(places: Places, path: string): readonly WorkspaceEntry[] {
   const { place, names } = found;
   const root = place.kind === 'skill' ? place.skill.directory : place.host;
   const entries = root === undefined ? [] : (listInside(root, names)?.entries ?? []);
-  const from = [place.seen[0], ...names].join('/');
+  // By the name that was asked for: an author looks for what they know.
+  const asked = place.seen.find((each) => path === each || path.startsWith(`${each}/`)) ?? place.seen[0];
+  const from = [asked, ...names].join('/');
   return entries.map((entry) => ({ ...entry, path: `${from}/${entry.path}` }));
 }
 

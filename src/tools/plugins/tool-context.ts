@@ -23,7 +23,10 @@ export type Workspace = Readonly<{
   readText(path: string): Promise<string>;
   /** Writes a file whole, folders on the way being made: 20 MB at most, and what `[sandbox] disk_mb` leaves. */
   write(path: string, data: string | Uint8Array): Promise<void>;
-  /** Files and folders below a folder, four levels deep, at most 200; nothing where there is no such folder. */
+  /**
+   * Files and folders below a folder, four levels deep, at most 200; nothing where there is no such folder. What is listed of
+   * `/chat` begins with `/chat`.
+   */
   list(path?: string): Promise<readonly WorkspaceEntry[]>;
 }>;
 

@@ -44,6 +44,23 @@ test('X4 a workspace reads, writes and lists text and bytes by the paths that mo
   assert.deepEqual(await workspace.list('/chat/none'), []);
 });
 
+test('X4 what is listed has the name that it was asked for by, also where commands know the folder by another', async (t) => {
+  const home = await mkdtemp(path.join(tmpdir(), 'skillet-files-'));
+  t.after(() => rm(home, { recursive: true, force: true }));
+  const workspace = createWorkspace(
+    [
+      { kind: 'scratch', seen: [`${home}/s`, '/scratch'], host: `${home}/s` },
+      { kind: 'chat', seen: [`${home}/c`, '/chat'], host: `${home}/c` },
+    ],
+    1024 ** 2,
+  );
+  await workspace.write('/chat/a.txt', 'a');
+  const pathsIn = async (at?: string) => (await workspace.list(at)).map((entry) => entry.path);
+  assert.deepEqual(await pathsIn('/chat'), ['/chat/a.txt']);
+  assert.deepEqual(await pathsIn(`${home}/c/`), [`${home}/c/a.txt`]);
+  assert.deepEqual(await pathsIn(), [`${home}/c/a.txt`]);
+});
+
 test('X4 T13 what lies elsewhere, behind a link or in the skill can not be read or written, and says so for a model', async (t) => {
   const { home, scratch, workspace } = await open(t);
   await writeFile(path.join(home, 'secret.txt'), 'secret');
