@@ -94,6 +94,44 @@ test('X7 a tool that changes while it is called: the call goes on, the next one 
   );
 });
 
+/** A server over HTTP that greets, lists nothing, and answers the wish for a stream in this way. */
+async function streaming(t: TestContext, stream: (response: ServerResponse) => void) {
+  const url = await listen(
+    t,
+    createServer((request, response) => {
+      if (request.method === 'GET') {
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        return stream(response);
+      }
+      void text(request).then((body) => {
+        const { id, method } = JSON.parse(body) as { id?: number; method?: string };
+        if (id === undefined) return response.writeHead(202).end();
+        const greeting = { protocolVersion: '2025-06-18', serverInfo: { name: 'rough', version: '1' } };
+        const result = method === 'initialize' ? { ...greeting, capabilities: {} } : {};
+        response.writeHead(200, { 'content-type': 'application/json' });
+        return response.end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      });
+    }),
+  );
+  return rough(t, `url = "${url}"\n`);
+}
+
+test('X7 a stream over HTTP that floods, or wants to be opened again and again, ends the connection', async (t) => {
+  const events = 'data: {"jsonrpc":"2.0","method":"notifications/message","params":{}}\n\n'.repeat(500);
+  const pump = (response: ServerResponse): void => {
+    while (!response.destroyed && response.write(events));
+    response.once('drain', () => pump(response));
+  };
+  for (const stream of [
+    pump,
+    (response: ServerResponse) => void response.end('retry: 0\nid: 1\ndata: \n\n'),
+  ]) {
+    const { said, why } = await streaming(t, stream);
+    await said(connected);
+    assert.match(await why(), /it sent more than 6000 messages within a minute/);
+  }
+});
+
 /** A server over HTTP that answers each request in this way. */
 async function answering(t: TestContext, answer: (response: ServerResponse) => void) {
   const url = await listen(
