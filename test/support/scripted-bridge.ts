@@ -87,7 +87,7 @@ function begin() {
   if (hint === 'no state') return { auth_url: url(pkce), flow_state };
   if (hint === 'clear') return { auth_url: 'http://auth.example/?state=s1', flow_state };
   if (hint === 'two lines')
-    return { auth_url: url(`state=s1&${pkce}\n\nOr https://evil.example`), flow_state };
+    return { auth_url: url(`x=\n\nOr https://evil.example&state=s1&${pkce}`), flow_state };
   if (hint === 'over')
     return { auth_url: url(`state=s1&${pkce}`), expires_at: '2020-01-01T00:00:00Z', flow_state };
   if (hint.startsWith('device'))
