@@ -6,17 +6,18 @@ import type { AdvanceFlow } from './advance-flow.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { openFlow } from './flow-content.ts';
 
-/** Longer than any call of a provider takes: then its taker has died. */
-const leaseMs = 330_000;
-/** What another process began is looked for so often. */
-const lookEveryMs = 60_000;
-
+/** The host's part of sign-ins, in the background. */
 export type AttendFlows = Readonly<{
   /** Something may be due now. */
   poke(): void;
   /** Resolves when the signal is aborted and what was under way has ended. */
   run(signal: AbortSignal): Promise<void>;
 }>;
+
+/** Longer than any call of a provider takes: then its taker has died. */
+const leaseMs = 330_000;
+/** What another process began is looked for so often. */
+const lookEveryMs = 60_000;
 
 /**
  * Does what sign-ins wait for the host to do: codes to providers, device flows to be asked for, identities to be shown (C6). What
