@@ -102,6 +102,7 @@ export async function capabilityStage(t: TestContext, folder?: string) {
   return {
     home,
     at,
+    clock,
     store,
     records,
     key,
