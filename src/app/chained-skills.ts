@@ -46,15 +46,10 @@ export function createChainedSkills(options: {
       by: 'model',
     } as const;
     const visible = (): readonly Skill[] => {
-      const isAvailable = availability();
       return library
         .current()
-        .skills.filter(
-          (other) =>
-            !chain.includes(other.name) &&
-            isAvailable(other) &&
-            decideSkill(other, live().rules, use).allowed,
-        );
+        .available(availability())
+        .filter((other) => !chain.includes(other.name) && decideSkill(other, live().rules, use).allowed);
     };
     return createUseSkill({
       visible,

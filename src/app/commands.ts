@@ -36,7 +36,11 @@ export type Commands = Readonly<{
 /** `/new` keeps its place in the lane, so that it comes after what was said before it. */
 type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
 
-type Registry = Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
+type Registry = Readonly<{
+  get(name: string): Skill | undefined;
+  skills: readonly Skill[];
+  userInvocable: readonly Skill[];
+}>;
 
 type Answer = Readonly<{ text: string; more?: VoiceOptions }>;
 
@@ -134,7 +138,7 @@ export function createCommands(options: {
   /** What this person can start by name here. */
   async function usable(message: Message): Promise<readonly Skill[]> {
     const use = await useOf(message);
-    return registry().skills.filter(
+    return registry().userInvocable.filter(
       (skill) => !isBuiltIn(skill.name) && decideSkill(skill, live().rules, use).allowed,
     );
   }

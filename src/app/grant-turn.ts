@@ -12,7 +12,7 @@ import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { HandOver, Tool } from '../core/tool.ts';
-import { catalogueBudget, renderCatalogue } from '../skills/catalogue.ts';
+import { catalogueBudget } from '../skills/catalogue.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { InboxItem } from '../stores/inbox.ts';
@@ -83,12 +83,13 @@ export function createGrantTurn(options: {
     const byModel: SkillUse = { ...use, by: 'model' };
     const visibleNow = (): readonly Skill[] => {
       const now = live();
-      const isAvailable = availability();
       return library
         .current()
-        .skills.filter((skill) => isAvailable(skill) && decideSkill(skill, now.rules, byModel).allowed);
+        .available(availability())
+        .filter((skill) => decideSkill(skill, now.rules, byModel).allowed);
     };
     const visible = visibleNow();
+    const registry = library.current();
     const model = models.get(config.agent.model);
     // The one call that no model makes: behind a person's command, or in the background.
     const task = message.task?.kind === 'run' ? message.task : undefined;
@@ -181,7 +182,8 @@ export function createGrantTurn(options: {
     const ofPerson = isModels ? ofModel : door([useSkill], openCeiling([useSkill.name]));
     const callTool: CallTool = (call, signal, begin) =>
       (call.id === ownCall ? ofPerson : ofModel)(call, signal, begin);
-    const catalogue = renderCatalogue(tools.includes(useSkill) ? visible : [], {
+    const listed = new Set(tools.includes(useSkill) ? visible : []);
+    const catalogue = registry.catalogue((skill) => listed.has(skill), {
       format: config.prompt.skillsFormat,
       budgetChars: catalogueBudget(model.contextWindow, config.prompt.skillsBudgetChars),
       includeLocation: config.prompt.includeLocation,

@@ -18,8 +18,8 @@ export type Registry = Readonly<{
   names: readonly string[];
   /** Sorted by name. */
   skills: readonly Skill[];
-  /** Skills whose packages are all on this system (P3). */
-  available(hasPackage: (name: string) => boolean): readonly Skill[];
+  /** Skills of which all that they need is on this system, as `isHere` says (P3). */
+  available(isHere: (skill: Skill) => boolean): readonly Skill[];
   /** Skills that a person may start by name, access aside (I4). */
   userInvocable: readonly Skill[];
   /** The catalogue of those that `isVisible` lets through (A8), without the ones no model may start. */
@@ -43,8 +43,7 @@ export function createRegistry(
     has: (name: string) => byName.has(name),
     names: Object.freeze(sorted.map(({ name }) => name)),
     skills: sorted,
-    available: (hasPackage: (name: string) => boolean) =>
-      sorted.filter(({ packages }) => packages.every(hasPackage)),
+    available: (isHere: (skill: Skill) => boolean) => sorted.filter(isHere),
     userInvocable: Object.freeze(sorted.filter(({ access }) => access.userInvocable)),
     catalogue: (isVisible: (skill: Skill) => boolean, options: CatalogueOptions) =>
       renderCatalogue(
