@@ -12,6 +12,7 @@ import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../stores/store-fault.ts';
 import { notAllowed } from './not-allowed.ts';
 import { reasonOf, toldOf } from './reason-of.ts';
+import { createRecordCall, inputLimit, jsonOf, type AuditedCall } from './record-call.ts';
 import { riskOf } from './risk.ts';
 
 /** What policy judges: a call whose tool is allowed and whose input is valid (T8). */
@@ -35,27 +36,6 @@ export type DecideCall = (
   | Readonly<{ allowed: false; instead: Envelope }>
 >;
 
-/** One call as the audit keeps it (L6). `tool_call_blocked`: it was outside the ceiling (T5). */
-export type AuditedCall = Readonly<{
-  event: 'tool_call' | 'tool_call_blocked';
-  id: string;
-  /** As the model wrote it, on one line. */
-  tool: string;
-  requester: Requester;
-  /** JSON, redacted, at most 200,000 characters. */
-  input: string;
-  /** Absent for a tool that does not exist. */
-  risk?: Risk;
-  /** What policy said, once it was asked: `allowed`, `approved`, `unanswered` or why not. */
-  policy?: string;
-  approvedBy?: string;
-  ok: boolean;
-  codes: readonly string[];
-  durationMs: number;
-}>;
-
-/** Bytes of JSON (M3). */
-const inputLimit = 200_000;
 /** Characters the model gets (M3). */
 const outputLimit = 30_000;
 
@@ -86,6 +66,7 @@ export function createCallTool(options: {
     options;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const underway = new Set<Made>();
+  const record = createRecordCall({ requester, redact, log, audit });
 
   return async (call, signal, begin = async () => undefined) => {
     const began = performance.now();
@@ -97,7 +78,7 @@ export function createCallTool(options: {
       : await attempt(call, tool, signal, made);
     const durationMs = Math.round(performance.now() - began);
     // What another lane's call came to was recorded there.
-    if (made.settles === undefined) await record(call, tool, { envelope, blocked, durationMs, made });
+    if (made.settles === undefined) await record(call, { ...made, tool, envelope, blocked, durationMs });
     return {
       content: withDelivered(
         tool?.labelsOutput === true ? redact(text) : defuse(redact(text)),
@@ -218,46 +199,6 @@ export function createCallTool(options: {
       );
     }
   }
-
-  async function record(
-    call: ToolCall,
-    tool: Tool | undefined,
-    {
-      envelope,
-      blocked,
-      durationMs,
-      made: { policy, approvedBy, risk },
-    }: Readonly<{ envelope: Envelope; blocked: boolean; durationMs: number; made: Made }>,
-  ): Promise<void> {
-    const event = blocked ? 'tool_call_blocked' : 'tool_call';
-    const name = oneLine(redact(call.name), 100);
-    if (blocked) {
-      log.warn(
-        { event, tool: name, call: call.id, sender: requester.sender },
-        'a tool call was out of bounds',
-      );
-    }
-    try {
-      await audit({
-        event,
-        id: call.id,
-        tool: name,
-        requester,
-        input: redact(jsonOf(call.input)).slice(0, inputLimit),
-        ...(tool === undefined ? {} : { risk: risk ?? riskOf(tool) }),
-        ...(policy === undefined ? {} : { policy }),
-        ...(approvedBy === undefined ? {} : { approvedBy }),
-        ok: envelope.ok,
-        codes: envelope.errors.map(({ code }) => code),
-        durationMs,
-      });
-    } catch (error) {
-      log.error(
-        { tool: name, call: call.id, error: reasonOf(error, redact) },
-        'a tool call could not be audited',
-      );
-    }
-  }
 }
 
 /** What is known of one call while it is made. */
@@ -293,8 +234,4 @@ function problemOf({ input }: ToolCall, tool: Tool): string | undefined {
   return size > inputLimit
     ? `the input of ${tool.name} has ${size} bytes and at most ${inputLimit} are taken: send less, or in parts`
     : tool.check(input);
-}
-
-function jsonOf(input: unknown): string {
-  return input === undefined ? '' : JSON.stringify(input);
 }

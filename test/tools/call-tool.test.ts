@@ -5,12 +5,8 @@ import { fail, succeed, type Envelope } from '../../src/core/envelope.ts';
 import { createRedactor } from '../../src/core/redact.ts';
 import { defineTool, readOnly, type Requester, type Tool, type ToolContext } from '../../src/core/tool.ts';
 import type { ToolCall, ToolOutcome } from '../../src/core/tool-call.ts';
-import {
-  createCallTool,
-  type AuditedCall,
-  type DecideCall,
-  type JudgedCall,
-} from '../../src/tools/call-tool.ts';
+import { createCallTool, type DecideCall, type JudgedCall } from '../../src/tools/call-tool.ts';
+import type { AuditedCall } from '../../src/tools/record-call.ts';
 import { makeCeiling, openCeiling, type Ceiling } from '../../src/tools/ceiling.ts';
 import { quietLog, type QuietLog } from '../support/quiet-log.ts';
 import { noHandOver } from '../support/no-files.ts';

@@ -1,4 +1,4 @@
-import type { AuditedCall } from '../../tools/call-tool.ts';
+import type { AuditedCall } from '../../tools/record-call.ts';
 
 /** Where something happened and for whom. */
 export type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
