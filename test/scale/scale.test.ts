@@ -12,7 +12,7 @@ test('Q2 Q3 Q7 Q9 three processes on one PostgreSQL: the one that polls is kille
   t.after(() => server.close());
   const result = await runScale(server, {
     conversations: 30,
-    messages: 300,
+    messages: 180,
     processes: 3,
     concurrency: 8,
     paced: false,
