@@ -59,7 +59,10 @@ export function hostDiagnostics(
 }
 
 /** Tables of `[skills]` that are for no skill: a slip in the name leaves the one that was meant without its rules (S1). */
-function unusedTables(skills: readonly Skill[], config: Config): readonly Diagnostic[] {
+export function unusedTables(
+  skills: readonly Pick<Skill, 'name'>[],
+  config: Pick<Config, 'skills' | 'path'>,
+): readonly Diagnostic[] {
   const names = skills.map(({ name }) => name);
   return Object.keys(config.skills.byName)
     .filter((name) => !names.includes(name))

@@ -33,6 +33,10 @@ test('L1 G2 G5 C1 config check says all problems at once, config show masks secr
   assert.equal(shown.code, 0);
   assert.doesNotMatch(shown.stdout, /canary/);
   assert.match(shown.stdout, /\$TOKEN/);
+  await write('slip.toml', '[skills.dise]\nsensitive = true\n');
+  const slip = await run(['config', 'check', '--config', 'slip.toml']);
+  assert.equal(slip.code, 0, 'a skill of that name may come yet');
+  assert.match(slip.stdout, /warning SKILL_UNKNOWN: \[skills\.dise\] .*did you mean \[skills\.dice\]\?/);
   const check = await runAlone(['config', 'check', '--json']);
   assert.equal(check.code, 1);
   const { ok, problems } = JSON.parse(check.stdout) as { ok: boolean; problems: { line: number }[] };
