@@ -5,8 +5,7 @@ import { capabilityCodes } from '../core/codes.ts';
 /** The version of the bridge that this host speaks (C2). */
 export const bridgeVersion = 1;
 
-export const bridgeMethods = ['definitions', 'auth_begin', 'auth_complete', 'auth_poll', 'invoke'] as const;
-export type BridgeMethod = (typeof bridgeMethods)[number];
+export type BridgeMethod = keyof BridgeParams;
 
 /** A namespace, and the form of names in it. */
 export const namespaceForm = /^[a-z][a-z0-9_-]*$/;
@@ -39,7 +38,7 @@ const listed = z.array(operation.extend({ name })).transform((operations, contex
 });
 
 /** One capability as its provider describes it (C1). Operations by name, or a list of them with `name`. */
-export const capabilityDefinition = z.object({
+const capabilityDefinition = z.object({
   id: z.string().regex(capabilityIdForm),
   description: z.string().min(1).max(2_000),
   sensitive: z.boolean().default(false),
@@ -50,37 +49,33 @@ export const capabilityDefinition = z.object({
 export type CapabilityDefinition = z.output<typeof capabilityDefinition>;
 export type CapabilityOperation = z.output<typeof operation>;
 
+type JsonObject = Readonly<Record<string, unknown>>;
+
 /** What a call is done with; a token goes with every method but `definitions` (C3). */
-export const bridgeParams = {
-  definitions: z.object({}),
-  auth_begin: z.object({
-    capability_id: z.string(),
+export type BridgeParams = Readonly<{
+  definitions: Readonly<Record<string, never>>;
+  auth_begin: Signed<{
     /** The person's own word for the account; null where there is none. */
-    account_hint: z.string().nullable(),
-    context_token: z.string(),
-  }),
-  auth_complete: z.object({
-    capability_id: z.string(),
-    flow_state: jsonObject,
-    authorization_code: z.string(),
+    account_hint: string | null;
+  }>;
+  auth_complete: Signed<{
+    flow_state: JsonObject;
+    authorization_code: string;
     /** The whole address that the person pasted; null where it was the code alone. */
-    raw_callback_url: z.string().nullable(),
-    state: z.string().nullable(),
-    context_token: z.string(),
-  }),
-  auth_poll: z.object({ capability_id: z.string(), flow_state: jsonObject, context_token: z.string() }),
-  invoke: z.object({
-    capability_id: z.string(),
-    operation: z.string(),
-    input_data: jsonObject,
+    raw_callback_url: string | null;
+    state: string | null;
+  }>;
+  auth_poll: Signed<{ flow_state: JsonObject }>;
+  invoke: Signed<{
+    operation: string;
+    input_data: JsonObject;
     /** Null for an operation without `requires_auth`. */
-    account_ref: z.string().nullable(),
+    account_ref: string | null;
     /** Of a mutating operation: the same for the same call, however often it is made (C8). Else null. */
-    idempotency_key: z.string().nullable(),
-    context_token: z.string(),
-  }),
-} as const satisfies Record<BridgeMethod, z.ZodType>;
-export type BridgeParams = { [Method in BridgeMethod]: z.output<(typeof bridgeParams)[Method]> };
+    idempotency_key: string | null;
+  }>;
+}>;
+type Signed<Params> = Readonly<Params & { capability_id: string; context_token: string }>;
 
 const account = z.object({
   /** How the provider and people call the account; unique for user and capability. */
@@ -131,7 +126,7 @@ export type BridgeRequest<Method extends BridgeMethod = BridgeMethod> = Readonly
 }>;
 
 /** Its `error`: one of the codes of C7 and a sentence for the model, without anything secret. */
-export const bridgeError = z.object({ code: z.enum(capabilityCodes), message: z.string().max(2_000) });
+const bridgeError = z.object({ code: z.enum(capabilityCodes), message: z.string().max(2_000) });
 
 /** Levels that an answer may be nested. */
 export const answerLevels = 64;

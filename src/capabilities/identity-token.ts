@@ -33,7 +33,7 @@ export type IdentityTokens = Readonly<{
   issue(identity: CallIdentity): Promise<string>;
 }>;
 
-export const tokenIssuer = 'skillet';
+const tokenIssuer = 'skillet';
 const lifeSeconds = 60;
 /** What stands before the 32 bytes of an Ed25519 key in PKCS 8. */
 const pkcs8Head = Buffer.from('302e020100300506032b657004220420', 'hex');

@@ -12,7 +12,7 @@ export type KeptAccount = Readonly<{
  * `pending`: the person has to act. `submitted`: they gave a code. `linked`: the provider knows the account, the person has
  * to say that it is theirs. `ended`: used, refused or stopped.
  */
-export const flowStates = ['pending', 'submitted', 'linked', 'ended'] as const;
+const flowStates = ['pending', 'submitted', 'linked', 'ended'] as const;
 export type FlowState = (typeof flowStates)[number];
 
 /** A sign-in on its way (C6). */
