@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { cleanModels, cleanOperate } from '../../src/app/clean-doors.ts';
+import { cleanChannel, cleanModels, cleanOperate } from '../../src/app/clean-doors.ts';
 import { cleanEvent } from '../../src/app/clean-data.ts';
+import type { Channel, OnEvent } from '../../src/core/channel.ts';
 import { createRedaction } from '../../src/core/redact.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { anyFile } from '../support/no-files.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 
 const secret = 'hunter2-hunter2';
@@ -80,6 +83,55 @@ test('S2 U3 what a model answers, and says piece by piece, holds no secret, its 
   assert.equal(said[0], 'so ', 'it came as one');
   assert.doesNotMatch(JSON.stringify(content), new RegExp(secret));
   assert.match(JSON.stringify(content), /echo \[redacted KEY\]/);
+});
+
+test('S2 whatever a channel shows holds no secret, whoever made it: parts, edits, status, menus, words on a press', async () => {
+  const shownBy: unknown[] = [];
+  const show = async (...what: readonly unknown[]): Promise<void> => void shownBy.push(what);
+  let take: OnEvent = () => Promise.reject(new Error('not started'));
+  const bare: Channel = {
+    name: 'telegram',
+    start: async (onEvent) => void (take = onEvent),
+    stop: async () => undefined,
+    split: (markdown) => [markdown],
+    files: anyFile,
+    async send(_, part) {
+      await show(part);
+      return { id: '1' };
+    },
+    find: async () => undefined,
+    edit: (_, _receipt, part) => show(part),
+    remove: async () => undefined,
+    status: (_, status) => show(status),
+    async setMenus(menus) {
+      await show(menus);
+      return [];
+    },
+    lookUpChat: async () => ({ chatType: 'private', external: false }),
+    directLink: () => undefined,
+  };
+  const channel = cleanChannel(bare, clean);
+  const { conversation, sender } = makeMessage();
+  const file = { id: 'f', name: `${secret}.txt`, mime: 'text/plain', size: 1, path: '/x' };
+  const part = { markdown: `it is ${secret}`, buttons: [{ label: secret, action: 'a' }] };
+  await channel.send(conversation, { ...part, file }, 'k');
+  await channel.edit(conversation, { id: '1' }, part);
+  const placeholder = { key: 'k', posted: async () => undefined, keep: async () => undefined };
+  await channel.status(conversation, { kind: 'line', text: `mail: ${secret}` }, placeholder);
+  const entry = { name: 'mail', description: secret };
+  await channel.setMenus({ private: [entry], group: [entry] });
+  await channel.start(async (event) => {
+    if (event.type === 'press') event.tell?.(`no: ${secret}`);
+  });
+  const act = { id: 'p', conversation, chatType: 'private', external: false, sender, action: 'a' } as const;
+  await take({
+    type: 'press',
+    press: { ...act, receipt: { id: '1' } },
+    tell: (words) => shownBy.push(words),
+  });
+  const all = JSON.stringify(shownBy);
+  assert.equal(all.split(shown).length - 1, 9, all);
+  assert.ok(!all.includes(secret), all);
 });
 
 test('S2 L6 neither the audit nor what an operator is answered holds a secret', async () => {

@@ -116,4 +116,41 @@ export function privacyContract(storeTest: StoreTest): void {
       silence();
     },
   );
+
+  storeTest('S2 names of files, and what runs are begun with and come to, hold no secret', async (plain) => {
+    const store = cleanStore(plain, () => redaction);
+    const far = Date.UTC(2100, 0, 1);
+    const attachments = [{ kind: 'document', name: `${secret}.pdf` }] as const;
+    const begun = {
+      kind: 'run',
+      id: 'r',
+      skill: 'mail',
+      tool: 'use_skill',
+      input: { skill: 'mail', message: [secret] },
+      by: 'model',
+      parent: 'a',
+      toolUseId: 'x',
+    } as const;
+    const ended = { kind: 'result', id: 'r', skill: 'mail', result: secret } as const;
+    const one = makeMessage({ id: 'one', attachments, task: begun });
+    const lane = conversationKey(one.conversation);
+    await store.commit({
+      work: [
+        { lane, message: one },
+        { lane: 'other', message: makeMessage({ id: 'two', task: ended }) },
+      ],
+      outbox: [
+        {
+          key: 'k',
+          conversation: one.conversation,
+          part: { markdown: '', file: { id: 'f', name: `${secret}.txt`, mime: 'text/plain', size: 1 } },
+        },
+      ],
+    });
+    const taken = (await store.inbox.take(lane, far))?.message;
+    assert.equal(taken?.attachments[0]?.name, `${shown}.pdf`);
+    assert.deepEqual(taken.task, { ...begun, input: { skill: 'mail', message: [shown] } });
+    assert.deepEqual((await store.inbox.take('other', far))?.message.task, { ...ended, result: shown });
+    assert.equal((await store.outbox.next(lane, far))?.part.file?.name, `${shown}.txt`);
+  });
 }
