@@ -3,7 +3,7 @@ import { steadyTime } from '../../core/steady-time.ts';
 
 /** What a server may send within a minute: more than any use of it needs, and little enough to be read beside other work. */
 const mostMessages = 6_000;
-const mostBytes = 128 * 1024 * 1024;
+const mostBytes = 64 * 1024 * 1024;
 const windowMs = 60_000;
 
 /** Counts what a server sends: gives why it is to be ended, where that is too much for one minute (X7). */

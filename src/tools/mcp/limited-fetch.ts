@@ -4,7 +4,7 @@ import { createFlowMeter } from './flow-meter.ts';
 /** Bytes of one answer, or of one event of a stream: more is an error. */
 const answerLimit = 10 * 1024 * 1024;
 /** A stream that is opened counts as so many messages: a server can have one opened again and again. */
-const streamCost = 10;
+const streamCost = 50;
 
 /**
  * `fetch` for one server, whose answers end with an error where a body, or one event of an event stream, is over 10 MB, or
