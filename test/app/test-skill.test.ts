@@ -193,8 +193,8 @@ test('L3 T8 a case says what is answered where the policy asks; without a word n
   const asking = (more: string): string => `[[case]]\nmessage = "/celsius 50"\n${more}`;
   const cases = [
     asking('approve = true\n[case.result]\njson = { celsius = 10 }\n'),
-    asking('approve = false\n[case.result]\ncontains = "TOOL_POLICY_DENIED"\n'),
-    asking('[case.result]\ncontains = "TOOL_CONFIRMATION_REQUIRED"\n'),
+    asking('approve = false\n[case.result]\ncontains = "the person said no to this call"\n'),
+    asking('[case.result]\ncontains = "nobody can be asked here"\n'),
   ];
   const toml = '[policy]\nmoderate = "confirm"\n';
   const { run } = setUp(t, { ...files, 'celsius/tests/basic.toml': cases.join('\n') }, toml);
