@@ -51,7 +51,7 @@ export type TelegramServerOptions = Readonly<{
   clock?: Clock;
   /** Pause before the second retry of a webhook call; 1000 by default. */
   webhookRetryMs?: number;
-  /** How long `until` and `nextMessage` wait; 10,000 by default. */
+  /** How long `until` and `nextMessage` wait; 60,000 by default: a machine may have much else to do. */
   patienceMs?: number;
 }>;
 
@@ -90,7 +90,7 @@ export type TelegramServer = AsyncDisposable &
 export async function startTelegramServer(options: TelegramServerOptions = {}): Promise<TelegramServer> {
   const { clock = systemClock, token = '123456789:AAtestTokenOfTheStrictServer_0123456' } = options;
   const me = botUser(token, options);
-  const waiting = createWaiting(options.patienceMs ?? 10_000);
+  const waiting = createWaiting(options.patienceMs ?? 60_000);
   const queue = createUpdateQueue({ clock, arrived: () => arrived(), forgotten: waiting.check });
   const world = createWorld({ me, clock, queue, changed: waiting.check });
   const faults = createFaults();
