@@ -96,8 +96,9 @@ function answered(stopReason: Anthropic.StopReason, block: Anthropic.ContentBloc
 function printedBy(result: Anthropic.ToolResultBlockParam): string {
   const text = resultText(result).trim();
   if (result.is_error !== true) return text;
-  const said = /\[end of stderr\]\n([^]*)$/.exec(text)?.[1] ?? text.replace(/^error [A-Z_]+: /, '');
-  return `That did not work: ${said.trim()}`;
+  const [, code = '', rest = text] = /^error ([A-Z_]+): ([^]*)$/.exec(text) ?? [];
+  const said = /\[end of stderr\]\n([^]*)$/.exec(rest)?.[1] ?? rest;
+  return `That did not work${code === '' ? '' : ` (${code})`}: ${said.trim()}`;
 }
 
 /** What a tool gave, out of the envelope that a run's result stands in. */

@@ -174,12 +174,12 @@ test('M1 offline, a script that fails is answered with what it said, in a senten
   for (const [told, answer] of [
     [
       'error SCRIPT_FAILED: roll.py ended with 2\n[end of stdout]\nx\n[end of stderr]\n"abc" is no roll\n',
-      '"abc" is no roll',
+      '(SCRIPT_FAILED): "abc" is no roll',
     ],
-    ['error SCRIPT_TIMEOUT: it took too long', 'it took too long'],
+    ['error SCRIPT_TIMEOUT: it took too long', '(SCRIPT_TIMEOUT): it took too long'],
   ] as const) {
     const { ended } = await converse([said(firstMessage)], system, [readFile, runScript], told, true);
-    assert.equal(ended.text, `That did not work: ${answer}`);
+    assert.equal(ended.text, `That did not work ${answer}`);
   }
 });
 
