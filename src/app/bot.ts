@@ -10,12 +10,12 @@ import type { Meter } from '../core/meter.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
-import type { Operate } from './control.ts';
+import type { Operate } from './terminal/control.ts';
 import type { SkillSandbox } from './open-skill-sandbox.ts';
-import type { Pairing } from './pairing.ts';
-import type { People } from './people.ts';
+import type { Pairing } from './door/pairing.ts';
+import type { People } from './door/people.ts';
 import type { Plugins } from './plugins.ts';
-import type { StoreHealth } from './store-health.ts';
+import type { StoreHealth } from './health/store-health.ts';
 
 /** Parts that are opened before the bot and closed after it. */
 export type BotParts = Readonly<{

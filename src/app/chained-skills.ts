@@ -9,10 +9,10 @@ import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Audit } from './audit/create-audit.ts';
-import type { Budgets } from './budgets.ts';
+import type { Budgets } from './gates/budgets.ts';
 import type { Live } from './live.ts';
 import type { Availability } from './readiness.ts';
-import { createReportDenial } from './report-denial.ts';
+import { createReportDenial } from './gates/report-denial.ts';
 import type { UseOf } from './use-of.ts';
 
 /** Skills that may be under way inside one another, the outermost included (U7). */

@@ -7,7 +7,7 @@ import { redactDeep } from '../core/redact-deep.ts';
 import type { Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
 import { cleanAnswer, cleanEntry, cleanEvent, cleanMessage, cleanPart, cleanRequest } from './clean-data.ts';
-import type { Operate } from './control.ts';
+import type { Operate } from './terminal/control.ts';
 
 /** Takes the secrets out that are known now. */
 type Clean = () => Redaction;

@@ -14,7 +14,7 @@ import { createSkillsSearch } from '../tools/built-in/create-skills-search.ts';
 import { createContraction, type Contraction } from '../tools/contraction.ts';
 import type { Live } from './live.ts';
 import type { OutsideTools } from './outside-tools.ts';
-import type { SkillAuthoring } from './skill-authoring.ts';
+import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 
 /** What the main agent can do with skills in one turn besides running them (R1, U8), and what that makes of its tools (T6). */
 export type FollowInTurn = Readonly<{

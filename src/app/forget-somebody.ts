@@ -7,12 +7,12 @@ import type { Log } from '../core/log.ts';
 import type { CapabilityRecords } from '../stores/capability-records.ts';
 import type { Forgotten, Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
-import type { ChatSettings } from './chat-settings.ts';
+import type { ChatSettings } from './settings/chat-settings.ts';
 import { haltWork } from './halt-work.ts';
 import type { KeptFiles } from './kept-files.ts';
-import type { Pairing } from './pairing.ts';
-import type { People } from './people.ts';
-import type { StandingRules } from './standing-rules.ts';
+import type { Pairing } from './door/pairing.ts';
+import type { People } from './door/people.ts';
+import type { StandingRules } from './gates/standing-rules.ts';
 
 export type ForgottenPerson = Readonly<{
   forgotten: string;

@@ -23,16 +23,16 @@ import { makeCeiling } from '../tools/ceiling.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import { auditOfCall } from './audit/audit-call.ts';
 import type { Audit } from './audit/create-audit.ts';
-import type { Capabilities } from './create-capabilities.ts';
+import type { Capabilities } from './capabilities/create-capabilities.ts';
 import type { ChainedSkills } from './chained-skills.ts';
-import type { JudgeCalls } from './judge-calls.ts';
+import type { JudgeCalls } from './gates/judge-calls.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { makeRunFolders, runFolders } from './run-folders.ts';
 import { runTools } from './run-tools.ts';
-import type { SettingsInForce } from './settings-in-force.ts';
-import type { SkillAuthoring } from './skill-authoring.ts';
+import type { SettingsInForce } from './settings/settings-in-force.ts';
+import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { UseOf } from './use-of.ts';
 
 export type GrantRun = (

@@ -12,23 +12,23 @@ import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
 import { createAudit } from './audit/create-audit.ts';
-import { controlPath, serveControl, type Control } from './control.ts';
+import { controlPath, serveControl, type Control } from './terminal/control.ts';
 import type { Bot } from './bot.ts';
 import { createBot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
-import { openHealth } from './open-health.ts';
+import { openHealth } from './health/open-health.ts';
 import { openLibrary } from './open-library.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
 import { ownDataDir } from './own-data-dir.ts';
 import { openPlugins } from './plugins.ts';
 import { builtIns } from './resolve-command.ts';
 import { chatFolder } from './run-folders.ts';
-import { saveForTerminal } from './save-for-terminal.ts';
+import { saveForTerminal } from './terminal/save-for-terminal.ts';
 import { shareWorkspace } from './share-workspace.ts';
-import { createTakeTerminal } from './take-terminal.ts';
-import { terminalAccess } from './terminal-access.ts';
-import { createTerminals, type Terminals } from './terminals.ts';
-import type { HealthServer } from './serve-health.ts';
+import { createTakeTerminal } from './terminal/take-terminal.ts';
+import { terminalAccess } from './terminal/terminal-access.ts';
+import { createTerminals, type Terminals } from './terminal/terminals.ts';
+import type { HealthServer } from './health/serve-health.ts';
 
 export type OpenBot = Bot &
   Readonly<{

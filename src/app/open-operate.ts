@@ -6,21 +6,21 @@ import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import { createAgreements } from '../tools/mcp/create-agreements.ts';
 import { createAudit } from './audit/create-audit.ts';
-import { createCapabilityBase } from './capability-base.ts';
-import { createCapabilityOperations } from './capability-operations.ts';
-import { createSkillApprovals } from './approve-skill.ts';
-import { createChatSettings } from './chat-settings.ts';
-import type { Operate } from './control.ts';
+import { createCapabilityBase } from './capabilities/capability-base.ts';
+import { createCapabilityOperations } from './capabilities/capability-operations.ts';
+import { createSkillApprovals } from './authoring/approve-skill.ts';
+import { createChatSettings } from './settings/chat-settings.ts';
+import type { Operate } from './terminal/control.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createKeptFiles } from './kept-files.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { writtenRoot } from './open-library.ts';
 import { createOperate } from './operate.ts';
 import { createMcpOperations } from './mcp-operations.ts';
-import { createPairing } from './pairing.ts';
-import { createPeople } from './people.ts';
-import { createStandingRules } from './standing-rules.ts';
-import { createWelcome } from './welcome.ts';
+import { createPairing } from './door/pairing.ts';
+import { createPeople } from './door/people.ts';
+import { createStandingRules } from './gates/standing-rules.ts';
+import { createWelcome } from './door/welcome.ts';
 
 /** The operator's commands on the store itself, for when no bot runs (Q9). Fails when one does, naming its pid. */
 export async function openOperate(

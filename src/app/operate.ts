@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
 import type { Store } from '../stores/store.ts';
 import type { UsageRow } from '../stores/usage.ts';
-import type { ApprovalOutcome, SkillApprovals } from './approve-skill.ts';
+import type { ApprovalOutcome, SkillApprovals } from './authoring/approve-skill.ts';
 import type { Audit } from './audit/create-audit.ts';
-import type { CapabilityOperations } from './capability-operations.ts';
-import type { Operate } from './control.ts';
+import type { CapabilityOperations } from './capabilities/capability-operations.ts';
+import type { Operate } from './terminal/control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
-import { listRules } from './list-rules.ts';
+import { listRules } from './gates/list-rules.ts';
 import type { McpOperations } from './mcp-operations.ts';
-import type { Pairing, PairingRequest } from './pairing.ts';
-import type { People } from './people.ts';
-import type { StandingRules } from './standing-rules.ts';
+import type { Pairing, PairingRequest } from './door/pairing.ts';
+import type { People } from './door/people.ts';
+import type { StandingRules } from './gates/standing-rules.ts';
 import { takeDown } from './take-down.ts';
 
 /** The operator's commands on the store, the same whether a bot runs or not (Q9). */

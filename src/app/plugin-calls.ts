@@ -17,7 +17,7 @@ import { createWorkspace } from '../tools/plugins/create-workspace.ts';
 import type { OpenCall } from '../tools/plugins/define-tool.ts';
 import { namedLog } from '../tools/plugins/named-log.ts';
 import type { ToolModel } from '../tools/plugins/tool-context.ts';
-import type { Budgets } from './budgets.ts';
+import type { Budgets } from './gates/budgets.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { chatFolder, makeRunFolders, runPlaces, scratchFolders, turnPlaces } from './run-folders.ts';

@@ -3,7 +3,7 @@ import type { Message } from '../core/message.ts';
 import type { StopOrder } from '../stores/stop-order.ts';
 import type { ListedItem } from '../stores/inbox.ts';
 import type { Store } from '../stores/store.ts';
-import type { Approvals } from './approvals.ts';
+import type { Approvals } from './gates/approvals.ts';
 import { haltWork } from './halt-work.ts';
 import { inlineCode } from './inline-code.ts';
 import { takeDown } from './take-down.ts';

@@ -1,4 +1,4 @@
-import { askControl, controlPath, type OnProgress, type Operation } from '../app/control.ts';
+import { askControl, controlPath, type OnProgress, type Operation } from '../app/terminal/control.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 

@@ -1,4 +1,4 @@
-import type { CapabilityOperations } from '../app/capability-operations.ts';
+import type { CapabilityOperations } from '../app/capabilities/capability-operations.ts';
 import { OperatorError } from '../core/errors.ts';
 import { oneLine } from '../core/text.ts';
 import { printable } from '../skills/printable.ts';

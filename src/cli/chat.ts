@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
-import { controlPath } from '../app/control.ts';
-import { terminalOwner } from '../app/terminal-access.ts';
-import type { Seated, Told, View } from '../app/terminals.ts';
+import { controlPath } from '../app/terminal/control.ts';
+import { terminalOwner } from '../app/terminal/terminal-access.ts';
+import type { Seated, Told, View } from '../app/terminal/terminals.ts';
 import { createTerminal, type Terminal } from '../channels/terminal/create-terminal.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ChannelEvent } from '../core/channel.ts';

@@ -1,7 +1,7 @@
-import type { Operation } from '../app/control.ts';
-import type { PairingRequest } from '../app/pairing.ts';
-import type { Paired } from '../app/people.ts';
-import type { ListedRule } from '../app/list-rules.ts';
+import type { Operation } from '../app/terminal/control.ts';
+import type { PairingRequest } from '../app/door/pairing.ts';
+import type { Paired } from '../app/door/people.ts';
+import type { ListedRule } from '../app/gates/list-rules.ts';
 import type { ListedItem } from '../stores/inbox.ts';
 import type { DeadPart } from '../stores/outbox.ts';
 import { askBot } from './ask-bot.ts';

@@ -1,4 +1,4 @@
-import { costOf } from '../app/cost-of.ts';
+import { costOf } from '../app/gates/cost-of.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
 import type { UsageRow } from '../stores/usage.ts';
 import { askBot } from './ask-bot.ts';

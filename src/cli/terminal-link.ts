@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { connectControl } from '../app/control.ts';
-import { readJsonLines, writeJsonLine } from '../app/json-lines.ts';
-import { createPeer, type Answers } from '../app/peer.ts';
-import type { TerminalRequest } from '../app/take-terminal.ts';
-import type { Told, View } from '../app/terminals.ts';
+import { connectControl } from '../app/terminal/control.ts';
+import { readJsonLines, writeJsonLine } from '../app/terminal/json-lines.ts';
+import { createPeer, type Answers } from '../app/terminal/peer.ts';
+import type { TerminalRequest } from '../app/terminal/take-terminal.ts';
+import type { Told, View } from '../app/terminal/terminals.ts';
 import { storedPart, storedReceipt } from '../stores/stored-message.ts';
 
 /** A running bot, as a terminal of it sees it (Q9). Whatever asks it rejects once the bot has ended. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { askControl, controlPath } from '../app/control.ts';
+import { askControl, controlPath } from '../app/terminal/control.ts';
 import { writtenRoot } from '../app/open-library.ts';
 import type { Config } from '../config/complete-config.ts';
 import { readApprovals, type IsApproved, type WrittenSkill } from '../skills/written-skills.ts';

@@ -40,7 +40,8 @@ export function steersPrograms(name: string): boolean {
   return refusedNames.has(name.toUpperCase()) || refusedShapes.test(name);
 }
 
-const refusedShapes = /^(LD_|DYLD_|PYTHON|PERL5|BASH_|GLIBC_|GCONV_|MALLOC_|GIT_CONFIG|NPM_CONFIG_|UV_)|_PROXY$/i;
+const refusedShapes =
+  /^(LD_|DYLD_|PYTHON|PERL5|BASH_|GLIBC_|GCONV_|MALLOC_|GIT_CONFIG|NPM_CONFIG_|UV_)|_PROXY$/i;
 
 const refusedNames: ReadonlySet<string> = new Set([
   'PATH',

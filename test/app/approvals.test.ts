@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AskedCall } from '../../src/app/approval-question.ts';
-import { createApprovals } from '../../src/app/approvals.ts';
-import { describeCall } from '../../src/app/describe-call.ts';
+import type { AskedCall } from '../../src/app/gates/approval-question.ts';
+import { createApprovals } from '../../src/app/gates/approvals.ts';
+import { describeCall } from '../../src/app/gates/describe-call.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';

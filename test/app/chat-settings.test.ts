@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { z } from 'zod';
-import { createChatSettings } from '../../src/app/chat-settings.ts';
+import { createChatSettings } from '../../src/app/settings/chat-settings.ts';
 import { createMovedChats } from '../../src/app/moved-chats.ts';
-import { createSettingsInForce } from '../../src/app/settings-in-force.ts';
+import { createSettingsInForce } from '../../src/app/settings/settings-in-force.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { SettingField } from '../../src/core/setting-field.ts';
 import { toolSettings } from '../../src/core/tool-settings.ts';

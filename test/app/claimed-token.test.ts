@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimedToken } from '../../src/app/claimed-token.ts';
+import { claimedToken } from '../../src/app/door/claimed-token.ts';
 import { parseCommand } from '../../src/core/parse-command.ts';
 
 const token = '0123456789abcdef0123456789abcdef';

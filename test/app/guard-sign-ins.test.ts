@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGuardSignIns } from '../../src/app/guard-sign-ins.ts';
+import { createGuardSignIns } from '../../src/app/capabilities/guard-sign-ins.ts';
 import { caller, capabilityStage } from '../support/capability-stage.ts';
 import { makeMessage } from '../support/make-message.ts';
 

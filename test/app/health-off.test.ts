@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
-import { openHealth } from '../../src/app/open-health.ts';
+import { openHealth } from '../../src/app/health/open-health.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { test } from 'node:test';
-import { createStoreHealth, type Outage } from '../../src/app/store-health.ts';
+import { createStoreHealth, type Outage } from '../../src/app/health/store-health.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 

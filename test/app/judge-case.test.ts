@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeCase, type CaseRun } from '../../src/app/judge-case.ts';
+import { judgeCase, type CaseRun } from '../../src/app/skill-tests/judge-case.ts';
 import { parseSkillCases } from '../../src/config/skill-cases.ts';
 
 const run: CaseRun = {

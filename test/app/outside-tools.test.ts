@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { createJudgeCalls } from '../../src/app/judge-calls.ts';
+import { createJudgeCalls } from '../../src/app/gates/judge-calls.ts';
 import type { Live } from '../../src/app/live.ts';
 import { createOutsideTools } from '../../src/app/outside-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMovedChats } from '../../src/app/moved-chats.ts';
-import { createPairing } from '../../src/app/pairing.ts';
-import { createPeople } from '../../src/app/people.ts';
+import { createPairing } from '../../src/app/door/pairing.ts';
+import { createPeople } from '../../src/app/door/people.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createSettingEntries, entryMs } from '../../src/app/setting-entries.ts';
+import { createSettingEntries, entryMs } from '../../src/app/settings/setting-entries.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';

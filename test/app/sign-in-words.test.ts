@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { confirmText } from '../../src/app/sign-in-words.ts';
+import { confirmText } from '../../src/app/capabilities/sign-in-words.ts';
 import type { OpenFlow } from '../../src/capabilities/flow-content.ts';
 
 test('C6 S1 of a linked identity ten texts at most are shown, and none of them steers the message', () => {

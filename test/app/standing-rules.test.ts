@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listRules } from '../../src/app/list-rules.ts';
-import { createStandingRules } from '../../src/app/standing-rules.ts';
+import { listRules } from '../../src/app/gates/list-rules.ts';
+import { createStandingRules } from '../../src/app/gates/standing-rules.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 
 const chat = { chat: 'telegram:42', sender: 'telegram:42' };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTerminals, type View } from '../../src/app/terminals.ts';
+import { createTerminals, type View } from '../../src/app/terminal/terminals.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { openStore } from '../../src/stores/open-store.ts';

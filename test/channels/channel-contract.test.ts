@@ -1,5 +1,5 @@
 import { PassThrough, Writable } from 'node:stream';
-import { createTerminals } from '../../src/app/terminals.ts';
+import { createTerminals } from '../../src/app/terminal/terminals.ts';
 import { createTerminal } from '../../src/channels/terminal/create-terminal.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { openStore } from '../../src/stores/open-store.ts';

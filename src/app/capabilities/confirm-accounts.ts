@@ -1,0 +1,80 @@
+import { conversationKey, type Conversation } from '../../core/conversation.ts';
+import type { ConfirmLink, Confirmed } from '../../capabilities/confirm-link.ts';
+import type { LinkedAccount } from '../../capabilities/bridge-contract.ts';
+import type { OpenFlow } from '../../capabilities/flow-content.ts';
+import { printable } from '../../skills/printable.ts';
+import type { Store } from '../../stores/store.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import { inlineCode } from '../inline-code.ts';
+import { confirmText } from './sign-in-words.ts';
+import { partKey, type Voice } from '../voice.ts';
+
+export type ConfirmAccounts = Readonly<{
+  /** Shows a linked identity with buttons, once for a flow. */
+  ask(flow: OpenFlow, account: LinkedAccount): Promise<void>;
+  /** A press or a text: what is to be said to who answered in vain; nothing where it counted, `unknown` where it means nothing here. */
+  answer(
+    id: string,
+    from: Readonly<{ sender: string; conversation: Conversation }>,
+    yes: boolean,
+  ): Promise<Readonly<{ kind: 'taken' | 'unknown' } | { kind: 'refused'; text: string }>>;
+}>;
+
+/** Asks a person whether a linked identity is theirs, by buttons as approvals do (C6). */
+export function createConfirmAccounts(options: {
+  confirm: ConfirmLink;
+  store: Pick<Store, 'commit' | 'outbox'>;
+  voice: Pick<Voice, 'rows'>;
+  audit: Pick<Audit, 'record'>;
+}): ConfirmAccounts {
+  const { confirm, store, voice, audit } = options;
+  const keyOf = (id: string): string => `link:${id}`;
+
+  async function settle({ outcome, flow, account }: Extract<Confirmed, { flow: OpenFlow }>): Promise<void> {
+    const { conversation } = flow.content.requester;
+    const name = inlineCode(printable(account));
+    const text =
+      outcome === 'linked'
+        ? `Linked: ${inlineCode(flow.capability)} uses ${name} for you. Ask me again for what you wanted.`
+        : `Not used: ${name}.`;
+    const shown = await store.outbox.receipt(partKey(keyOf(flow.id), 0));
+    const key = `${keyOf(flow.id)}!outcome`;
+    if (shown !== undefined) await store.outbox.show(partKey(key, 0), shown);
+    await store.commit({ outbox: voice.rows(conversation, key, text) });
+    await audit.record({
+      event: 'capability_sign_in',
+      sender: flow.sender,
+      conversation: conversationKey(conversation),
+      chatType: flow.content.requester.chatType,
+      capability: flow.capability,
+      step: 'confirmation',
+      outcome: outcome === 'linked' ? 'ok' : 'refused',
+    });
+  }
+
+  return {
+    async ask(flow, account) {
+      const buttons = [
+        { label: 'Use it', action: `link:${flow.id}:yes` },
+        { label: 'Not mine', action: `link:${flow.id}:no` },
+      ];
+      const { conversation } = flow.content.requester;
+      await store.commit({
+        outbox: voice.rows(conversation, keyOf(flow.id), confirmText(flow, account), { buttons }),
+      });
+    },
+    async answer(id, from, yes) {
+      const confirmed = await confirm(id, from, yes);
+      if ('flow' in confirmed) {
+        await settle(confirmed);
+        return { kind: 'taken' };
+      }
+      if (confirmed.outcome === 'unknown') return { kind: 'unknown' };
+      const text =
+        confirmed.outcome === 'late'
+          ? 'That sign-in is not open any more.'
+          : 'Only who began this sign-in can answer that.';
+      return { kind: 'refused', text };
+    },
+  };
+}

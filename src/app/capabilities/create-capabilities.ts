@@ -1,0 +1,157 @@
+import { createAdvanceFlow } from '../../capabilities/advance-flow.ts';
+import { createAttendFlows } from '../../capabilities/attend-flows.ts';
+import { createAuthFlows } from '../../capabilities/auth-flows.ts';
+import { capabilityTools } from '../../capabilities/capability-tools.ts';
+import { namespaceOf } from '../../capabilities/configured-providers.ts';
+import { createConfirmLink } from '../../capabilities/confirm-link.ts';
+import { createInvokeCapability } from '../../capabilities/invoke-capability.ts';
+import { createTakeAuthAnswer } from '../../capabilities/take-auth-answer.ts';
+import type { Config } from '../../config/complete-config.ts';
+import type { Channel } from '../../core/channel.ts';
+import type { Clock } from '../../core/clock.ts';
+import { conversationKey, type Conversation } from '../../core/conversation.ts';
+import type { Log } from '../../core/log.ts';
+import type { Skill } from '../../core/skill.ts';
+import type { Requester, Tool } from '../../core/tool.ts';
+import type { Store } from '../../stores/store.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import { createCapabilityBase } from './capability-base.ts';
+import { createCapabilityOperations, type CapabilityOperations } from './capability-operations.ts';
+import { createConfirmAccounts, type ConfirmAccounts } from './confirm-accounts.ts';
+import { createGuardSignIns, type GuardSignIns } from './guard-sign-ins.ts';
+import { failureText, linkText } from './sign-in-words.ts';
+import type { Plugins } from '../plugins.ts';
+import type { Voice } from '../voice.ts';
+
+/** Capabilities on the host: what runs are offered, what people answer, what operators ask (C1-C8). */
+export type Capabilities = Readonly<{
+  /** The tools of one run; none for a skill that declares nothing. */
+  tools(skill: Skill, run: string): readonly Tool[];
+  /** What a skill declares and no provider brings, with what the operator has to do; nothing where all is there (U1). */
+  lacking(skill: Skill): string | undefined;
+  signIns: GuardSignIns;
+  confirmations: Pick<ConfirmAccounts, 'answer'>;
+  /** Calls off a person's sign-ins in a conversation: `/stop`, `/new`. Gives how many. */
+  callOff(sender: string, conversation: Conversation): Promise<number>;
+  /** Removes a person's accounts, sign-ins and outcomes (Q12). Gives how many accounts. */
+  forget(sender: string): Promise<number>;
+  operations: CapabilityOperations;
+  /** Does what sign-ins wait for, until the signal is aborted. */
+  attend(signal: AbortSignal): Promise<void>;
+  /** Says in the log what of the config brings no provider. */
+  report(): void;
+}>;
+
+export function createCapabilities(options: {
+  live: () => Readonly<{ config: Config }>;
+  plugins: Pick<Plugins, 'providers'>;
+  store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
+  channels: ReadonlyMap<string, Channel>;
+  voice: Voice;
+  audit: Pick<Audit, 'record'>;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  log: Log;
+}): Capabilities {
+  const { live, store, channels, voice, audit, env, clock, log } = options;
+  const base = createCapabilityBase({
+    config: () => live().config,
+    ofPlugins: options.plugins.providers,
+    records: store.capabilities,
+    env,
+    clock,
+    log,
+  });
+  const { records, key, providers, calls, definitions, accounts } = base;
+  const confirm = createConfirmLink({ records, accounts, key, clock });
+  const confirmations = createConfirmAccounts({ confirm, store, voice, audit });
+  const recordSignIn = (
+    requester: Requester,
+    capability: string,
+    step: 'link' | 'provider',
+    outcome: string,
+  ) =>
+    audit.record({
+      event: 'capability_sign_in',
+      sender: requester.sender,
+      conversation: conversationKey(requester.conversation),
+      chatType: requester.chatType,
+      capability,
+      step,
+      outcome,
+    });
+  const advance = createAdvanceFlow({
+    providers,
+    records,
+    key,
+    calls,
+    askToConfirm: confirmations.ask,
+    async tellFailure({ id, capability, content }, { code }, over) {
+      const { requester } = content;
+      const text = failureText(code, over);
+      const outbox = voice.rows(requester.conversation, `flow:${id}:${clock.now()}`, text);
+      await store.commit({ outbox });
+      await recordSignIn(requester, capability, 'provider', code);
+    },
+    clock,
+  });
+  const flowsAttended = createAttendFlows({ records, key, advance, clock, log });
+  const invoke = createInvokeCapability({ providers, definitions, accounts, records, key, calls, clock });
+  const flows = createAuthFlows({
+    find: invoke.find,
+    records,
+    key,
+    calls,
+    advance,
+    async sendLink(flow, outboxKey) {
+      const { requester } = flow.content;
+      await store.commit({ outbox: voice.rows(requester.conversation, outboxKey, linkText(flow)) });
+      await recordSignIn(requester, flow.capability, 'link', 'ok');
+    },
+    poke: flowsAttended.poke,
+    clock,
+  });
+  const take = createTakeAuthAnswer({ records, key, poke: flowsAttended.poke, clock });
+
+  return {
+    tools: (skill, run) =>
+      skill.capabilities.length === 0
+        ? []
+        : capabilityTools(
+            { skill: skill.name, run, declared: skill.capabilities },
+            {
+              invoke,
+              flows,
+              accounts,
+              onCall: ({ caller, capability, operation, outcome }) =>
+                audit.record({
+                  event: 'capability_call',
+                  sender: caller.requester.sender,
+                  conversation: conversationKey(caller.requester.conversation),
+                  chatType: caller.requester.chatType,
+                  skill: caller.skill,
+                  run: caller.run,
+                  capability,
+                  operation,
+                  outcome,
+                }),
+            },
+          ),
+    lacking(skill) {
+      const missing = skill.capabilities.filter((id) => providers().get(namespaceOf(id)) === undefined);
+      const [first] = missing;
+      if (first === undefined) return undefined;
+      return `no provider is set up for ${missing.join(', ')}, which ${skill.name} needs. The operator adds to config.toml:\n[capabilities.providers.${namespaceOf(first)}]\ncommand = ["…"]`;
+    },
+    signIns: createGuardSignIns({ take, channels, voice, audit, log }),
+    confirmations,
+    callOff: (sender, conversation) =>
+      records.endFlows({ sender, conversation: conversationKey(conversation) }),
+    forget: records.forget,
+    operations: createCapabilityOperations(base, audit),
+    attend: flowsAttended.run,
+    report() {
+      for (const problem of providers().problems) log.warn({ problem }, 'a capability provider is not used');
+    },
+  };
+}

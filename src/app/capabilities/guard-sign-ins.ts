@@ -1,0 +1,91 @@
+import type { Channel } from '../../core/channel.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { TakenAnswer } from '../../capabilities/take-auth-answer.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import { failureText } from './sign-in-words.ts';
+import type { Voice } from '../voice.ts';
+
+/** Takes what people paste from sign-in pages out of what they say, before anything is stored, shown or logged of it (C6). */
+export type GuardSignIns = Readonly<{
+  /** True where the message was one: it goes no further. */
+  takes(message: Message): Promise<boolean>;
+  /** The message without what it quotes of one. */
+  clean(message: Message): Promise<Message>;
+}>;
+
+export function createGuardSignIns(options: {
+  take(
+    message: Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>,
+  ): Promise<TakenAnswer>;
+  channels: ReadonlyMap<string, Channel>;
+  voice: Pick<Voice, 'answer'>;
+  audit: Pick<Audit, 'record'>;
+  log: Log;
+}): GuardSignIns {
+  const { take, channels, voice, audit, log } = options;
+
+  /** Away from where others read it, where the platform lets the bot do that. */
+  async function remove({ conversation, platformId }: Message): Promise<boolean> {
+    const channel = channels.get(conversation.channel);
+    if (channel === undefined || platformId === undefined) return false;
+    try {
+      await channel.remove(conversation, { id: platformId });
+      return true;
+    } catch (error) {
+      log.info(
+        { err: error, conversation: conversationKey(conversation) },
+        'a pasted code could not be deleted',
+      );
+      return false;
+    }
+  }
+
+  return {
+    async takes(message) {
+      const taken = await take(message);
+      if (taken.kind === 'none') return false;
+      const outcome =
+        taken.kind === 'refused' ? taken.code : taken.kind === 'public' ? 'capability_access_denied' : 'ok';
+      await audit.record({
+        event: 'capability_sign_in',
+        sender: message.sender.id,
+        conversation: conversationKey(message.conversation),
+        chatType: message.chatType,
+        step: 'answer',
+        ...('capability' in taken ? { capability: taken.capability } : {}),
+        outcome,
+      });
+      const key = { key: `${message.id}!sign-in` };
+      if (taken.kind === 'public') {
+        const gone = await remove(message);
+        const fate = gone ? 'I deleted it' : 'Please delete it';
+        await voice.answer(
+          message,
+          `That looked like the answer of a sign-in page, and others can read it here. ${fate}, and send it to me in a direct message. I have not used it.`,
+          key,
+        );
+      }
+      if (taken.kind === 'refused')
+        await voice.answer(message, failureText(taken.code, isOver.has(taken.code)), key);
+      return true;
+    },
+    async clean(message) {
+      const { replyTo, sender } = message;
+      if (replyTo === undefined) return message;
+      const said = { text: replyTo.text, sender: { ...sender, id: replyTo.sender ?? sender.id } };
+      // In no private chat: what is quoted is never used.
+      const quoted = await take({ ...message, ...said, chatType: 'unknown' });
+      return quoted.kind === 'none'
+        ? message
+        : { ...message, replyTo: { ...replyTo, text: '(the answer of a sign-in page, taken out)' } };
+    },
+  };
+}
+
+const isOver: ReadonlySet<string> = new Set([
+  'capability_auth_flow_invalid',
+  'capability_auth_flow_expired',
+  'capability_auth_flow_denied',
+]);

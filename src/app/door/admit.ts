@@ -1,0 +1,126 @@
+import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
+import type { Clock } from '../../core/clock.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { Store } from '../../stores/store.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import { createSeldom } from '../audit/seldom.ts';
+import type { Commands } from '../commands.ts';
+import type { GuardSignIns } from '../capabilities/guard-sign-ins.ts';
+import type { MovedChats } from '../moved-chats.ts';
+import type { People } from './people.ts';
+import type { Presses } from './presses.ts';
+import type { SettingsTalk } from '../settings/settings-talk.ts';
+import type { Strangers } from './strangers.ts';
+import type { Voice } from '../voice.ts';
+
+type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
+
+/** Whoever is refused writes at most one line of the audit in an hour, for each reason. */
+const refusalEveryMs = 3_600_000;
+
+/**
+ * The one way in (Q1): who may talk is decided, commands that do not wait are answered (Q4), everything else is in the
+ * durable inbox when the promise resolves. It rejects when storing failed, so that the platform sends it again.
+ */
+export function createAdmit(options: {
+  store: Pick<Store, 'inbox' | 'overheard'>;
+  people: People;
+  strangers: Strangers;
+  commands: Commands;
+  presses: Presses;
+  /** Takes out what was pasted from a sign-in page (C6). */
+  signIns: GuardSignIns;
+  /** Takes a text that answers what the bot asked. */
+  answerAsks(message: Message): Promise<boolean>;
+  /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
+  settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
+  moved: MovedChats;
+  voice: Voice;
+  audit: Pick<Audit, 'record'>;
+  clock: Clock;
+  log: Log;
+}): OnEvent {
+  const { store, people, strangers, commands, presses, signIns, answerAsks, settings } = options;
+  const { moved, voice, audit, clock, log } = options;
+  const isDue = createSeldom(refusalEveryMs, clock);
+
+  async function onMessage(event: MessageEvent): Promise<void> {
+    // Before anything is decided, stored or logged of it.
+    if (await signIns.takes(event.message)) return;
+    const message = await signIns.clean(event.message);
+    if ((await strangers.claims(message)) || (await settings.takeValue(message))) return;
+    const decision = await people.decide(message);
+    if (!decision.allowed) {
+      if (decision.code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());
+      log.info(
+        { message: message.id, sender: message.sender.id, code: decision.code, reason: decision.reason },
+        'a message was not admitted',
+      );
+      if (isDue(`${message.sender.id} ${decision.code}`))
+        void audit.record({
+          event: 'message_refused',
+          sender: message.sender.id,
+          conversation: conversationKey(message.conversation),
+          chatType: message.chatType,
+          code: decision.code,
+        });
+      return strangers.meet(message, decision.code);
+    }
+    if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
+    const conversation = (await event.openThread?.()) ?? message.conversation;
+    await accept({ ...message, conversation }, event.join);
+  }
+
+  async function accept(message: Message, join: MessageEvent['join']): Promise<void> {
+    const accepted = await store.inbox.accept(message, {
+      now: clock.now(),
+      ...(join === undefined ? {} : { join }),
+    });
+    if (accepted === 'lane_full') {
+      await voice.answer(
+        message,
+        'Too many messages are waiting here already. Please send this one again a little later.',
+        { key: `${message.id}!full` },
+      );
+    }
+    log.debug({ message: message.id, accepted }, 'a message was accepted');
+  }
+
+  async function onEdited(edited: Message): Promise<void> {
+    if (await signIns.takes(edited)) return;
+    const message = await signIns.clean(edited);
+    if ((await people.decide(message)).allowed) await store.inbox.replace(message);
+  }
+
+  async function onMoved(from: string, to: string): Promise<void> {
+    if (!(await moved.remember(from, to))) return;
+    log.warn(
+      { from, to },
+      'a chat has a new id; its rules still hold, but config.toml should name the new one',
+    );
+    await voice.tellOwners(
+      `moved:${to}`,
+      `The chat \`${from}\` is now \`${to}\`. Its rules still hold; please put the new id into \`config.toml\`.`,
+    );
+  }
+
+  return async (event) => {
+    switch (event.type) {
+      case 'message':
+        return onMessage(event);
+      case 'edited':
+        return onEdited(event.message);
+      case 'press':
+        return presses.press(event, (message) => onMessage({ type: 'message', message }));
+      case 'form': {
+        const problems = await settings.takeForm(event.filled);
+        if (problems !== undefined) event.refuse(problems);
+        return;
+      }
+      case 'moved':
+        return onMoved(event.from, event.to);
+    }
+  };
+}

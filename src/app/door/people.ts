@@ -1,0 +1,89 @@
+import type Keyv from 'keyv';
+import type { AccessSettings } from '../../core/access-settings.ts';
+import { decideMessage, type MessageDenial } from '../../core/decide-message.ts';
+import type { Decision } from '../../core/decision.ts';
+import type { Message } from '../../core/message.ts';
+import type { MovedChats } from '../moved-chats.ts';
+
+/** A person the owner let in (A10). */
+export type Paired = Readonly<{ sender: string; name: string; since: number }>;
+
+/** Who is known to the bot: configured, paired, or the owner by claim. */
+export type People = Readonly<{
+  owners(): Promise<readonly string[]>;
+  isOwner(sender: string): Promise<boolean>;
+  addOwner(sender: string): Promise<void>;
+  pair(person: Paired): Promise<void>;
+  unpair(sender: string): Promise<boolean>;
+  paired(): Promise<readonly Paired[]>;
+  /** Neither paired nor an owner by claim any more; false when they were neither. */
+  forget(sender: string): Promise<boolean>;
+  /** `decideMessage` with what is known of the sender and the chat. */
+  decide(
+    message: Pick<Message, 'conversation' | 'chatType' | 'sender' | 'addressed'>,
+  ): Promise<Decision<MessageDenial>>;
+}>;
+
+/** `stored` has a key for each person, so that two processes change it without harm to each other (Q9). */
+export function createPeople(options: {
+  stored: Keyv;
+  access: () => AccessSettings;
+  moved: MovedChats;
+  /** Whether an owner can be there at all: the terminal's is only while somebody sits at one. */
+  isHere?: (owner: string) => boolean;
+}): People {
+  const { stored, access, moved, isHere = () => true } = options;
+
+  async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
+    const found: (readonly [string, T])[] = [];
+    for await (const [key, value] of stored.iterator()) {
+      if (String(key).startsWith(prefix)) found.push([String(key).slice(prefix.length), value as T]);
+    }
+    return found;
+  }
+
+  async function isOwner(sender: string): Promise<boolean> {
+    return access().owners.includes(sender) || (await stored.has(ownerKey(sender)));
+  }
+
+  return {
+    isOwner,
+    async owners() {
+      const claimed = (await every(ownerKey(''))).map(([sender]) => sender);
+      return [...new Set([...access().owners, ...claimed])].filter(isHere);
+    },
+    async paired() {
+      const all = (await every<Paired>(pairedKey(''))).map(([, person]) => person);
+      return all.sort((a, b) => a.since - b.since);
+    },
+    async addOwner(sender) {
+      await stored.set(ownerKey(sender), true);
+    },
+    async pair(person) {
+      await stored.set(pairedKey(person.sender), person);
+    },
+    unpair: (sender) => stored.delete(pairedKey(sender)),
+    async forget(sender) {
+      const was = [await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))];
+      return was.includes(true);
+    },
+    async decide(message) {
+      const { id } = message.sender;
+      const [owner, paired] = await stored.getMany<unknown>([ownerKey(id), pairedKey(id)]);
+      const { owners, ...rest } = access();
+      return decideMessage(
+        message,
+        { ...rest, owners: owner === undefined ? owners : [...owners, id] },
+        { paired: paired !== undefined, formerChatIds: await moved.formerIds(message.conversation) },
+      );
+    },
+  };
+}
+
+function ownerKey(sender: string): string {
+  return `owner:${sender}`;
+}
+
+function pairedKey(sender: string): string {
+  return `paired:${sender}`;
+}

@@ -1,0 +1,190 @@
+import type { ChannelEvent, Press } from '../../core/channel.ts';
+import { parseCommand } from '../../core/parse-command.ts';
+import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { Store } from '../../stores/store.ts';
+import { askAnswers, type Approvals } from '../gates/approvals.ts';
+import type { ApprovalOutcome } from '../authoring/approve-skill.ts';
+import type { ConfirmAccounts } from '../capabilities/confirm-accounts.ts';
+import { inlineCode } from '../inline-code.ts';
+import type { Pairing, PairingRequest } from './pairing.ts';
+import type { People } from './people.ts';
+import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
+import { settingPrefix } from '../settings/setting-actions.ts';
+import type { SettingsTalk } from '../settings/settings-talk.ts';
+import { partKey, type Voice, type VoiceOptions } from '../voice.ts';
+
+type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
+
+export type Presses = Readonly<{
+  /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. Who pressed in vain is told why, alone. */
+  press(event: PressEvent, say: (message: Message) => Promise<void>): Promise<void>;
+}>;
+
+/** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
+export function createPresses(options: {
+  people: People;
+  pairing: Pairing;
+  /** Tells the person who was let in. */
+  welcome(request: PairingRequest): Promise<void>;
+  authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
+  approvals: Approvals;
+  settings: Pick<SettingsTalk, 'press'>;
+  confirmations: Pick<ConfirmAccounts, 'answer'>;
+  store: Pick<Store, 'outbox' | 'commit'>;
+  voice: Pick<Voice, 'rows'>;
+  now: () => number;
+  log: Log;
+}): Presses {
+  const { people, pairing, welcome, authoring, approvals, confirmations, settings, store, voice, now, log } =
+    options;
+
+  async function decidePairing(press: Press, verdict: string, code: string): Promise<string | undefined> {
+    if (!(await people.isOwner(press.sender.id))) {
+      log.warn(
+        { sender: press.sender.id, action: press.action },
+        'somebody who is not the owner pressed a pairing button',
+      );
+      return 'Only an owner can let somebody in.';
+    }
+    const request =
+      verdict === 'approve'
+        ? await pairing.approve(code, press.sender.id)
+        : await pairing.deny(code, press.sender.id);
+    if (request !== undefined && verdict === 'approve') await welcome(request);
+    const outcome =
+      request === undefined
+        ? 'This code is no longer valid.'
+        : `${verdict === 'approve' ? 'Let in' : 'Not let in'}: \`${request.sender}\`.`;
+    return show(press, outcome);
+  }
+
+  async function decideSkill(press: Press, verdict: string, version: string): Promise<string | undefined> {
+    const { approvals, mayApprove } = authoring;
+    if (!(await mayApprove(press.sender.id))) {
+      log.warn(
+        { sender: press.sender.id, action: press.action },
+        'somebody who may not approve skills pressed a button that does',
+      );
+      return 'Only an owner or an approver can decide that.';
+    }
+    const name = await approvals.nameOf(version);
+    const act = verdict === 'enable' ? approvals.enable : approvals.discard;
+    const decided = name === undefined ? undefined : await act(name, version);
+    return show(press, skillOutcome(decided));
+  }
+
+  /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
+  async function show(
+    { id, conversation, receipt }: Press,
+    outcome: string,
+    more?: VoiceOptions,
+  ): Promise<undefined> {
+    const key = `outcome:${id}`;
+    await store.outbox.show(partKey(key, 0), receipt);
+    await store.commit({ outbox: voice.rows(conversation, key, outcome, more) });
+  }
+
+  async function changeSettings({ press, openForm }: PressEvent): Promise<string | undefined> {
+    const pressed = await settings.press(press, openForm);
+    if (pressed === undefined || 'refused' in pressed) return pressed?.refused;
+    return show(press, pressed.text, { buttons: pressed.buttons });
+  }
+
+  async function answerAsk(
+    { sender, conversation }: Press,
+    id: string,
+    value: string,
+  ): Promise<string | undefined> {
+    const answer = askAnswers.find((known) => known === value);
+    if (answer === undefined) return meansNothing;
+    const answered = await approvals.answer(id, { sender: sender.id, conversation }, answer);
+    // What counted is shown to everybody, in the message that asked.
+    if (answered.kind === 'taken') return undefined;
+    return answered.kind === 'unknown' ? meansNothing : withoutMarks(answered.text);
+  }
+
+  async function confirmAccount(
+    { sender, conversation }: Press,
+    id: string,
+    value: string,
+  ): Promise<string | undefined> {
+    if (value !== 'yes' && value !== 'no') return meansNothing;
+    const answered = await confirmations.answer(id, { sender: sender.id, conversation }, value === 'yes');
+    if (answered.kind === 'taken') return undefined;
+    log.info({ flow: id, sender: sender.id }, 'a press on a linked account did not count');
+    return 'text' in answered ? answered.text : meansNothing;
+  }
+
+  /** Does what a button is for; what who pressed is to be told, where it came to nothing. */
+  async function act(event: PressEvent, [kind, ...rest]: readonly string[]): Promise<string | undefined> {
+    const { press } = event;
+    switch (kind) {
+      case 'pair':
+        return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
+      case 'skill':
+        return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
+      case settingPrefix:
+        return changeSettings(event);
+      case 'ask':
+        return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
+      case 'link':
+        return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
+      default:
+        log.info({ action: press.action }, 'a button that means nothing any more was pressed');
+        return meansNothing;
+    }
+  }
+
+  return {
+    async press(event, say) {
+      const { press } = event;
+      const [kind, ...rest] = press.action.split(':');
+      if (kind !== 'run') {
+        const words = await act(event, [kind ?? '', ...rest]);
+        if (words !== undefined) event.tell?.(words);
+        return;
+      }
+      const text = `/${rest.join(':')}`;
+      const command = parseCommand(text);
+      const { conversation, chatType, external, sender } = press;
+      await say({
+        id: `press:${press.id}`,
+        conversation,
+        chatType,
+        external,
+        sender,
+        text,
+        addressed: true,
+        ...(command === undefined ? {} : { command }),
+        attachments: [],
+        sentAt: now(),
+      });
+    },
+  };
+}
+
+const meansNothing = 'This button means nothing any more.';
+
+/** Words for where no Markdown is read. */
+function withoutMarks(markdown: string): string {
+  return markdown.replaceAll('`', '');
+}
+
+/** What stands where the buttons were. */
+function skillOutcome(decided: ApprovalOutcome | undefined): string {
+  if (decided === undefined) return 'This version of the skill is not there any more.';
+  const name = inlineCode(decided.name);
+  switch (decided.outcome) {
+    case 'enabled':
+      return `Enabled: ${name}.`;
+    case 'discarded':
+      return `Discarded: ${name}.`;
+    case 'restored':
+      return `Discarded: this change of ${name}. What was enabled before is in force again.`;
+    case 'changed':
+      return `${name} has changed since, so nothing was done: look at it, then \`skillet skill enable\`.`;
+    case 'unknown':
+      return 'This version of the skill is not there any more.';
+  }
+}

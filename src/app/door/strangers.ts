@@ -1,0 +1,63 @@
+import type { MessageDenial } from '../../core/decide-message.ts';
+import type { Message } from '../../core/message.ts';
+import { claimedToken } from './claimed-token.ts';
+import { inlineCode } from '../inline-code.ts';
+import type { Pairing } from './pairing.ts';
+import type { Voice } from '../voice.ts';
+
+/** How the bot meets people it does not know: nothing they wrote reaches a model (A10). */
+export type Strangers = Readonly<{
+  /** Takes a message that claims ownership with the terminal's token; true when it was one. */
+  claims(message: Message): Promise<boolean>;
+  /** Answers a message that was not admitted, where an answer is due. */
+  meet(message: Message, code: MessageDenial): Promise<void>;
+}>;
+
+export function createStrangers(options: { pairing: Pairing; voice: Voice }): Strangers {
+  const { pairing, voice } = options;
+  return {
+    async claims(message) {
+      const { chatType, sender } = message;
+      const token = claimedToken(message);
+      if (token === undefined || chatType !== 'private' || sender.kind !== 'person') return false;
+      const done = await pairing.claim(token, sender.id);
+      if (!done && !(await pairing.mayAnswer(sender.id))) return true;
+      await voice.answer(
+        message,
+        done
+          ? `You are the owner now (\`${sender.id}\`). Put \`owner = ["${sender.id}"]\` under \`[bot]\` in \`config.toml\` to make it plain. /help says what I can do.`
+          : 'This token is not valid (any more). Restart the bot for a new one.',
+      );
+      return true;
+    },
+    async meet(message, code) {
+      if (message.chatType !== 'private') return;
+      if (code === 'NOT_ALLOWED') return introduce(message);
+      if (code !== 'STRANGER') return;
+      const request = await pairing.request(message);
+      if (request === undefined) return;
+      await voice.answer(
+        message,
+        `I don't know you yet. Your pairing code is \`${request.code}\`, valid for an hour. The operator lets you in with \`skillet pair approve ${request.code}\`.`,
+      );
+      await voice.tellOwners(
+        `pair:${request.code}`,
+        `Somebody asks to be let in: ${inlineCode(request.name)}, id \`${request.sender}\`. Code \`${request.code}\`, valid for an hour.`,
+        {
+          buttons: [
+            { label: 'Approve', action: `pair:approve:${request.code}` },
+            { label: 'Deny', action: `pair:deny:${request.code}` },
+          ],
+        },
+      );
+    },
+  };
+
+  async function introduce(message: Message): Promise<void> {
+    if (!(await pairing.mayAnswer(message.sender.id))) return;
+    await voice.answer(
+      message,
+      `I only talk to people my operator has listed. Your id is \`${message.sender.id}\`.`,
+    );
+  }
+}

@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../../config/complete-config.ts';
+import type { Clock } from '../../core/clock.ts';
+import { chatIdOf, conversationKey } from '../../core/conversation.ts';
+import { addTokens, noTokens, type Tokens } from '../../core/model.ts';
+import type { Requester } from '../../core/tool.ts';
+import type { Store } from '../../stores/store.ts';
+import type { UsageRow } from '../../stores/usage.ts';
+import { costOf } from './cost-of.ts';
+import { taskKey } from '../tasks.ts';
+
+/** What people may have done (U10): `[limits]` for each sender, chat and skill and for all of it together. */
+export type Budgets = Readonly<{
+  /** Why a message of theirs is not answered now, as a sentence for them; nothing where it may be. */
+  ofMessage(requester: Requester): Promise<string | undefined>;
+  /** Why a run may not begin now, for a model to tell. What may begin is counted, once for its `id`. */
+  ofRun(requester: Requester, skill: string, id: string): Promise<string | undefined>;
+  /** Why a tool may not ask a model for this person now, as a sentence for them; nothing where it may. */
+  ofModel(requester: Requester, skill: string | undefined): Promise<string | undefined>;
+  /** What a person used today. */
+  today(sender: string): Promise<Spent>;
+}>;
+
+/** `usd`: as far as models have prices. */
+export type Spent = Readonly<{ tokens: number; usd: number }>;
+
+type Limits = Config['limits']['chat'];
+type Scope = Readonly<{
+  key: string;
+  /** Whose it is, at the beginning of a sentence. */
+  whose: string;
+  limits: Limits;
+  counts(row: UsageRow): boolean;
+  isFor(task: Readonly<{ sender: string; chat: string; skill: string }>): boolean;
+}>;
+
+const hourMs = 3_600_000;
+/** For messages the sums of a day are read so seldom: what an answer uses is known only after it anyway. Runs are judged by the sums as they are. */
+const staleMs = 1_000;
+
+export function createBudgets(options: {
+  config: () => Config;
+  store: Pick<Store, 'usage' | 'countUse'> & Readonly<{ inbox: Pick<Store['inbox'], 'beside'> }>;
+  clock: Clock;
+}): Budgets {
+  const { config, store, clock } = options;
+  let read: Readonly<{ day: string; at: number; rows: Promise<readonly UsageRow[]> }> | undefined;
+
+  function rowsToday(mayBeStale: boolean): Promise<readonly UsageRow[]> {
+    const now = clock.now();
+    const day = dayOf(now);
+    if (!mayBeStale || read?.day !== day || now - read.at >= staleMs)
+      read = { day, at: now, rows: store.usage({ day }) };
+    return read.rows;
+  }
+
+  function scopesOf({ sender, conversation }: Requester, skill?: string): readonly Scope[] {
+    const { chat, skill: ofSkill, global, ...own } = config().limits;
+    const place = chatIdOf(conversation);
+    const room = conversationKey({ channel: conversation.channel, chat: conversation.chat });
+    return [
+      {
+        key: `sender ${sender}`,
+        whose: 'Your',
+        limits: own,
+        counts: (row) => row.sender === sender,
+        isFor: (task) => task.sender === sender,
+      },
+      {
+        key: `chat ${place}`,
+        whose: 'This chat’s',
+        limits: chat,
+        counts: (row) => row.conversation === room || row.conversation.startsWith(`${room}/`),
+        isFor: (task) => task.chat === place,
+      },
+      ...(skill === undefined
+        ? []
+        : [
+            {
+              key: `skill ${skill}`,
+              whose: `The skill ${skill}’s`,
+              limits: ofSkill,
+              counts: (row: UsageRow) => row.skill === skill,
+              isFor: (task: Readonly<{ skill: string }>) => task.skill === skill,
+            },
+          ]),
+      { key: 'all', whose: 'My', limits: global, counts: () => true, isFor: () => true },
+    ];
+  }
+
+  /** The first day's budget that is used up. */
+  async function spentUp(scopes: readonly Scope[], mayBeStale: boolean): Promise<string | undefined> {
+    const limited = scopes.filter(({ limits }) => limits.tokensPerDay > 0 || limits.usdPerDay > 0);
+    if (limited.length === 0) return undefined;
+    const rows = await rowsToday(mayBeStale);
+    for (const { whose, limits, counts } of limited) {
+      const { tokens, usd } = sum(rows.filter(counts));
+      const budget =
+        limits.tokensPerDay > 0 && tokens >= limits.tokensPerDay
+          ? `${limits.tokensPerDay.toLocaleString('en')} tokens`
+          : limits.usdPerDay > 0 && usd >= limits.usdPerDay
+            ? `${limits.usdPerDay} US dollars`
+            : undefined;
+      if (budget !== undefined)
+        return `${whose} budget of ${budget} a day is used up. It begins anew at 00:00 UTC, ${waitText(untilMidnight(clock.now()))}.`;
+    }
+    return undefined;
+  }
+
+  async function tooManyAtOnce(scopes: readonly Scope[], id: string): Promise<string | undefined> {
+    const limited = scopes.filter(({ limits }) => limits.concurrentRuns > 0);
+    if (limited.length === 0) return undefined;
+    const others = (await store.inbox.beside()).filter(({ key }) => key !== taskKey(id));
+    const tasks = others.flatMap(({ message }) =>
+      message?.task?.kind === 'run'
+        ? [
+            {
+              sender: message.sender.id,
+              chat: chatIdOf(message.conversation),
+              skill: message.task.skill,
+            },
+          ]
+        : [],
+    );
+    const full = limited.find(({ limits, isFor }) => tasks.filter(isFor).length >= limits.concurrentRuns);
+    if (full === undefined) return undefined;
+    return `${full.whose} limit of ${full.limits.concurrentRuns} runs at the same time is reached: there is room when one has ended (/tasks lists them).`;
+  }
+
+  async function tooManyThisHour(scopes: readonly Scope[], id: string): Promise<string | undefined> {
+    const limited = scopes.filter(({ limits }) => limits.runsPerHour > 0);
+    const over = await store.countUse(
+      id,
+      limited.map(({ key, limits }) => ({ key: hashed(key), most: limits.runsPerHour, ms: hourMs })),
+    );
+    const full = limited.find(({ key }) => hashed(key) === over?.key);
+    if (over === undefined || full === undefined) return undefined;
+    return `${full.whose} limit of ${full.limits.runsPerHour} runs an hour is reached: there is room ${waitText(over.freeAt - clock.now())}.`;
+  }
+
+  function sum(rows: readonly UsageRow[]): Spent {
+    const usd = rows.reduce((all, { model, tokens }) => all + (costOf(config(), model, tokens) ?? 0), 0);
+    return { tokens: count(rows.reduce((all, { tokens }) => addTokens(all, tokens), noTokens)), usd };
+  }
+
+  return {
+    ofMessage: (requester) => spentUp(scopesOf(requester), true),
+    ofModel: (requester, skill) => spentUp(scopesOf(requester, skill), false),
+    async ofRun(requester, skill, id) {
+      const scopes = scopesOf(requester, skill);
+      return (
+        (await spentUp(scopes, false)) ??
+        (await tooManyAtOnce(scopes, id)) ??
+        (await tooManyThisHour(scopes, id))
+      );
+    },
+    async today(sender) {
+      return sum(await store.usage({ day: dayOf(clock.now()), sender }));
+    },
+  };
+}
+
+function count({ input, output, cacheRead, cacheWrite }: Tokens): number {
+  return input + output + cacheRead + cacheWrite;
+}
+
+/** Keys of what was counted tell nothing of people, so that there is nothing to forget. */
+function hashed(key: string): string {
+  return createHash('sha256').update(`runs ${key}`).digest('hex').slice(0, 32);
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function untilMidnight(now: number): number {
+  const day = 24 * hourMs;
+  return day - (now % day);
+}
+
+function waitText(ms: number): string {
+  const minutes = Math.max(1, Math.ceil(ms / 60_000));
+  if (minutes < 60) return `in ${minutes} min`;
+  const left = minutes % 60;
+  return `in ${Math.floor(minutes / 60)} h${left === 0 ? '' : ` ${left} min`}`;
+}

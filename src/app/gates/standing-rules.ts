@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto';
+import type Keyv from 'keyv';
+import type { AuditEvent } from '../audit/audit-event.ts';
+import type { Audit } from '../audit/create-audit.ts';
+
+/** What somebody allowed for good by "Always" (T8): these calls, of this very tool and these very files, for this person in this chat. */
+export type StandingRule = Readonly<{
+  tool: string;
+  /** Of a tool that somebody else can change: with any other the rule means nothing (X7). */
+  edition?: string;
+  /** Absent for the main agent's own calls. */
+  skill?: string;
+  /** Hash of the skill's files: with any change of them the rule means nothing. */
+  files?: string;
+  /** Chat id; a thread's calls are those of its chat. */
+  chat: string;
+  sender: string;
+}>;
+
+export type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
+
+/** Rules that people set by a button. They stand in the place of what `[policy]` says of a risk, never of a rule of its own, and never for `critical` calls. */
+export type StandingRules = Readonly<{
+  covers(rule: StandingRule): Promise<boolean>;
+  add(rule: StandingRule, by: string, at: number): Promise<void>;
+  /** Oldest first. */
+  list(): Promise<readonly KeptRule[]>;
+  /** The rule that is gone; nothing where there was none. */
+  revoke(id: string): Promise<KeptRule | undefined>;
+  /** Removes what somebody may have done, or has allowed (Q12). */
+  forget(sender: string): Promise<void>;
+}>;
+
+/** `stored`: of the namespace `standing-rules`. */
+export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 'record'> }): StandingRules {
+  const { stored, audit } = options;
+
+  async function list(): Promise<readonly KeptRule[]> {
+    const found: KeptRule[] = [];
+    for await (const [, value] of stored.iterator()) found.push(value as KeptRule);
+    return found.sort((a, b) => a.since - b.since);
+  }
+
+  return {
+    list,
+    covers: (rule) => stored.has(idOf(rule)),
+    async add(rule, by, at) {
+      const kept: KeptRule = { ...rule, id: idOf(rule), by, since: at };
+      await stored.set(kept.id, kept);
+      await audit.record(auditOf(kept, 'added'));
+    },
+    async revoke(id) {
+      const kept = await stored.get<KeptRule>(id);
+      if (kept === undefined || !(await stored.delete(id))) return undefined;
+      await audit.record(auditOf(kept, 'revoked'));
+      return kept;
+    },
+    async forget(sender) {
+      for (const rule of await list())
+        if (rule.sender === sender || rule.by === sender) await stored.delete(rule.id);
+    },
+  };
+}
+
+function idOf({ tool, edition, skill, files, chat, sender }: StandingRule): string {
+  const of = edition === undefined ? [] : [edition];
+  const bound = JSON.stringify([tool, skill ?? '', files ?? '', chat, sender, ...of]);
+  return createHash('sha256').update(bound).digest('hex').slice(0, 12);
+}
+
+function auditOf({ tool, skill, sender, by }: KeptRule, verdict: 'added' | 'revoked'): AuditEvent {
+  return { event: 'standing_rule', verdict, tool, ...(skill === undefined ? {} : { skill }), sender, by };
+}
