@@ -11,7 +11,7 @@ import { childEnv } from '../support/child-env.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import { cliPath } from '../support/run-cli.ts';
+import { cliPath } from '../support/cli-path.ts';
 import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
 

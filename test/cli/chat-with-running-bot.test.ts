@@ -3,7 +3,8 @@ import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { test, type TestContext } from 'node:test';
 import { childEnv } from '../support/child-env.ts';
-import { cliPath, openCliHome, type CliHome } from '../support/run-cli.ts';
+import { cliPath } from '../support/cli-path.ts';
+import { openCliHome, type CliHome } from '../support/run-cli.ts';
 import { openRunningBot, startRunningBot } from '../support/running-bot.ts';
 
 type Chat = Readonly<{

@@ -7,7 +7,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { childEnv } from '../support/child-env.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
-import { cliPath, openCliHome } from '../support/run-cli.ts';
+import { cliPath } from '../support/cli-path.ts';
+import { openCliHome } from '../support/run-cli.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
 

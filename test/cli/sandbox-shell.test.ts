@@ -8,7 +8,8 @@ import { setImmediate } from 'node:timers/promises';
 import { findProgram } from '../../src/sandbox/find-program.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { containersHere, imageForTests } from '../support/containers-here.ts';
-import { cliPath, openCliHome, type CliHome } from '../support/run-cli.ts';
+import { cliPath } from '../support/cli-path.ts';
+import { openCliHome, type CliHome } from '../support/run-cli.ts';
 import { isRunning } from '../support/sandbox-limits-contract.ts';
 
 const hasScript = findProgram('script', process.env['PATH'] ?? '') !== undefined;

@@ -7,7 +7,7 @@ import { childEnv } from '../support/child-env.ts';
 import { serveTools } from '../support/mcp/start-http-server.ts';
 import { listedTool, makeToolFile } from '../support/mcp/tool-files.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import { cliPath } from '../support/run-cli.ts';
+import { cliPath } from '../support/cli-path.ts';
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const run = promisify(execFile);

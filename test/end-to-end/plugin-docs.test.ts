@@ -13,7 +13,7 @@ import { openDoor } from '../support/call-one-tool.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { childEnv } from '../support/child-env.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { cliPath } from '../support/run-cli.ts';
+import { cliPath } from '../support/cli-path.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const root = path.join(import.meta.dirname, '../..');

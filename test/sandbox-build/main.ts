@@ -13,7 +13,7 @@ import { OperatorError } from '../../src/core/errors.ts';
 import { aptSources } from '../../src/sandbox/apt-sources.ts';
 import { findProgram } from '../../src/sandbox/find-program.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
-import { cliPath } from '../support/run-cli.ts';
+import { cliPath } from '../support/cli-path.ts';
 
 type Case = Readonly<{ tool: string; user?: string }>;
 type Said = Readonly<{ code: number | null; stdout: string; stderr: string }>;

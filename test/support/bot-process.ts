@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { childEnv } from './child-env.ts';
-import { cliPath } from './run-cli.ts';
+import { cliPath } from './cli-path.ts';
 
 /** One line of the bot's log, as JSON. */
 export type LogLine = Readonly<Record<string, unknown> & { level: number; msg: string }>;

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, type TestContext } from 'node:test';
 import { childEnv } from './child-env.ts';
+import { cliPath } from './cli-path.ts';
 import type { CommandLine } from './command-host.ts';
 
 /** A home and working directory of its own for the command line. */
@@ -20,8 +21,6 @@ export type CliHome = Readonly<{
 
 export type CliOptions = Readonly<{ input?: string; env?: Readonly<Record<string, string>> }>;
 export type CliRun = Readonly<{ code: number | null; stdout: string; stderr: string }>;
-
-export const cliPath = path.join(import.meta.dirname, '../../bin/skillet.js');
 
 export async function openCliHome(t: TestContext): Promise<CliHome> {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-cli-'));

@@ -6,7 +6,8 @@ import { openBot } from '../../src/app/open-bot.ts';
 import { openChannels } from '../../src/app/open-channels.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import { childEnv } from './child-env.ts';
-import { cliPath, type CliHome } from './run-cli.ts';
+import { cliPath } from './cli-path.ts';
+import type { CliHome } from './run-cli.ts';
 import { quietLog } from './quiet-log.ts';
 import { startTelegramServer, type TelegramServer } from './telegram-server/start-telegram-server.ts';
 

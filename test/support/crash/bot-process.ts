@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { childEnv } from '../child-env.ts';
-import { cliPath } from '../run-cli.ts';
+import { cliPath } from '../cli-path.ts';
 
 export type Exit = Readonly<{ code: number | null; signal: NodeJS.Signals | null }>;
 
