@@ -46,7 +46,10 @@ test('A10 a stranger gets a pairing code and nothing they wrote reaches the mode
   const code = /pairing code is ([A-Z2-9]{8})/.exec((await eve.dm.nextMessage()).text)?.[1];
   const asked = await owner.dm.nextMessage(code);
   assert.match(asked.text, new RegExp(`telegram:${eve.id}`));
-  eve.presses(asked.id === 0 ? 0 : asked.id, 'Approve', owner.dm);
+  const inVain = eve.presses(asked.id, 'Approve', owner.dm);
+  const told = await set.telegram.until('a word on the press', () => inVain.text());
+  assert.equal(told, 'Only an owner can let somebody in.');
+  assert.ok(!eve.dm.sent().some(({ text }) => text.includes('let in')));
   owner.presses(asked.id, 'Approve');
   assert.match((await eve.dm.nextMessage()).text, /let in/);
   assert.equal(set.messages.requests.length, 0);
