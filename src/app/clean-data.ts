@@ -3,7 +3,7 @@ import type { Part } from '../core/channel.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message, Task } from '../core/message.ts';
 import type { ModelAnswer, ModelRequest } from '../core/model.ts';
-import { redactDeep } from '../core/redact-deep.ts';
+import { redactDeep, redactTexts } from '../core/redact-deep.ts';
 import type { AuditEvent } from './audit/audit-event.ts';
 
 type Redact = (text: string) => string;
@@ -13,7 +13,7 @@ export function cleanRequest({ system, messages, tools }: ModelRequest, redact: 
   return {
     system: system.map((block) => cleanBlock(block, redact)),
     messages: messages.map((message) => cleanSaid(message, redact)),
-    tools: redactDeep(tools, redact),
+    tools: redactTexts(tools, redact),
   };
 }
 
@@ -57,7 +57,7 @@ export function cleanMessage(message: Message, redact: Redact): Message {
   return {
     ...message,
     text: redact(text),
-    attachments: redactDeep(attachments, redact),
+    attachments: redactTexts(attachments, redact),
     ...(command === undefined ? {} : { command: { ...command, args: redact(command.args) } }),
     ...(replyTo === undefined ? {} : { replyTo: { ...replyTo, text: redact(replyTo.text) } }),
     ...(task === undefined ? {} : { task: cleanTask(task, redact) }),
@@ -101,7 +101,7 @@ const auditIds: ReadonlySet<string> = new Set([
 export function cleanEvent(event: AuditEvent, redact: Redact): AuditEvent {
   const fields = Object.entries(event).map(([key, value]: [string, unknown]) => [
     key,
-    auditIds.has(key) ? value : redactDeep(value, redact),
+    auditIds.has(key) ? value : redactTexts(value, redact),
   ]);
   return Object.fromEntries(fields) as AuditEvent;
 }
@@ -123,7 +123,7 @@ function cleanBlock<One extends Block>(block: One, redact: Redact): One {
     case 'tool_use':
       return { ...block, name: redact(block.name), input: redactDeep(block.input, redact) };
     case 'tool_result':
-      return { ...block, content: redactDeep(block.content, redact) };
+      return { ...block, content: redactTexts(block.content, redact) };
     case 'document':
       return 'source' in block && block.source.type === 'text'
         ? { ...block, source: { ...block.source, data: redact(block.source.data) } }

@@ -3,7 +3,7 @@ import type { Channel, ChannelEvent } from '../core/channel.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
 import type { Redaction } from '../core/redact.ts';
-import { redactDeep } from '../core/redact-deep.ts';
+import { redactTexts } from '../core/redact-deep.ts';
 import type { Store } from '../stores/store.ts';
 import type { Audit } from './audit/create-audit.ts';
 import { cleanAnswer, cleanEntry, cleanEvent, cleanMessage, cleanPart, cleanRequest } from './clean-data.ts';
@@ -63,7 +63,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
       ...asks,
       // What an approval is about stands there by name and id.
       add: (ask) =>
-        asks.add(ask.kind === 'question' ? { ...ask, payload: redactDeep(ask.payload, redact) } : ask),
+        asks.add(ask.kind === 'question' ? { ...ask, payload: redactTexts(ask.payload, redact) } : ask),
       answer: (id, answer) => asks.answer(id, { ...answer, value: redact(answer.value) }),
     },
     signals: {
@@ -96,7 +96,7 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
         status?.kind === 'line' ? { ...status, text: redact(status.text) } : status,
         placeholder,
       ),
-    setMenus: (menus) => channel.setMenus(redactDeep(menus, redact)),
+    setMenus: (menus) => channel.setMenus(redactTexts(menus, redact)),
   };
 }
 
@@ -116,7 +116,7 @@ export function cleanAudit(audit: Audit, clean: Clean): Audit {
 export function cleanOperate(operate: Operate, clean: Clean): Operate {
   return async (...asked) => {
     try {
-      return redactDeep(await operate(...asked), clean().text);
+      return redactTexts(await operate(...asked), clean().text);
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
       // Somebody is told the message alone: a stack would tell of the host.

@@ -1,17 +1,51 @@
-/** Plain data with every text in it redacted, keys aside; the very same value where nothing was. Bytes are left as they are. */
-export function redactDeep<Value>(value: Value, redact: (text: string) => string): Value {
+type Redact = (text: string) => string;
+type NameKeys = (keys: readonly string[]) => readonly string[];
+
+/**
+ * Data whose shape others chose, such as a tool's input, with every text and every key in it redacted; the very same value
+ * where nothing was. Keys that become one are numbered, so nothing is lost. Bytes are left as they are.
+ */
+export function redactDeep<Value>(value: Value, redact: Redact): Value {
+  return walk(value, redact, (keys) => redactedKeys(keys, redact));
+}
+
+/** The same for data of our own shape: keys stay, whatever word somebody keeps as a secret. */
+export function redactTexts<Value>(value: Value, redact: Redact): Value {
+  return walk(value, redact, (keys) => keys);
+}
+
+function walk<Value>(value: Value, redact: Redact, nameKeys: NameKeys): Value {
   if (typeof value === 'string') return redact(value) as Value;
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return value;
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
-    const clean = items.map((item) => redactDeep(item, redact));
+    const clean = items.map((item) => walk(item, redact, nameKeys));
     return clean.every((item, index) => item === items[index]) ? value : (clean as Value);
   }
-  let changed = false;
-  const entries = Object.entries(value).map(([key, item]: [string, unknown]) => {
-    const clean = redactDeep(item, redact);
-    changed ||= clean !== item;
-    return [key, clean] as const;
+  const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
+  const names = nameKeys(entries.map(([key]) => key));
+  const clean = entries.map(
+    ([key, item], index) => [names[index] ?? key, walk(item, redact, nameKeys)] as const,
+  );
+  const isSame = clean.every(
+    ([key, item], index) => key === entries[index]?.[0] && item === entries[index][1],
+  );
+  return isSame ? value : (Object.fromEntries(clean) as Value);
+}
+
+function redactedKeys(keys: readonly string[], redact: Redact): readonly string[] {
+  const clean = keys.map(redact);
+  const taken = new Set(keys.filter((key, index) => key === clean[index]));
+  const times = new Map<string, number>();
+  return clean.map((key, index) => {
+    if (key === keys[index]) return key;
+    let name = key;
+    while (taken.has(name)) {
+      const time = (times.get(key) ?? 1) + 1;
+      times.set(key, time);
+      name = `${key} ${time}`;
+    }
+    taken.add(name);
+    return name;
   });
-  return changed ? (Object.fromEntries(entries) as Value) : value;
 }

@@ -70,7 +70,12 @@ test('S2 U3 what a model answers, and says piece by piece, holds no secret, its 
     complete: async (...[, , onText]: Parameters<typeof model.complete>) => {
       for (const piece of `so ${secret}, then`.match(/.{1,3}/g) ?? []) onText?.(piece);
       const [answer] = [
-        scriptedModel([{ text: secret, calls: [{ name: 'bash', input: { command: `echo ${secret}` } }] }]),
+        scriptedModel([
+          {
+            text: secret,
+            calls: [{ name: 'bash', input: { command: `echo ${secret}`, env: { [secret]: '1' } } }],
+          },
+        ]),
       ];
       return answer.complete(request, new AbortController().signal);
     },
