@@ -86,7 +86,10 @@ export function createLanes(options: {
       await handle(item, abort.signal);
     } catch (error) {
       if (lost.aborted)
-        log.warn({ err: error, message: item.key }, 'a message is answered by another process');
+        log.warn(
+          { err: error, message: item.key },
+          'a lane was lost: whoever has it next goes on with its message',
+        );
       else await failed(item, error, began);
     } finally {
       running.delete(item.key);

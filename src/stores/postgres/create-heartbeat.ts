@@ -73,7 +73,7 @@ export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
       else aliveAt.set(lease, since);
     },
     async pause(lease) {
-      paused.add(lease);
+      if (aliveAt.has(lease)) paused.add(lease);
       await state.touching;
     },
     resume: (lease) => void paused.delete(lease),

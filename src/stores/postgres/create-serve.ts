@@ -116,8 +116,9 @@ export function createServe(
     async function hold(lease: Lease, before: Promise<void> | undefined): Promise<void> {
       await before;
       const since = performance.now();
-      for (let turns = 1; lease.state() === 'held'; turns++) {
-        const refused = stopping.signal.aborted ? false : await refuses(lease);
+      for (let turns = 1; ; turns++) {
+        const idle = stopping.signal.aborted || lease.state() === 'lost';
+        const refused = idle ? false : await refuses(lease);
         const yields = (asking.crowded() && turns >= inARow) || performance.now() - since > longestMs;
         const outcome = await giveBack(lease, { refused, yields });
         if (outcome.next === 'later') putOff(outcome.inMs, [lease.claim.lane]);
@@ -140,26 +141,30 @@ export function createServe(
       }
     }
 
-    /** Until it worked, or the lane is lost: with the database away nobody else can take it either. */
+    /**
+     * Until it worked, or the lane is lost: with the database away nobody else can take it either. A lane that was lost with
+     * the server's memory still stands as this one's: given back, it need not wait until its heartbeat is missed.
+     */
     async function giveBack(
       lease: Lease,
       { refused, yields }: Readonly<{ refused: boolean; yields: boolean }>,
     ): Promise<Outcome> {
       const { claim } = lease;
-      while (lease.state() === 'held') {
+      for (;;) {
+        const lost = lease.state() === 'lost';
         try {
           await heartbeat.pause(lease);
-          const ends = yields || stopping.signal.aborted;
-          const outcome = await close({ claim, yields: ends, waitMs: refused ? afterFaultMs : 0 });
+          const ends = yields || lost || stopping.signal.aborted;
+          const outcome = await close({ claim, yields: ends, waitMs: refused || lost ? afterFaultMs : 0 });
           if (outcome.next === 'lost') lease.lose();
           if (outcome.next === 'again') heartbeat.resume(lease);
           return outcome;
         } catch (error) {
           log.debug({ err: error, lane: claim.lane }, 'a lane could not be given back yet');
+          if (lost) return { next: 'gone' };
           await delay(afterFaultMs, undefined, { ref: false });
         }
       }
-      return { next: 'gone' };
     }
 
     /** `lanes`: those that are due then; any, where none is named. */
