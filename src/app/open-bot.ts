@@ -17,6 +17,7 @@ import type { Bot } from './bot.ts';
 import { createBot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
 import { openHealth } from './health/open-health.ts';
+import { patientKeyed } from './health/patient-keyed.ts';
 import { openLibrary } from './open-library.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
 import { ownDataDir } from './own-data-dir.ts';
@@ -106,7 +107,12 @@ export async function openBot(options: {
     mostTries: (key) => (terminals.isImpatient(key) ? 1 : mostTries),
     onSetAside: terminals.givenUp,
     health: health.ofStore,
-    audit: createAudit({ dataDir: config.bot.dataDir, keyed: health.store.keyed, clock, log }),
+    audit: createAudit({
+      dataDir: config.bot.dataDir,
+      keyed: patientKeyed(health.store.keyed, health.ofStore),
+      clock,
+      log,
+    }),
     plugins,
     meter: health.meter,
     env,

@@ -9,7 +9,7 @@ import { openStoreFor } from '../support/crash/stores.ts';
 import { tally } from '../support/crash/tally.ts';
 import { noPostgres } from '../support/postgres.ts';
 
-test('Q11 Q7 with the database stopped as by a crash nothing is accepted, and when it is back all is answered, once and in order', async (t) => {
+test('Q11 Q7 L6 with the database stopped as by a crash nothing is accepted, and when it is back all is answered, once and in order', async (t) => {
   const opened = await openStoreFor('postgres');
   if (opened?.server === undefined) return t.skip(noPostgres);
   const { server } = opened;
@@ -51,4 +51,5 @@ test('Q11 Q7 with the database stopped as by a crash nothing is accepted, and wh
     { lost: [], givenUp: [], disordered: [], redone: [], uncounted: [], needless: [] },
   );
   assert.equal(counts.accepted, counts.said);
+  assert.doesNotMatch(bot.errors().join(), /could not be recorded/, 'the audit has all of it');
 });

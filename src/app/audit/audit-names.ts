@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type Keyv from 'keyv';
+import type { Values } from '../health/patient-keyed.ts';
 import type { AuditEvent } from './audit-event.ts';
 
 /**
@@ -18,7 +18,7 @@ export type AuditNames = Readonly<{
 const fields: ReadonlySet<string> = new Set(['sender', 'conversation', 'requester', 'by', 'approvedBy']);
 
 /** `stored`: of the namespace `audit-names`. */
-export function createAuditNames(stored: Pick<Keyv, 'get' | 'set' | 'delete'>): AuditNames {
+export function createAuditNames(stored: Values): AuditNames {
   const kept = new Set<string>();
 
   async function keep(name: string, id: string): Promise<string> {

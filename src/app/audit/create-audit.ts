@@ -2,7 +2,7 @@ import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { Store } from '../../stores/store.ts';
+import type { Values } from '../health/patient-keyed.ts';
 import type { AuditEvent } from './audit-event.ts';
 import { auditFiles, auditFolder, lastLine, openAuditKey } from './audit-files.ts';
 import { createAuditNames } from './audit-names.ts';
@@ -32,7 +32,7 @@ type Waiting = Readonly<{ event: AuditEvent; at: number; written(): void }>;
  */
 export function createAudit(options: {
   dataDir: string;
-  keyed: Store['keyed'];
+  keyed: (namespace: string) => Values;
   clock: Clock;
   log: Log;
 }): Audit {

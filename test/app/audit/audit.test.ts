@@ -5,8 +5,11 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { AuditEvent } from '../../../src/app/audit/audit-event.ts';
 import { createAudit, type Audit } from '../../../src/app/audit/create-audit.ts';
+import { patientKeyed } from '../../../src/app/health/patient-keyed.ts';
+import { createStoreHealth } from '../../../src/app/health/store-health.ts';
 import { createSeldom } from '../../../src/app/audit/seldom.ts';
 import { openStore } from '../../../src/stores/open-store.ts';
+import type { Store } from '../../../src/stores/store.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { quietLog } from '../../support/quiet-log.ts';
 
@@ -29,13 +32,8 @@ async function stage(t: TestContext) {
     await rm(dataDir, { recursive: true });
   });
   const log = quietLog();
-  const again = (): Audit =>
-    createAudit({
-      dataDir,
-      keyed: store.keyed,
-      clock,
-      log,
-    });
+  const again = (keyed: Parameters<typeof createAudit>[0]['keyed'] = store.keyed): Audit =>
+    createAudit({ dataDir, keyed, clock, log });
   const files = async (): Promise<string[]> =>
     (await readdir(path.join(dataDir, 'audit'))).sort().map((name) => path.join(dataDir, 'audit', name));
   const change = async (file: string, how: (lines: string[]) => string[]): Promise<void> => {
@@ -52,7 +50,7 @@ async function stage(t: TestContext) {
     }
     return audit;
   };
-  return { dataDir, clock, log, again, files, change, written };
+  return { dataDir, store, clock, log, again, files, change, written };
 }
 
 test('L6 lines are chained across days and restarts, 0600, with the head in the store', async (t) => {
@@ -110,6 +108,37 @@ test('L6 lines that were gone at a start are told of by the next line, which can
     problems.map((each) => each.problem),
     ['tells that the lines 6 to 6 were gone'],
   );
+});
+
+test('L6 Q11 what is done while the store can not be used is recorded when it can be again', async (t) => {
+  const { store, clock, log, again } = await stage(t);
+  const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
+  const state = { full: false };
+  const check = async (): Promise<void> => {
+    if (state.full) throw full;
+  };
+  const health = createStoreHealth({ check, onFault: () => undefined, clock, log });
+  health.start(() => undefined);
+  t.after(() => health.stop());
+  const keyed: Store['keyed'] = (namespace) => {
+    const values = store.keyed(namespace);
+    const { set } = values;
+    values.set = async (...entry: Parameters<typeof set>) => {
+      await check();
+      return set.apply(values, entry);
+    };
+    return values;
+  };
+  const audit = again(patientKeyed(keyed, health));
+  await audit.record(refusal('telegram:1'));
+  state.full = true;
+  const recorded = Promise.all(['telegram:2', 'telegram:3'].map((sender) => audit.record(refusal(sender))));
+  await clock.advance(5_000);
+  state.full = false;
+  await clock.advance(10_000);
+  await recorded;
+  assert.deepEqual(await audit.verify(), { lines: 3, files: 1, problems: [] });
+  assert.doesNotMatch(JSON.stringify(log.lines), /could not be recorded/);
 });
 
 test('L6 Q7 a write that was cut off by a crash is taken away, a whole line that the store does not know yet counts', async (t) => {

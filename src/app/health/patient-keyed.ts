@@ -1,0 +1,25 @@
+import type { Store } from '../../stores/store.ts';
+import type { StoreHealth } from './store-health.ts';
+
+/** Plain values of one namespace. */
+export type Values = Readonly<{
+  get<T>(key: string): Promise<T | undefined>;
+  set(key: string, value: unknown): Promise<unknown>;
+  delete(key: string): Promise<unknown>;
+}>;
+
+/** `Store.keyed` for what must not be left out: a call that the database refuses is made again when it can be used (Q11). */
+export function patientKeyed(
+  keyed: Store['keyed'],
+  { patient }: Pick<StoreHealth, 'patient'>,
+): (namespace: string) => Values {
+  const repeatable = { repeatable: true };
+  return (namespace) => {
+    const stored = keyed(namespace);
+    return {
+      get: <T>(key: string) => patient(() => stored.get<T>(key), repeatable),
+      set: (key, value) => patient(() => stored.set(key, value), repeatable),
+      delete: (key) => patient(() => stored.delete(key), repeatable),
+    };
+  };
+}
