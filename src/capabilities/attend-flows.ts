@@ -14,20 +14,21 @@ export type AttendFlows = Readonly<{
   run(signal: AbortSignal): Promise<void>;
 }>;
 
-/** Longer than any call of a provider takes: then its taker has died. */
-const leaseMs = 330_000;
-/** What another process began is looked for so often. */
-const lookEveryMs = 60_000;
+/** A sign-in is held for so long, and held on to while it is taken on: where that is over its taker has died. */
+const leaseMs = 10_000;
+const holdEveryMs = 2_000;
+/** What another process began or left is looked for so often. */
+const lookEveryMs = 15_000;
 
 /** Sign-ins that are taken on side by side: one whose provider hangs delays no others. */
 const most = 8;
 
 /**
  * Does what sign-ins wait for the host to do: codes to providers, device flows to be asked for, identities to be shown (C6). What
- * a process that died left is taken up by whoever looks next; what it leaves when it is stopped is due again at once.
+ * a process that died left is due again after 10 seconds; what it leaves when it is stopped is due again at once.
  */
 export function createAttendFlows(options: {
-  records: Pick<CapabilityRecords, 'takeDue' | 'nextDue' | 'change'>;
+  records: Pick<CapabilityRecords, 'takeDue' | 'holdOn' | 'nextDue' | 'change'>;
   key: () => Promise<CapabilityKey>;
   advance: AdvanceFlow;
   clock: Clock;
@@ -37,9 +38,32 @@ export function createAttendFlows(options: {
   const waiting = { poked: Promise.withResolvers<void>() };
   const poke = (): void => waiting.poked.resolve();
 
-  async function takeOn(kept: KeptFlow, signal: AbortSignal): Promise<void> {
-    const flow = openFlow(await key(), kept);
-    if (flow !== undefined) await advance(flow, signal);
+  async function takeOn(kept: KeptFlow, until: number, signal: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    const lost = new AbortController();
+    void hold(kept.id, until, ended.signal, lost);
+    try {
+      const flow = openFlow(await key(), kept);
+      if (flow !== undefined) await advance(flow, AbortSignal.any([signal, lost.signal]));
+    } finally {
+      ended.abort();
+    }
+  }
+
+  /** Aborts `lost` where the flow is not held any more: another process has it, or what was to be done is done. */
+  async function hold(id: string, until: number, ended: AbortSignal, lost: AbortController): Promise<void> {
+    for (let held = until; ;) {
+      await clock.sleep(holdEveryMs, ended).catch(() => undefined);
+      if (ended.aborted) return;
+      const next = clock.now() + leaseMs;
+      try {
+        if (!(await records.holdOn(id, held, next))) return lost.abort(new Error('it is not held any more'));
+        held = next;
+      } catch (error) {
+        // While the store is away nobody else can take it either.
+        if (!ended.aborted) log.warn({ err: error }, 'a sign-in could not be held on to: tried again');
+      }
+    }
   }
 
   async function giveBack({ id, state, sealed }: KeptFlow): Promise<void> {
@@ -50,9 +74,10 @@ export function createAttendFlows(options: {
   async function look(underway: Set<Promise<void>>, signal: AbortSignal): Promise<number> {
     while (underway.size < most && !signal.aborted) {
       const now = clock.now();
-      const kept = await records.takeDue(now, now + leaseMs);
+      const until = now + leaseMs;
+      const kept = await records.takeDue(now, until);
       if (kept === undefined) return (await records.nextDue()) ?? Infinity;
-      const work = takeOn(kept, signal)
+      const work = takeOn(kept, until, signal)
         .catch((error: unknown) => {
           if (!signal.aborted) throw error;
           return giveBack(kept);

@@ -32,7 +32,7 @@ export type KeptFlow = Readonly<{
 /** What a change makes of a flow; without `dueAt` the host has nothing to do. */
 export type FlowChange = Readonly<{ state: FlowState; sealed: string; dueAt?: number }>;
 
-/** Accounts, sign-ins and outcomes of capabilities (C6, C8). Everything is on the disk when a call resolves. */
+/** Accounts, sign-ins and outcomes of capabilities (C6, C8). Everything but who holds a flow is on the disk when a call resolves. */
 export type CapabilityRecords = Readonly<{
   /** Makes this the check of the key that everything here is sealed with, where there is none yet; gives the one in force. */
   claimKey(check: string): Promise<string>;
@@ -57,6 +57,8 @@ export type CapabilityRecords = Readonly<{
   endFlows(of: Readonly<{ sender: string; conversation?: string }>): Promise<number>;
   /** A flow that is due, which is due again at `againAt` for whoever looks then: its taker may die. */
   takeDue(now: number, againAt: number): Promise<KeptFlow | undefined>;
+  /** A flow that was taken and is due again at `from` is due at `to` instead. False where it was changed or taken meanwhile. */
+  holdOn(id: string, from: number, to: number): Promise<boolean>;
   /** When the next flow is due. */
   nextDue(): Promise<number | undefined>;
   /** The sealed outcome of a mutating call (C8). */

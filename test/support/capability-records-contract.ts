@@ -89,8 +89,13 @@ export function capabilityRecordsContract(storeTest: StoreTest): void {
     const taken = await Promise.all([1, 2].map(() => capabilities.takeDue(now, now + minute)));
     assert.deepEqual(taken.map((one) => one?.id).sort(), ['F1', undefined]);
     assert.equal(await capabilities.nextDue(), now + minute);
-    assert.equal((await capabilities.takeDue(now + minute, now + 2 * minute))?.sealed, 'code');
+    assert.equal(await capabilities.holdOn('F1', now + minute, now + 3 * minute), true);
+    assert.equal(await capabilities.takeDue(now + minute, now + 2 * minute), undefined, 'it was held on to');
+    assert.equal((await capabilities.takeDue(now + 3 * minute, now + 4 * minute))?.sealed, 'code');
+    assert.equal(await capabilities.holdOn('F1', now + 3 * minute, now + 9 * minute), false, 'it is taken');
+    assert.equal(await capabilities.nextDue(), now + 4 * minute);
     await capabilities.change('F1', 'submitted', { state: 'pending', sealed: 's' });
+    assert.equal(await capabilities.holdOn('F1', now + 4 * minute, now + 9 * minute), false, 'it is done');
     assert.equal(await capabilities.nextDue(), undefined);
   });
 

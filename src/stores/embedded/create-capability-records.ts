@@ -65,6 +65,7 @@ export function createCapabilityRecords(connection: Connection): CapabilityRecor
     `UPDATE capability_flows SET due_at = ?2
      WHERE id = (SELECT id FROM capability_flows WHERE due_at <= ?1 ORDER BY due_at LIMIT 1) RETURNING ${flowColumns}`,
   );
+  const holdOn = connection.prepare('UPDATE capability_flows SET due_at = ? WHERE id = ? AND due_at = ?');
   const nextDue = connection.prepare<Readonly<{ at: number | null }>>(
     'SELECT MIN(due_at) AS at FROM capability_flows WHERE due_at IS NOT NULL',
   );
@@ -113,6 +114,7 @@ export function createCapabilityRecords(connection: Connection): CapabilityRecor
     endFlows: async ({ sender, conversation }) =>
       connection.write('power', () => endFlows.run(sender, conversation ?? null)),
     takeDue: async (now, againAt) => readFlow(connection.write('process', () => takeDue.get(now, againAt))),
+    holdOn: async (id, from, to) => connection.write('process', () => holdOn.run(to, id, from)) > 0,
     nextDue: async () => nextDue.get()?.at ?? undefined,
     outcome: async (key) => outcome.get(key)?.sealed,
     keepOutcome: async ({ key, sender, sealed, at }) =>

@@ -130,6 +130,13 @@ export function createCapabilityRecords({ query, transaction }: Database): Capab
       );
       return readFlow(rows[0]);
     },
+    async holdOn(id, from, to) {
+      const { changed } = await query(
+        'UPDATE skillet.capability_flows SET due_at = $1 WHERE id = $2 AND due_at = $3',
+        [to, id, from],
+      );
+      return changed > 0;
+    },
     async nextDue() {
       const { rows } = await query<Readonly<{ at: number | null }>>(
         'SELECT min(due_at) AS at FROM skillet.capability_flows WHERE due_at IS NOT NULL',
