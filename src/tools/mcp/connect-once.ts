@@ -8,6 +8,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { redactDeep } from '../../core/redact-deep.ts';
 import { waitWithin } from '../../core/wait-within.ts';
+import type { EndWithUs } from './end-with-us.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
 import { processTransport } from './process-transport.ts';
@@ -48,8 +49,7 @@ export type ConnectOnce = (
     redact(text: string): string;
     /** Must not throw. */
     onListChanged(): void;
-    /** Has a server's process ended with this one. */
-    atExit(end: () => void): () => void;
+    endWithUs: EndWithUs;
     clock: Clock;
   }>,
 ) => Promise<Connection>;
@@ -163,7 +163,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
 
 function transportOf(
   { command, args, env, url, headers }: McpSettings,
-  own: Pick<Parameters<ConnectOnce>[1], 'env' | 'cwd' | 'redact' | 'atExit'>,
+  own: Pick<Parameters<ConnectOnce>[1], 'env' | 'cwd' | 'redact' | 'endWithUs'>,
   onTooMuch: (why: string) => void,
 ) {
   if (url !== undefined) {
@@ -173,7 +173,7 @@ function transportOf(
     });
     return { transport, lastWords: () => '' };
   }
-  const { cwd, redact, atExit } = own;
+  const { cwd, redact, endWithUs } = own;
   const given = serverEnvironment(own.env, env);
   const transport = processTransport({
     command: command ?? '',
@@ -182,7 +182,7 @@ function transportOf(
     cwd,
     redact,
     onTooMuch,
-    atExit,
+    endWithUs,
   });
   return { transport, lastWords: transport.lastWords };
 }

@@ -3,8 +3,8 @@ import type { Log } from '../../core/log.ts';
 import type { OutsideSource, OutsideTool } from '../../core/outside-tool.ts';
 import { oneLine } from '../../core/text.ts';
 import { waitWithin } from '../../core/wait-within.ts';
-import { createAtExit } from './at-exit.ts';
 import type { ConnectOnce } from './connect-once.ts';
+import { createEndWithUs } from './end-with-us.ts';
 import { isOn, type Disagreement, type ServerAgreement, type ToolAgreement } from './server-agreement.ts';
 import type { Agreements } from './create-agreements.ts';
 import { identityOf, mostTools, type McpSettings } from './mcp-settings.ts';
@@ -63,7 +63,7 @@ export function createConfiguredServers(options: {
   const running = new Map<string, Running>();
   const closing = new Set<Promise<void>>();
   let remembered: ReadonlyMap<string, ServerAgreement> = new Map();
-  const atExit = createAtExit();
+  const endWithUs = createEndWithUs(log);
   let started = false;
   const connect: ConnectOnce =
     options.connect ?? (async (...of) => (await import('./connect-once.ts')).connectOnce(...of));
@@ -76,7 +76,7 @@ export function createConfiguredServers(options: {
     const identity = identityOf(config);
     const link = createLastingLink({
       connect: (signal, onListChanged) =>
-        connect(config, { env, cwd, signal, redact, onListChanged, atExit, clock }),
+        connect(config, { env, cwd, signal, redact, onListChanged, endWithUs, clock }),
       take: (raw) => take(server, identity, raw),
       onState(state, before) {
         if (state.is === 'connected') log.info({ server }, 'an MCP server is connected');

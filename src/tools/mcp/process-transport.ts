@@ -4,6 +4,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { systemClock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { waitWithin } from '../../core/wait-within.ts';
+import type { EndWithUs } from './end-with-us.ts';
 import { createFlowMeter } from './flow-meter.ts';
 import { splitLines } from './split-lines.ts';
 
@@ -17,8 +18,7 @@ export type ServerProcess = Readonly<{
   redact(text: string): string;
   /** Told why it was ended, where it sent more than is taken. */
   onTooMuch(why: string): void;
-  /** Has it ended with this process. */
-  atExit(end: () => void): () => void;
+  endWithUs: EndWithUs;
 }>;
 
 /** Bytes of one message; a server that sends more is ended. */
@@ -30,7 +30,7 @@ const shownLimit = 2_000;
 const graceMs = 1_000;
 
 /**
- * A server of tools as a process group of its own, which ends with the connection, and with this process (X7). It gets the
+ * A server of tools as a process group of its own, which ends with the connection, and with this process even where that is killed (X7). It gets the
  * environment it is given and nothing else. `lastWords` is the end of what it wrote to standard error.
  */
 export function processTransport(of: ServerProcess): Transport & Readonly<{ lastWords(): string }> {
@@ -98,7 +98,7 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
     async start() {
       const begun = Promise.withResolvers<void>();
       child = launch();
-      forget = of.atExit(killHard);
+      if (child.pid !== undefined) forget = of.endWithUs(child.pid);
       child.once('spawn', begun.resolve);
       child.once('error', (error) => {
         forget();

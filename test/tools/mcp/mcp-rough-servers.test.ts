@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
-import { promisify } from 'node:util';
 import { renderEnvelope } from '../../../src/core/envelope.ts';
 import { createRedactor } from '../../../src/core/redact.ts';
-import { createAtExit } from '../../../src/tools/mcp/at-exit.ts';
 import { silentMs } from '../../../src/tools/mcp/create-lasting-link.ts';
+import { createEndWithUs } from '../../../src/tools/mcp/end-with-us.ts';
 import { createFlowMeter } from '../../../src/tools/mcp/flow-meter.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { away, connected, isGone, listen, openServers, until } from '../../support/mcp/open-servers.ts';
+import { quietLog } from '../../support/quiet-log.ts';
 import { serveTools } from '../../support/mcp/start-http-server.ts';
 import { listedTool, roughServer } from '../../support/mcp/tool-files.ts';
 import { toolContext } from '../../support/tool-context.ts';
@@ -177,32 +178,43 @@ test('X7 S2 an error as long as a book is told in short, without secrets', async
   assert.doesNotMatch(why, /sk-rough/);
 });
 
-test('X7 what is to end with this process hangs on one listener, however much it is', () => {
+test('X7 what is to end with this process hangs on one listener and one shell, however much it is', async () => {
   const before = process.listenerCount('exit');
-  const atExit = createAtExit();
-  const forgets = Array.from({ length: 20 }, () => atExit(() => assert.fail('nothing ends here')));
+  const log = quietLog();
+  const endWithUs = createEndWithUs(log);
+  const others = Array.from({ length: 20 }, () => spawn('sleep', ['100'], { detached: true }));
+  const forgets = others.map(({ pid }) => endWithUs(pid ?? assert.fail('it did not start')));
   assert.equal(process.listenerCount('exit'), before + 1);
   for (const forget of forgets) forget();
   assert.equal(process.listenerCount('exit'), before);
+  const ends = others.map((one) => once(one, 'exit'));
+  for (const { pid } of others) process.kill(-(pid ?? 0), 'SIGTERM');
+  for (const [, signal] of await Promise.all(ends)) assert.equal(signal, 'SIGTERM', 'it was ended by us');
+  assert.deepEqual(log.lines, []);
 });
 
-test('X7 a bot that ends at once takes its servers along', async () => {
-  const source = path.join(import.meta.dirname, '../../../src/tools/mcp');
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    '--input-type=module-typescript',
-    '--eval',
-    `import { createAtExit } from ${JSON.stringify(`${source}/at-exit.ts`)};
-     import { processTransport } from ${JSON.stringify(`${source}/process-transport.ts`)};
-     const transport = processTransport({
-       command: 'sh', args: ['-c', 'echo $$ >&2; exec sleep 100'], env: { PATH: process.env.PATH }, cwd: '/',
-       redact: (text) => text, onTooMuch() {}, atExit: createAtExit(),
-     });
-     await transport.start();
-     while (transport.lastWords() === '') await new Promise((resolve) => setImmediate(resolve));
-     console.log(transport.lastWords());
-     process.exit(0);`,
-  ]);
-  const pid = Number(stdout);
-  assert.ok(pid > 1, stdout);
-  await until(() => isGone(pid));
-});
+for (const [how, end] of [
+  ['ends at once', 'process.exit(0)'],
+  ['is killed', 'process.kill(process.pid, "SIGKILL")'],
+] as const)
+  test(`X7 a bot that ${how} takes its servers along, and what they started, whatever they ignore`, async () => {
+    const source = path.join(import.meta.dirname, '../../../src');
+    const program = `import { createEndWithUs } from ${JSON.stringify(`${source}/tools/mcp/end-with-us.ts`)};
+      import { processTransport } from ${JSON.stringify(`${source}/tools/mcp/process-transport.ts`)};
+      import { writeSync } from 'node:fs';
+      const silent = { warn() {} };
+      const transport = processTransport({
+        command: 'sh', args: ['-c', 'trap "" TERM HUP PIPE; sleep 100 & echo $$ $! >&2; while :; do sleep 100; done'],
+        env: { PATH: process.env.PATH }, cwd: '/',
+        redact: (text) => text, onTooMuch() {}, endWithUs: createEndWithUs(silent),
+      });
+      await transport.start();
+      while (!transport.lastWords().endsWith('\\n')) await new Promise((resolve) => setImmediate(resolve));
+      writeSync(1, transport.lastWords());
+      ${end};`;
+    const bot = spawn(process.execPath, ['--input-type=module-typescript', '--eval', program]);
+    const [said] = await Promise.all([text(bot.stdout), once(bot, 'exit')]);
+    const pids = said.trim().split(' ').map(Number);
+    assert.equal(pids.length, 2, said);
+    for (const pid of pids) await until(() => isGone(pid));
+  });
