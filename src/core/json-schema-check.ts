@@ -1,15 +1,19 @@
 import { z } from 'zod';
+import { withinTime } from './within-time.ts';
 
 /** What is wrong with data, in words; nothing where it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
 
 type Schema = Readonly<Record<string, unknown>>;
 
+/** How long a check may keep everybody waiting. */
+const checkMs = 500;
+
 /**
  * Makes a check of data by somebody's JSON Schema of an object. Throws where the schema says what can't be checked (`if`, `not`,
  * a `$ref` to elsewhere, a `const` that is an object): a check that passed over something would let it through. A keyword says
- * its type where `type` does not: `minLength` means a text. `patterns: false` passes over `pattern` and `format` all the same:
- * a stranger's pattern can take for ever.
+ * its type where `type` does not: `minLength` means a text. `patterns: false` passes over `pattern` and `format` all the same.
+ * A check that is not done after half a second, as a pattern can take for ever, is broken off, and the data counts as wrong.
  */
 export function jsonSchemaCheck(
   schema: Schema,
@@ -18,8 +22,10 @@ export function jsonSchemaCheck(
   const complete = completed({ ...schema, type: schema['type'] ?? 'object' }, patterns);
   const type = z.fromJSONSchema(complete as Parameters<typeof z.fromJSONSchema>[0]);
   return (data) => {
-    const checked = type.safeParse(data);
-    return checked.success ? undefined : z.prettifyError(checked.error);
+    const checked = withinTime(checkMs, () => type.safeParse(data));
+    if (checked === undefined) return `this data can't be held against the schema within ${checkMs} ms`;
+    const { success, error } = checked.value;
+    return success ? undefined : z.prettifyError(error);
   };
 }
 

@@ -80,3 +80,19 @@ test('X7 without patterns a text of any form fits, wherever the pattern stands',
   assert.notEqual(check({ a: 'a'.repeat(41) }), undefined);
   assert.notEqual(check({ pattern: 'x' }), undefined, 'a property may be called so');
 });
+
+test('C5 S1 a pattern that takes for ever is broken off, and what it was to judge is refused', () => {
+  const never = '^(a+)+$';
+  const hostile = `${'a'.repeat(60)}!`;
+  for (const schema of [
+    { properties: { a: { type: 'string', pattern: never } } },
+    { properties: { a: { anyOf: [{ type: 'string', pattern: never }, { type: 'number' }] } } },
+    { patternProperties: { [never]: { type: 'number' } } },
+  ]) {
+    const check = jsonSchemaCheck(schema);
+    const began = performance.now();
+    assert.match(check({ a: hostile, [hostile]: 1 }) ?? '', /can't be held against the schema within/);
+    assert.ok(performance.now() - began < 5_000);
+    assert.equal(check({ b: 'aaa' }), undefined, 'it goes on judging what can be judged');
+  }
+});
