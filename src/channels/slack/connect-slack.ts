@@ -12,6 +12,7 @@ import { createSocketReceiver } from './create-socket-receiver.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
 import { toFormView } from './form-view.ts';
 import { identify } from './identify.ts';
+import { loadBolt, type BoltParts } from './load-bolt.ts';
 import { openThread } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 import { tellAlone } from './tell-alone.ts';
@@ -42,8 +43,7 @@ export async function connectSlack(
   onEvent: OnEvent,
 ): Promise<SlackConnection> {
   const { log, clock } = options;
-  // Loaded here: it takes a third of a second and 40 MB, which a bot without Slack need not spend.
-  const bolt = await import('@slack/bolt');
+  const bolt = await loadBolt();
   const receiver = createReceiver(bolt, options);
   const app = new bolt.App({
     token: options.botToken,
@@ -105,7 +105,7 @@ export async function connectSlack(
   };
 }
 
-function createReceiver(bolt: typeof Bolt, options: SlackOptions): Bolt.Receiver {
+function createReceiver(bolt: BoltParts, options: SlackOptions): Bolt.Receiver {
   const { log, clock, appToken = '', signingSecret = '', listen } = options;
   return options.mode === 'http'
     ? createHttpReceiver(bolt, {

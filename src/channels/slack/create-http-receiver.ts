@@ -1,9 +1,9 @@
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type * as Bolt from '@slack/bolt';
 import type { Receiver } from '@slack/bolt';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import type { BoltParts } from './load-bolt.ts';
 import { toSlackLogger } from './slack-log.ts';
 
 type HttpOptions = Readonly<{
@@ -18,7 +18,7 @@ type HttpOptions = Readonly<{
  * answers url_verification. Added: requests dated ahead are refused (S1), and an event that was not stored gets a 500,
  * after which Slack delivers it again (Q1).
  */
-export function createHttpReceiver(bolt: typeof Bolt, options: HttpOptions): Receiver {
+export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Receiver {
   const { log, clock, listen } = options;
   const receiver = new bolt.HTTPReceiver({
     signingSecret: options.signingSecret,

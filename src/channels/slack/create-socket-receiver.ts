@@ -3,6 +3,7 @@ import type { App, Receiver } from '@slack/bolt';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { createSocketLine } from './create-socket-line.ts';
+import type { BoltParts } from './load-bolt.ts';
 import { toSlackLogger } from './slack-log.ts';
 
 type SocketOptions = Readonly<{
@@ -16,7 +17,7 @@ type SocketOptions = Readonly<{
  * Socket Mode over two lines. Slack spreads events over the connections of an app and closes each every few hours; while
  * one is replaced the other takes what comes, so that slash calls and presses, which are never redelivered, are not lost.
  */
-export function createSocketReceiver(bolt: typeof Bolt, options: SocketOptions): Receiver {
+export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): Receiver {
   const { log, clock } = options;
   const stopped = new AbortController();
   const state: { app?: App } = {};
