@@ -2,7 +2,7 @@ const day = 24 * 60 * 60_000;
 
 /** How much a store holds and for how long; the same for every store (Q2, Q3, M10). Times in milliseconds. */
 export const bounds = {
-  /** Waiting items of one lane. */
+  /** Waiting items of one lane, beside the one that is being worked on. */
   laneItems: 50,
   /** Messages joined into one item; what comes after them begins an item of its own. */
   joinedMessages: 50,

@@ -83,7 +83,7 @@ test('H3 an edit of what still waits replaces it where it would be admitted as i
   assert.doesNotMatch(seen, /wrods|never mind|too late/);
 });
 
-test('Q3 a lane takes fifty messages, the one being answered among them; who writes one more is told', async (t) => {
+test('Q3 fifty messages wait behind the one that is being answered; who writes one more is told', async (t) => {
   const gate = Promise.withResolvers<void>();
   const answered: string[] = [];
   const set = await startWholeBot(t, {
@@ -97,10 +97,10 @@ test('Q3 a lane takes fifty messages, the one being answered among them; who wri
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('number 0');
   await set.telegram.until('the first request', () => answered.length === 1);
-  for (let n = 1; n <= 50; n++) ann.says(`number ${n}`);
+  for (let n = 1; n <= 51; n++) ann.says(`number ${n}`);
   await ann.dm.nextMessage(/Too many messages.*later/);
   ann.says('/stop');
-  await ann.dm.nextMessage(/leaving out 49 waiting/);
+  await ann.dm.nextMessage(/leaving out 50 waiting/);
   gate.resolve();
   await set.bot.idle();
   assert.equal(ann.dm.sent().filter(({ text }) => text.startsWith('Too many')).length, 1);

@@ -104,6 +104,27 @@ export function inboxContract(storeTest: StoreTest): void {
     assert.equal((await store.inbox.list('waiting')).length, 51);
   });
 
+  storeTest(
+    'Q3 the item that is being worked on is none of the 50 that wait, until it is put off',
+    async (store) => {
+      const accept = (n: number, join?: string) =>
+        store.inbox.accept(said('1', n), {
+          now: 1,
+          ...(join && { join: { key: join, holdMs: 0, glue: '' } }),
+        });
+      for (let n = 1; n <= 50; n++) await accept(n);
+      const taken = await store.inbox.take('telegram:1', 1);
+      assert.equal(taken?.key, 'telegram:1:1');
+      assert.deepEqual(await Promise.all([accept(51), accept(52)]), ['stored', 'lane_full']);
+      assert.equal(await accept(53, 'album'), 'lane_full', 'however it is accepted');
+      await store.inbox.fail('telegram:1:1', 'no', 2);
+      await store.commit({ done: 'telegram:1:1' });
+      assert.equal(await accept(52), 'lane_full');
+      await store.inbox.take('telegram:1', 3);
+      assert.equal(await accept(53, 'album'), 'stored', 'however it is accepted');
+    },
+  );
+
   storeTest('Q3 a failed item holds back its own lane until it is due again', async (store) => {
     for (const chat of ['1', '2'])
       for (const n of [1, 2]) await store.inbox.accept(said(chat, n), { now: 1 });

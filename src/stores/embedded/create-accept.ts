@@ -21,7 +21,7 @@ export function createAccept(connection: Connection): Readonly<{
     `SELECT seq, parts FROM inbox WHERE join_key = ? AND lane = ? AND status = 'waiting' ORDER BY seq DESC LIMIT 1`,
   );
   const count = connection.prepare<Readonly<{ waiting: number }>>(
-    `SELECT COUNT(*) AS waiting FROM inbox WHERE status = 'waiting' AND lane = ?`,
+    `SELECT COUNT(*) AS waiting FROM inbox WHERE status = 'waiting' AND taken_at IS NULL AND lane = ?`,
   );
   const insert = connection.prepare<Readonly<{ seq: number }>>(
     `INSERT INTO inbox (key, lane, parts, status, join_key, due_at, accepted_at)

@@ -175,7 +175,8 @@ async function readJoinable(
 
 async function countWaiting(query: Query, arrivals: readonly Arrival[]): Promise<Map<string, number>> {
   const { rows } = await query<Readonly<{ lane: string; waiting: number }>>(
-    `SELECT lane, count(*) AS waiting FROM skillet.inbox WHERE status = 'waiting' AND lane = ANY($1) GROUP BY lane`,
+    `SELECT lane, count(*) AS waiting FROM skillet.inbox
+     WHERE status = 'waiting' AND taken_at IS NULL AND lane = ANY($1) GROUP BY lane`,
     [arrivals.map(({ message }) => conversationKey(message.conversation))],
   );
   return new Map(rows.map(({ lane, waiting }) => [lane, waiting]));
