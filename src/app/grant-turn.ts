@@ -35,6 +35,7 @@ import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
 import { turnBash } from './turn-bash.ts';
 import { turnFileTools } from './turn-file-tools.ts';
+import { wasBegun } from './was-begun.ts';
 
 type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
 
@@ -129,11 +130,14 @@ export function createGrantTurn(options: {
     const offered = [useSkill, ...following.tools].filter(({ name }) => wanted.has(name));
     // Where the model may use no skill, what is left is for one that the person starts.
     const ofSkills = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
+    // A run that this turn began before has an end of its own, which the turn waits for, though no skill is left (D7).
+    const toEnd = visible.length === 0 && wasBegun(item) ? offered.filter((tool) => tool === useSkill) : [];
     const chat = chatFolder(config.bot.workspace, await moved.original(conversation));
     const files = turnFileTools(chat, sandbox, config.sandbox.diskMb * 1024 * 1024);
     const { workspace } = config.bot;
     const bash = turnBash({ sandbox, workspace, chat, simple: () => contraction.commands !== undefined });
     const others = [
+      ...toEnd,
       ...[bash, ...files, ...options.web()].filter(({ name }) => wanted.has(name)),
       ...(await options.outside.offered(requester, 'main')),
     ];

@@ -19,33 +19,37 @@ const useLookup = {
   stopReason: 'tool_use' as const,
 };
 
-test('D7 a run that was under way when the bot stopped, and may not go on after the restart, is CANCELLED', async (t) => {
-  const began = Promise.withResolvers<void>();
-  const over = Promise.withResolvers<void>();
-  const toml = '[access]\ndm = "open"\n[bot]\nshutdown_seconds = 1\n';
-  const set = await startWholeBot(t, {
-    toml,
-    skills: { lookup },
-    script: (body) => {
-      if (isRun(body)) {
-        began.resolve();
-        return held('cut off', over.promise);
-      }
-      return /tool_result/.test(textOf(body)) ? 'It was ended.' : useLookup;
-    },
+for (const [which, bundled] of [
+  ['', true],
+  [' of the only skill there was', false],
+] as const)
+  test(`D7 a run${which} that was under way when the bot stopped, and may not go on after the restart, is CANCELLED`, async (t) => {
+    const began = Promise.withResolvers<void>();
+    const over = Promise.withResolvers<void>();
+    const toml = `[access]\ndm = "open"\n[bot]\nshutdown_seconds = 1\n[skills]\nbundled = ${bundled}\n`;
+    const set = await startWholeBot(t, {
+      toml,
+      skills: { lookup },
+      script: (body) => {
+        if (isRun(body)) {
+          began.resolve();
+          return held('cut off', over.promise);
+        }
+        return /tool_result/.test(textOf(body)) ? 'It was ended.' : useLookup;
+      },
+    });
+    const ann = set.telegram.person({ name: 'Ann' });
+    ann.says('look x up');
+    await began.promise;
+    const stopping = set.reconfigure(`${toml}[skills.lookup]\nenabled = false\n`);
+    await stopping;
+    const again = await set.restart();
+    over.resolve();
+    assert.equal((await ann.dm.nextMessage()).text, 'It was ended.');
+    await again.bot.idle();
+    assert.match(textOf(set.messages.requests.at(-1)!.body), /CANCELLED[^"]*the run of lookup was ended/);
+    assert.equal(ann.dm.everSent().length, 1);
   });
-  const ann = set.telegram.person({ name: 'Ann' });
-  ann.says('look x up');
-  await began.promise;
-  const stopping = set.reconfigure(`${toml}[skills.lookup]\nenabled = false\n`);
-  await stopping;
-  const again = await set.restart();
-  over.resolve();
-  assert.equal((await ann.dm.nextMessage()).text, 'It was ended.');
-  await again.bot.idle();
-  assert.match(textOf(set.messages.requests.at(-1)!.body), /CANCELLED[^"]*the run of lookup was ended/);
-  assert.equal(ann.dm.everSent().length, 1);
-});
 
 test('H3 an edit of what still waits replaces it where it would be admitted as it is now, a later one is ignored', async (t) => {
   const gate = Promise.withResolvers<void>();
