@@ -23,6 +23,7 @@ import type { ShowWork } from './show-work.ts';
 import { takeDown } from './take-down.ts';
 import { journalOf, type Tasks } from './tasks.ts';
 import { partKey, repliesTo, type Voice } from './voice.ts';
+import { wasBegun } from './was-begun.ts';
 import { conversationKey } from '../core/conversation.ts';
 
 const apology = 'I am sorry, I could not answer that. My operator can see why; please try again later.';
@@ -194,8 +195,8 @@ export function createHandleItem(options: {
 }
 
 /** What was begun is finished, and what a run gave is told, whatever it costs (Q5, U9). */
-function isNew({ message, interruptedAt, tries }: InboxItem): boolean {
-  return message.task === undefined && interruptedAt === undefined && tries === 0;
+function isNew(item: InboxItem): boolean {
+  return item.message.task === undefined && !wasBegun(item);
 }
 
 function requesterOf({ conversation, chatType, external, sender }: Message): Requester {

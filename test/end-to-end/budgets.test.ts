@@ -88,6 +88,28 @@ test('U10 a budget of tokens that is used up ends answers, says when it begins a
   await ann.dm.nextMessage(/Your tokens today: [\d,]+ of 100/);
 });
 
+test('U10 Q7 what a shutdown cut off is finished after it, though it used the budget up', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const set = await startWholeBot(t, {
+    toml: `${open}[limits]\ntokens_per_day = 1\n`,
+    skills,
+    script: (_, index) => {
+      if (index === 0) return { content: [{ type: 'tool_use' as const, name: 'skills_list', input: {} }] };
+      asked.resolve();
+      return { content: [{ type: 'text' as const, text: 'There is dig.' }], wire: { hold: gate.promise } };
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('what is there?');
+  await asked.promise;
+  await set.restart();
+  gate.resolve();
+  assert.equal((await ann.dm.nextMessage()).text, 'There is dig.');
+  ann.says('and else?');
+  await ann.dm.nextMessage(/^Your budget of 1 tokens a day is used up/);
+});
+
 test('U10 money counts by the prices in the config, for everything together too; what a run gave is told anyway', async (t) => {
   const gate = Promise.withResolvers<void>();
   const toml = `${open}[models.priced]\nmodel = "claude-sonnet-5-5"\nprice_in = 1000\nprice_out = 1000\n[agent]\nmodel = "priced"\n`;
