@@ -36,6 +36,19 @@ export function asksContract(storeTest: StoreTest): void {
     assert.equal(await store.asks.find('nothing'), undefined);
   });
 
+  storeTest(
+    'T8 each of many who look at one moment finds what its own conversation waits for',
+    async (store) => {
+      const chats = Array.from({ length: 5 }, (_, n) => ({ channel: 'slack', chat: `C${n}` }));
+      for (const n of [3, 1, 3]) await store.asks.add(ask(`${n}`, { conversation: chats[n] ?? room }));
+      await store.asks.add(ask('3 again', { conversation: chats[3] ?? room }));
+      const found = await Promise.all([...chats, ...chats].map((chat) => store.asks.open(chat)));
+      const ids = found.map((asks) => asks.map(({ id }) => id));
+      const wanted = [[], ['1'], [], ['3', '3 again'], []];
+      assert.deepEqual(ids, [...wanted, ...wanted]);
+    },
+  );
+
   storeTest('T8 the first answer counts, every later one is late', async (store) => {
     await store.asks.add(ask('a'));
     const answer = { by: 'slack:U1', value: 'approve', at: 20 };

@@ -2,12 +2,25 @@ import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { Ask, Asks } from '../asks.ts';
 import { readAsk, type AskRow } from '../stored-ask.ts';
+import { createBatch } from './create-batch.ts';
 import type { Database, Query } from './open-database.ts';
 
 const columns = 'id, kind, requester, state, expires_at, ask';
+/** Conversations looked for in one statement. */
+const most = 200;
 
 /** Asks on PostgreSQL. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
 export function createAsks({ query, transaction }: Database, log: Log): Asks {
+  // Every turn looks whether somebody waits for what it brings.
+  const openIn = createBatch<string, readonly AskRow[]>(async (conversations) => {
+    const { rows } = await query<AskRow & Readonly<{ conversation: string }>>(
+      `SELECT ${columns}, conversation FROM skillet.asks WHERE state = 'open' AND conversation = ANY($1) ORDER BY seq`,
+      [conversations],
+    );
+    const byConversation = Map.groupBy(rows, ({ conversation }) => conversation);
+    return conversations.map((conversation) => byConversation.get(conversation) ?? []);
+  }, most);
+
   async function answer(within: Query, id: string, given: NonNullable<Ask['answer']>) {
     // Two answers at once, in two processes perhaps: the second waits here and is late.
     const { rows } = await within<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1 FOR UPDATE`, [
@@ -32,10 +45,7 @@ export function createAsks({ query, transaction }: Database, log: Log): Asks {
       return readAsk(rows[0], log);
     },
     async open(conversation) {
-      const { rows } = await query<AskRow>(
-        `SELECT ${columns} FROM skillet.asks WHERE state = 'open' AND conversation = $1 ORDER BY seq`,
-        [conversationKey(conversation)],
-      );
+      const rows = await openIn(conversationKey(conversation));
       return rows.flatMap((row) => readAsk(row, log) ?? []);
     },
     async add({ id, kind, requester, expiresAt, ...rest }) {
