@@ -37,6 +37,8 @@ export function createShowWork(options: {
   log: Log;
 }): ShowWork {
   const { channels, outbox, clock, log } = options;
+  // One for all: made for each turn its stack would be what ending costs most.
+  const isOver = new DOMException('the work is over', 'AbortError');
 
   return {
     begin(work) {
@@ -77,7 +79,7 @@ export function createShowWork(options: {
       }
 
       async function finish(): Promise<void> {
-        over.abort();
+        over.abort(isOver);
         await channel?.status(conversation, undefined, placeholder);
         // What was posted the moment the other process ended is found where the platform can look.
         if (resumed) await placeholder.posted().catch(complain);

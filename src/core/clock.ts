@@ -1,5 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
-
 /** Time, handed in so that tests need not wait for it. */
 export type Clock = Readonly<{
   /** Milliseconds since 1970. */
@@ -10,5 +8,22 @@ export type Clock = Readonly<{
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  sleep: (ms, signal) => delay(ms, undefined, { signal, ref: false }),
+  sleep,
 };
+
+/** Most sleeps are called off, two in every turn: `node:timers/promises` makes an error with its stack for each of them. */
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted === true) return reject(signal.reason as Error);
+    const wakeEarly = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', wakeEarly);
+      resolve();
+    }, ms);
+    timer.unref();
+    signal?.addEventListener('abort', wakeEarly, { once: true });
+  });
+}

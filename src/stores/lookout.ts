@@ -67,8 +67,8 @@ export function createLookout(options: {
   }
 
   function wakeAt(at: number): void {
-    // Setting the clock anew at every look would cost more than the look.
-    if (at === alarm.at) return;
+    // Looking too early does no harm; setting the clock anew after every look would cost more than the look.
+    if (alarm.at !== undefined && alarm.at <= at) return;
     alarm.abort.abort();
     const abort = new AbortController();
     alarm = { at, abort };
