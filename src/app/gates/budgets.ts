@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Config } from '../../config/complete-config.ts';
 import type { Clock } from '../../core/clock.ts';
 import { chatIdOf, conversationKey } from '../../core/conversation.ts';
-import { addTokens, noTokens, type Tokens } from '../../core/model.ts';
+import type { Tokens } from '../../core/model.ts';
 import type { Requester } from '../../core/tool.ts';
 import type { Store } from '../../stores/store.ts';
 import type { UsageRow } from '../../stores/usage.ts';
@@ -30,9 +30,13 @@ type Scope = Readonly<{
   /** Whose it is, at the beginning of a sentence. */
   whose: string;
   limits: Limits;
-  counts(row: UsageRow): boolean;
+  /** What of a day counts for it. */
+  sum: SumKey;
   isFor(task: Readonly<{ sender: string; chat: string; skill: string }>): boolean;
 }>;
+
+type SumKey = `sender ${string}` | `room ${string}` | `skill ${string}` | 'all';
+type Sums = ReadonlyMap<SumKey, Spent>;
 
 const hourMs = 3_600_000;
 /** For messages the sums of a day are read so seldom: what an answer uses is known only after it anyway. Runs are judged by the sums as they are. */
@@ -44,14 +48,14 @@ export function createBudgets(options: {
   clock: Clock;
 }): Budgets {
   const { config, store, clock } = options;
-  let read: Readonly<{ day: string; at: number; rows: Promise<readonly UsageRow[]> }> | undefined;
+  let read: Readonly<{ day: string; at: number; sums: Promise<Sums> }> | undefined;
 
-  function rowsToday(mayBeStale: boolean): Promise<readonly UsageRow[]> {
+  function sumsToday(mayBeStale: boolean): Promise<Sums> {
     const now = clock.now();
     const day = dayOf(now);
     if (!mayBeStale || read?.day !== day || now - read.at >= staleMs)
-      read = { day, at: now, rows: store.usage({ day }) };
-    return read.rows;
+      read = { day, at: now, sums: store.usage({ day }).then(sumsOf) };
+    return read.sums;
   }
 
   function scopesOf({ sender, conversation }: Requester, skill?: string): readonly Scope[] {
@@ -63,14 +67,14 @@ export function createBudgets(options: {
         key: `sender ${sender}`,
         whose: 'Your',
         limits: own,
-        counts: (row) => row.sender === sender,
+        sum: `sender ${sender}`,
         isFor: (task) => task.sender === sender,
       },
       {
         key: `chat ${place}`,
         whose: 'This chat’s',
         limits: chat,
-        counts: (row) => row.conversation === room || row.conversation.startsWith(`${room}/`),
+        sum: `room ${room}`,
         isFor: (task) => task.chat === place,
       },
       ...(skill === undefined
@@ -80,11 +84,11 @@ export function createBudgets(options: {
               key: `skill ${skill}`,
               whose: `The skill ${skill}’s`,
               limits: ofSkill,
-              counts: (row: UsageRow) => row.skill === skill,
+              sum: `skill ${skill}` as const,
               isFor: (task: Readonly<{ skill: string }>) => task.skill === skill,
             },
           ]),
-      { key: 'all', whose: 'My', limits: global, counts: () => true, isFor: () => true },
+      { key: 'all', whose: 'My', limits: global, sum: 'all', isFor: () => true },
     ];
   }
 
@@ -92,9 +96,9 @@ export function createBudgets(options: {
   async function spentUp(scopes: readonly Scope[], mayBeStale: boolean): Promise<string | undefined> {
     const limited = scopes.filter(({ limits }) => limits.tokensPerDay > 0 || limits.usdPerDay > 0);
     if (limited.length === 0) return undefined;
-    const rows = await rowsToday(mayBeStale);
-    for (const { whose, limits, counts } of limited) {
-      const { tokens, usd } = sum(rows.filter(counts));
+    const sums = await sumsToday(mayBeStale);
+    for (const { whose, limits, sum } of limited) {
+      const { tokens, usd } = sums.get(sum) ?? nothing;
       const budget =
         limits.tokensPerDay > 0 && tokens >= limits.tokensPerDay
           ? `${limits.tokensPerDay.toLocaleString('en')} tokens`
@@ -138,9 +142,21 @@ export function createBudgets(options: {
     return `${full.whose} limit of ${full.limits.runsPerHour} runs an hour is reached: there is room ${waitText(over.freeAt - clock.now())}.`;
   }
 
-  function sum(rows: readonly UsageRow[]): Spent {
-    const usd = rows.reduce((all, { model, tokens }) => all + (costOf(config(), model, tokens) ?? 0), 0);
-    return { tokens: count(rows.reduce((all, { tokens }) => addTokens(all, tokens), noTokens)), usd };
+  /** One pass for everybody: there may be a row for each person, and a budget to look at for each message. */
+  function sumsOf(rows: readonly UsageRow[]): Sums {
+    const sums = new Map<SumKey, Spent>();
+    for (const row of rows) {
+      const { sender, conversation, skill, model } = row;
+      const tokens = count(row.tokens);
+      const usd = costOf(config(), model, row.tokens) ?? 0;
+      // A thread is of its room; a room's own key holds no "/".
+      const [room = ''] = conversation.split('/', 1);
+      for (const key of [`sender ${sender}`, `room ${room}`, `skill ${skill}`, 'all'] as const) {
+        const before = sums.get(key) ?? nothing;
+        sums.set(key, { tokens: before.tokens + tokens, usd: before.usd + usd });
+      }
+    }
+    return sums;
   }
 
   return {
@@ -155,10 +171,12 @@ export function createBudgets(options: {
       );
     },
     async today(sender) {
-      return sum(await store.usage({ day: dayOf(clock.now()), sender }));
+      return sumsOf(await store.usage({ day: dayOf(clock.now()), sender })).get('all') ?? nothing;
     },
   };
 }
+
+const nothing: Spent = { tokens: 0, usd: 0 };
 
 function count({ input, output, cacheRead, cacheWrite }: Tokens): number {
   return input + output + cacheRead + cacheWrite;
