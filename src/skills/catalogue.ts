@@ -44,6 +44,9 @@ export function renderCatalogue(skills: readonly Listed[], options: CatalogueOpt
   const all = sorted.length;
   const room = options.budgetChars - frame([], 0, options).length;
 
+  // Nearly always everything fits.
+  const full = linesWithin(sorted, room, (skill) => entry(skill, flatten(skill.description), options));
+  if (full.length === all) return { text: frame(full, 0, options), shortened: 0, hidden: 0 };
   const bare = linesWithin(sorted, room, (skill) => entry(skill, '', options));
   if (bare.length < all) {
     // Room for the line that says how many are left.
@@ -70,9 +73,9 @@ export function renderCatalogue(skills: readonly Listed[], options: CatalogueOpt
     return result([...floor.slice(0, kept), ...bare.slice(kept)], all - whole);
   }
   const longest = flat.reduce((most, { length }) => Math.max(most, length), descriptionFloor);
-  let [cap, tooLong] = [descriptionFloor, longest + 1];
-  // Nearly always everything fits: that is tried first.
-  for (let trial = longest; tooLong - cap > 1; trial = Math.floor((cap + tooLong) / 2)) {
+  let [cap, tooLong] = [descriptionFloor, longest];
+  while (tooLong - cap > 1) {
+    const trial = Math.floor((cap + tooLong) / 2);
     if (sizeOf(cutTo(trial)) <= room) cap = trial;
     else tooLong = trial;
   }
@@ -146,6 +149,7 @@ function xmlEntry({ name, description, location }: Parts): string {
 
 /** One line without control or invisible formatting characters: nothing in it can begin an entry (P2). */
 function flatten(text: string): string {
+  if (!/[^\S ]| {2}|\p{C}/u.test(text)) return text.trim();
   return text
     .replace(/[\s\p{Cc}]+/gu, ' ')
     .replace(/(?!\u200d)\p{Cf}/gu, '')
@@ -153,6 +157,7 @@ function flatten(text: string): string {
 }
 
 function escape(text: string): string {
+  if (!/[&<>]/.test(text)) return text;
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
