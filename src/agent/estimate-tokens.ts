@@ -15,7 +15,11 @@ export function estimateTokens(value: unknown): number {
     const { data } = source ?? {};
     return Math.max(leastDocument, typeof data === 'string' ? Math.ceil(data.length / 40) : 0);
   }
-  return Object.entries(value).reduce((sum, [key, each]) => sum + ofText(key) + 1 + estimateTokens(each), 1);
+  let tokens = 1;
+  // Every call of a model is estimated, tools and all: pairs of key and value would be made for each part of it.
+  for (const key of Object.keys(value))
+    tokens += ofText(key) + 1 + estimateTokens((value as Readonly<Record<string, unknown>>)[key]);
+  return tokens;
 }
 
 function ofText(text: string): number {
