@@ -1,6 +1,8 @@
+import { giveMemoryBack, memoryHere } from '../app/health/give-memory-back.ts';
 import { hasChannels, openChannels } from '../app/open-channels.ts';
 import { openBot, type OpenBot } from '../app/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
+import { systemClock } from '../core/clock.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
@@ -25,6 +27,9 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
   });
   redactBy(bot.redact);
   const started = bot.start();
+  const stopping = new AbortController();
+  const memory = memoryHere();
+  if (memory !== undefined) void giveMemoryBack(memory, { clock: systemClock, signal: stopping.signal });
   // A platform that is away keeps the start waiting: a signal ends that, too.
   const early = await Promise.race([started, ended]);
   if (early === undefined) {
@@ -34,6 +39,7 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     started.catch((error: unknown) => log.info({ err: error }, 'the start was given up'));
   }
   log.info({ signal: await ended }, 'stopping');
+  stopping.abort();
   await bot.close();
 }
 

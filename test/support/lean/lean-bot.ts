@@ -42,8 +42,8 @@ export async function makeLeanHome(
   await prepare?.(folder);
   return {
     async start() {
-      // The flag is the one of `npm start`.
-      const bot = startBotProcess({ folder, config, flags: ['--max-semi-space-size=2'] });
+      // The flags are those of `npm start`.
+      const bot = startBotProcess({ folder, config, flags: ['--max-semi-space-size=2', '--expose-gc'] });
       if (!(await bot.ready)) throw new Error(`the bot ended: ${bot.errors().join('\n')}`);
       return bot;
     },
