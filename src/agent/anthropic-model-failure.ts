@@ -1,4 +1,4 @@
-import type Anthropic from '@anthropic-ai/sdk';
+import type { Anthropic } from '@anthropic-ai/sdk/index.js';
 import { ModelError } from '../core/errors.ts';
 import type { Verdict } from './retry.ts';
 
