@@ -12,6 +12,7 @@ import type { Model } from '../core/model.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
+import { bounds } from '../stores/bounds.ts';
 import type { Store } from '../stores/store.ts';
 import type { Question, Questions } from './questions.ts';
 import { runLoop } from './run-loop.ts';
@@ -63,8 +64,8 @@ const stopped = 'Stopped.';
 export function createTurn(options: {
   store: Pick<Store, 'transcripts' | 'commit' | 'overheard'>;
   questions: Pick<Questions, 'open'>;
-  /** Messages of background at most, and how old (M10). */
-  background: () => Readonly<{ messages: number; maxAgeMs: number }>;
+  /** Messages of background at most (M10). */
+  background: () => number;
   clock: Clock;
   log: Log;
 }): Turn {
@@ -145,13 +146,12 @@ export function createTurn(options: {
     entries: readonly Entry[],
     waiting: readonly Question[],
   ): Promise<Entry> {
-    const { messages, maxAgeMs } = background();
     const lastAt = entries.findLast((entry) => entry.kind === 'user')?.at;
-    const since = Math.max(clock.now() - maxAgeMs, lastAt ?? 0);
+    const since = Math.max(clock.now() - bounds.overheardKeptMs, lastAt ?? 0);
     const heard =
       message.chatType === 'private'
         ? []
-        : await store.overheard.recent(conversationKey(message.conversation), messages, since);
+        : await store.overheard.recent(conversationKey(message.conversation), background(), since);
     const today = isoDate(clock.now());
     const known = lastAt !== undefined && isoDate(lastAt) === today;
     const content = userContent(message, { background: heard, waiting, ...(known ? {} : { today }) });

@@ -104,7 +104,7 @@ export function createAgent(options: {
     attendTask: createAttendTask({ store, clock }),
     judgeCalls,
   });
-  const background = () => ({ messages: live().config.agent.backgroundMessages, maxAgeMs: 86_400_000 });
+  const background = () => live().config.agent.backgroundMessages;
   return {
     turn: createTurn({ store, questions, background, clock, log }),
     grant: measureTurnCalls(grant, meter),

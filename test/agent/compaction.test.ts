@@ -63,7 +63,7 @@ async function setUp(options: {
   const turn = createTurn({
     store,
     questions: createQuestions({ store, clock }),
-    background: () => ({ messages: 20, maxAgeMs: 86_400_000 }),
+    background: () => 20,
     clock,
     log,
   });

@@ -80,7 +80,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
   const turn = createTurn({
     store,
     questions: createQuestions({ store, clock }),
-    background: () => ({ messages: 20, maxAgeMs: 86_400_000 }),
+    background: () => 20,
     clock,
     log,
   });
@@ -302,6 +302,25 @@ test('M10 M8 background is given once, and the day is told once a day', async ()
   await clock.advance(86_400_000);
   await ask(makeMessage({ ...group, id: 'm3', text: 'three' }));
   assert.equal(userTexts(main.requests[2]).match(/Today is/g)?.length, 2);
+});
+
+test('M10 background is what was said within 24 hours before the message, and nothing older', async () => {
+  const hour = 3_600_000;
+  const { clock, store, main, ask } = await setUp({ main: ['1'] });
+  const group = { conversation: { channel: 'telegram', chat: '-5' }, chatType: 'group' } as const;
+  const eve = { sender: { id: 'telegram:66', name: 'Eve', kind: 'person' }, addressed: false } as const;
+  const says = (text: string): Promise<void> =>
+    store.overheard.add(makeMessage({ ...group, ...eve, id: text, text }), clock.now());
+  await says('too old by a second');
+  await clock.advance(1_000);
+  await says('just in time');
+  await clock.advance(23 * hour);
+  await says('an hour ago');
+  await clock.advance(hour);
+  await ask(makeMessage({ ...group, text: 'what was that?' }));
+  const seen = userTexts(main.requests[0]);
+  assert.match(seen, /just in time[^]*an hour ago[^]*what was that/);
+  assert.doesNotMatch(seen, /too old/);
 });
 
 test('Q3 an item that is tried again after others were answered is asked anew, not given their answer', async () => {

@@ -115,7 +115,7 @@ export async function openTurnStage(
   const turn = createTurn({
     store,
     questions: createQuestions({ store, clock }),
-    background: () => ({ messages: 0, maxAgeMs: 0 }),
+    background: () => 0,
     clock,
     log,
   });
