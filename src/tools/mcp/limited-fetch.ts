@@ -1,4 +1,5 @@
 import { systemClock } from '../../core/clock.ts';
+import { createCountValues, tooManyValues, valuesLimit } from './count-values.ts';
 import { createFlowMeter } from './flow-meter.ts';
 
 /** Bytes of one answer, or of one event of a stream: more is an error. */
@@ -7,8 +8,8 @@ const answerLimit = 10 * 1024 * 1024;
 const streamCost = 50;
 
 /**
- * `fetch` for one server, whose answers end with an error where a body, or one event of an event stream, is over 10 MB, or
- * where all of them are too much for a minute; `onTooMuch` is told as well.
+ * `fetch` for one server, whose answers end with an error where a body, or one event of an event stream, is over 10 MB or
+ * 100,000 values, or where all of them are too much for a minute; `onTooMuch` is told as well.
  */
 export function limitedFetch(
   onTooMuch: (why: string) => void,
@@ -34,14 +35,20 @@ function limit(
   flow: ReturnType<typeof createFlowMeter>,
   onTooMuch: (why: string) => void,
 ): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  const countValues = createCountValues();
   let size = 0;
+  let values = 0;
   return new TransformStream({
     transform(chunk, controller) {
+      const more = countValues(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1'));
       size += chunk.length;
+      values += more;
       const why =
         size > answerLimit
           ? `it sent more than ${answerLimit} bytes at once`
-          : flow(isStream ? eventsIn(chunk) : 1, chunk.length);
+          : values > valuesLimit
+            ? tooManyValues
+            : flow(isStream ? eventsIn(chunk) : 1, chunk.length, more);
       if (why !== undefined) {
         controller.error(new Error(why));
         onTooMuch(why);
@@ -49,7 +56,9 @@ function limit(
       }
       controller.enqueue(chunk);
       // An empty line ends an event; a line end at the end of a chunk is near enough.
-      if (isStream && chunk.at(-1) === 10) size = 0;
+      if (!isStream || chunk.at(-1) !== 10) return;
+      size = 0;
+      values = 0;
     },
   });
 }

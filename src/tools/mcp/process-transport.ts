@@ -4,6 +4,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { systemClock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { waitWithin } from '../../core/wait-within.ts';
+import { createCountValues, tooManyValues, valuesLimit } from './count-values.ts';
 import type { EndWithUs } from './end-with-us.ts';
 import { createFlowMeter } from './flow-meter.ts';
 import { splitLines } from './split-lines.ts';
@@ -62,9 +63,10 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
 
   function take(chunk: Buffer): void {
     for (const line of linesOf(chunk)) {
-      const tooMuch = over ? undefined : flow(1, line.length);
-      if (tooMuch !== undefined) endFor(tooMuch);
       if (over) return;
+      const values = createCountValues()(line);
+      const tooMuch = values > valuesLimit ? tooManyValues : flow(1, line.length, values);
+      if (tooMuch !== undefined) return endFor(tooMuch);
       try {
         transport.onmessage?.(deserializeMessage(line));
       } catch (error) {

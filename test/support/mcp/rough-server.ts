@@ -3,7 +3,8 @@ import type { Writable } from 'node:stream';
 
 /**
  * A process that greets, lists `echo` and then does what its argument says, by hand and not by the book: `node rough-server.ts HOW`.
- * `babble`, `notify` and `complain` flood without an end from the first call on, `hang` answers nothing from then on, `words`
+ * `babble`, `notify` and `complain` flood without an end from the first call on, `rich` answers with more values than are taken, `richer`
+ * sends as many as it may again and again, `hang` answers nothing from then on, `words`
  * answers a call with no object, `list` sends a list that is none, `last-words` complains at length and ends.
  */
 const how = process.argv[2] ?? '';
@@ -28,6 +29,12 @@ function called(id: unknown): void {
       );
     case 'complain':
       return flood(process.stderr, `${'no room left on the shelf '.repeat(40_000)}\n`);
+    case 'rich':
+      return say({ id, result: { structuredContent: { list: Array<number>(200_000).fill(0) } } });
+    case 'richer':
+      for (let n = 0; n < 20; n++)
+        say({ method: 'notifications/message', params: { list: Array<number>(99_000).fill(0) } });
+      return;
     case 'hang':
       hangs = true;
       return;

@@ -32,6 +32,8 @@ for (const [how, much] of [
   ['babble', /it sent more than 6000 messages within a minute/],
   ['notify', /it sent more than 6000 messages within a minute/],
   ['complain', /it sent more than \d+ bytes within a minute/],
+  ['rich', /it sent more than 100000 values at once/],
+  ['richer', /it sent more than 1000000 values within a minute/],
 ] as const)
   test(`X7 a server that floods (${how}) is ended, and the reason is told`, async (t) => {
     const { said, call, why } = await rough(t, roughServer(how));
@@ -154,6 +156,14 @@ for (const [what, answer, why] of [
     'JSON that is no message',
     (response) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"hello":1}'),
     /invalid/i,
+  ],
+  [
+    'more values than are taken',
+    (response) =>
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(`{"result":{"list":[${'0,'.repeat(200_000)}0]}}`),
+    /it sent more than 100000 values at once/,
   ],
   [
     'what is no JSON',
