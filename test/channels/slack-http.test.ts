@@ -7,7 +7,7 @@ const secret = 'test-signing-secret';
 
 async function listening(t: TestContext, onEvent?: () => Promise<void>) {
   const connected = await connectSlackChannel(t, {
-    server: { ackTimeoutMs: 2000, retryDelaysMs: [0, 0] },
+    server: { retryDelaysMs: [0, 0] },
     channel: { mode: 'http' },
     ...(onEvent === undefined ? {} : { onEvent }),
   });

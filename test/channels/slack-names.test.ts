@@ -5,11 +5,12 @@ import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock, type Clock } from '../../src/core/clock.ts';
 import { decideMessage } from '../../src/core/decide-message.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { createWatch } from '../support/slack-server/watch.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -49,15 +50,28 @@ test('H4 where Slack refuses, limits or hides a name, the id stands and the mess
   assert.equal((await message(({ text }) => text === 'limited')).sender.name, ben.id);
 });
 
-test('Q1 messages that queue behind each other wait for their names together: all are acknowledged within a second', async (t) => {
+test('Q1 messages that queue behind each other wait for their names together, half a second in all', async (t) => {
   const never = Promise.withResolvers<void>();
-  const { slack, events } = await connectSlackChannel(t, { server: { ackTimeoutMs: 1000 } });
+  const waiting = createWatch<number>();
+  const over = Promise.withResolvers<void>();
+  const clock: Clock = {
+    now: systemClock.now,
+    sleep(ms, signal) {
+      if (ms !== 500) return systemClock.sleep(ms, signal);
+      waiting.add(ms);
+      return over.promise;
+    },
+  };
+  const { slack, events } = await connectSlackChannel(t, { channel: { clock } });
   t.after(() => never.resolve());
   slack.faults.always('users.info', { kind: 'hold', until: never.promise });
   const people = Array.from({ length: 6 }, (_, index) => slack.workspace.addUser(`person ${index}`));
   const room = slack.workspace.addRoom('mpim', { members: people.map(({ id }) => id) });
   const root = slack.people.post(people[0] ?? assert.fail(), room, 'root');
   const said = people.map((user, index) => slack.people.post(user, room, `${index}`, { thread: root.ts }));
+  // Were they asked for one by one, the second would never be waited for.
+  await waiting.untilCount(people.length);
+  over.resolve();
   for (const { delivered } of [root, ...said]) {
     const attempts = (await delivered).flatMap((one) => one.attempts.map(({ ok }) => ok));
     assert.deepEqual(attempts, [true]);

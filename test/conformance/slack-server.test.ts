@@ -313,6 +313,8 @@ test(
     const anna = slack.workspace.addUser('anna');
     const said = slack.people.dm(anna, 'hello');
     const event = await arrived(2);
+    // That one is late; the next is waited for.
+    slack.knobs.ackTimeoutMs = 60_000;
     socket.send(JSON.stringify({ envelope_id: 'another', payload: {} }));
     const retried = await arrived(3);
     assert.deepEqual(
@@ -327,6 +329,7 @@ test(
     );
     assert.equal(slack.socket.faults.all().length, 1);
 
+    slack.knobs.ackTimeoutMs = 200;
     const slash = slack.people.slash(anna, slack.workspace.dmWith(anna.id), 'dice');
     const command = await arrived(4);
     assert.deepEqual(await slash, { ok: false, reason: 'timeout' });

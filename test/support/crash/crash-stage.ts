@@ -55,7 +55,10 @@ export async function openCrashStage(options: CrashStageOptions = {}): Promise<C
   const model = crashModel(options.modelDelayMs === undefined ? {} : { delayMs: options.modelDelayMs });
   const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 3_600_000 });
   // Slack gives up after three retries; here it goes on, so that every message arrives however long nobody takes it.
-  const slack = await startSlackServer({ retryDelaysMs: Array.from({ length: 400 }, () => 150) });
+  const slack = await startSlackServer({
+    ackTimeoutMs: 3_000,
+    retryDelaysMs: Array.from({ length: 20_000 }, () => 150),
+  });
   const messages = await startMessagesServer({ script: options.script ?? model.script });
   const skill = path.join(folder, 'workspace', 'skills', 'ledger', 'scripts');
   await mkdir(skill, { recursive: true });

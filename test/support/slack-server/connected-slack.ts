@@ -3,7 +3,7 @@ import type { ChannelEvent, Channel, OnEvent, Press } from '../../../src/core/ch
 import type { Message } from '../../../src/core/message.ts';
 import { createSlack } from '../../../src/channels/slack/create-slack.ts';
 import type { SlackOptions } from '../../../src/channels/slack/slack-options.ts';
-import { systemClock } from '../../../src/core/clock.ts';
+import { systemClock, type Clock } from '../../../src/core/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
 import { startSlackServer, type SlackServer, type SlackServerOptions } from './start-slack-server.ts';
 import { createWatch, type Watch } from './watch.ts';
@@ -21,6 +21,12 @@ export type ConnectedSlack = Readonly<{
   press(): Promise<Press>;
 }>;
 
+/** Names are waited for: the half second after which the bot does without is a minute here, for a machine may have much else to do. */
+const patient: Clock = {
+  now: systemClock.now,
+  sleep: (ms, signal) => systemClock.sleep(ms === 500 ? 60_000 : ms, signal),
+};
+
 type Options = Readonly<{
   server?: SlackServerOptions;
   channel?: Partial<SlackOptions>;
@@ -34,7 +40,6 @@ export function watchLog(): { log: Log; lines: Watch<LogLine> } {
   return { log: { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }, lines };
 }
 
-/** `t`: the test whose end closes it, or whoever else calls what is given to `after`. */
 /** What a channel at this server needs, by sockets; its log goes nowhere. */
 export function slackOptions(slack: SlackServer): SlackOptions {
   return {
@@ -48,10 +53,11 @@ export function slackOptions(slack: SlackServer): SlackOptions {
     isAtWork: async () => false,
     paced: false,
     log: watchLog().log,
-    clock: systemClock,
+    clock: patient,
   };
 }
 
+/** `t`: the test whose end closes it, or whoever else calls what is given to `after`. */
 export async function connectSlackChannel(
   t: Readonly<{ after(end: () => Promise<void>): void }> | TestContext,
   options: Options = {},

@@ -36,8 +36,15 @@ export type DeliveryKnobs = {
   duplicates: number;
   /** Milliseconds before each retry. */
   retryDelaysMs: readonly number[];
+  /**
+   * Milliseconds the app has to acknowledge what is sent from now on. Slack's are 3,000; a minute by default, for a machine
+   * may have much else to do, and what is late comes again.
+   */
+  ackTimeoutMs: number;
   /** While set, events pile up; `release` sends them, in the order that `reorder` gives. */
   held: boolean;
+  /** Events under way at one time; what comes in between waits for its turn. */
+  atOnce: number;
 };
 
 export type Delivery = Readonly<{
@@ -76,6 +83,19 @@ export function createDelivery(workspace: Workspace, knobs: DeliveryKnobs, trans
     return result;
   };
 
+  const turns: (() => void)[] = [];
+  let underWay = 0;
+  const inTurn = async (payload: Json): Promise<Delivered> => {
+    if (underWay >= knobs.atOnce) await new Promise<void>((go) => void turns.push(go));
+    underWay += 1;
+    try {
+      return await deliver(payload);
+    } finally {
+      underWay -= 1;
+      turns.shift()?.();
+    }
+  };
+
   const track = <Result>(work: Promise<Result>): Promise<Result> => {
     const tracked: Promise<unknown> = work.finally(() => running.delete(tracked));
     running.add(tracked);
@@ -90,7 +110,7 @@ export function createDelivery(workspace: Workspace, knobs: DeliveryKnobs, trans
       const work = events.map(async (event, index) => {
         await admit(event);
         if (index > 0 && knobs.twins !== 'together') await later(knobs.twinGapMs * index);
-        return deliver(wrapEvent(workspace, event.room, event.event));
+        return inTurn(wrapEvent(workspace, event.room, event.event));
       });
       return track(Promise.all(work));
     },

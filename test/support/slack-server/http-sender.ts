@@ -12,8 +12,12 @@ export function signatureHeaders(
   return { 'x-slack-request-timestamp': String(timestamp), 'x-slack-signature': `v0=${signature}` };
 }
 
-/** Events as JSON, slash calls as a form, presses as JSON in a form: each signed, three seconds for an answer. */
-export function createHttpSender(url: () => string, secret: string, timeoutMs: number): Transport {
+/** Events as JSON, slash calls as a form, presses as JSON in a form: each signed, and an answer awaited for so long. */
+export function createHttpSender(
+  url: () => string,
+  secret: string,
+  knobs: Readonly<{ ackTimeoutMs: number }>,
+): Transport {
   return async (kind, payload, retry) => {
     const { type, body } = encode(kind, payload);
     const headers = {
@@ -25,7 +29,7 @@ export function createHttpSender(url: () => string, secret: string, timeoutMs: n
         : { 'x-slack-retry-num': String(retry.num), 'x-slack-retry-reason': retry.reason }),
     };
     try {
-      const signal = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.timeout(knobs.ackTimeoutMs);
       const response = await fetch(url(), { method: 'POST', headers, body, redirect: 'manual', signal });
       return await toAttempt(response);
     } catch (error) {

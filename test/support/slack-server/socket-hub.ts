@@ -34,7 +34,11 @@ type Connection = {
   told: boolean;
 };
 
-export function createSocketHub(server: Server, workspace: Workspace, ackTimeoutMs: number): SocketHub {
+export function createSocketHub(
+  server: Server,
+  workspace: Workspace,
+  knobs: Readonly<{ ackTimeoutMs: number }>,
+): SocketHub {
   const tickets = new Set<string>();
   const connections: Connection[] = [];
   const state = { turn: 0, numbers: 0 };
@@ -105,7 +109,7 @@ export function createSocketHub(server: Server, workspace: Workspace, ackTimeout
       const timer = setTimeout(() => {
         connection.pending.delete(envelope_id);
         resolve({ ok: false, reason: 'timeout' });
-      }, ackTimeoutMs);
+      }, knobs.ackTimeoutMs);
       connection.pending.set(envelope_id, (attempt) => {
         clearTimeout(timer);
         resolve(attempt);

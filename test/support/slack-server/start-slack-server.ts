@@ -20,8 +20,6 @@ export type BotMessage = Readonly<{ kind: 'posted' | 'updated' | 'deleted'; mess
 
 export type SlackServerOptions = Partial<
   DeliveryKnobs & {
-    /** Milliseconds the app has to acknowledge; Slack's are 3,000. */
-    ackTimeoutMs: number;
     /** Keep the rate tiers, one message a second a channel among them. */
     strictRates: boolean;
     /** Messages that a channel takes at once when rates are strict. */
@@ -64,7 +62,7 @@ export type SlackServer = Readonly<{
   socket: SocketHub;
   /** Posts events to this address from now on, instead of the sockets. */
   deliverTo(url: string): void;
-  /** A message of the bot, past or to come. */
+  /** A message of the bot, past or to come, as it was posted or as it was changed: an answer may take the place of a line. */
   posted(matches?: (message: StoredMessage) => boolean): Promise<StoredMessage>;
   /** Everything the bot did to its messages. */
   changes: Watch<BotMessage>;
@@ -90,7 +88,7 @@ export type SlackServer = Readonly<{
 }>;
 
 export async function startSlackServer(options: SlackServerOptions = {}): Promise<SlackServer> {
-  const { ackTimeoutMs = 3000, strictRates = false, burst = 1, now = Date.now } = options;
+  const { strictRates = false, burst = 1, now = Date.now } = options;
   const workspace = createWorkspace('T0HOME');
   const tokens = { bot: 'xoxb-test-bot-token', app: 'xapp-test-app-token' };
   const signingSecret = 'test-signing-secret';
@@ -99,7 +97,9 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     twinGapMs: options.twinGapMs ?? 0,
     duplicates: options.duplicates ?? 0,
     retryDelaysMs: options.retryDelaysMs ?? [0, 200, 1000],
+    ackTimeoutMs: options.ackTimeoutMs ?? 60_000,
     held: options.held ?? false,
+    atOnce: options.atOnce ?? Infinity,
   };
   const faults = createFaults();
   const changes = createWatch<BotMessage>();
@@ -114,8 +114,8 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
   });
   // A test at work for seconds would lose its connections between two calls.
   server.keepAliveTimeout = 0;
-  const socket = createSocketHub(server, workspace, ackTimeoutMs);
-  const http = createHttpSender(() => state.http ?? '', signingSecret, ackTimeoutMs);
+  const socket = createSocketHub(server, workspace, knobs);
+  const http = createHttpSender(() => state.http ?? '', signingSecret, knobs);
   const delivery = createDelivery(workspace, knobs, (...sent) =>
     state.http === undefined ? socket.transport(...sent) : http(...sent),
   );
@@ -178,7 +178,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     },
     async posted(matches = () => true) {
       const { message } = await changes.until(
-        (change) => change.kind === 'posted' && matches(change.message),
+        (change) => change.kind !== 'deleted' && matches(change.message),
       );
       return message;
     },
