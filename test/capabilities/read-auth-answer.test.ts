@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { readAuthAnswer } from '../../src/capabilities/read-auth-answer.ts';
+import { processorMs } from '../support/machine-time.ts';
 
 const url = 'https://localhost/callback?code=4/0AX-abc_9&state=xyz';
 const found = { kind: 'code', code: '4/0AX-abc_9', url, state: 'xyz' };
@@ -72,14 +73,13 @@ test('S6 any text is read without a fault, and in no time', () => {
       },
     ),
   );
-  const began = performance.now();
-  for (const text of [
+  const hostile = [
     `https://${'a'.repeat(2_000)}?${'code=&'.repeat(300)}`,
     ' \n'.repeat(20_000),
     `${'a'.repeat(4_000)} `.repeat(10),
     'code '.repeat(8_000),
     'a://b?code=c '.repeat(3_000),
-  ])
-    readAuthAnswer(`x${text}x`);
-  assert.ok(performance.now() - began < 1_000);
+  ];
+  const took = processorMs(() => hostile.forEach((text) => readAuthAnswer(`x${text}x`)));
+  assert.ok(took < 5_000, `${took} ms`);
 });

@@ -3,15 +3,28 @@ import { test } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
 import { createSlack } from '../../src/channels/slack/create-slack.ts';
 import { connectSlackChannel, slackOptions } from '../support/slack-server/connected-slack.ts';
+import { withinMachineTime } from '../support/machine-time.ts';
 import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
 
-test('Q1 an event is acknowledged only after it was stored', async (t) => {
+/** Stores when it is told to; `taken` resolves when there is something to store. */
+function storing() {
+  const taken = Promise.withResolvers<void>();
   const stored = Promise.withResolvers<void>();
-  const { slack } = await connectSlackChannel(t, { onEvent: () => stored.promise });
+  const onEvent = (): Promise<void> => {
+    taken.resolve();
+    return stored.promise;
+  };
+  return { onEvent, taken: taken.promise, stored };
+}
+
+test('Q1 an event is acknowledged only after it was stored', async (t) => {
+  const { onEvent, taken, stored } = storing();
+  const { slack } = await connectSlackChannel(t, { onEvent });
   const said = slack.people.dm(slack.workspace.addUser('anna'), 'hello');
+  await taken;
   const before = await Promise.race([
     said.delivered.then(() => 'acknowledged'),
-    // The event is certainly with the bot once it asked for nothing more and a whole round trip has passed.
+    // An acknowledgement would be there once a whole round trip has passed.
     fetch(`${slack.url}auth.test`, { method: 'POST' }).then(() => 'waiting'),
   ]);
   assert.equal(before, 'waiting');
@@ -28,6 +41,8 @@ test('Q1 an event that could not be stored is not acknowledged and comes again',
     server: { ackTimeoutMs: 100, retryDelaysMs: [0, 0] },
     onEvent: async () => {
       tries.count += 1;
+      // The third is waited for, however long it takes.
+      if (tries.count === 2) slack.knobs.ackTimeoutMs = 60_000;
       if (tries.count < 3) throw new Error('disk full');
     },
   });
@@ -48,16 +63,18 @@ test('Q2 however often Slack delivers an event, its message id is the same', asy
   assert.equal(new Set(ids).size, 1);
 });
 
+/** The SDK itself waits five seconds before it connects again. */
+const sdkWaitMs = 4_000;
+
 test('H4 routine disconnects of any number neither lose nor double an event, and nobody waits for the reconnect', async (t) => {
   const { slack, events } = await connectSlackChannel(t);
   const anna = slack.workspace.addUser('anna');
   await slack.socket.greeted.untilCount(2);
   for (let round = 1; round <= 4; round++) {
-    const told = performance.now();
     slack.socket.disconnect(round % 2 === 0 ? 'warning' : 'refresh_requested');
-    const press = await slack.people.slash(anna, slack.workspace.dmWith(anna.id), `round ${round}`);
-    assert.equal(press.ok, true, 'a slash call, which is never redelivered, was lost');
-    assert.ok(performance.now() - told < 1500);
+    const press = slack.people.slash(anna, slack.workspace.dmWith(anna.id), `round ${round}`);
+    const { ok } = await withinMachineTime('an acknowledgement', sdkWaitMs, press);
+    assert.equal(ok, true, 'a slash call, which is never redelivered, was lost');
     await slack.socket.greeted.untilCount(2 + round);
     await slack.people.dm(anna, `after ${round}`).delivered;
   }
@@ -68,14 +85,8 @@ test('H4 routine disconnects of any number neither lose nor double an event, and
 });
 
 test('H4 what is being stored when Slack asks for a refresh is still acknowledged', async (t) => {
-  const stored = Promise.withResolvers<void>();
-  const taken = Promise.withResolvers<void>();
-  const { slack } = await connectSlackChannel(t, {
-    onEvent: () => {
-      taken.resolve();
-      return stored.promise;
-    },
-  });
+  const { onEvent, taken, stored } = storing();
+  const { slack } = await connectSlackChannel(t, { onEvent });
   const anna = slack.workspace.addUser('anna');
   await slack.socket.greeted.untilCount(2);
   const asked = Promise.withResolvers<void>();
@@ -88,7 +99,7 @@ test('H4 what is being stored when Slack asks for a refresh is still acknowledge
   } as const;
   slack.faults.always('apps.connections.open', hold);
   const answer = slack.people.slash(anna, slack.workspace.dmWith(anna.id), 'dice');
-  await taken.promise;
+  await taken;
   slack.socket.disconnect('refresh_requested', 'all');
   // A replacement is asked for: the goodbye was read.
   await asked.promise;
@@ -98,14 +109,12 @@ test('H4 what is being stored when Slack asks for a refresh is still acknowledge
 
 test('H4 when every connection goes at once, events wait for the next one, which comes at once', async (t) => {
   const { slack, message } = await connectSlackChannel(t, {
-    server: { retryDelaysMs: [0, 50, 100, 200, 400, 800] },
+    server: { retryDelaysMs: Array.from({ length: 1_000 }, () => 50) },
   });
   await slack.socket.greeted.untilCount(2);
   slack.socket.cut('all');
-  const cutAt = performance.now();
   const said = slack.people.dm(slack.workspace.addUser('anna'), 'hello');
-  await message();
-  assert.ok(performance.now() - cutAt < 2500);
+  await withinMachineTime('a connection', sdkWaitMs, message());
   assert.equal((await said.delivered)[0]?.acked, true);
 });
 
@@ -138,18 +147,15 @@ test('H4 tokens that cannot work stop the start with what to do', async (t) => {
 });
 
 test('H1 stop waits for what was taken and then takes nothing more', async (t) => {
-  const stored = Promise.withResolvers<void>();
-  const { slack, channel, events } = await connectSlackChannel(t, {
-    server: { retryDelaysMs: [] },
-    onEvent: () => stored.promise,
-  });
+  const { onEvent, taken, stored } = storing();
+  const { slack, channel, events } = await connectSlackChannel(t, { server: { retryDelaysMs: [] }, onEvent });
   const anna = slack.workspace.addUser('anna');
-  const taken = slack.people.dm(anna, 'taken');
-  await fetch(`${slack.url}auth.test`, { method: 'POST' });
+  const said = slack.people.dm(anna, 'taken');
+  await taken;
   const stopped = channel.stop();
   stored.resolve();
   await stopped;
-  assert.equal((await taken.delivered)[0]?.acked, true);
+  assert.equal((await said.delivered)[0]?.acked, true);
   await slack.socket.ended.untilCount(2);
   assert.equal((await slack.people.dm(anna, 'late').delivered)[0]?.acked, false);
   assert.equal(events.all().length, 1);

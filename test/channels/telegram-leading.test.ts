@@ -19,7 +19,7 @@ type Process = Readonly<{ channel: Channel; texts: string[] }>;
 /** Processes of one bot that take turns by a queue. */
 async function setUp(t: TestContext, queue: LeadQueue = createLeadQueue()) {
   const server = await startTelegramServer({ privacy: false });
-  const waiting = createWaiting(10_000);
+  const waiting = createWaiting(60_000);
   const channels: Channel[] = [];
   t.after(async () => {
     await Promise.all(channels.map((channel) => channel.stop()));

@@ -8,9 +8,10 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import type { ParsedConfig } from '../../src/config/parse-config.ts';
 import { watchConfig } from '../../src/config/watch-config.ts';
 import { systemClock, type Clock } from '../../src/core/clock.ts';
+import { withinMachineTime } from '../support/machine-time.ts';
 
 /** An edit that is never told would leave a test waiting: then it fails. */
-const within = { timeout: 20_000 };
+const within = { timeout: 100_000 };
 const named = (name: string): string => `[bot]\nname = "${name}"\n`;
 
 async function watched(t: TestContext, options: { clock?: Clock; link?: boolean; edit?: string } = {}) {
@@ -61,10 +62,8 @@ test('G3 a saved edit is in force within a second', within, async (t) => {
   // The first may be seen by the look at the start; the others are not.
   for (const name of ['second', 'third', 'fourth']) {
     const told = next();
-    const saved = performance.now();
     await writeFile(file, named(name));
-    assert.equal(nameOf(await told), name);
-    assert.ok(performance.now() - saved < 1000);
+    assert.equal(nameOf(await withinMachineTime('an edit', 1_000, told)), name);
     assert.equal(watch.current().bot.name, name);
   }
 });

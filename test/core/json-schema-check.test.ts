@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { jsonSchemaCheck } from '../../src/core/json-schema-check.ts';
+import { processorMs } from '../support/machine-time.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -74,9 +75,8 @@ test('X7 without patterns a text of any form fits, wherever the pattern stands',
     propertyNames: { pattern: never },
     additionalProperties: false,
   });
-  const began = performance.now();
-  assert.equal(check({ a: hostile, [hostile]: hostile }), undefined);
-  assert.ok(performance.now() - began < 1_000);
+  const took = processorMs(() => assert.equal(check({ a: hostile, [hostile]: hostile }), undefined));
+  assert.ok(took < 5_000, `${took} ms`);
   assert.notEqual(check({ a: 'a'.repeat(41) }), undefined);
   assert.notEqual(check({ pattern: 'x' }), undefined, 'a property may be called so');
 });

@@ -5,6 +5,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import type { Store } from '../../src/stores/store.ts';
 import { makeMessage } from '../support/make-message.ts';
+import { withinMachineTime } from '../support/machine-time.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
@@ -29,6 +30,16 @@ async function pair(context: TestContext, url: string): Promise<readonly [Store,
   const stores = [await openStore(url), await openStore(url)] as const;
   context.after(() => Promise.all(stores.map((store) => store.close())));
   return stores;
+}
+
+/** Resolves when what `here` says reaches `there`: a store that was just opened may not be connected to the others yet. */
+async function connected(here: Store, there: Store): Promise<void> {
+  const heard = Promise.withResolvers<void>();
+  const off = there.signals.on('answer', () => heard.resolve());
+  const knock = setInterval(() => void here.signals.send('answer', ''), 50);
+  await heard.promise;
+  clearInterval(knock);
+  off();
 }
 
 /** What a taker does with an item, until it is done. */
@@ -145,11 +156,10 @@ function lanes({ database, run }: PostgresServer): void {
       },
     });
     await serving.idle();
-    const since = performance.now();
+    await connected(here, there);
     await here.commit({ outbox: [{ key: 'a#0', conversation, part: { markdown: 'x' } }] });
-    await sent.promise;
-    const took = performance.now() - since;
-    assert.ok(took < 3_000, `the other store was not told: ${took} ms`);
+    // Where it was not told, the other store looks every five seconds.
+    await withinMachineTime('telling the other store', 3_000, sent.promise);
     await serving.stop();
   });
 
@@ -265,12 +275,7 @@ function together({ database, run }: PostgresServer): void {
       });
       store.signals.on('reload', () => heard.push('reload'));
     }
-    const ready = Promise.withResolvers<void>();
-    there.signals.on('answer', () => ready.resolve());
-    // A store that was just opened may not be connected to the others yet.
-    const knock = setInterval(() => void here.signals.send('answer', ''), 50);
-    await ready.promise;
-    clearInterval(knock);
+    await connected(here, there);
     await here.signals.send('stop', `'"${'ä'.repeat(3_400)}`);
     await here.signals.send('stop', 'last');
     await Promise.all([last.here.promise, last.there.promise]);
@@ -314,23 +319,22 @@ function together({ database, run }: PostgresServer): void {
 
   test('H8 uses that are counted in two stores share one limit', async (context) => {
     const [here, there] = await pair(context, await database());
-    const burst = { key: 'telegram:chat:1', count: 3, ms: 10_000 };
+    // Windows so long that what these lines take is nothing.
+    const minute = 60_000;
+    const burst = { key: 'telegram:chat:1', count: 3, ms: 10 * minute };
     const waits: number[] = [];
     for (const store of [here, there, here, there, here]) waits.push(await store.reserve([burst]));
     assert.deepEqual(waits.slice(0, 3), [0, 0, 0]);
     const [fourth = 0, fifth = 0] = waits.slice(3);
-    assert.ok(fourth > 9_000 && fourth <= 10_000, `the fourth waits ${fourth} ms`);
-    assert.ok(fifth > 19_000 && fifth <= 20_000, `the fifth waits ${fifth} ms`);
-    const other = { key: 'telegram', count: 30, ms: 1_000 };
+    assert.ok(fourth > 9 * minute && fourth <= 10 * minute, `the fourth waits ${fourth} ms`);
+    assert.ok(fifth > 19 * minute && fifth <= 20 * minute, `the fifth waits ${fifth} ms`);
+    const other = { key: 'telegram', count: 30, ms: minute };
     assert.equal(await there.reserve([other]), 0);
-    assert.ok(
-      (await there.reserve([other, burst])) > 29_000 - 1_000,
-      'the strictest of several limits counts',
-    );
+    assert.ok((await there.reserve([other, burst])) > 28 * minute, 'the strictest of several limits counts');
     assert.equal(await here.reserve([]), 0);
     const many = await Promise.all(
       Array.from({ length: 40 }, (_, n) =>
-        (n % 2 ? here : there).reserve([{ key: 'p', count: 1, ms: 1_000 }, other]),
+        (n % 2 ? here : there).reserve([{ key: 'p', count: 1, ms: minute }, other]),
       ),
     );
     assert.equal(many.filter((wait) => wait === 0).length, 1, 'uses at one instant are all counted');

