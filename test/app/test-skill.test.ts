@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { readTape, writeTape } from '../../src/app/skill-tests/model-tape.ts';
@@ -12,6 +11,7 @@ import { createRedactor } from '../../src/core/redact.ts';
 import { marker } from '../../src/skills/written-skills.ts';
 import { makeRoot, put, silent, skillText } from '../skills/make-root.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import { ownTemporary } from '../support/own-temporary.ts';
 import { call, isRun, lastOf } from '../support/skill-writing-model.ts';
 
 const key = 'test-key-0123456789';
@@ -47,7 +47,7 @@ test('L3 L8 the example of docs/skill-authors.md passes as it is written there, 
     'celsius/scripts/celsius.sh',
     'celsius/tests/basic.toml',
   ]);
-  const before = readdirSync(tmpdir()).filter((name) => name.startsWith('skillet-test-')).length;
+  const temporary = ownTemporary(t);
   const { run, home } = setUp(t, files);
   assert.deepEqual(verdicts(await run('celsius')), [
     ['degrees are converted by the script', []],
@@ -55,8 +55,8 @@ test('L3 L8 the example of docs/skill-authors.md passes as it is written there, 
     ['case 3', []],
   ]);
   assert.ok(!existsSync(path.join(home, 'data')), 'no store, no folder of its own');
-  const after = readdirSync(tmpdir()).filter((name) => name.startsWith('skillet-test-')).length;
-  assert.ok(after <= before, 'and nothing is left behind');
+  const left = readdirSync(temporary).filter((name) => name.startsWith('skillet-test-'));
+  assert.deepEqual(left, [], 'and nothing is left behind');
 });
 
 test('L3 the bundled skills with tests pass them with the offline model', async (t) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { after, before, test } from 'node:test';
 import type { CapAnswer, Sandbox, SandboxLimits, ServeCap } from '../../src/sandbox/sandbox.ts';
+import { ownTemporary } from './own-temporary.ts';
 import { contractLimits, exited, makeGround, requestOf, type Ground } from './sandbox-contract.ts';
 
 /** How `skillet-cap` is for commands, whatever a sandbox is made of (C4). */
@@ -61,8 +61,9 @@ export function testSandboxCap(
   test(
     `C4 ${name}: a command that is not handed it has none, and leaves nothing behind`,
     { skip },
-    async () => {
-      const left = async () => (await readdir(tmpdir())).filter((each) => each.startsWith('skillet-cap-'));
+    async (t) => {
+      const temporary = ownTemporary(t);
+      const left = async () => (await readdir(temporary)).filter((each) => each.startsWith('skillet-cap-'));
       const before = await left();
       assert.equal(exited(await run('skillet-cap list', async () => answer('x'))).stdout, 'x');
       assert.deepEqual(await left(), before);
@@ -77,11 +78,11 @@ export function testSandboxCap(
     async () => {
       const slow: ServeCap = async (_words, _input, signal) => {
         // Longer than the command has in all.
-        await new Promise((resolve) => setTimeout(resolve, 3_200));
+        await new Promise((resolve) => setTimeout(resolve, 6_000));
         signal.throwIfAborted();
         return answer('at last\n');
       };
-      const { stdout } = exited(await run('skillet-cap list', slow, { timeoutMs: 2_000 }));
+      const { stdout } = exited(await run('skillet-cap list', slow, { timeoutMs: 5_000 }));
       assert.equal(stdout, 'at last\n');
     },
   );
