@@ -111,7 +111,7 @@ test('X3 Q9 on PostgreSQL a setting of one process holds in the other, and its s
   assert.deepEqual(await other.chats.of(ann, weather), { days: 7 });
   await one.chats.set(ann, 'weather', field('token'), 'tok-long-enough');
   const secret = { name: 'weather.token', value: 'tok-long-enough' };
-  await t.waitFor(() => assert.deepEqual(other.chats.secrets(), [secret]), { interval: 20, timeout: 10_000 });
+  await t.waitFor(() => assert.deepEqual(other.chats.secrets(), [secret]), { interval: 20, timeout: 60_000 });
   assert.deepEqual(await other.chats.of(ann, weather), { days: 7, token: 'tok-long-enough' });
   const third = await open(url);
   await third.chats.load();

@@ -16,7 +16,7 @@ const garbage = '{"text":"SECRET of somebody"';
 
 test('Q11 a bot whose store has a damaged row in every table reports each by its key and goes on with all others', async (t) => {
   const { write, run, folder } = await openCliHome(t);
-  const telegram = await startTelegramServer({ flood: false, patienceMs: 30_000 });
+  const telegram = await startTelegramServer({ flood: false });
   t.after(() => telegram.close());
   const held = Promise.withResolvers<void>();
   const never = Promise.withResolvers<void>();

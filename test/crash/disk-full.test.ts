@@ -17,7 +17,7 @@ type Person = ReturnType<TelegramServer['person']>;
 /** A bot that is in the middle of a skill's run, with its store on `dataDir`. */
 async function inTheMiddle(t: TestContext, dataDir?: string) {
   const { write, folder } = await openCliHome(t);
-  const telegram = await startTelegramServer({ flood: false, patienceMs: 60_000 });
+  const telegram = await startTelegramServer({ flood: false });
   t.after(() => telegram.close());
   const reached = Promise.withResolvers<void>();
   const goOn = Promise.withResolvers<void>();

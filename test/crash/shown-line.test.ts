@@ -15,7 +15,7 @@ const skill =
 
 test('Q6 H7 what a bot showed when it was killed becomes the answer after the restart: one message, nothing left behind', async (t) => {
   const { write, folder } = await openCliHome(t);
-  const telegram = await startTelegramServer({ privacy: false, patienceMs: 30_000 });
+  const telegram = await startTelegramServer({ privacy: false });
   t.after(() => telegram.close());
   const held = Promise.withResolvers<void>();
   const messages = await startMessagesServer({

@@ -5,6 +5,8 @@ import type { MessagesRequest } from '../support/messages-server/request-shape.t
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const toml = '[access]\ndm = "open"\n[policy]\nmoderate = "confirm"\n[bot]\nshutdown_seconds = 1\n';
+/** By itself `waitFor` gives up after a second. */
+const patience = { timeout: 60_000 };
 const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
 const call = (id: string, name: string, input: object) => ({
   content: [{ type: 'tool_use' as const, id, name, input }],
@@ -79,12 +81,14 @@ test('L6 refusals, changes of config and skills, and with [audit] arguments the 
   await set.reconfigure(`${toml}[access.telegram]\ndm = "allowlist"\n`);
   const logged = (what: RegExp): number =>
     set.log.lines.filter((line) => what.test(JSON.stringify(line))).length;
-  await t.waitFor(() =>
-    assert.ok(set.bot.names().includes('newer') && logged(/the config was changed/) > 0, 'not read yet'),
+  await t.waitFor(
+    () =>
+      assert.ok(set.bot.names().includes('newer') && logged(/the config was changed/) > 0, 'not read yet'),
+    patience,
   );
   ann.says('again');
   ann.says('and again');
-  await t.waitFor(() => assert.equal(logged(/not admitted/), 2));
+  await t.waitFor(() => assert.equal(logged(/not admitted/), 2), patience);
   const events = await eventsOf(set);
   const byName = (name: string) => events.filter(({ event }) => event === name);
   assert.deepEqual(

@@ -95,7 +95,7 @@ test(
   async (t) => {
     const { database } = server as PostgresServer;
     const model = await startModel(t);
-    const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 30_000 });
+    const telegram = await startTelegramServer({ privacy: false, flood: false });
     t.after(() => telegram.close());
     const toml = `${await makeWorkspace(t)}${base(await database(), model.url)}[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\n`;
     const first = await startProcess(t, `${toml}[agent]\nconcurrency = 1\n`);
@@ -128,13 +128,11 @@ test(
     model.letGo('hold xavier');
     await telegram.until('the answer', () => xavier.dm.sent()[0]?.text.startsWith('answer') || undefined);
 
-    // What the press began says what was said last.
-    await telegram.until('what the press began', () => ann.dm.sent().length === 10 || undefined);
-    const texts = ann.dm.everSent().map(({ text }) => text);
-    for (let n = 0; n < 5; n++) {
-      const answers = texts.filter((text) => text === `answer to number ${n}`);
-      assert.equal(answers.length, 1, `number ${n} was answered ${answers.length} times`);
-    }
+    const answersTo = (n: number) =>
+      ann.dm.everSent().filter(({ text }) => text === `answer to number ${n}`).length;
+    // What the press began says what was said last. (The offer may have come twice: the first process may not have noted it.)
+    await telegram.until('what the press began', () => answersTo(5) === 2 || undefined);
+    for (let n = 0; n < 5; n++) assert.equal(answersTo(n), 1, `number ${n}`);
     assert.deepEqual(
       xavier.dm.everSent().map(({ id, text, deleted }) => [id, text, deleted]),
       [[line.id, 'answer to hold xavier', false]],

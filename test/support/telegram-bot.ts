@@ -34,7 +34,7 @@ export async function startTelegramBot(
 ): Promise<TelegramBot> {
   const { server: serverOptions, onEvent, start = true, ...more } = options;
   const server = await startTelegramServer({ privacy: false, ...serverOptions });
-  const waiting = createWaiting(10_000);
+  const waiting = createWaiting(60_000);
   const events: ChannelEvent[] = [];
   const lines: LogLine[] = [];
   const write =

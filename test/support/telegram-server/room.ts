@@ -34,7 +34,10 @@ export type Chat = Readonly<{
   sent(): readonly SentMessage[];
   /** The same with what was deleted. */
   everSent(): readonly SentMessage[];
-  /** The first message of the bot that was not given out by this call before, matches, and is not deleted: waits for it. */
+  /**
+   * The first message of the bot that was not given out by this call before, matches, and is not deleted: waits for it.
+   * Where nothing is given to match, lines that show work are passed over: whether they come lies in how long it takes.
+   */
   nextMessage(match?: string | RegExp): Promise<SentMessage>;
   /** The same for messages with a file, by its name. */
   nextFile(name?: string): Promise<SentMessage & Readonly<{ file: NonNullable<SentMessage['file']> }>>;
@@ -88,14 +91,21 @@ export function createChat(
         .filter(({ deleted }) => !deleted)
         .map(toSent),
     everSent: () => ofBot().map(toSent),
-    nextMessage(match = '') {
+    nextMessage(match) {
+      // Lines are the only thing that the bot writes without formatting.
+      const matches = ({ message: { text = '' }, parseMode }: Stored): boolean =>
+        match === undefined
+          ? parseMode !== undefined
+          : typeof match === 'string'
+            ? text.includes(match)
+            : match.test(text);
       return tools.until(`a message in ${room.id} that matches ${String(match)}`, () => {
         const found = ofBot().find(
-          ({ message, deleted }) =>
-            !deleted &&
-            message.text !== undefined &&
-            !givenOut.has(message.message_id) &&
-            (typeof match === 'string' ? message.text.includes(match) : match.test(message.text)),
+          (stored) =>
+            !stored.deleted &&
+            stored.message.text !== undefined &&
+            !givenOut.has(stored.message.message_id) &&
+            matches(stored),
         );
         if (found !== undefined) givenOut.add(found.message.message_id);
         return found && toSent(found);
