@@ -22,19 +22,17 @@ function walk<Value>(value: Value, redact: Redact, nameKeys: NameKeys): Value {
     const clean = items.map((item) => walk(item, redact, nameKeys));
     return clean.every((item, index) => item === items[index]) ? value : (clean as Value);
   }
-  const entries: readonly (readonly [string, unknown])[] = Object.entries(value);
-  const names = nameKeys(entries.map(([key]) => key));
-  const clean = entries.map(
-    ([key, item], index) => [names[index] ?? key, walk(item, redact, nameKeys)] as const,
-  );
-  const isSame = clean.every(
-    ([key, item], index) => key === entries[index]?.[0] && item === entries[index][1],
-  );
-  return isSame ? value : (Object.fromEntries(clean) as Value);
+  const own = value as Readonly<Record<string, unknown>>;
+  const keys = Object.keys(own);
+  const names = nameKeys(keys);
+  const clean = keys.map((key) => walk(own[key], redact, nameKeys));
+  const isSame = keys.every((key, index) => names[index] === key && clean[index] === own[key]);
+  return isSame ? value : (Object.fromEntries(clean.map((item, index) => [names[index], item])) as Value);
 }
 
 function redactedKeys(keys: readonly string[], redact: Redact): readonly string[] {
   const clean = keys.map(redact);
+  if (clean.every((key, index) => key === keys[index])) return keys;
   const taken = new Set(keys.filter((key, index) => key === clean[index]));
   const times = new Map<string, number>();
   return clean.map((key, index) => {
