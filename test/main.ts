@@ -10,6 +10,8 @@ import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
 import { pathToFileURL } from 'node:url';
+import { folderInMemory } from './support/folder-in-memory.ts';
+import { keepSources } from './support/keep-sources.ts';
 
 /** Processes at once: a good part of the tests waits. */
 const atOnce = 5;
@@ -31,16 +33,29 @@ if (files.length === 0) throw new Error(`No test file's path holds ${wanted.join
 const folders = Object.groupBy(files, (file) => path.dirname(file).split(path.sep)[0] ?? '');
 const order = [...new Set([...first, ...Object.keys(folders)])];
 
-compileOnce();
 const entries = path.join(import.meta.dirname, '../node_modules/.cache/test-entries', String(process.pid));
 mkdirSync(entries, { recursive: true });
-process.on('exit', () => rmSync(entries, { recursive: true, force: true }));
+const temporary = folderInMemory();
+process.on('exit', () => {
+  for (const folder of [entries, temporary])
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+});
+if (temporary !== undefined) process.env['TMPDIR'] = temporary;
+const kept = path.join(entries, 'sources');
+keepSources(kept);
+const loadKept = pathToFileURL(path.join(import.meta.dirname, 'support/load-kept-sources.ts'));
+loadKept.searchParams.set('kept', kept);
+process.env['NODE_OPTIONS'] = `${process.env['NODE_OPTIONS'] ?? ''} --import ${loadKept.href}`;
+compileOnce();
 run({
   files: order.flatMap((folder) => piecesOf(folders[folder] ?? []).map(entryFor)),
   concurrency: atOnce,
   timeout: processTimeoutMs,
   // Comes after the other one, and is for each test there.
-  execArgv: [`--test-timeout=${testTimeoutMs}`],
+  execArgv: [
+    `--test-timeout=${testTimeoutMs}`,
+    `--import=${pathToFileURL(path.join(import.meta.dirname, 'support/follow-no-promises.ts')).href}`,
+  ],
 })
   .on('test:fail', () => (process.exitCode = 1))
   .compose(spec)

@@ -28,6 +28,8 @@ async function carryOut({ args, cwd, env, input }: CommandLine): Promise<CliRun>
   process.exitCode = undefined;
   const [stdout, stderr] = [listenTo(process.stdout), listenTo(process.stderr)];
   await main(args);
+  // What it left to do finds a folder even when its own is gone.
+  process.chdir('/');
   const code = Number(process.exitCode ?? 0);
   for (const name of ofCommands) process.removeAllListeners(name);
   return { code, stdout: stdout(), stderr: stderr() };
