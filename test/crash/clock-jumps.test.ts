@@ -6,7 +6,7 @@ import { openCrashStage, type CrashStage } from '../support/crash/crash-stage.ts
 
 const hour = 3_600_000;
 /** Far beyond what any of these waits takes, and far below an hour. */
-const patienceMs = 40_000;
+const patienceMs = 240_000;
 
 /** A bot whose clock moves by each of `shifts` at `jump()`. */
 async function startJumping(

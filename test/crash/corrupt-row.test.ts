@@ -97,11 +97,15 @@ api_key = "test-key-0123456789"
     { namespace: 'people', key: 'paired' },
     { namespace: 'pairing' },
   ]) {
-    const reported = bot.lines.find(
-      (line) =>
-        /damaged/.test(line.msg) && Object.entries(fields).every(([name, value]) => line[name] === value),
-    );
-    assert.ok(reported !== undefined, `${JSON.stringify(fields)} was not reported`);
+    const isReported = (): boolean =>
+      bot.lines.some(
+        (line) =>
+          /damaged/.test(line.msg) && Object.entries(fields).every(([name, value]) => line[name] === value),
+      );
+    // What a process says may arrive later than what it sends.
+    await t.waitFor(() => assert.ok(isReported(), `${JSON.stringify(fields)} was not reported`), {
+      timeout: 60_000,
+    });
   }
   assert.doesNotMatch(JSON.stringify(bot.lines), /SECRET/, 'a damaged row was quoted in the log');
   const listed = await run(['inbox', 'list', '--json']);

@@ -174,7 +174,8 @@ test('Q11 Q1 L4 a quota that is used up is waited out in the same way', async (t
 
 test('Q11 Q1 L4 a store that another program has locked is waited for in the same way', async (t) => {
   const bot = await inTheMiddle(t);
-  const other = new DatabaseSync(bot.store);
+  // The bot may be writing at that moment.
+  const other = new DatabaseSync(bot.store, { timeout: 60_000 });
   t.after(() => other.close());
   await outage(bot, {
     begin: () => other.exec('BEGIN IMMEDIATE'),

@@ -26,7 +26,7 @@ export function killingAt(kill: KillAt): Preload {
 }
 
 /** Resolves when a process has killed itself; fails when it lives on for `patienceMs`, or ended in another way. */
-export async function hasKilledItself(bot: BotProcess, name: string, patienceMs = 60_000): Promise<void> {
+export async function hasKilledItself(bot: BotProcess, name: string, patienceMs = 240_000): Promise<void> {
   const late = delay(patienceMs, undefined, { ref: false });
   const exit = await Promise.race([bot.exited, late]);
   assert.ok(exit !== undefined, `${name}: the process never came to that point\n${bot.errors().join('\n')}`);
@@ -56,7 +56,10 @@ export async function runKillPoints(
     const token = `n${index + 1}`;
     const bot = stage.start({ preload: killingAt(point.kill({ chat: place.chat, token })) });
     const before = said.at(-1);
-    if (waits && before) await Promise.race([bot.exited, untilAnswered(before, index - 1)]);
+    if (waits && before) {
+      await Promise.race([bot.exited, untilAnswered(before, index - 1)]);
+      await untilNoted(stage, bot);
+    }
     const entry = { token, place, text: point.say.replace('$', token), accepted: (): boolean => false };
     said.push(entry);
     void place.say(entry.text).then((accepted: Accepted) => (entry.accepted = accepted));
@@ -75,6 +78,11 @@ export async function runKillPoints(
       return copiesOf(place, token);
     },
   };
+}
+
+/** Resolves when the store holds that everything was sent: a process that dies earlier has it sent again. */
+async function untilNoted({ storeUrl }: CrashStage, bot: BotProcess): Promise<void> {
+  while (!bot.ended() && (await readStored(storeUrl)).unsent > 0) await delay(10);
 }
 
 function copiesOf(place: Place, token: string): number {

@@ -10,6 +10,9 @@ export type Kills = Readonly<{
   left: readonly BotProcess[];
 }>;
 
+/** What a start takes where nothing else is done: where it takes longer, so does everything, and lives are as much longer. */
+const usualStartMs = 700;
+
 /**
  * Keeps `slots` processes alive and kills each with SIGKILL 50 to 400 ms after it was ready (every fifth later, so that
  * scripts come to an end, too), or, every sixth time, while it starts; the next one is started at once. Ends when `until`
@@ -46,7 +49,8 @@ export async function killAtRandom(options: {
       else {
         if (await bot.ready) startMs = performance.now() - began;
         const lifeMs = random.chance(0.2) ? random.whole(400, 4_000) : random.whole(50, 400);
-        await Promise.race([bot.exited, until, delay(lifeMs * slower)]);
+        const machine = Math.max(1, startMs / usualStartMs);
+        await Promise.race([bot.exited, until, delay(lifeMs * slower * machine)]);
       }
       if (bot.ended()) fell.push(await bot.exited);
       else if (enough()) return bot;
