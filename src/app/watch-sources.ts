@@ -3,7 +3,7 @@ import type { Config } from '../config/complete-config.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Store } from '../stores/store.ts';
-import { checkSources, type SourceFinding } from './check-sources.ts';
+import type { SourceFinding } from './check-sources.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Voice } from './voice.ts';
 
@@ -37,6 +37,8 @@ export async function watchSources(options: {
     if (sinceMs >= 0 && sinceMs < skills.updateIntervalMinutes * 60_000) return;
     const progress = (text: string): void =>
       log.debug({ progress: text }, 'looking at the sources of skills');
+    // With all that fetches and compares sources: most bots never do.
+    const { checkSources } = await import('./check-sources.ts');
     const findings = await checkSources({ config: { skills, bot }, signal, progress, env });
     for (const finding of findings) await report(finding, `told:${bot.dataDir}:${finding.source}`);
     await stored.set(lookedKey, clock.now());

@@ -1,19 +1,16 @@
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
-import { createBubblewrapSandbox } from './bubblewrap.ts';
-import { openDockerSandbox, type ContainerSettings } from './open-docker.ts';
-import { createOffSandbox } from './off.ts';
-import { probeBubblewrap } from './probe-bubblewrap.ts';
+import type { ContainerSettings } from './open-docker.ts';
 import type { WayOutOptions } from './open-way-out.ts';
 import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
-import { createVirtualSandbox } from './virtual.ts';
 
 /** What declared hosts stand for, and the ports they are reached on: by default the public internet's, 80 and 443. */
 export type SandboxReach = Pick<WayOutOptions, 'connect' | 'ports'>;
 
 /**
  * Opens the sandbox of `[sandbox] mode` and says in the log which one is in use and what the better one needs (T4);
- * `auto` is bubblewrap where that works, else virtual (T9). Throws OperatorError for one that is asked for and isn't there.
+ * `auto` is bubblewrap where that works, else virtual (T9). The others are not loaded (B4). Throws OperatorError for one that
+ * is asked for and isn't there.
  */
 export async function openSandbox(options: {
   mode: 'auto' | SandboxMode;
@@ -31,7 +28,10 @@ export async function openSandbox(options: {
   switch (mode) {
     case 'virtual':
       log.info({ sandbox: mode }, 'scripts run in a shell in memory: no programs of the system, no network');
-      return createVirtualSandbox({ ...limits, better: '[sandbox] mode is "virtual"' });
+      return (await import('./virtual.ts')).createVirtualSandbox({
+        ...limits,
+        better: '[sandbox] mode is "virtual"',
+      });
     case 'off': {
       if (process.platform !== 'linux')
         throw new OperatorError(`[sandbox] mode = "off" needs Linux: write "virtual"`);
@@ -39,10 +39,10 @@ export async function openSandbox(options: {
         { sandbox: mode },
         'the sandbox is off: scripts run as the user of the bot and may read, write and reach what it can; [sandbox] mode = "auto" contains them',
       );
-      return createOffSandbox({ limits });
+      return (await import('./off.ts')).createOffSandbox({ limits });
     }
     case 'docker':
-      return openDockerSandbox({
+      return (await import('./open-docker.ts')).openDockerSandbox({
         limits,
         containers,
         rootfs: rootfs ?? (() => undefined),
@@ -51,9 +51,11 @@ export async function openSandbox(options: {
       });
     case 'auto':
     case 'bubblewrap': {
+      const { probeBubblewrap } = await import('./probe-bubblewrap.ts');
       const probe = await probeBubblewrap(made);
       if (probe.ok) {
         log.info({ sandbox: 'bubblewrap' }, 'scripts run in bubblewrap');
+        const { createBubblewrapSandbox } = await import('./bubblewrap.ts');
         return createBubblewrapSandbox({ ...made, bwrap: probe.bwrap });
       }
       if (mode === 'bubblewrap')
@@ -62,7 +64,7 @@ export async function openSandbox(options: {
         { sandbox: 'virtual', better: probe.why },
         `scripts run in a shell in memory, without programs of the system and without network; for those: ${probe.why}`,
       );
-      return createVirtualSandbox({ ...limits, better: probe.why });
+      return (await import('./virtual.ts')).createVirtualSandbox({ ...limits, better: probe.why });
     }
   }
 }

@@ -6,7 +6,6 @@ import { createAsks } from './create-asks.ts';
 import { createBackup } from './create-backup.ts';
 import { createBacklog } from './create-backlog.ts';
 import { createCapabilityRecords } from './create-capability-records.ts';
-import { createForget } from './create-forget.ts';
 import { createInbox } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
 import { createOutbox } from './create-outbox.ts';
@@ -85,7 +84,11 @@ export function createEmbeddedStore(
     reserve: async () => 0,
     countUse: createUses(connection, clock),
     prune: createPrune(connection),
-    forget: createForget(connection),
+    // Seldom asked, and large: 5 files and 26 statements.
+    async forget(sender) {
+      const { createForget } = await import('./create-forget.ts');
+      return createForget(connection)(sender);
+    },
     backlog: createBacklog(connection),
     backup: createBackup(connection),
     async check() {
