@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { watchSources } from '../../src/app/watch-sources.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock, type Clock } from '../../src/core/clock.ts';
 import { installSkills } from '../../src/skills/install-skills.ts';
 import { lockedSkillStore } from '../../src/skills/locked-skill-store.ts';
 import { openStore } from '../../src/stores/open-store.ts';
@@ -27,7 +27,19 @@ async function watched(t: TestContext, toml = 'auto_sync = true\nupdate_interval
   const log = quietLog();
   const store = await openStore('sqlite::memory:', { log, clock: systemClock });
   t.after(() => store.close());
-  const clock = createManualClock();
+  const manual = createManualClock();
+  const rest = { now: false, begun: () => undefined as void };
+  const clock: Clock = {
+    now: manual.now,
+    async sleep(ms, signal) {
+      rest.now = true;
+      rest.begun();
+      await manual.sleep(ms, signal).finally(() => (rest.now = false));
+    },
+  };
+  /** Resolves when nothing is looked at. */
+  const resting = (): Promise<void> =>
+    rest.now ? Promise.resolve() : new Promise((resolve) => (rest.begun = resolve));
   const told: { key: string; markdown: string }[] = [];
   const begin = () => {
     const stopping = new AbortController();
@@ -52,9 +64,10 @@ async function watched(t: TestContext, toml = 'auto_sync = true\nupdate_interval
   /** Lets an interval pass and whatever it begins end. */
   const pass = async (): Promise<void> => {
     for (let minutes = 0; minutes < 12; minutes += 1) {
-      await clock.advance(minute);
-      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      await resting();
+      await manual.advance(minute);
     }
+    await resting();
   };
   return { source, dataDir, clock, told, begin, agree, pass, log };
 }
