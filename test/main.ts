@@ -41,6 +41,8 @@ process.on('exit', () => {
   for (const folder of [entries, temporary])
     if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });
+// By default they end it without that.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, () => process.exit(1));
 if (temporary !== undefined) process.env['TMPDIR'] = temporary;
 const kept = path.join(entries, 'sources');
 keepSources(kept);
