@@ -58,7 +58,7 @@ export function createManualClock(start = Date.UTC(2026, 0, 1)): ManualClock {
   };
 }
 
-/** Lets everything that is ready run, input and output that has arrived included. */
+/** Lets everything that is ready run, input and output that has arrived included: each write of a store takes the event loop one turn. */
 async function settle(): Promise<void> {
-  for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve));
+  for (let turn = 0; turn < 30; turn++) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,23 +1,32 @@
-import type { Connection } from './open-connection.ts';
+import type { Connection, Survives } from './open-connection.ts';
 
-type Call = Readonly<{ run(): void; done(): void; failed(error: unknown): void }>;
+type Call = Readonly<{ survives: Survives; run(): void; done(): void; failed(error: unknown): void }>;
+
+/** Writes that share a transaction. */
+export type Batch = Readonly<{
+  /** As `Connection.write`, in order, before the event loop comes round again. Settles after the commit. */
+  write<T>(survives: Survives, work: () => T): Promise<T>;
+  /** Writes what waits, now. */
+  flush(): void;
+}>;
 
 /**
- * Runs what is handed in before the event loop comes round as one fully synced transaction, in order, so that a burst of
- * messages waits for the disk once. Each promise settles after the commit. Where the transaction fails each call is run
- * on its own: a bad one harms no other.
+ * Runs what is handed in before the event loop comes round as one transaction, synced as the most careful of it asks, so that
+ * a burst of messages waits for the disk once and lanes side by side share their commits. Where the transaction fails each
+ * call is run on its own: a bad one harms no other.
  */
-export function createBatch(connection: Connection): <T>(work: () => T) => Promise<T> {
+export function createBatch(connection: Connection): Batch {
   const waiting: Call[] = [];
 
   function flush(): void {
     const calls = waiting.splice(0);
-    if (!committed(calls)) for (const call of calls) committed([call]);
+    if (calls.length > 0 && !committed(calls)) for (const call of calls) committed([call]);
   }
 
   function committed(calls: readonly Call[]): boolean {
+    const survives = calls.some((call) => call.survives === 'power') ? 'power' : 'process';
     try {
-      connection.write('power', () => calls.forEach((call) => call.run()));
+      connection.write(survives, () => calls.forEach((call) => call.run()));
     } catch (error) {
       const [only, ...others] = calls;
       if (others.length > 0) return false;
@@ -28,14 +37,18 @@ export function createBatch(connection: Connection): <T>(work: () => T) => Promi
     return true;
   }
 
-  return <T>(work: () => T) =>
-    new Promise<T>((resolve, reject) => {
-      const result: { value?: T } = {};
-      if (waiting.length === 0) setImmediate(flush);
-      waiting.push({
-        run: () => void (result.value = work()),
-        done: () => resolve(result.value as T),
-        failed: reject,
-      });
-    });
+  return {
+    write: <T>(survives: Survives, work: () => T) =>
+      new Promise<T>((resolve, reject) => {
+        const result: { value?: T } = {};
+        if (waiting.length === 0) setImmediate(flush);
+        waiting.push({
+          survives,
+          run: () => void (result.value = work()),
+          done: () => resolve(result.value as T),
+          failed: reject,
+        });
+      }),
+    flush,
+  };
 }

@@ -5,6 +5,7 @@ import type { Store } from '../store.ts';
 import { createAsks } from './create-asks.ts';
 import { createBackup } from './create-backup.ts';
 import { createBacklog } from './create-backlog.ts';
+import { createBatch } from './create-batch.ts';
 import { createCapabilityRecords } from './create-capability-records.ts';
 import { createInbox } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
@@ -21,6 +22,7 @@ export function createEmbeddedStore(
   connection: Connection,
   { clock, log, release }: Readonly<{ clock: Clock; log: Log; release: () => void }>,
 ): Store {
+  const batch = createBatch(connection);
   const toAnswer = createBell();
   const toSend = createBell();
   const {
@@ -29,11 +31,11 @@ export function createEmbeddedStore(
     dropUntaken: drop,
     stopTaken: mark,
     ...inbox
-  } = createInbox(connection, clock, log, {
+  } = createInbox(connection, batch, clock, log, {
     changed: toAnswer.ring,
     onWork: toAnswer.onRing,
   });
-  const { add, ...outbox } = createOutbox(connection, clock, log, {
+  const { add, ...outbox } = createOutbox(connection, batch, clock, log, {
     changed: toSend.ring,
     onWork: toSend.onRing,
   });
@@ -54,7 +56,7 @@ export function createEmbeddedStore(
     capabilities: createCapabilityRecords(connection),
     signals: createLocalSignals(),
     async commit({ entries = [], outbox: rows = [], work = [], usage: uses = [], done }) {
-      connection.write('process', () => {
+      await batch.write('process', () => {
         for (const { transcript, entry } of entries) append(transcript, entry);
         for (const row of rows) add(row);
         for (const { message, lane } of work) addWork(message, lane);
@@ -97,6 +99,7 @@ export function createEmbeddedStore(
     async close() {
       if (!open) return;
       open = false;
+      batch.flush();
       connection.close();
       release();
     },

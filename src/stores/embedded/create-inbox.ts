@@ -5,7 +5,7 @@ import { editItem } from '../grow-item.ts';
 import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
 import type { Inbox, InboxItem } from '../inbox.ts';
 import { createAccept } from './create-accept.ts';
-import { createBatch } from './create-batch.ts';
+import type { Batch } from './create-batch.ts';
 import { createServe, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
@@ -22,12 +22,12 @@ type InboxWithin = Inbox &
 /** The inbox on the embedded store. `changed` is called after what may have made work. */
 export function createInbox(
   connection: Connection,
+  batch: Batch,
   clock: Clock,
   log: Log,
   { changed, onWork }: Readonly<{ changed(): void; onWork(wake: () => void): void }>,
 ): InboxWithin {
   const { accept, add } = createAccept(connection);
-  const batched = createBatch(connection);
   const item = '(SELECT item FROM inbox_keys WHERE key = ?)';
   const dueLanes = (which: string) =>
     connection.prepare<Readonly<{ lane: string }>>(
@@ -134,14 +134,14 @@ export function createInbox(
     dropUntaken: (key) => dropUntaken.run(clock.now(), key) > 0,
     stopTaken: (key) => stopTaken.run(clock.now(), key) > 0,
     async accept(message, options) {
-      const accepted = await batched(() => accept(message, options));
+      const accepted = await batch.write('power', () => accept(message, options));
       if (accepted === 'stored' || accepted === 'merged') changed();
       return accepted;
     },
     // Behind what is being accepted: an edit may follow its message at once.
-    replace: (message) => batched(() => replace(message)),
+    replace: (message) => batch.write('power', () => replace(message)),
     serve: createServe({ due, bringForward, what: 'the inbox', onWork, clock, log }),
-    take: async (lane, now) => connection.write('process', () => take(lane, now)),
+    take: (lane, now) => batch.write('process', () => take(lane, now)),
     async fail(key, error, retryAt) {
       const status = retryAt === undefined ? 'dead' : 'waiting';
       return connection.write('process', () => {

@@ -4,12 +4,14 @@ import type { Log } from '../../core/log.ts';
 import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
 import type { DeadPart, Outbox, OutboxRow } from '../outbox.ts';
 import type { Step } from '../store.ts';
+import type { Batch } from './create-batch.ts';
 import { createServe, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
 /** The outbox on the embedded store. `add` belongs inside a step's transaction; a key that is there already is left alone (Q6). */
 export function createOutbox(
   connection: Connection,
+  batch: Batch,
   clock: Clock,
   log: Log,
   { changed, onWork }: Readonly<{ changed(): void; onWork(wake: () => void): void }>,
@@ -98,10 +100,10 @@ export function createOutbox(
     serve: createServe({ due, bringForward, what: 'the outbox', onWork, clock, log }),
     next: async (lane, now) => next(lane, now),
     async sending(key) {
-      connection.write('process', () => sending.run(key));
+      await batch.write('process', () => sending.run(key));
     },
     async sent(key, receipt) {
-      connection.write('process', () => sent.run(JSON.stringify(receipt), clock.now(), key));
+      await batch.write('process', () => sent.run(JSON.stringify(receipt), clock.now(), key));
     },
     async retry(key, error, at) {
       connection.write('process', () => retry.run(error, at, key));
