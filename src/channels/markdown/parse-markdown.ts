@@ -24,11 +24,7 @@ export function parseMarkdown(markdown: string): MarkdownDocument {
 }
 
 function parse(source: string): readonly Block[] {
-  const tree: Root = fromMarkdown(source, {
-    extensions: [gfm(), { disable: { null: notWanted } }],
-    // Without their transforms, which would find addresses once more where an author escaped them.
-    mdastExtensions: gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] })),
-  });
+  const tree: Root = fromMarkdown(source, { extensions: syntax, mdastExtensions: nodes });
   return simplifyTree(tree);
 }
 
@@ -40,6 +36,11 @@ const notWanted = [
   'gfmFootnoteCall',
   'gfmPotentialFootnoteCall',
 ];
+
+// Made once: for a short text that takes as long as to parse it.
+const syntax = [gfm(), { disable: { null: notWanted } }];
+// Without their transforms, which would find addresses once more where an author escaped them.
+const nodes = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
 
 /** One line of words in which no character can mean anything: most of what people are answered, and not worth a parser. */
 function isPlain(markdown: string): boolean {

@@ -14,14 +14,16 @@ export function writeMarkdown(document: MarkdownDocument): string {
   return writeAndRead(document).markdown;
 }
 
+// Cells are not padded; each counts as three wide, so that the line under the header has the dashes every reader takes.
+const written = gfmToMarkdown({ stringLength: () => 3 });
+
 /** The Markdown of a document, and what reading it gives, which is not always quite the same document. */
 export function writeAndRead(
   document: MarkdownDocument,
 ): Readonly<{ markdown: string; document: MarkdownDocument }> {
   // The document's node types are mdast's, only readonly.
   const markdown = toMarkdown(document as unknown as Root, {
-    // Cells are not padded; each counts as three wide, so that the line under the header has the dashes every reader takes.
-    extensions: [gfmToMarkdown({ stringLength: () => 3 })],
+    extensions: [written],
     bullet: '-',
     rule: '-',
     emphasis: '_',
