@@ -14,6 +14,7 @@ import {
   type BridgeRequest,
   type BridgeResults,
 } from './bridge-contract.ts';
+import type { EndWithUs } from '../sandbox/end-with-us.ts';
 import { answerLimit, runBridgeProcess } from './run-bridge-process.ts';
 
 /** The program behind a namespace (C1). */
@@ -40,7 +41,12 @@ export async function callBridge<Method extends BridgeMethod>(
   provider: BridgeProvider,
   method: Method,
   params: BridgeParams[Method],
-  options: Readonly<{ environment: Readonly<Record<string, string>>; signal: AbortSignal; log: Log }>,
+  options: Readonly<{
+    environment: Readonly<Record<string, string>>;
+    signal: AbortSignal;
+    endWithUs: EndWithUs;
+    log: Log;
+  }>,
 ): Promise<Outcome<BridgeResults[Method]>> {
   const { namespace, command, timeoutSeconds } = provider;
   const request: BridgeRequest<Method> = {
@@ -56,6 +62,7 @@ export async function callBridge<Method extends BridgeMethod>(
     timeoutMs: timeoutSeconds * 1_000,
     env: options.environment,
     signal: options.signal,
+    endWithUs: options.endWithUs,
   });
   const outcome = read(request, process);
   if (!outcome.ok) {

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import type { EndWithUs } from '../sandbox/end-with-us.ts';
 import { killOne, killTree } from '../sandbox/kill-processes.ts';
 
 /** How a bridge's process ended. */
@@ -16,7 +17,7 @@ const drainMs = 500;
 
 /**
  * Runs one process for one call and takes what it wrote (C2). It has a group of its own, which is ended with it: at the end of
- * its time, when it writes too much, when the signal is aborted (then the reason is thrown), and after it has answered.
+ * its time, when it writes too much, when the signal is aborted (then the reason is thrown), after it has answered, and when this process ends.
  */
 export async function runBridgeProcess(options: {
   command: readonly string[];
@@ -24,8 +25,9 @@ export async function runBridgeProcess(options: {
   timeoutMs: number;
   env: Readonly<Record<string, string>>;
   signal: AbortSignal;
+  endWithUs: EndWithUs;
 }): Promise<BridgeProcess> {
-  const { command, input, timeoutMs, env, signal } = options;
+  const { command, input, timeoutMs, env, signal, endWithUs } = options;
   const [program = '', ...args] = command;
   signal.throwIfAborted();
   const child = spawn(program, args, { env: { ...env }, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
@@ -62,7 +64,9 @@ export async function runBridgeProcess(options: {
     else killOne(-pid);
   };
   signal.addEventListener('abort', stop, { once: true });
+  // The group ends also where this process is killed; what left it only where there is time to look for it.
   process.once('exit', end);
+  const forget = pid === undefined ? undefined : endWithUs(pid);
   try {
     const how = await ended.promise;
     signal.throwIfAborted();
@@ -78,6 +82,7 @@ export async function runBridgeProcess(options: {
     signal.removeEventListener('abort', stop);
     process.removeListener('exit', end);
     end();
+    forget?.();
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
     child.unref();
   }

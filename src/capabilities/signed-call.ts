@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Requester } from '../core/tool.ts';
+import { createEndWithUs } from '../sandbox/end-with-us.ts';
 import type { BridgeMethod, BridgeParams, BridgeResults } from './bridge-contract.ts';
 import { bridgeEnvironment } from './bridge-environment.ts';
 import { callBridge, failure, type BridgeProvider, type Outcome } from './call-bridge.ts';
@@ -39,6 +40,7 @@ export function createSignedCalls(options: {
   log: Log;
 }): SignedCalls {
   const { key, env, clock, log } = options;
+  const endWithUs = createEndWithUs(log);
   const made: { tokens?: IdentityTokens } = {};
 
   async function tokens(): Promise<IdentityTokens> {
@@ -68,7 +70,7 @@ export function createSignedCalls(options: {
           provider,
           'definitions',
           {},
-          { environment: bridgeEnvironment(env, publicJwk), signal, log },
+          { environment: bridgeEnvironment(env, publicJwk), signal, endWithUs, log },
         ),
       ),
     call: (provider, method, params, { requester, skill, run }, signal) =>
@@ -92,7 +94,7 @@ export function createSignedCalls(options: {
         });
         const signed = { ...params, context_token: token } as unknown as BridgeParams[typeof method];
         const environment = bridgeEnvironment(env, publicJwk);
-        const outcome = await callBridge(provider, method, signed, { environment, signal, log });
+        const outcome = await callBridge(provider, method, signed, { environment, signal, endWithUs, log });
         // A provider's sentence goes to a model: what looks like a credential in it does not.
         return outcome.ok || findCredential(outcome.message) === undefined
           ? outcome

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { bridgeEnvironment } from '../../src/capabilities/bridge-environment.ts';
 import { callBridge } from '../../src/capabilities/call-bridge.ts';
 import type { Log } from '../../src/core/log.ts';
+import { createEndWithUs } from '../../src/sandbox/end-with-us.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 import { nodeCommand } from '../support/node-command.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -14,6 +19,8 @@ const environment = bridgeEnvironment(
   { PATH: process.env['PATH'], HOME: '/nowhere', SECRET: 'canary' },
   '{}',
 );
+
+const endWithUs = createEndWithUs(quietLog());
 
 const call = (
   args: readonly string[],
@@ -34,7 +41,12 @@ const call = (
       idempotency_key: null,
       context_token: 'token',
     },
-    { environment, signal: how.signal ?? new AbortController().signal, log: how.log ?? quietLog() },
+    {
+      environment,
+      signal: how.signal ?? new AbortController().signal,
+      endWithUs,
+      log: how.log ?? quietLog(),
+    },
   );
 
 test('C2 a bridge answers with one object, and is given nothing of the host but PATH, HOME and its key', async () => {
@@ -67,7 +79,7 @@ test('C2 a crash, an exit code after a result and an absent program are capabili
     { namespace: 'faulty', command: ['/nowhere/at-all'], timeoutSeconds: 5 },
     'definitions',
     {},
-    { environment, signal: new AbortController().signal, log: quietLog() },
+    { environment, signal: new AbortController().signal, endWithUs, log: quietLog() },
   );
   assert.equal(absent.ok || absent.code, 'capability_backend_unavailable');
 });
@@ -111,6 +123,32 @@ test('C2 a call that is stopped ends its process and throws the reason', async (
   const outcome = call(['hang'], { signal: stop.signal });
   stop.abort(new Error('stopped'));
   await assert.rejects(outcome, /stopped/);
+});
+
+test('C2 Q7 a bridge ends with a bot that is killed, and what it started with it', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-bridge-'));
+  t.after(() => rm(folder, { recursive: true, force: true }));
+  const file = path.join(folder, 'pids');
+  const source = path.join(import.meta.dirname, '../../src');
+  const hangs = 'trap "" TERM HUP; sleep 100 & echo $$ $! > "$0"; while :; do sleep 100; done';
+  const bot = spawn(process.execPath, [
+    '--input-type=module-typescript',
+    '--eval',
+    `import { runBridgeProcess } from ${JSON.stringify(`${source}/capabilities/run-bridge-process.ts`)};
+     import { createEndWithUs } from ${JSON.stringify(`${source}/sandbox/end-with-us.ts`)};
+     import { existsSync, statSync } from 'node:fs';
+     const file = ${JSON.stringify(file)};
+     void runBridgeProcess({
+       command: ['sh', '-c', ${JSON.stringify(hangs)}, file], input: '', timeoutMs: 60_000,
+       env: { PATH: process.env.PATH }, signal: new AbortController().signal, endWithUs: createEndWithUs({ warn() {} }),
+     });
+     while (!existsSync(file) || statSync(file).size === 0) await new Promise((resolve) => setImmediate(resolve));
+     process.kill(process.pid, 'SIGKILL');`,
+  ]);
+  assert.deepEqual(await once(bot, 'exit'), [null, 'SIGKILL']);
+  const pids = (await readFile(file, 'utf8')).trim().split(' ').map(Number);
+  assert.equal(pids.length, 2);
+  for (const pid of pids) await gone(pid);
 });
 
 /** The number that a bridge said it left behind, from what the log tells of its last words. */

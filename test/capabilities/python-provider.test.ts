@@ -7,6 +7,7 @@ import { callBridge } from '../../src/capabilities/call-bridge.ts';
 import { hashJson } from '../../src/capabilities/canonical-json.ts';
 import { createIdentityTokens, type CallIdentity } from '../../src/capabilities/identity-token.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { createEndWithUs } from '../../src/sandbox/end-with-us.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { openTallyProvider, tallyMissing } from '../support/tally-provider.ts';
 
@@ -16,7 +17,8 @@ test('C2 a provider in Python, written from the document, serves the host itself
   const provider = await openTallyProvider(t);
   const tokens = createIdentityTokens(randomBytes(32), systemClock);
   const environment = bridgeEnvironment(process.env, tokens.publicJwk);
-  const how = { environment, signal: t.signal, log: quietLog() };
+  const log = quietLog();
+  const how = { environment, signal: t.signal, endWithUs: createEndWithUs(log), log };
   const capability_id = 'tally.counter';
   const call = async <Method extends Exclude<BridgeMethod, 'definitions'>>(
     method: Method,

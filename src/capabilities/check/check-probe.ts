@@ -3,6 +3,7 @@ import { systemClock } from '../../core/clock.ts';
 import { isShallow } from '../../core/is-shallow.ts';
 import { parseJson } from '../../core/parse-json.ts';
 import { oneLine } from '../../core/text.ts';
+import { createEndWithUs } from '../../sandbox/end-with-us.ts';
 import { answerLevels, bridgeAnswer, bridgeVersion, type BridgeMethod } from '../bridge-contract.ts';
 import { bridgeEnvironment } from '../bridge-environment.ts';
 import type { BridgeProvider } from '../call-bridge.ts';
@@ -50,6 +51,8 @@ export function createProbe(
     past: createIdentityTokens(seed, { now: () => systemClock.now() - 120_000 }),
   };
   const env = bridgeEnvironment(options.env, tokens.publicJwk);
+  // Whoever has a provider checked is there to see what is left.
+  const endWithUs = createEndWithUs({ warn: () => undefined });
   const slowest = { ms: 0, what: '' };
 
   return {
@@ -101,7 +104,7 @@ export function createProbe(
     const began = performance.now();
     const { command, timeoutSeconds } = provider;
     const process = await runBridgeProcess({
-      ...{ command, env, signal },
+      ...{ command, env, signal, endWithUs },
       input: `${input}\n`,
       timeoutMs: timeoutSeconds * 1_000,
     });

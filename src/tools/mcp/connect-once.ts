@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { redactDeep } from '../../core/redact-deep.ts';
 import { waitWithin } from '../../core/wait-within.ts';
-import type { EndWithUs } from './end-with-us.ts';
+import type { EndWithUs } from '../../sandbox/end-with-us.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
 import { processTransport } from './process-transport.ts';

@@ -4,8 +4,8 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { systemClock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import { waitWithin } from '../../core/wait-within.ts';
+import type { EndWithUs } from '../../sandbox/end-with-us.ts';
 import { createCountValues, tooManyValues, valuesLimit } from './count-values.ts';
-import type { EndWithUs } from './end-with-us.ts';
 import { createFlowMeter } from './flow-meter.ts';
 import { splitLines } from './split-lines.ts';
 

@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { renderEnvelope } from '../../../src/core/envelope.ts';
 import { createRedactor } from '../../../src/core/redact.ts';
 import { silentMs } from '../../../src/tools/mcp/create-lasting-link.ts';
-import { createEndWithUs } from '../../../src/tools/mcp/end-with-us.ts';
+import { createEndWithUs } from '../../../src/sandbox/end-with-us.ts';
 import { createFlowMeter } from '../../../src/tools/mcp/flow-meter.ts';
 import { createManualClock } from '../../support/manual-clock.ts';
 import { away, connected, isGone, listen, openServers, until } from '../../support/mcp/open-servers.ts';
@@ -209,7 +209,7 @@ for (const [how, end] of [
 ] as const)
   test(`X7 a bot that ${how} takes its servers along, and what they started, whatever they ignore`, async () => {
     const source = path.join(import.meta.dirname, '../../../src');
-    const program = `import { createEndWithUs } from ${JSON.stringify(`${source}/tools/mcp/end-with-us.ts`)};
+    const program = `import { createEndWithUs } from ${JSON.stringify(`${source}/sandbox/end-with-us.ts`)};
       import { processTransport } from ${JSON.stringify(`${source}/tools/mcp/process-transport.ts`)};
       import { writeSync } from 'node:fs';
       const silent = { warn() {} };

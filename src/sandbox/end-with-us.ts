@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
-import type { Log } from '../../core/log.ts';
-import { killOne } from '../../sandbox/kill-processes.ts';
+import type { Log } from '../core/log.ts';
+import { killOne } from './kill-processes.ts';
 
 /** Has a process group ended with this process. Gives how to take that back. */
 export type EndWithUs = (group: number) => () => void;
@@ -19,7 +19,7 @@ const watch = `
  * a small shell waits for the end of a pipe that only this process holds. Where no shell can be started the log says so, and
  * they end with an ordinary end alone.
  */
-export function createEndWithUs(log: Log): EndWithUs {
+export function createEndWithUs(log: Pick<Log, 'warn'>): EndWithUs {
   const groups = new Set<number>();
   let watcher: Writable | undefined;
   const endAll = (): void => groups.forEach((group) => killOne(-group));
