@@ -82,7 +82,8 @@ export function sandboxEnvironment(
   declared: Readonly<Record<string, string>>,
 ): Readonly<Record<string, string>> {
   return {
-    TZ: new Intl.DateTimeFormat().resolvedOptions().timeZone,
+    // Not asked where it is declared: the first time costs 25 ms and 8 MB (B4).
+    ...(declared['TZ'] === undefined ? { TZ: new Intl.DateTimeFormat().resolvedOptions().timeZone } : {}),
     ...declared,
     PATH: [ownPrograms, ...searchedFolders].join(':'),
     HOME: '/scratch',

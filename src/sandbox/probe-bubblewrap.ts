@@ -30,7 +30,7 @@ export async function probeBubblewrap(options: Omit<BubblewrapOptions, 'bwrap'>)
       argv: ['sh', '-c', 'echo fine'],
       scratch,
       network: [],
-      env: {},
+      env: { TZ: 'UTC' },
       timeoutMs: 10_000,
       outputCap: 1_000,
       signal: new AbortController().signal,
