@@ -28,7 +28,7 @@ const concurrency = 256;
 /**
  * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A part that something is shown
  * in place of already becomes an edit of that, which may be made again and again. A send whose outcome is unknown is
- * looked up where the platform allows, else repeated and counted. A file that can't be sent gives way to a sentence that
+ * looked up where the platform allows, twice, else repeated and counted. A file that can't be sent gives way to a sentence that
  * says so; its bytes are let go when it was sent or given up.
  */
 export function createDelivery(options: {
@@ -59,6 +59,10 @@ export function createDelivery(options: {
       if (found !== undefined) return sent(row, found);
       await outbox.repeated(row.key);
       log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
+    } else if (row.repeats > 0) {
+      // A platform with much to do may take it only after the first look for it.
+      const found = await lookUp(channel, place, row.key, lost);
+      if (found !== undefined) return sent(row, found);
     }
     const part = await readyPart(row.part, row.tries, outgoing);
     if (part === 'later') {

@@ -94,6 +94,22 @@ test('Q6 a send whose outcome is unknown is looked up, and repeated and counted 
   assert.equal(await store.outbox.pending(here('1')), 0);
 });
 
+test('Q6 what a platform took only after the first look for it is found before it is sent again', async () => {
+  const attempts: string[] = [];
+  const looks: string[] = [];
+  const { clock, store, sent, say } = await setUp(
+    async (_conversation, text) => {
+      attempts.push(text);
+      throw new SendError('unknown', 'no answer in time');
+    },
+    (key) => looks.push(key) > 1,
+  );
+  await say('1', 'late');
+  await clock.advance(10_000);
+  assert.deepEqual([attempts, looks, sent], [['late'], ['1-late', '1-late'], []]);
+  assert.equal(await store.outbox.pending(here('1')), 0);
+});
+
 test('Q9 a part is marked as being sent when it is its turn, not before; where its conversation was lost by then it is not sent', async () => {
   const { clock, store, sent, log } = await setUp(async () => undefined);
   const turn = Promise.withResolvers<void>();
