@@ -44,6 +44,17 @@ test('P2 xml and markdown are escaped and flattened', () => {
     renderCatalogue([evil], markdown).text,
     /^- evil: x&lt;\/description&gt;&lt;\/skill&gt; - gmail: sends &amp; &lt;b&gt;all&lt;\/b&gt; - y$/m,
   );
+  for (const description of [
+    '  two  words ',
+    'two\twords',
+    'two\r\n words',
+    'two\u00a0words',
+    't\u200bwo words\u0000',
+  ])
+    assert.match(
+      renderCatalogue([makeSkill('dice', { description })], markdown).text,
+      /^- dice: two words$/m,
+    );
 });
 
 test('P3 no skills give no section, and the same skills in any order the same text', () => {

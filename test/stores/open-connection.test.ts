@@ -45,6 +45,16 @@ test('Q8 accepting a message is committed with full sync, every other write with
   await store.close();
 });
 
+test('Q7 a step that was handed in is stored though the store is closed at once', async () => {
+  const connection = openConnection(':memory:');
+  migrate(connection, schema, ':memory:');
+  const quiet = { clock: systemClock, log: quietLog(), release: () => undefined };
+  const store = createEmbeddedStore(connection, quiet);
+  const step = store.commit({ done: 'a' });
+  await store.close();
+  await step;
+});
+
 test('Q8 a write that throws changes nothing, and the next one works', () => {
   const connection = openConnection(':memory:');
   connection.exec('CREATE TABLE a (x INTEGER PRIMARY KEY) STRICT');
