@@ -19,10 +19,15 @@ export type RunningBot = Readonly<{
   end(): Promise<unknown>;
 }>;
 
-/** Starts the bot in this home, `toml` being the rest of its config; resolves when it is ready. */
-export async function startRunningBot(t: TestContext, home: CliHome, toml = ''): Promise<RunningBot> {
+/** Starts the bot in this home, `toml` being the rest of its config, `flags` for Node; resolves when it is ready. */
+export async function startRunningBot(
+  t: TestContext,
+  home: CliHome,
+  toml = '',
+  flags: readonly string[] = [],
+): Promise<RunningBot> {
   const { telegram, before } = await serveTelegram(t, home, toml);
-  const bot = spawn(process.execPath, [cliPath, 'start'], {
+  const bot = spawn(process.execPath, [...flags, cliPath, 'start'], {
     cwd: home.folder,
     env: childEnv(home.folder),
     stdio: 'ignore',
