@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { findProgram } from '../../src/sandbox/find-program.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { containersHere, imageForTests } from '../support/containers-here.ts';
 import { cliPath } from '../support/cli-path.ts';
 import { openCliHome, type CliHome } from '../support/run-cli.ts';
 import { isRunning } from '../support/sandbox-limits-contract.ts';
+import { until } from '../support/until.ts';
 
 const hasScript = findProgram('script', process.env['PATH'] ?? '') !== undefined;
 const noTerminal = hasScript ? false : 'script (bsdutils) is not installed, so there is no terminal';
@@ -33,7 +33,7 @@ test(
     );
     // Keys reach what runs in the foreground, and neither the shell nor the command line.
     shell.type('sleep 66.219\n');
-    while (!(await isRunning('sleep\u000066.219'))) await setImmediate();
+    await until(() => isRunning('sleep\u000066.219'));
     shell.type('\x03');
     await shell.until(/sandbox:\S+\$ /);
     await shell.ask('echo "ended by $?"', /ended by 130/);

@@ -5,7 +5,6 @@ import { closeSync, openSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
 import type { SandboxRequest } from '../../src/sandbox/sandbox.ts';
@@ -13,6 +12,7 @@ import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { copySystem } from '../support/copy-system.ts';
 import { exited, makeGround, requestOf, type Ground } from '../support/sandbox-contract.ts';
 import { isRunning } from '../support/sandbox-limits-contract.ts';
+import { until } from '../support/until.ts';
 
 const { bwrap, skip } = bubblewrapHere;
 const limits = { memoryMb: 300, cpuSeconds: 20, processes: 64, diskMb: 24 };
@@ -93,7 +93,7 @@ test('S2 U3 bubblewrap: what a skill declares shows in no command line of the ho
       signal: controller.signal,
     }),
   );
-  while (!(await isRunning('62.7351'))) await setImmediate();
+  await until(() => isRunning('62.7351'));
   assert.equal(await isRunning('canary-77c1'), false);
   controller.abort();
   await running;
@@ -192,8 +192,8 @@ test(
     for (const target of stdout.trim().split('\n')) {
       assert.match(target, /^$|^\/dev\/null$|\/skillet-pipe-\w+\/pipe \(deleted\)$/);
     }
-    while (!(await isRunning('63.1193'))) await setImmediate();
+    await until(() => isRunning('63.1193'));
     bot.kill('SIGKILL');
-    while (await isRunning('63.1193')) await setImmediate();
+    await until(async () => !(await isRunning('63.1193')));
   },
 );

@@ -6,7 +6,6 @@ import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { containerLabel } from '../../src/sandbox/container-arguments.ts';
 import type { ContainerEngine } from '../../src/sandbox/container-engine.ts';
@@ -28,6 +27,7 @@ import { testSandboxCap } from '../support/sandbox-cap-contract.ts';
 import { isRunning, testSandboxLimits } from '../support/sandbox-limits-contract.ts';
 import { testSandboxNetwork } from '../support/sandbox-network-contract.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
+import { until } from '../support/until.ts';
 
 const { engine: found, skip } = containersHere;
 const image = found === undefined ? undefined : await imageForTests(found);
@@ -87,7 +87,7 @@ test('S2 U3 docker: what a skill declares shows in no command line of the host',
       signal: controller.signal,
     }),
   );
-  while (!(await isRunning('sleep\u000064.7351'))) await setImmediate();
+  await until(() => isRunning('sleep\u000064.7351'));
   assert.equal(await isRunning("canary-'77"), false);
   controller.abort();
   await running;
@@ -126,11 +126,11 @@ test('T9 docker: a container ends when the bot is killed, and nothing of it is l
   const bot = spawn(process.execPath, ['--input-type=module-typescript', '-e', program], {
     stdio: 'inherit',
   });
-  while (!(await isRunning('sleep\u000065.1193'))) await setImmediate();
+  await until(() => isRunning('sleep\u000065.1193'));
   bot.kill('SIGKILL');
   await once(bot, 'exit');
-  while (await isRunning('65.1193')) await setImmediate();
-  while ((await containers(found)) !== others) await setImmediate();
+  await until(async () => !(await isRunning('65.1193')));
+  await until(async () => (await containers(found)) === others);
 });
 
 test(

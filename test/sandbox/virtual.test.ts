@@ -5,11 +5,11 @@ import { cp, mkdir, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import { createVirtualSandbox } from '../../src/sandbox/virtual.ts';
 import { testSandboxContract } from '../support/sandbox-contract.ts';
+import { until } from '../support/until.ts';
 
 testSandboxContract('virtual', { contains: true, open: (limits) => createVirtualSandbox(limits) });
 
@@ -163,5 +163,5 @@ async function cellsOf(scratch: string): Promise<readonly string[]> {
 }
 
 async function gone(scratch: string): Promise<void> {
-  while ((await cellsOf(scratch)).length > 0) await setImmediate();
+  await until(async () => (await cellsOf(scratch)).length === 0);
 }

@@ -8,6 +8,7 @@ import { makeMessage } from '../support/make-message.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { until } from '../support/until.ts';
 
 const runs = Math.max(1, Math.round(Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200) / 100));
 const never = new AbortController().signal;
@@ -312,7 +313,7 @@ function together({ database, run }: PostgresServer): void {
              AND backend_xmin IS NULL AND datname = current_database()`,
         )
       ).length;
-    while ((await idle()) < 2);
+    await until(async () => (await idle()) === 2);
     over.abort(new Error('no more'));
     assert.equal((await next).aborted, false);
   });

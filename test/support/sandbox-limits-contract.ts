@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import type { StopReason } from '../../src/sandbox/sandbox.ts';
 import { exited, makeGround, requestOf, type Ground, type SandboxUnderTest } from './sandbox-contract.ts';
+import { until } from './until.ts';
 
 const limits = { memoryMb: 300, cpuSeconds: 60, processes: 64, diskMb: 1 };
 /** On a machine with much else to do whatever a command does takes longer, and more processor time. */
@@ -101,7 +101,7 @@ export function testSandboxLimits(
     async () => {
       const { ended } = await run('sleep 61.5173 & echo done');
       assert.equal(exited(ended as Parameters<typeof exited>[0]).stdout, 'done\n');
-      while (await isRunning('61.5173')) await setImmediate();
+      await until(async () => !(await isRunning('61.5173')));
     },
   );
 }

@@ -8,7 +8,8 @@ import type { Artifact, ToolContext } from '../../../src/core/tool.ts';
 import type { ConnectOnce } from '../../../src/tools/mcp/connect-once.ts';
 import { isOn } from '../../../src/tools/mcp/server-agreement.ts';
 import { silentMs } from '../../../src/tools/mcp/create-lasting-link.ts';
-import { away, connected, isGone, listen, openServers, until } from '../../support/mcp/open-servers.ts';
+import { away, connected, isGone, listen, openServers } from '../../support/mcp/open-servers.ts';
+import { until } from '../../support/until.ts';
 import { serveTools, startToolHttpServer } from '../../support/mcp/start-http-server.ts';
 import { listedTool, makeToolFile } from '../../support/mcp/tool-files.ts';
 import { toolContext } from '../../support/tool-context.ts';
@@ -272,7 +273,7 @@ test('X7 a flood of changes is one list a second at most, and ever fewer; of two
   await set.clock.advance(1_000);
   assert.equal(await lists(), before, 'the pause grows while it goes on');
   await set.clock.advance(1_000);
-  while ((await lists()) === before);
+  await until(async () => (await lists()) !== before);
 });
 
 test('X7 S2 headers of a server go nowhere else, wherever it points to', async (t) => {
