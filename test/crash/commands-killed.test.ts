@@ -3,6 +3,7 @@ import { test, type TestContext } from 'node:test';
 import { openCrashStage, type CrashStage } from '../support/crash/crash-stage.ts';
 import { hasKilledItself, killingAt, untilHeard, type KillAt } from '../support/crash/kill-points.ts';
 import { telegramDm, type Place } from '../support/crash/places.ts';
+import { readStored } from '../support/crash/read-stored.ts';
 import { seededRandom } from '../support/crash/seeded-random.ts';
 import { thorough } from '../support/crash/thorough.ts';
 
@@ -91,6 +92,10 @@ test('Q3 Q7 killed while a message is set aside, the person still hears of it, o
   await ann.say('say n2');
   await untilHeard(ann, (text) => text.includes('answer n2'));
   await last.stop();
-  assert.equal(times(ann, 'I am sorry'), 1);
+  // The fifth process may have been about to note that it had said so: then it comes again and is counted (Q6).
+  const counted = (await readStored(stage.storeUrl)).repeats.filter(({ text }) =>
+    text.includes('I am sorry'),
+  );
+  assert.ok(times(ann, 'I am sorry') <= 1 + counted.reduce((sum, { repeats }) => sum + repeats, 0));
   assert.equal(times(ann, 'answer n1'), 0);
 });
