@@ -13,9 +13,12 @@ const index = JSON.parse(kept.toString('utf8', 0, start)) as KeptSources;
 
 registerHooks({
   resolve(specifier, context, next) {
-    if (specifier.startsWith('.') && specifier.endsWith('.ts') && context.parentURL !== undefined) {
+    if (specifier.startsWith('.') && context.parentURL?.startsWith('file:')) {
       const url = new URL(specifier, context.parentURL).href;
       if (index[url] !== undefined) return { url, format: 'module', shortCircuit: true };
+      // A package's own file, which `import` names in full: its kind is looked up when it is loaded.
+      if (/\/node_modules\/.*\.m?js$/.test(url) && context.conditions.includes('import'))
+        return { url, shortCircuit: true };
     }
     return next(specifier, context);
   },
