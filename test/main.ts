@@ -5,7 +5,6 @@
  */
 import { spawnSync } from 'node:child_process';
 import { globSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { getCompileCacheDir } from 'node:module';
 import path from 'node:path';
 import { run } from 'node:test';
 import { spec } from 'node:test/reporters';
@@ -64,15 +63,19 @@ run({
   .compose(spec)
   .pipe(process.stdout);
 
-/** Where nothing is compiled yet, one process does it: else all that start together would, and bots that are killed each time anew. */
+/** What is new is compiled by one process: else all that start together would, and bots that are killed each time anew. */
 function compileOnce(): void {
-  const cache = getCompileCacheDir();
-  if (cache === undefined || readdirSync(cache).length > 0) return;
-  const files = globSync('{cli/*,channels/*/create-{slack,telegram},stores/postgres/open-*}.ts', {
+  if (process.env['NODE_COMPILE_CACHE'] === undefined) return;
+  const files = globSync('{cli/*,app/open-*,channels/*/create-{slack,telegram},stores/postgres/open-*}.ts', {
     cwd: source,
   });
-  const all = files.map((file) => `import(${JSON.stringify(pathToFileURL(path.join(source, file)).href)})`);
-  spawnSync(process.execPath, ['-e', `void Promise.all([${all.join()}])`], { stdio: 'inherit' });
+  const all = [
+    ...files.map((file) => pathToFileURL(path.join(source, file)).href),
+    // Loaded when a bot first needs them.
+    ...['@anthropic-ai/sdk/index.js', '@slack/bolt/dist/App.js', 'jose', 'prom-client'],
+  ].map((name) => `import(${JSON.stringify(name)})`);
+  const options = { cwd: source, stdio: 'inherit' } as const;
+  spawnSync(process.execPath, ['-e', `void Promise.all([${all.join()}])`], options);
 }
 
 /** Files of one folder, as they share processes. */
