@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { createSlack } from '../../src/channels/slack/create-slack.ts';
 import { connectSlackChannel, slackOptions } from '../support/slack-server/connected-slack.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
+
+/** The pauses between connections are as they are: the clock that waits for names would make a minute of one. */
+const reconnecting = { channel: { clock: systemClock } };
 
 /** Stores when it is told to; `taken` resolves when there is something to store. */
 function storing() {
@@ -67,7 +71,7 @@ test('Q2 however often Slack delivers an event, its message id is the same', asy
 const sdkWaitMs = 4_000;
 
 test('H4 routine disconnects of any number neither lose nor double an event, and nobody waits for the reconnect', async (t) => {
-  const { slack, events } = await connectSlackChannel(t);
+  const { slack, events } = await connectSlackChannel(t, reconnecting);
   const anna = slack.workspace.addUser('anna');
   await slack.socket.greeted.untilCount(2);
   for (let round = 1; round <= 4; round++) {
@@ -119,7 +123,7 @@ test('H4 when every connection goes at once, events wait for the next one, which
 });
 
 test('H4 a Web API that is away for a while does not end the connection', async (t) => {
-  const { slack, message } = await connectSlackChannel(t);
+  const { slack, message } = await connectSlackChannel(t, reconnecting);
   await slack.socket.greeted.untilCount(2);
   slack.faults.next('apps.connections.open', { kind: 'status', status: 503 });
   slack.faults.next('apps.connections.open', { kind: 'ratelimited', retryAfter: 1 });
