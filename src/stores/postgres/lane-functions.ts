@@ -1,3 +1,31 @@
+/** Makes `skillet.accept_new`; `waits` says of a row of the inbox whether it counts against the bound of its lane (Q3). */
+export const acceptNew = (waits: string): string => `
+  -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
+  -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
+  CREATE OR REPLACE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], queues text[], texts text[], at bigint[],
+    most integer) RETURNS text[] AS $$
+  DECLARE
+    outcomes text[];
+    added bigint;
+  BEGIN
+    PERFORM set_config('synchronous_commit', 'on', true);
+    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;
+    FOR i IN 1..cardinality(keys) LOOP
+      IF EXISTS (SELECT 1 FROM skillet.inbox_keys WHERE key = keys[i]) THEN
+        outcomes[i] := 'known';
+      ELSIF (SELECT count(*) FROM skillet.inbox WHERE ${waits} AND lane = lanes[i]) >= most THEN
+        outcomes[i] := 'lane_full';
+      ELSE
+        INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at)
+          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i]) RETURNING seq INTO added;
+        INSERT INTO skillet.inbox_keys (key, item) VALUES (keys[i], added);
+        PERFORM skillet.offer(queues[i], lanes[i], 0);
+        outcomes[i] := 'stored';
+      END IF;
+    END LOOP;
+    RETURN outcomes;
+  END $$ LANGUAGE plpgsql;`;
+
 /**
  * What a turn does again and again, as functions of the server that carry it out for many lanes at once. All take arrays, one
  * place for each lane; a lane that was lost is left out and said so, and harms no other.
@@ -100,31 +128,7 @@ export const laneFunctions = `
     RETURN outcomes;
   END $$ LANGUAGE plpgsql;
 
-  -- New messages, each an item of its own, on the disk when it is committed: "stored", "lane_full" where so many wait
-  -- already, or "known" where nothing was done, for its key was there. Locks are sorted.
-  CREATE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], queues text[], texts text[], at bigint[],
-    most integer) RETURNS text[] AS $$
-  DECLARE
-    outcomes text[];
-    added bigint;
-  BEGIN
-    PERFORM set_config('synchronous_commit', 'on', true);
-    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;
-    FOR i IN 1..cardinality(keys) LOOP
-      IF EXISTS (SELECT 1 FROM skillet.inbox_keys WHERE key = keys[i]) THEN
-        outcomes[i] := 'known';
-      ELSIF (SELECT count(*) FROM skillet.inbox WHERE status = 'waiting' AND lane = lanes[i]) >= most THEN
-        outcomes[i] := 'lane_full';
-      ELSE
-        INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at)
-          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i]) RETURNING seq INTO added;
-        INSERT INTO skillet.inbox_keys (key, item) VALUES (keys[i], added);
-        PERFORM skillet.offer(queues[i], lanes[i], 0);
-        outcomes[i] := 'stored';
-      END IF;
-    END LOOP;
-    RETURN outcomes;
-  END $$ LANGUAGE plpgsql;
+  ${acceptNew(`status = 'waiting'`)}
 
   -- The due heads of lanes, marked as taken; "before": when they were taken before. A lane whose head is not due has no row.
   CREATE FUNCTION skillet.take(epochs uuid[], queues text[], jobs uuid[], attempts integer[], lanes text[], at bigint)

@@ -1,4 +1,4 @@
-import { laneFunctions } from './lane-functions.ts';
+import { acceptNew, laneFunctions } from './lane-functions.ts';
 
 /** What takes an empty `skillet` schema to the present one, one step a version. Steps that were released are never edited: add one. */
 export const schema: readonly string[] = [
@@ -204,28 +204,6 @@ export const schema: readonly string[] = [
   CREATE INDEX capability_outcomes_sender ON skillet.capability_outcomes (sender);
   CREATE INDEX capability_outcomes_kept ON skillet.capability_outcomes (kept_at);`,
 
-  `-- As in lane-functions.ts, but that the item which is being worked on does not count as waiting (Q3).
-  CREATE OR REPLACE FUNCTION skillet.accept_new(locks bigint[], keys text[], lanes text[], queues text[], texts text[], at bigint[],
-    most integer) RETURNS text[] AS $$
-  DECLARE
-    outcomes text[];
-    added bigint;
-  BEGIN
-    PERFORM set_config('synchronous_commit', 'on', true);
-    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;
-    FOR i IN 1..cardinality(keys) LOOP
-      IF EXISTS (SELECT 1 FROM skillet.inbox_keys WHERE key = keys[i]) THEN
-        outcomes[i] := 'known';
-      ELSIF (SELECT count(*) FROM skillet.inbox WHERE status = 'waiting' AND taken_at IS NULL AND lane = lanes[i]) >= most THEN
-        outcomes[i] := 'lane_full';
-      ELSE
-        INSERT INTO skillet.inbox (key, lane, parts, status, due_at, accepted_at)
-          VALUES (keys[i], lanes[i], texts[i], 'waiting', at[i], at[i]) RETURNING seq INTO added;
-        INSERT INTO skillet.inbox_keys (key, item) VALUES (keys[i], added);
-        PERFORM skillet.offer(queues[i], lanes[i], 0);
-        outcomes[i] := 'stored';
-      END IF;
-    END LOOP;
-    RETURN outcomes;
-  END $$ LANGUAGE plpgsql;`,
+  // What is being worked on does not wait.
+  acceptNew(`status = 'waiting' AND taken_at IS NULL`),
 ];
