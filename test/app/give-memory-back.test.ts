@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import packageFile from '../../package.json' with { type: 'json' };
 import { giveMemoryBack, memoryHere } from '../../src/app/health/give-memory-back.ts';
 import { createManualClock } from '../support/manual-clock.ts';
+import { openCliHome } from '../support/run-cli.ts';
+import { startRunningBot } from '../support/running-bot.ts';
+import { until } from '../support/until.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const mb = 1024 * 1024;
@@ -64,4 +67,17 @@ test('B4 with the flags of `npm start` the process shrinks by what is garbage', 
 test('B4 `skillet start` starts Node as `npm start` does', () => {
   const [first] = readFileSync(path.join(root, 'bin/skillet.js'), 'utf8').split('\n');
   assert.equal(`${first?.replace('#!/usr/bin/env -S ', '')} bin/skillet.js start`, packageFile.scripts.start);
+});
+
+test('B4 a bot that was started and is quiet tidies up', async (t) => {
+  const home = await openCliHome(t);
+  const tidied = path.join(home.folder, 'tidied.json');
+  const preload = `
+    import { writeFileSync } from 'node:fs';
+    globalThis.gc = (how) => writeFileSync(${JSON.stringify(tidied)}, JSON.stringify(how));`;
+  const flags = ['--import', `data:text/javascript,${encodeURIComponent(preload)}`];
+  const bot = await startRunningBot(t, home, '', flags);
+  await until(() => existsSync(tidied) && readFileSync(tidied, 'utf8') !== '');
+  assert.deepEqual(JSON.parse(readFileSync(tidied, 'utf8')), { type: 'major', flavor: 'last-resort' });
+  assert.equal(await bot.end(), 0);
 });
