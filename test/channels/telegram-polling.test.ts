@@ -154,8 +154,10 @@ test('H3 a Telegram that can not be reached yet is asked again until it answers'
   await using bot = await startTelegramBot({ start: false, clock: hasty });
   bot.server.faults.add({ method: 'getMe', times: 2, badGateway: true });
   bot.server.faults.add({ method: 'getMe', cut: 'before' });
+  for (const json of ['null', '{"ok":true}', '{"error":"busy"}'])
+    bot.server.faults.add({ method: 'getMe', badGateway: { status: 200, json } });
   await bot.channel.start(async () => undefined);
-  assert.equal(bot.server.calls('getMe').length, 4);
+  assert.equal(bot.server.calls('getMe').length, 7);
 });
 
 test('H3 a webhook that was set before is taken away, and only wanted kinds of update are asked for', async () => {

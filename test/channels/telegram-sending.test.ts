@@ -151,6 +151,37 @@ test('Q6 a send that was cut off is unknown, and is not repeated by the channel'
   assert.equal((await failure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'))).outcome, 'unknown');
 });
 
+const gatewayAnswers = [
+  [503, '{"message":"Service Unavailable"}'],
+  [403, '{"ok":false,"error_code":"403","description":"Forbidden"}'],
+  [200, '{}'],
+  [200, '[]'],
+  [200, '{"error":"busy"}'],
+  [200, 'null'],
+  [200, '"ok"'],
+  [200, '{"ok":true}'],
+] as const;
+for (const [status, json] of gatewayAnswers) {
+  test(`Q6 ${status} with ${json} is not Telegram's answer: nobody knows whether the part was sent`, async () => {
+    await using bot = await startTelegramBot(noFlood);
+    const ann = bot.server.person();
+    ann.says('hi');
+    const place = placeOf(ann.dm);
+    const receipt = await bot.channel.send(place, { markdown: 'one' }, 'k');
+    for (const method of ['sendMessage', 'editMessageText', 'deleteMessage'])
+      bot.server.faults.add({ method, badGateway: { status, json } });
+    const failures = await Promise.all([
+      failure(bot.channel.send(place, { markdown: 'x' }, 'k')),
+      failure(bot.channel.edit(place, receipt, { markdown: 'x' })),
+      failure(bot.channel.remove(place, receipt)),
+    ]);
+    for (const { outcome, message } of failures) {
+      assert.equal(outcome, 'unknown');
+      assert.match(message, /no usable answer/);
+    }
+  });
+}
+
 test('Q6 a send that never left is to be tried again', async () => {
   const bot = await startTelegramBot({ start: false });
   await bot.server.close();

@@ -30,6 +30,8 @@ export function createTelegramApi({
     const answer = await call(method, payload, signal).catch((error: unknown) => {
       throw networkFault(method, error, token);
     });
+    if (!isBotApi(answer))
+      throw new TelegramFault('unknown', method, `${method} got no usable answer: JSON of something else`);
     if (answer.ok) return answer;
     const { error_code: code, description, parameters } = answer;
     throw new TelegramFault('answered', method, `Telegram refused ${method}: ${code} ${description}`, {
@@ -42,6 +44,12 @@ export function createTelegramApi({
     });
   });
   return api.raw;
+}
+
+/** A gateway before the Bot API may answer with JSON that says nothing about the call. */
+function isBotApi(answer: unknown): boolean {
+  const { ok, result, error_code } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+  return ok === true ? result !== undefined : typeof error_code === 'number';
 }
 
 function networkFault(method: string, error: unknown, token: string): TelegramFault {

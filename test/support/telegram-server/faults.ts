@@ -14,8 +14,8 @@ export type Fault = Readonly<{
   retryAfter?: number;
   /** Answers with this code; nothing is carried out. */
   status?: Readonly<{ code: number; description: string }>;
-  /** Answers with a page of a proxy that is no JSON; nothing is carried out. */
-  badGateway?: boolean;
+  /** Answers as a proxy does; nothing is carried out. With an HTML page unless `json` says what the body is. */
+  badGateway?: true | Readonly<{ status: number; json: string }>;
   /** Cuts the connection, before or after the call is carried out. */
   cut?: 'before' | 'after';
   /** The call is carried out when this promise resolves. */

@@ -153,6 +153,10 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       if (fault?.badGateway === true) {
         return void response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>502 Bad Gateway</h1>');
       }
+      if (fault?.badGateway !== undefined) {
+        const { status, json } = fault.badGateway;
+        return void response.writeHead(status, { 'content-type': 'application/json' }).end(json);
+      }
       if (fault !== undefined) await meet(fault, clock);
       const result = await carryOut(call.method, call.args, gone.signal, call.files);
       record.answer = { ok: true, result: structuredClone(result) };
