@@ -207,6 +207,20 @@ const slackFaults = [
     1,
     missing('This Slack workspace takes no files of that type.'),
   ],
+  [
+    'beyond the permissions of the app',
+    'files.getUploadURLExternal',
+    { kind: 'error', error: 'missing_scope' },
+    1,
+    missing('The Slack app lacks the permission to send files (files:write).'),
+  ],
+  [
+    'refused while the token is not valid',
+    'files.completeUploadExternal',
+    { kind: 'error', error: 'token_expired' },
+    2,
+    whole,
+  ],
   ['limited for a while', 'upload', { kind: 'ratelimited', retryAfter: 30 }, 1, whole],
   ['cut off in the middle once', 'upload', { kind: 'cut', when: 'before' }, 1, whole],
   [

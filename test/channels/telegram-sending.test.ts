@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
-import { SendError } from '../../src/core/errors.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
+import { sendFailure } from '../support/send-failure.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 import type { Chat } from '../support/telegram-server/room.ts';
 
@@ -14,12 +14,6 @@ function placeOf(chat: Pick<Chat, 'id'>, thread?: number): Conversation {
     chat: String(chat.id),
     ...(thread === undefined ? {} : { thread: String(thread) }),
   };
-}
-
-async function failure(promise: Promise<unknown>): Promise<SendError> {
-  const error: unknown = await promise.catch((reason: unknown) => reason);
-  assert.ok(error instanceof SendError, String(error));
-  return error;
 }
 
 function lastArguments(bot: TelegramBot, method: string): Readonly<Record<string, unknown>> {
@@ -84,10 +78,10 @@ test('H3 an answer stays in its topic, and a topic that is gone is a refusal tha
   await bot.channel.send(placeOf(group, topic), { markdown: 'x' }, 'k');
   assert.equal(group.sent().at(-1)?.thread, topic);
   group.closeTopic(topic);
-  const closed = await failure(bot.channel.send(placeOf(group, topic), { markdown: 'x' }, 'k'));
+  const closed = await sendFailure(bot.channel.send(placeOf(group, topic), { markdown: 'x' }, 'k'));
   assert.deepEqual([closed.outcome, /closed/.test(closed.message)], ['refused', true]);
   group.deleteTopic(topic);
-  const gone = await failure(bot.channel.send(placeOf(group, topic), { markdown: 'x' }, 'k'));
+  const gone = await sendFailure(bot.channel.send(placeOf(group, topic), { markdown: 'x' }, 'k'));
   assert.deepEqual([gone.outcome, /topic was deleted/.test(gone.message)], ['refused', true]);
 });
 
@@ -112,7 +106,7 @@ for (const [standing, words] of refusals) {
     await using bot = await startTelegramBot();
     const group = bot.server.group();
     group.setBot(standing);
-    const error = await failure(bot.channel.send(placeOf(group), { markdown: 'x' }, 'k'));
+    const error = await sendFailure(bot.channel.send(placeOf(group), { markdown: 'x' }, 'k'));
     assert.equal(error.outcome, 'refused');
     assert.match(error.message, words);
   });
@@ -122,7 +116,7 @@ test('A6 a send to a group that was migrated names its new id', async () => {
   await using bot = await startTelegramBot();
   const group = bot.server.group({ type: 'group' });
   const next = group.migrate();
-  const error = await failure(bot.channel.send(placeOf(group), { markdown: 'x' }, 'k'));
+  const error = await sendFailure(bot.channel.send(placeOf(group), { markdown: 'x' }, 'k'));
   assert.deepEqual([error.outcome, error.movedTo], ['retry', String(next.id)]);
 });
 
@@ -131,7 +125,7 @@ test('H8 a 429 is to be tried again when Telegram says, and not earlier', async 
   const ann = bot.server.person();
   ann.says('hi');
   bot.server.faults.add({ method: 'sendMessage', retryAfter: 7 });
-  const error = await failure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'));
+  const error = await sendFailure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'));
   assert.deepEqual([error.outcome, error.retryAfterMs], ['retry', 7000]);
 });
 
@@ -140,7 +134,7 @@ test('Q6 a send that was cut off is unknown, and is not repeated by the channel'
   const ann = bot.server.person();
   ann.says('hi');
   bot.server.faults.add({ method: 'sendMessage', cut: 'after' });
-  const error = await failure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'));
+  const error = await sendFailure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'));
   assert.equal(error.outcome, 'unknown');
   assert.equal(ann.dm.sent().length, 1);
   assert.equal(bot.server.calls('sendMessage').length, 1);
@@ -148,7 +142,10 @@ test('Q6 a send that was cut off is unknown, and is not repeated by the channel'
     method: 'sendMessage',
     status: { code: 500, description: 'Internal Server Error' },
   });
-  assert.equal((await failure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'))).outcome, 'unknown');
+  assert.equal(
+    (await sendFailure(bot.channel.send(placeOf(ann.dm), { markdown: 'x' }, 'k'))).outcome,
+    'unknown',
+  );
 });
 
 const gatewayAnswers = [
@@ -171,9 +168,9 @@ for (const [status, json] of gatewayAnswers) {
     for (const method of ['sendMessage', 'editMessageText', 'deleteMessage'])
       bot.server.faults.add({ method, badGateway: { status, json } });
     const failures = await Promise.all([
-      failure(bot.channel.send(place, { markdown: 'x' }, 'k')),
-      failure(bot.channel.edit(place, receipt, { markdown: 'x' })),
-      failure(bot.channel.remove(place, receipt)),
+      sendFailure(bot.channel.send(place, { markdown: 'x' }, 'k')),
+      sendFailure(bot.channel.edit(place, receipt, { markdown: 'x' })),
+      sendFailure(bot.channel.remove(place, receipt)),
     ]);
     for (const { outcome, message } of failures) {
       assert.equal(outcome, 'unknown');
@@ -185,7 +182,9 @@ for (const [status, json] of gatewayAnswers) {
 test('Q6 a send that never left is to be tried again', async () => {
   const bot = await startTelegramBot({ start: false });
   await bot.server.close();
-  const error = await failure(bot.channel.send({ channel: 'telegram', chat: '5' }, { markdown: 'x' }, 'k'));
+  const error = await sendFailure(
+    bot.channel.send({ channel: 'telegram', chat: '5' }, { markdown: 'x' }, 'k'),
+  );
   assert.equal(error.outcome, 'retry');
 });
 
@@ -202,7 +201,7 @@ test('H3 an edit that changes nothing is a success, one of a message that is gon
   await bot.channel.edit(place, receipt, { markdown: 'one', buttons: [{ label: 'Go', action: 'go' }] });
   await bot.channel.edit(place, receipt, { markdown: '*two*' });
   assert.deepEqual([ann.dm.sent()[0]?.texts, ann.dm.sent()[0]?.buttons], [['one', 'two'], []]);
-  const error = await failure(bot.channel.edit(place, { id: '999999' }, { markdown: 'x' }));
+  const error = await sendFailure(bot.channel.edit(place, { id: '999999' }, { markdown: 'x' }));
   assert.equal(error.outcome, 'refused');
 });
 

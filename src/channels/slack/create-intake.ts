@@ -81,14 +81,14 @@ export function createIntake(options: IntakeOptions): Intake {
       try {
         return await options.openThread(message);
       } catch (error) {
-        if (error instanceof SendError && error.outcome === 'refused') failed.with = error;
+        if (error instanceof SendError && error.outcome !== 'unknown') failed.with = error;
         throw error;
       }
     };
     try {
       await onEvent({ type: 'message', message, openThread, ...formsBy(trigger) });
     } catch (error) {
-      // A call that Slack will never let us answer in the channel is answered here; it is not delivered again anyway.
+      // A call that Slack does not let us answer in the channel is answered here; it is not delivered again anyway.
       if (failed.with === undefined) throw error;
       log.warn(
         { err: failed.with, message: message.id },

@@ -6,7 +6,7 @@ import { SendError } from '../../core/errors.ts';
 import { textOf, type CallSlack } from './call-slack.ts';
 import { keyBlockId } from './find-key.ts';
 import { toSlackPlain } from './from-markdown.ts';
-import { toSendError } from './slack-error.ts';
+import { slackErrorCode, toSendError } from './slack-error.ts';
 
 type File = NonNullable<OutgoingPart['file']>;
 
@@ -73,5 +73,20 @@ function refusedUpload({ status, headers }: Response, size: number): SendError {
 }
 
 function fileError(error: unknown): SendError {
-  return toSendError(error, 'a file');
+  const failed = toSendError(error, 'a file');
+  const sentence = refusals[slackErrorCode(error) ?? ''];
+  return sentence === undefined
+    ? failed
+    : new SendError('refused', failed.message, { cause: error, sentence });
 }
+
+/** What the person is told whom a file was meant for. Their answer does not wait for any of these to change. */
+const refusals: Readonly<Record<string, string>> = {
+  file_upload_size_restricted: 'This Slack workspace takes no file of that size.',
+  file_uploads_disabled: 'This Slack workspace takes no files.',
+  file_uploads_except_images_disabled: 'This Slack workspace takes no files but pictures.',
+  file_type_not_allowed: 'This Slack workspace takes no files of that type.',
+  storage_limit_reached: 'The storage of this Slack workspace is full.',
+  posting_to_channel_denied: 'The bot may not post files in this channel.',
+  missing_scope: 'The Slack app lacks the permission to send files (files:write).',
+};

@@ -37,7 +37,10 @@ export function slackErrorCode(error: unknown): string | undefined {
   return /^[a-z][a-z0-9_]{0,80}$/i.test(error.data.error) ? error.data.error : undefined;
 }
 
-/** A failed Web API call as the outbox understands it: taken by nobody, perhaps taken, or never to be taken (Q6, H8). */
+/**
+ * A failed Web API call as the outbox understands it (Q6, H8). Refused is only what can never work for this message here.
+ * What an operator or Slack can put right waits. After any other error part of the call may have happened.
+ */
 export function toSendError(error: unknown, doing: string): SendError {
   if (error instanceof SendError) return error;
   const rateLimited = retryAfterOf(error);
@@ -46,14 +49,20 @@ export function toSendError(error: unknown, doing: string): SendError {
     return new SendError('retry', `Slack limits ${doing}: again in ${rateLimited} ms`, more);
   }
   const code = slackErrorCode(error);
-  if (code !== undefined && !uncertain.includes(code)) {
-    const sentence = refusals[code] ?? `Slack refused ${doing} (${code})`;
-    const told = fileRefusals[code];
-    const more = { cause: error, ...(told === undefined ? {} : { sentence: told }) };
-    return new SendError('refused', `${sentence}${scopeOf(error)}`, more);
+  const outcome = code === undefined ? 'unknown' : outcomeOf(code);
+  if (code === undefined || outcome === 'unknown') {
+    const why = code ?? (error instanceof Error ? error.message : 'no answer');
+    return new SendError('unknown', `it is not known whether ${doing} reached Slack: ${why}`, {
+      cause: error,
+    });
   }
-  const why = code ?? (error instanceof Error ? error.message : 'no answer');
-  return new SendError('unknown', `it is not known whether ${doing} reached Slack: ${why}`, { cause: error });
+  const sentence = sentences[code] ?? `Slack refused ${doing} (${code})`;
+  return new SendError(outcome, `${sentence}${scopeOf(error)}`, { cause: error });
+}
+
+function outcomeOf(code: string): SendError['outcome'] {
+  if (refusals.includes(code) || formatErrors.includes(code)) return 'refused';
+  return tokenErrors.includes(code) || passing.includes(code) ? 'retry' : 'unknown';
 }
 
 /** The SDK's error classes by their code: naming the classes would load the SDK with this file. */
@@ -69,25 +78,49 @@ function isSdkError(error: unknown): error is SdkError {
   return typeof error.code === 'string' && error.code.startsWith('slack_webapi_');
 }
 
-/** Slack answered, but says itself that part of it may have happened. */
-const uncertain: readonly string[] = [
-  'internal_error',
-  'fatal_error',
-  'service_unavailable',
-  'request_timeout',
-  'file_update_failed',
+/** The place takes no such message, or the call itself is wrong: the same call is refused each time. */
+const refusals: readonly string[] = [
+  'not_in_channel',
+  'channel_not_found',
+  'is_archived',
+  'cannot_dm_bot',
+  'user_not_found',
+  'user_disabled',
+  'messages_tab_disabled',
+  'restricted_action',
+  'restricted_action_read_only_channel',
+  'restricted_action_thread_only_channel',
+  'restricted_action_non_threadable_channel',
+  'restricted_action_thread_locked',
+  'cannot_reply_to_message',
+  'thread_not_found',
+  'invalid_thread_ts',
+  'message_not_found',
+  'cant_update_message',
+  'cant_delete_message',
+  'compliance_exports_prevent_deletion',
+  'edit_window_closed',
+  'no_text',
+  'metadata_too_large',
+  'invalid_metadata_format',
+  'invalid_metadata_schema',
+  'invalid_arguments',
+  'invalid_arg_name',
+  'invalid_array_arg',
+  'invalid_form_data',
+  'unknown_method',
+  'method_deprecated',
+  'deprecated_endpoint',
 ];
 
-/** What the person is told whom a file was meant for. */
-const fileRefusals: Readonly<Record<string, string>> = {
-  file_upload_size_restricted: 'This Slack workspace takes no file of that size.',
-  file_uploads_disabled: 'This Slack workspace takes no files.',
-  file_uploads_except_images_disabled: 'This Slack workspace takes no files but pictures.',
-  file_type_not_allowed: 'This Slack workspace takes no files of that type.',
-  storage_limit_reached: 'The storage of this Slack workspace is full.',
-  posting_to_channel_denied: 'The bot may not post files in this channel.',
-  missing_scope: 'The Slack app lacks the permission to send files (files:write).',
-};
+/** Slack did nothing, and says that a later call may work. */
+const passing: readonly string[] = [
+  'team_added_to_org',
+  'accesslimited',
+  'access_denied',
+  'enterprise_is_restricted',
+  'two_factor_setup_required',
+];
 
 /** Milliseconds; a limit without `Retry-After` is given half a minute. */
 function retryAfterOf(error: unknown): number | undefined {
@@ -104,7 +137,7 @@ function scopeOf(error: unknown): string {
   return typeof needed === 'string' ? `: the app needs the scope ${needed}` : '';
 }
 
-const refusals: Readonly<Record<string, string>> = {
+const sentences: Readonly<Record<string, string>> = {
   not_in_channel: 'The bot is not in that Slack channel: invite it with /invite',
   channel_not_found: 'Slack shows the bot no such channel: invite it with /invite if the channel is private',
   is_archived: 'That Slack channel is archived',
@@ -112,6 +145,7 @@ const refusals: Readonly<Record<string, string>> = {
   token_revoked: 'The Slack bot token was revoked',
   invalid_auth: 'The Slack bot token is not valid',
   missing_scope: 'The Slack app lacks a permission',
+  token_expired: 'The Slack bot token has expired',
   messages_tab_disabled: 'Direct messages to the Slack app are switched off (App Home, Messages Tab)',
   restricted_action: 'An administrator does not let the bot post in that Slack channel',
   restricted_action_read_only_channel: 'That Slack channel is read-only',
