@@ -35,7 +35,8 @@ export function answerCommand(
     return fail(code, `${what} ${why}`, tailsOf(outcome));
   }
   if (outcome.exitCode !== 0) {
-    const wants = (skill?.network ?? []).length === 0 && missesNetwork.test(outcome.stderr);
+    const wants =
+      (skill?.network ?? []).length === 0 && missesNetwork.some((words) => words.test(outcome.stderr));
     const why = wants ? noNetwork(skill?.name) : '';
     return fail('SCRIPT_FAILED', `${what} ended with exit code ${outcome.exitCode}${why}`, tailsOf(outcome));
   }
@@ -46,8 +47,11 @@ export function answerCommand(
 }
 
 /** How curl, wget, git, Python and Node say that no name can be resolved and nothing reached. */
-const missesNetwork =
-  /could not resolve|unable to resolve|name resolution|name or service not known|nodename nor servname|ENOTFOUND|EAI_AGAIN|network is unreachable/i;
+const missesNetwork = [
+  /could not resolve|unable to resolve|name resolution|name or service not known|nodename nor servname|network is unreachable/i,
+  // With its case: "ModuleNotFoundError" is no error of the network.
+  /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b/,
+];
 
 /** Skills of elsewhere know nothing of declaring hosts, so this is where their authors' commands end. */
 function noNetwork(name: string | undefined): string {

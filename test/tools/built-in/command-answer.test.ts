@@ -13,10 +13,23 @@ test('R5 a command that fails for want of a network says who gives it one; any o
   for (const words of [
     'curl: (6) Could not resolve host: api.example.com',
     'Error: getaddrinfo EAI_AGAIN api.example.com',
+    "  [cause]: Error: getaddrinfo ENOTFOUND api.example.com\n    errno: -3008,\n    code: 'ENOTFOUND',",
+    'Error: connect ENETUNREACH 192.0.2.1:443 - Local (0.0.0.0:0)',
     'urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>',
+    'socket.gaierror: [Errno -2] Name or service not known',
+    "fatal: unable to access 'https://api.example.com/a/': Could not resolve host: api.example.com",
+    'wget: unable to resolve host address ‘api.example.com’',
+    "WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/a/",
   ]) {
     assert.match(said(words, []), fix, words);
     assert.doesNotMatch(said(words, ['api.example.com']), fix);
   }
-  assert.doesNotMatch(said('no such file', []), fix);
+  for (const words of [
+    'no such file',
+    "ModuleNotFoundError: No module named 'pypdf'",
+    "Error: Cannot find module 'pdf-lib'\n  code: 'MODULE_NOT_FOUND',",
+    'FileNotFoundError: [Errno 2] No such file or directory: example',
+    'ERROR: No matching distribution found for a',
+  ])
+    assert.doesNotMatch(said(words, []), fix, words);
 });
