@@ -17,14 +17,14 @@ export function createInlineSkill(options: {
   tools(): readonly string[];
   /** Names of tools that exist, though not for the main agent. */
   elsewhere(): readonly string[];
-  /** Whether the operator gave the skill a model of its own. */
-  hasModel(skill: Skill): boolean;
+  /** What the operator gave the skill. */
+  given(skill: Skill): GivenToSkill | undefined;
   body(skill: Skill, args: string): Promise<FilledBody>;
   contraction: Pick<Contraction, 'judge'>;
 }): InlineSkill {
-  const { tools, elsewhere, hasModel, body, contraction } = options;
+  const { tools, elsewhere, given, body, contraction } = options;
   return async (skill, request) => {
-    const why = whyForked(skill, tools(), hasModel(skill), elsewhere());
+    const why = whyForked(skill, tools(), given(skill), elsewhere());
     if (why !== undefined) return { forked: `${skill.name} is a run of its own here: ${why}` };
     const args = argumentsOf(request);
     const loaded = await skillInstructions(skill, {
@@ -45,18 +45,22 @@ export function createInlineSkill(options: {
   };
 }
 
+/** `[skills.NAME]`, as far as it makes an inline skill a run. */
+export type GivenToSkill = Readonly<{ model?: string | undefined; env: Readonly<Record<string, string>> }>;
+
 /** Why an inline skill is a run after all where the main agent has these tools; nothing where it can be followed (U8). */
 export function whyForked(
   skill: Skill,
   tools: readonly string[],
-  hasModel: boolean,
+  given: GivenToSkill | undefined,
   elsewhere: readonly string[] = [],
 ): string | undefined {
-  if (skill.env.length > 0) return 'it has an environment of its own';
+  if (skill.env.length > 0 || Object.keys(given?.env ?? {}).length > 0)
+    return 'it has an environment of its own';
   if (skill.capabilities.length > 0) return 'it has capabilities of its own';
   if (skill.packages.length > 0) return 'it needs packages';
   if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
-  if (hasModel || skill.model !== undefined) return 'it has a model of its own';
+  if ((given?.model ?? skill.model) !== undefined) return 'it has a model of its own';
   const lacking = namedElsewhere(skill.allowedTools ?? [], tools, elsewhere);
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;
 }

@@ -92,7 +92,7 @@ export function createFollowInTurn(options: {
       inline: createInlineSkill({
         tools: names,
         elsewhere: outside.names,
-        hasModel: ({ name }) => live().config.skills.byName[name]?.model !== undefined,
+        given: ({ name }) => live().config.skills.byName[name],
         body,
         contraction,
       }),

@@ -104,7 +104,7 @@ export function createGrantRun(options: {
     if (!(await asItStands(skill)).access.approved)
       return refused('SKILL_DISABLED', `${skill.name} was changed and waits for approval`);
     const environment = skillEnvironment(skill, settings?.env ?? {});
-    if (!environment.ok)
+    if (environment.missing.length > 0)
       return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
     for (const { message } of environment.diagnostics) log.warn({ skill: skill.name }, message);
     const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);

@@ -14,10 +14,10 @@ export function hostDiagnostics(
 ): readonly Diagnostic[] {
   const ofSkills = skills.flatMap((skill) => {
     const at = { level: 'warning', path: skill.path } as const;
-    const model = config.skills.byName[skill.name]?.model ?? skill.model;
+    const given = config.skills.byName[skill.name];
+    const model = given?.model ?? skill.model;
     const unknown = model === undefined ? undefined : models.check(model);
-    const hasModel = config.skills.byName[skill.name]?.model !== undefined;
-    const forked = skill.context === 'inline' ? whyForked(skill, config.agent.tools, hasModel) : undefined;
+    const forked = skill.context === 'inline' ? whyForked(skill, config.agent.tools, given) : undefined;
     const command = isBuiltIn(skill.name);
     const searches =
       skill.allowedTools?.some((tool) => tool === 'web_search' || tool === 'WebSearch') === true;

@@ -46,9 +46,9 @@ export function createReadiness(options: {
         `${skill.name} needs ${those} ${absent.join(', ')}, which the sandbox does not have. The operator installs what is missing: ${programsFix(mode, now.from, absent)}`,
       );
     }
-    const environment = skillEnvironment(skill, config().skills.byName[skill.name]?.env ?? {});
-    if (!environment.ok) {
-      const lines = environment.missing.map((name) => `${name} = "…"`).join('\n');
+    const { missing: unset } = skillEnvironment(skill, config().skills.byName[skill.name]?.env ?? {});
+    if (unset.length > 0) {
+      const lines = unset.map((name) => `${name} = "…"`).join('\n');
       return fail(
         'MISSING_ENV',
         `${skill.name} is not set up. The operator adds to config.toml:\n[skills.${skill.name}]\n${lines}`,

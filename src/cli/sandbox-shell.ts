@@ -75,16 +75,13 @@ function ofSkill(
 ): Pick<ShellRequest, 'skillDirectory' | 'network' | 'env'> {
   if (skill === undefined) return { network: [], env: {} };
   const settings = config.skills.byName[skill.name];
-  const values = settings?.env ?? {};
-  const all = skillEnvironment(skill, values);
-  if (!all.ok)
-    process.stderr.write(`not set, so absent here: ${all.missing.join(', ')} ([skills.${skill.name}])\n`);
-  const set = all.ok ? skill.env : skill.env.filter((each) => !all.missing.includes(each));
-  const environment = skillEnvironment({ ...skill, env: set }, values);
+  const { env, missing } = skillEnvironment(skill, settings?.env ?? {});
+  if (missing.length > 0)
+    process.stderr.write(`not set, so absent here: ${missing.join(', ')} ([skills.${skill.name}])\n`);
   return {
     ...(skill.directory === undefined ? {} : { skillDirectory: skill.directory }),
     network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
-    env: environment.ok ? environment.env : {},
+    env,
   };
 }
 

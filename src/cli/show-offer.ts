@@ -15,7 +15,7 @@ export function offerLines(offer: Offer, config: Config, now: Skill | undefined)
   const { name, path, definition, files, diagnostics } = offer;
   const bytes = files.reduce((sum, file) => sum + file.bytes.length, 0);
   const row = (what: string, text: string): string => `  ${what.padEnd(12)} ${printable(text)}`;
-  const given = definition.env.filter((key) => Object.hasOwn(config.skills.byName[name]?.env ?? {}, key));
+  const given = Object.keys(config.skills.byName[name]?.env ?? {});
   return [
     `${printable(name)}: ${printable(oneLine(definition.description, 400))}`,
     row('from', path === '' ? 'the top of the source' : path),

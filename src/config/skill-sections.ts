@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { steersPrograms } from '../core/steers-programs.ts';
 import { chatType } from './chat-type.ts';
 import { hostPattern } from './address.ts';
 import { command } from './command.ts';
@@ -45,6 +46,9 @@ const skill = z.codec(
               path: [key],
               message: 'an environment variable is text: write it in quotes',
             });
+          } else if (steersPrograms(key)) {
+            const message = 'no skill gets it, as it decides what code programs load: remove it';
+            context.addIssue({ code: 'custom', path: [key], message });
           }
         }
       },

@@ -6,7 +6,7 @@ import type { Definition } from './skill-definition.ts';
 
 /**
  * The skill that a name stands for: the first definition, its access made stricter by each one it shadows (D3). A copy
- * in the user origin stands by its own word; a workspace copy is given no more than the copy below it.
+ * in the user origin stands by its own word; a workspace copy is given no more than the copy below it, but for env: whose values the operator writes for this very name.
  */
 export function mergeDefinitions(own: Definition, shadowed: readonly Definition[]): Skill {
   const { flat: _flat, access: _access, ...rest } = own;
@@ -78,7 +78,7 @@ function mergeAccess(own: Definition, shadowed: readonly Definition[]): SkillAcc
   };
 }
 
-type Grant = 'env' | 'capabilities' | 'network' | 'packages';
+type Grant = 'capabilities' | 'network' | 'packages';
 
 function narrowGrants(own: Definition, below: Definition, diagnostics: Diagnostic[]): Pick<Skill, Grant> {
   const keep = (grant: Grant): readonly string[] => {
@@ -91,7 +91,6 @@ function narrowGrants(own: Definition, below: Definition, diagnostics: Diagnosti
     return kept;
   };
   return {
-    env: keep('env'),
     capabilities: keep('capabilities'),
     network: keep('network'),
     packages: keep('packages'),

@@ -80,6 +80,10 @@ test('U8 an inline skill that is a run after all is pointed out', () => {
     'INLINE_FORKED',
   ]);
   assert.deepEqual(codes(['keyed', { ...inline, env: ['A_KEY'] }]), ['INLINE_FORKED']);
+  const given = parseConfig('[skills.helper]\nA_KEY = "a"\n', { env: {} });
+  assert.ok(given.ok);
+  const [found] = hostDiagnostics([makeSkill('helper', inline)], given.config, models);
+  assert.match(found?.message ?? '', /it has an environment/);
 });
 
 test('I1 A8 a menu shows what anybody may use in such a chat, and nothing that lists of chats or people narrow', () => {

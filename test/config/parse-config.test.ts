@@ -204,6 +204,13 @@ test('G4 a slip in [skills.defaults] is not taken for a skill that restricts not
   assert.match(lines('[skills.default]\nallow_chat_ids = [1]')[0] ?? '', /write \[skills\.defaults\]/);
 });
 
+test('U3 a variable that steers an interpreter is a problem of the config', () => {
+  for (const name of ['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'PYTHONPATH', 'HTTPS_PROXY']) {
+    const [line = ''] = lines(`[skills.a]\nKEY = "k"\n${name} = "x"`);
+    assert.match(line, new RegExp(`:3:1: skills\\.a\\.${name} .*no skill gets it.*remove`));
+  }
+});
+
 test('U3 a variable of a skill is text, exactly as written', () => {
   for (const value of ['5', 'true', '["a"]', '2024-01-01']) {
     assert.match(

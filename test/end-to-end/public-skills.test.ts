@@ -37,7 +37,8 @@ function model(skill: string, calls: readonly ScriptedCall[]): (request: Message
       return next === undefined ? `The run says: ${results.at(-1)}` : call(next.name, next.input);
     }
     const last = JSON.stringify(request.messages.at(-1));
-    const [, result, refused] = /<output>(.*?)<\/output>|error (SKILL_[A-Z]+: .*)/s.exec(last) ?? [];
+    const [, result, refused] =
+      /<output>(.*?)<\/output>|error ((?:SKILL|MISSING)_[A-Z]+: .*)/s.exec(last) ?? [];
     return result === undefined && refused === undefined
       ? call('use_skill', { skill, message: 'as asked' })
       : `Here it is. ${plain(result ?? refused ?? '')}`;
@@ -215,6 +216,32 @@ test('R5 R6 P3 where no program of the system runs, what a public skill cannot d
   const anna = slack.workspace.addUser('anna');
   await slack.people.slash(anna, slack.workspace.dmWith(anna.id), 'workbook my trip');
   assert.match((await slack.posted(({ text }) => text.includes('Here it is'))).text, said);
+});
+
+test('D3 U3 F2 a key that the operator wrote under a skill’s name reaches the workspace copy and what its text alone names; without it nothing runs', async (t) => {
+  const key = 'pplx-key-0123456789';
+  const bot = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n',
+    skills: {
+      research:
+        '---\nname: research\ndescription: Asks.\nenv: [PERPLEXITY_API_KEY]\nallowed_tools: [bash]\n---\nAsk.\n',
+    },
+    script: model('research', [
+      { name: 'bash', input: { command: 'echo key ${#PERPLEXITY_API_KEY} $PERPLEXITY_URL' } },
+    ]),
+  });
+  const ann = bot.telegram.person({ name: 'Ann' });
+  ann.says('/research tides');
+  const refused = await ann.dm.nextMessage(/config/);
+  assert.match(refused.text, /\[skills\.research\]\nPERPLEXITY_API_KEY = "…"/);
+  assert.ok(!bot.messages.requests.some(({ body }) => isRun(body)));
+
+  const given = `[skills.research]\nPERPLEXITY_API_KEY = "${key}"\nPERPLEXITY_URL = "https://p.example/v1"\n`;
+  await bot.reconfigure(`[access]\ndm = "open"\n${given}`);
+  const again = await bot.restart();
+  ann.says('/research tides');
+  await ann.dm.nextMessage(/Here it is/);
+  assert.match(runResults(again)[0] ?? '', /key 19 \[redacted PERPLEXITY_URL\]/);
 });
 
 /** A repository below a conversation's folder, as a person or an earlier run left it there. */

@@ -15,7 +15,7 @@ const toolsOf = (body: { tools?: readonly unknown[] }): readonly string[] =>
 test('D9 the owner asks for a skill in a direct message, reads it whole, enables it by a button, and it works at once', async (t) => {
   const set = await startWholeBot(t, {
     sandbox: 'auto',
-    toml: owned,
+    toml: `${owned}[skills.greet]\nGREETING_KEY = "greeting-key-0123"\n`,
     script: skillWritingModel(),
   });
   const { telegram, messages } = set;
@@ -25,6 +25,7 @@ test('D9 the owner asks for a skill in a direct message, reads it whole, enables
   assert.deepEqual(asked.buttons, ['Enable', 'Discard']);
   for (const part of [
     'tools: skills_run_script',
+    'env: GREETING_KEY',
     'SHA-256',
     'description: Greets somebody',
     'echo "Good day, $1."',

@@ -1,18 +1,25 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { skillEnvironment, steersPrograms } from '../../src/sandbox/script-environment.ts';
+import { steersPrograms } from '../../src/core/steers-programs.ts';
+import { skillEnvironment } from '../../src/sandbox/script-environment.ts';
+import { makeSkill } from '../support/make-skill.ts';
 
-const skill = { name: 'mail', path: '/skills/mail/SKILL.md', env: ['MAIL_KEY', 'MAIL_HOST'] };
+const skill = makeSkill('mail', { env: ['MAIL_KEY', 'MAIL_HOST'] });
 
-test('U3 a skill gets the values it declares and no others', () => {
-  const given = skillEnvironment(skill, { MAIL_KEY: 'k', MAIL_HOST: 'h', OTHER_KEY: 'o', mail_key: 'x' });
-  assert.deepEqual(given, { ok: true, env: { MAIL_KEY: 'k', MAIL_HOST: 'h' }, diagnostics: [] });
+test('U3 a skill gets what it declares, and what the operator wrote for it though it declares nothing', () => {
+  const values = { MAIL_KEY: 'k', MAIL_HOST: 'h', OTHER_KEY: 'o' };
+  assert.deepEqual(skillEnvironment(skill, values), { env: values, missing: [], diagnostics: [] });
+});
+
+test('D9 a skill that waits for approval gets nothing, whatever the operator wrote for its name', () => {
+  const waiting = makeSkill('mail', { env: ['MAIL_KEY'], access: { approved: false } });
+  assert.deepEqual(skillEnvironment(waiting, { MAIL_KEY: 'k', OTHER_KEY: 'o' }).env, {});
 });
 
 test('U3 declared names without a value are named, an empty value counts as none', () => {
-  assert.deepEqual(skillEnvironment(skill, { MAIL_HOST: '' }), { ok: false, missing: skill.env });
+  assert.deepEqual(skillEnvironment(skill, { MAIL_HOST: '', OTHER: '' }).missing, [...skill.env, 'OTHER']);
   const odd = { ...skill, env: ['__proto__', 'constructor'] };
-  assert.deepEqual(skillEnvironment(odd, {}), { ok: false, missing: odd.env });
+  assert.deepEqual(skillEnvironment(odd, {}).missing, odd.env);
 });
 
 test('U3 names that steer a loader or interpreter are refused with a diagnostic, whoever set them', () => {
@@ -32,7 +39,6 @@ test('U3 names that steer a loader or interpreter are refused with a diagnostic,
   ];
   for (const name of steering) {
     const given = skillEnvironment({ ...skill, env: ['MAIL_KEY', name] }, { MAIL_KEY: 'k', [name]: 'evil' });
-    assert.ok(given.ok, name);
     assert.deepEqual(given.env, { MAIL_KEY: 'k' });
     assert.equal(given.diagnostics[0]?.field, 'env');
     assert.match(given.diagnostics[0]?.message ?? '', new RegExp(name));

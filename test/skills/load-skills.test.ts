@@ -103,21 +103,21 @@ test('D3 a copy in the user origin stands by its own word', async (t) => {
   assert.deepEqual(access, openAccess);
 });
 
-test('D3 a workspace copy is given no more than what it shadows', async (t) => {
+test('D3 a workspace copy is given no more than what it shadows, but for the env that the operator writes for its name', async (t) => {
   const skill = await tool(t, {
     bundled: 'env: [A, B]\nnetwork: [a.example]\npackages: [jq]',
     workspace: 'env: [B, C]\nnetwork: [a.example, b.example]\npackages: [jq]\ncapabilities: [notes.read]',
   });
   assert.deepEqual(
     [skill.env, skill.network, skill.packages, skill.capabilities],
-    [['B'], ['a.example'], ['jq'], []],
+    [['B', 'C'], ['a.example'], ['jq'], []],
   );
   assert.deepEqual(
     skill.diagnostics
       .filter(({ code }) => code === 'GRANT_NARROWED')
       .map(({ field }) => field)
       .sort(),
-    ['capabilities', 'env', 'network'],
+    ['capabilities', 'network'],
   );
   assert.deepEqual((await tool(t, { workspace: 'env: C' })).env, ['C']);
   assert.deepEqual((await tool(t, { bundled: '', user: 'env: C' })).env, ['C']);

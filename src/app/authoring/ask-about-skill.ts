@@ -21,8 +21,10 @@ export function createAskAboutSkill(options: {
   voice: Voice;
   mayApprove(sender: string): Promise<boolean>;
   approvers(): readonly string[];
+  /** Names of the variables that the operator wrote for a skill. */
+  given(name: string): readonly string[];
 }): AskAboutSkill {
-  const { root, store, voice, mayApprove, approvers } = options;
+  const { root, store, voice, mayApprove, approvers, given } = options;
 
   return async ({ name, at, approved }, requester) => {
     const directory = path.join(root, name);
@@ -33,6 +35,7 @@ export function createAskAboutSkill(options: {
       directory,
       hash,
       sender: requester.sender,
+      given: given(name),
       isNew: approved === undefined,
     });
     const key = `skill:${name}:${at}`;

@@ -17,10 +17,12 @@ export function describeWrittenSkill(skill: {
   hash: SkillHash;
   /** Who asked for it. */
   sender: string;
+  /** What the operator wrote for its name, which it gets without asking for it (U3). */
+  given: readonly string[];
   /** Nothing of this name was ever enabled. */
   isNew: boolean;
 }): string {
-  const { name, directory, hash, sender, isNew } = skill;
+  const { name, directory, hash, sender, given, isNew } = skill;
   const files = hash.files.filter((file) => file.path !== marker);
   const listed = files.map(
     ({ path: file, size, sha256 }) =>
@@ -33,26 +35,29 @@ export function describeWrittenSkill(skill: {
   return [
     `**${isNew ? 'A new skill' : 'A changed skill'} waits for your yes: ${inlineCode(name)}**`,
     `I wrote it for ${inlineCode(sender)}. It stays off until you enable it; a later change of any file switches it off again.`,
-    ['It asks for:', ...asksOf(directory)].join('\n'),
+    ['It asks for:', ...asksOf(directory, given)].join('\n'),
     ['Its files, all of which follow:', ...listed].join('\n'),
     ...texts,
   ].join('\n\n');
 }
 
-function asksOf(directory: string): readonly string[] {
+function asksOf(directory: string, given: readonly string[]): readonly string[] {
   const file = path.join(directory, 'SKILL.md');
   const bytes = readFileSync(file);
   const parsed = parseSkill({ path: file, directory, origin: 'workspace', bytes, cut: false });
   if (!parsed.ok) return ['- nothing that can be read: its SKILL.md is broken'];
-  return Object.entries(wishesOf(parsed.definition)).map(
+  return Object.entries(wishesOf(parsed.definition, given)).map(
     ([what, list]) => `- ${what}: ${list.map(inlineCode).join(', ')}`,
   );
 }
 
-function wishesOf(definition: Definition): Readonly<Record<string, readonly string[]>> {
-  const { allowedTools, env, packages, capabilities, network, access, model, background, context } =
-    definition;
+function wishesOf(
+  definition: Definition,
+  given: readonly string[],
+): Readonly<Record<string, readonly string[]>> {
+  const { allowedTools, packages, capabilities, network, access, model, background, context } = definition;
   const tools = allowedTools === undefined || allowedTools.length === 0 ? undefined : allowedTools;
+  const env = [...new Set([...definition.env, ...given])];
   const others = { env, packages, capabilities, network };
   return {
     ...(tools === undefined ? { tools: ['every tool that runs get'] } : { tools }),

@@ -43,7 +43,9 @@ export function createSkillAuthoring(options: {
   const approvers = (): readonly string[] => live().config.policy.approvers;
   const mayApprove = async (sender: string): Promise<boolean> =>
     (await people.isOwner(sender)) || listsId(approvers(), sender);
-  const ask = createAskAboutSkill({ root, store, voice, mayApprove, approvers });
+  const given = (name: string): readonly string[] =>
+    Object.keys(live().config.skills.byName[name]?.env ?? {});
+  const ask = createAskAboutSkill({ root, store, voice, mayApprove, approvers, given });
   return {
     writing: createWriteSkill({ root, written, rescan, mayApprove, ask, otherTools, clock, log }),
     approvals: createSkillApprovals({ root, written, onChange: rescan, log }),
