@@ -36,6 +36,8 @@ export type AllowProxyOptions = Readonly<{
     idleMs?: number;
   }>;
   log?: Log;
+  /** Called with the host and port of each refused request, and why. */
+  onRefused?: (asked: string, reason: string) => void;
 }>;
 
 /**
@@ -44,7 +46,15 @@ export type AllowProxyOptions = Readonly<{
  * that says what to declare. What flows through a tunnel is not looked at.
  */
 export async function createAllowProxy(options: AllowProxyOptions): Promise<AllowProxy> {
-  const { hosts, socketPath, ports = [80, 443], howToAllow = inSkill, connect = {}, log } = options;
+  const {
+    hosts,
+    socketPath,
+    ports = [80, 443],
+    howToAllow = inSkill,
+    connect = {},
+    log,
+    onRefused,
+  } = options;
   const {
     connections = 64,
     headerBytes = 16_384,
@@ -134,6 +144,8 @@ export async function createAllowProxy(options: AllowProxyOptions): Promise<Allo
 
   function turnDown(asked: IncomingMessage, refuse: (refusal: Refusal) => void, refusal: Refusal): void {
     log?.info({ asked: asked.url?.slice(0, 200), refused: refusal.reason }, 'the proxy refused a request');
+    const host = targetUrl(asked)?.host;
+    if (host !== undefined) onRefused?.(host, refusal.reason);
     refuse(refusal);
   }
 

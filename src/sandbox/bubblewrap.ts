@@ -25,6 +25,7 @@ import type {
   Sandbox,
   SandboxLimits,
   SandboxOutcome,
+  SandboxOutput,
   SandboxRequest,
   ShellEnd,
   ShellRequest,
@@ -104,7 +105,7 @@ export function createBubblewrapSandbox({
     python: string | undefined,
   ): Promise<SandboxOutcome> {
     const deadline = createDeadline(systemClock);
-    const { started, result } = await withCommand(
+    const { started, refused, result } = await withCommand(
       { ...request, ...pausing(request.cap, deadline) },
       { system, python, limits, session: 'new' },
       (command, handshake) =>
@@ -116,7 +117,7 @@ export function createBubblewrapSandbox({
     );
     if (result.status === 'exited' && !started)
       throw new Error(`bubblewrap ended with exit code ${result.exitCode}: ${result.stderr.trim()}`);
-    return result;
+    return { ...result, ...refused };
   }
 
   async function openShell(request: ShellRequest): Promise<ShellEnd> {
@@ -147,7 +148,7 @@ export function createBubblewrapSandbox({
       session: 'new' | 'kept';
     }>,
     use: (command: HostCommand, handshake: Handshake) => Promise<Result>,
-  ): Promise<Readonly<{ started: boolean; result: Result }>> {
+  ): Promise<Readonly<{ started: boolean; refused: Pick<SandboxOutput, 'refused'>; result: Result }>> {
     const { system, python, session } = how;
     const { network, env, cap } = request;
     const capDoor =
@@ -177,7 +178,7 @@ export function createBubblewrapSandbox({
           capDoor?.started();
         }),
       );
-      return { started, result };
+      return { started, refused: wayOut === undefined ? {} : { refused: wayOut.refused() }, result };
     } finally {
       close();
       await wayOut?.close();

@@ -212,7 +212,8 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
           },
         },
       );
-      return first === undefined ? neverBegan(request, ran, name, before) : ran;
+      if (first === undefined) return neverBegan(request, ran, name, before);
+      return wayOut === undefined ? ran : { ...ran, refused: wayOut.refused() };
     } finally {
       clearTimeout(late);
       await Promise.all(removing);

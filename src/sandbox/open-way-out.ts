@@ -12,6 +12,8 @@ export type WayOut = Readonly<{
   argv: readonly string[];
   /** What the sandbox has mounted needs no name on the host any more. */
   started(): void;
+  /** The hosts that it refused so far, each with why. */
+  refused(): readonly string[];
   close(): Promise<void>;
 }>;
 
@@ -22,6 +24,9 @@ export type WayOutOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | 'log'>
 
 const folder = '/run/skillet';
 const port = 3128;
+/** Refused hosts that are remembered, and characters of each. */
+const mostRefused = 5;
+const longestRefused = 200;
 
 /**
  * Opens a proxy on a Unix socket that leads to `hosts` only, and says how to put it into a sandbox: a forwarder on the
@@ -35,8 +40,12 @@ export async function openWayOut(
 ): Promise<WayOut> {
   const outside = mkdtempSync(path.join(beside, 'skillet-proxy-'));
   const remove = (): void => rmSync(outside, { recursive: true, force: true });
+  const refused = new Set<string>();
   const proxy = await createAllowProxy({
     ...options,
+    onRefused(asked, reason) {
+      if (refused.size < mostRefused) refused.add(`${asked} (${reason})`.slice(0, longestRefused));
+    },
     hosts,
     socketPath: path.join(outside, 'proxy.sock'),
   }).catch((error: unknown) => {
@@ -59,6 +68,7 @@ export async function openWayOut(
     },
     argv: [node, '--no-warnings', forwardSeen, String(port), `${folder}/proxy.sock`],
     started: remove,
+    refused: () => [...refused],
     async close() {
       await proxy.close();
       remove();

@@ -59,7 +59,13 @@ export type SandboxLimits = Readonly<{
   diskMb: number;
 }>;
 
-export type SandboxOutput = Readonly<{ stdout: string; stderr: string; truncated: boolean }>;
+export type SandboxOutput = Readonly<{
+  stdout: string;
+  stderr: string;
+  truncated: boolean;
+  /** Hosts that the command asked for and did not reach, each with why; a few at most. */
+  refused?: readonly string[];
+}>;
 
 export type SandboxOutcome =
   | (Readonly<{ status: 'exited'; exitCode: number }> & SandboxOutput)

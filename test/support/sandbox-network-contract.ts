@@ -65,11 +65,12 @@ export function testSandboxNetwork(
     await ask('api.example.test'); await ask('other.test');
     const socket = require('node:net').connect(${made.port}, '127.0.0.1');
     socket.on('error', (error) => console.log('direct', error.code)).on('connect', () => console.log('direct connected'));`;
-      const { stdout, stderr } = await node(`(async () => {${script}})()`, ['*.example.test']);
+      const { stdout, stderr, refused } = await node(`(async () => {${script}})()`, ['*.example.test']);
       assert.match(stdout, /^api\.example\.test 200 the page$/m, stderr);
       assert.match(stdout, /^other\.test (failed|403)/m);
       assert.match(stdout, /^direct ECONNREFUSED$/m);
       assert.deepEqual(heard, [`api.example.test:${made.port}`]);
+      assert.deepEqual(refused, [`other.test:${made.port} (other.test is not declared)`]);
     },
   );
 

@@ -20,6 +20,7 @@ export function answerCommand(
   skill?: Pick<Skill, 'name' | 'network'>,
 ): Envelope {
   if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${what}: ${outcome.message}`);
+  const network = aboutNetwork(outcome, skill);
   if (outcome.status === 'stopped') {
     const code = stopCodes[outcome.reason];
     const why = {
@@ -32,18 +33,19 @@ export function answerCommand(
       output: 'printed more than a command may print and was stopped',
       crashed: 'could not be finished: the sandbox ended',
     }[outcome.reason];
-    return fail(code, `${what} ${why}`, tailsOf(outcome));
+    return fail(code, `${what} ${why}${network}`, tailsOf(outcome));
   }
-  if (outcome.exitCode !== 0) {
-    const wants =
-      (skill?.network ?? []).length === 0 && missesNetwork.some((words) => words.test(outcome.stderr));
-    const why = wants ? noNetwork(skill?.name) : '';
-    return fail('SCRIPT_FAILED', `${what} ended with exit code ${outcome.exitCode}${why}`, tailsOf(outcome));
-  }
-  const { stdout, stderr } = outcome;
-  if (stderr === '') return succeed(stdout === '' ? nothing : stdout);
+  if (outcome.exitCode !== 0)
+    return fail(
+      'SCRIPT_FAILED',
+      `${what} ended with exit code ${outcome.exitCode}${network}`,
+      tailsOf(outcome),
+    );
+  const { stdout, stderr, refused = [] } = outcome;
+  const about = refused.length === 0 ? '' : `\n[network]${network.slice(1)}`;
+  if (stderr === '') return succeed(`${stdout === '' ? nothing : stdout}${about}`);
   const room = commandOutputLimit - Math.min(stderr.length, tailLimit);
-  return succeed(`${capOutput(stdout, room).text}\n[stderr]\n${capOutput(stderr, tailLimit).text}`);
+  return succeed(`${capOutput(stdout, room).text}\n[stderr]\n${capOutput(stderr, tailLimit).text}${about}`);
 }
 
 /** How curl, wget, git, Python and Node say that no name can be resolved and nothing reached. */
@@ -53,10 +55,34 @@ const missesNetwork = [
   /\b(?:ENOTFOUND|EAI_AGAIN|ENETUNREACH)\b/,
 ];
 
+/** Exit codes of programs that reached no host and were told to be quiet. */
+const quietly: ReadonlyMap<number, string> = new Map([
+  [4, 'wget'],
+  [6, 'curl'],
+  [7, 'curl'],
+]);
+
+/** What a command without the network it wanted is missing; empty where nothing shows that it wanted one. */
+function aboutNetwork(
+  outcome: Extract<SandboxOutcome, SandboxOutput>,
+  skill: Pick<Skill, 'name' | 'network'> | undefined,
+): string {
+  const { refused = [], stderr } = outcome;
+  if (refused.length > 0)
+    return `. The network refused it ${refused.join(', ')}: the operator adds hosts in config.toml, [skills.${skill?.name ?? 'NAME'}] network = ["api.example.com"]`;
+  if ((skill?.network ?? []).length > 0) return '';
+  if (missesNetwork.some((words) => words.test(stderr))) return `. ${noNetwork(skill?.name)}`;
+  const program =
+    outcome.status === 'exited' && stderr.trim() === '' ? quietly.get(outcome.exitCode) : undefined;
+  return program === undefined
+    ? ''
+    : `. If that is ${program}, it could not reach a host. ${noNetwork(skill?.name)}`;
+}
+
 /** Skills of elsewhere know nothing of declaring hosts, so this is where their authors' commands end. */
 function noNetwork(name: string | undefined): string {
-  if (name === undefined) return '. Commands of the main agent have no network';
-  return `. Commands of ${name} have no network, as it names no hosts: the operator gives it those it needs in config.toml, [skills.${name}] network = ["api.example.com"]`;
+  if (name === undefined) return 'Commands of the main agent have no network';
+  return `Commands of ${name} have no network, as it names no hosts: the operator gives it those it needs in config.toml, [skills.${name}] network = ["api.example.com"]`;
 }
 
 const nothing = 'It printed nothing.';

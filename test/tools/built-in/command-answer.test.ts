@@ -33,3 +33,30 @@ test('R5 a command that fails for want of a network says who gives it one; any o
   ])
     assert.doesNotMatch(said(words, []), fix, words);
 });
+
+test('R5 a command that was refused a host is told which, and what to set, however it ended', () => {
+  const refused = ['evil.test:443 (evil.test is not declared)'];
+  const skill = { name: 'tides', network: ['api.example.com'] };
+  const output = { stdout: 'half', stderr: '', truncated: false, refused };
+  for (const outcome of [
+    { status: 'exited', exitCode: 56, ...output },
+    { status: 'exited', exitCode: 0, ...output },
+    { status: 'stopped', reason: 'timeout', ...output },
+  ] as const) {
+    const told = renderEnvelope(answerCommand('scripts/a.sh', outcome, 1_000, skill));
+    assert.match(told, /refused it evil\.test:443 \(evil\.test is not declared\)/);
+    assert.match(told, /\[skills\.tides\] network = /);
+    assert.match(told, /half/);
+  }
+});
+
+test('R5 a quiet curl or wget that reaches nothing is told of the network, with a doubt', () => {
+  const quiet = (exitCode: number, stderr = '', network: readonly string[] = []): string => {
+    const outcome = { status: 'exited', exitCode, stdout: '', stderr, truncated: false } as const;
+    return renderEnvelope(answerCommand('the command', outcome, 1_000, { name: 'tides', network }));
+  };
+  assert.match(quiet(6), /If that is curl, .*\[skills\.tides\] network = /);
+  assert.match(quiet(4), /If that is wget, .*\[skills\.tides\] network = /);
+  for (const told of [quiet(1), quiet(6, 'Error: no such option'), quiet(6, '', ['api.example.com'])])
+    assert.doesNotMatch(told, /network/);
+});
