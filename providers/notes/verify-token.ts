@@ -73,7 +73,9 @@ async function read(token: string, publicJwk: string, now: number): Promise<z.ou
       clockTolerance: tolerance,
       currentDate: new Date(now),
     });
-    return claims.parse(payload);
+    const read = claims.parse(payload);
+    if (read.iat > now / 1_000 + tolerance) throw new Error('it is from the future');
+    return read;
   } catch (cause) {
     throw denied(`the token is not good: ${cause instanceof Error ? cause.message : 'unknown'}`, cause);
   }

@@ -76,6 +76,8 @@ test('C3 a token is believed once, and for exactly its call', async (t) => {
   await refused(await claims({ exp: Math.floor(at.now / 1_000) + 3_600 }), /longer than a minute/);
   const old = await notes.host.request({ ...signed, now: at.now - 70_000 });
   await refused(old, /"exp"/);
+  await refused(await notes.host.request({ ...signed, now: at.now + 10_000 }), /from the future/);
+  assert.ok((await notes.send(await notes.host.request({ ...signed, now: at.now + 4_000 }))).result);
   // The input is changed after the token was made.
   const fresh = await notes.host.request(signed);
   const changed = { ...(fresh['params'] as Data), input_data: { limit: 6 } };

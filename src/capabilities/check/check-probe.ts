@@ -23,8 +23,8 @@ export type Heard = Readonly<
 /** How the token of a call differs from what a host would send. */
 export type OddToken = Readonly<{
   identity?: Partial<CallIdentity>;
-  /** `stranger`: signed with another key; `past`: two minutes old. */
-  signer?: 'stranger' | 'past';
+  /** `stranger`: signed with another key; `past`: two minutes old; `future`: of two minutes from now. */
+  signer?: 'stranger' | 'past' | 'future';
   alter?(token: string): string;
 }>;
 
@@ -49,6 +49,7 @@ export function createProbe(
     good: tokens,
     stranger: createIdentityTokens(randomBytes(32), systemClock),
     past: createIdentityTokens(seed, { now: () => systemClock.now() - 120_000 }),
+    future: createIdentityTokens(seed, { now: () => systemClock.now() + 120_000 }),
   };
   const env = bridgeEnvironment(options.env, tokens.publicJwk);
   // Whoever has a provider checked is there to see what is left.

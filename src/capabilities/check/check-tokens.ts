@@ -59,6 +59,11 @@ export async function checkTokens(
       'compare exp with the clock; a few seconds may be allowed',
       { signer: 'past' },
     ],
+    [
+      'that is issued two minutes from now',
+      'compare iat with the clock; a few seconds may be allowed',
+      { signer: 'future' },
+    ],
     ['for another method', 'compare method', { identity: { method: 'auth_complete' } }],
     ['for another capability', 'compare capability', { identity: { capability: 'another.one' } }],
     ...(method === 'invoke'

@@ -72,6 +72,7 @@ test('C3 each check that a provider leaves out is found', { skip }, async (t) =>
       'signed with another key',
       'for another provider',
       'that is two minutes old',
+      'that is issued two minutes from now',
       'for another method',
       'for another capability',
       'for another operation',
