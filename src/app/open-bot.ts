@@ -11,6 +11,7 @@ import type { SandboxReach } from '../sandbox/open-sandbox.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import type { Store } from '../stores/store.ts';
+import { auditPlace } from './audit/audit-files.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { controlPath, serveControl, type Control } from './terminal/control.ts';
 import type { Bot } from './bot.ts';
@@ -109,6 +110,7 @@ export async function openBot(options: {
     health: health.ofStore,
     audit: createAudit({
       dataDir: config.bot.dataDir,
+      place: auditPlace(config.store.url, config.bot.dataDir),
       keyed: patientKeyed(health.store.keyed, health.ofStore),
       clock,
       log,

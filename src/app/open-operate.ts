@@ -5,6 +5,7 @@ import type { Log } from '../core/log.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../stores/open-store.ts';
 import { createAgreements } from '../tools/mcp/create-agreements.ts';
+import { auditPlace } from './audit/audit-files.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { createCapabilityBase } from './capabilities/capability-base.ts';
 import { createCapabilityOperations } from './capabilities/capability-operations.ts';
@@ -34,7 +35,9 @@ export async function openOperate(
     clock: systemClock,
   });
   const people = createPeople({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
-  const audit = createAudit({ dataDir: config.bot.dataDir, keyed: store.keyed, clock: systemClock, log });
+  const { dataDir } = config.bot;
+  const place = auditPlace(config.store.url, dataDir);
+  const audit = createAudit({ dataDir, place, keyed: store.keyed, clock: systemClock, log });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock: systemClock });
   const welcome = createWelcome(store);
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });

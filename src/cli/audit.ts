@@ -15,7 +15,7 @@ export async function auditVerify({ config, json }: ReadOptions): Promise<void> 
   if (report.problems.length > 0) process.exitCode = 1;
   if (json === true) return printJson(report);
   for (const { file, line, problem } of report.problems)
-    print(file === '' ? `the audit is empty: it ${problem}` : `${file}: line ${line} ${problem}`);
+    print(file === '' ? `the audit ${problem}` : `${file}: line ${line} ${problem}`);
   const what = `${report.lines} lines in ${report.files} files`;
   print(
     report.problems.length === 0 ? `${what}: as they were written.` : `${what}: not as they were written.`,

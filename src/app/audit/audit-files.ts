@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 
 /** What seals the audit of one data directory. */
@@ -13,6 +14,11 @@ const readAtOnce = 65_536;
 
 export function auditFolder(dataDir: string): string {
   return path.join(dataDir, 'audit');
+}
+
+/** Names the data directory where processes with other ones share the store; empty where the store has one owner. */
+export function auditPlace(storeUrl: string, dataDir: string): string {
+  return storeUrl.startsWith('sqlite:') ? '' : `${hostname()}:${path.resolve(dataDir)}`;
 }
 
 /** The key (32 random bytes in `<data_dir>/audit.key`, 0600), made where there is none. */

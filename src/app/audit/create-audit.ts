@@ -32,11 +32,13 @@ type Waiting = Readonly<{ event: AuditEvent; at: number; written(): void }>;
  */
 export function createAudit(options: {
   dataDir: string;
+  /** See `auditPlace`. */
+  place?: string;
   keyed: (namespace: string) => Values;
   clock: Clock;
   log: Log;
 }): Audit {
-  const { dataDir, keyed, clock, log } = options;
+  const { dataDir, place = '', keyed, clock, log } = options;
   const stored = keyed('audit');
   const names = createAuditNames(keyed('audit-names'));
   const queue: Waiting[] = [];
@@ -77,8 +79,18 @@ export function createAudit(options: {
       texts.set(day, `${texts.get(day) ?? ''}${sealed.line}\n`);
     }
     for (const [date, text] of texts) await write(path.join(auditFolder(dataDir), `${date}.jsonl`), text);
-    await stored.set(from.name, head);
+    await stored.set(from.name, { ...head, place });
     return { ...from, head, day };
+  }
+
+  /** How many lines this data directory had under keys that it has no more. */
+  async function linesOfOtherKeys(name: string): Promise<number> {
+    let lines = 0;
+    for await (const [key, value] of stored.iterator()) {
+      const other = value as Head & Readonly<{ place?: string }>;
+      if (key !== name && (other.place ?? place) === place) lines += other.seq;
+    }
+    return lines;
   }
 
   async function flush(): Promise<void> {
@@ -123,7 +135,9 @@ export function createAudit(options: {
     async verify() {
       await writing;
       const { key, chain: name } = await openAuditKey(dataDir);
-      return verifyAudit({ files: await auditFiles(dataDir), key, kept: await stored.get<Head>(name) });
+      const files = await auditFiles(dataDir);
+      const kept = await stored.get<Head>(name);
+      return verifyAudit({ files, key, kept, lost: await linesOfOtherKeys(name) });
     },
   };
 }

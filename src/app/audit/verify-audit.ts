@@ -3,7 +3,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { beginning, unseal, type Head } from './seal.ts';
 
-/** What is wrong at a place of the audit. */
+/** What is wrong at a place of the audit; without a file, with all of it. */
 export type AuditProblem = Readonly<{ file: string; line: number; problem: string }>;
 
 export type AuditReport = Readonly<{
@@ -23,8 +23,10 @@ export async function verifyAudit(options: {
   files: readonly string[];
   key: Buffer;
   kept: Head | undefined;
+  /** Lines that were sealed with a key that is gone. */
+  lost: number;
 }): Promise<AuditReport> {
-  const { files, key, kept } = options;
+  const { files, key, kept, lost } = options;
   const problems: AuditProblem[] = [];
   let head = beginning;
   let lines = 0;
@@ -42,8 +44,17 @@ export async function verifyAudit(options: {
       if (kept !== undefined && head.seq === kept.seq && head.mac !== kept.mac) rewritten = true;
     }
   }
+  if (lost > 0)
+    problems.push({
+      ...{ file: '', line: 0 },
+      problem: `lacks ${lost} lines: they were deleted together with their key`,
+    });
   if (kept !== undefined && head.seq < kept.seq)
-    problems.push({ ...place, problem: `is the last line, and ${kept.seq - head.seq} more were written` });
+    problems.push(
+      lines === 0
+        ? { ...place, problem: `is empty, but ${kept.seq} lines were written` }
+        : { ...place, problem: `is the last line, and ${kept.seq - head.seq} more were written` },
+    );
   else if (rewritten)
     problems.push({ ...place, problem: 'is not what the store knows: it was written anew' });
   return { lines, files: files.length, problems: problems.slice(0, mostProblems) };

@@ -6,6 +6,7 @@ export type Values = Readonly<{
   get<T>(key: string): Promise<T | undefined>;
   set(key: string, value: unknown): Promise<unknown>;
   delete(key: string): Promise<unknown>;
+  iterator(): AsyncIterable<readonly unknown[]>;
 }>;
 
 /** `Store.keyed` for what must not be left out: a call that the database refuses is made again when it can be used (Q11). */
@@ -20,6 +21,15 @@ export function patientKeyed(
       get: <T>(key: string) => patient(() => stored.get<T>(key), repeatable),
       set: (key, value) => patient(() => stored.set(key, value), repeatable),
       delete: (key) => patient(() => stored.delete(key), repeatable),
+      async *iterator() {
+        yield* await patient(() => allOf(stored.iterator()), repeatable);
+      },
     };
   };
+}
+
+async function allOf<Row>(rows: AsyncIterable<Row>): Promise<readonly Row[]> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
 }

@@ -110,6 +110,26 @@ test('L6 lines that were gone at a start are told of by the next line, which can
   );
 });
 
+test('L6 verify finds that the audit is gone together with its key, before a restart and after one', async (t) => {
+  const { dataDir, written, again, store, log, clock } = await stage(t);
+  const audit = await written();
+  await rm(path.join(dataDir, 'audit'), { recursive: true });
+  await rm(path.join(dataDir, 'audit.key'));
+  const gone = { file: '', line: 0, problem: 'lacks 6 lines: they were deleted together with their key' };
+  assert.deepEqual(await audit.verify(), { lines: 0, files: 0, problems: [gone] });
+  const restarted = again();
+  await restarted.record(refusal('telegram:9'));
+  assert.deepEqual(await restarted.verify(), { lines: 1, files: 1, problems: [gone] });
+  // On a shared store each process has an audit of its own.
+  const elsewhere = createAudit({ dataDir, place: 'other:/data', keyed: store.keyed, clock, log });
+  await elsewhere.record(refusal('telegram:9'));
+  await rm(path.join(dataDir, 'audit'), { recursive: true });
+  await rm(path.join(dataDir, 'audit.key'));
+  const place = 'this:/data';
+  const fresh = createAudit({ dataDir, place, keyed: store.keyed, clock, log });
+  assert.deepEqual((await fresh.verify()).problems, []);
+});
+
 test('L6 Q11 what is done while the store can not be used is recorded when it can be again', async (t) => {
   const { store, clock, log, again } = await stage(t);
   const full = Object.assign(new Error('database or disk is full'), { errcode: 13 });
