@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { conversationKey } from '../../src/core/conversation.ts';
+import { toEvent } from '../../src/channels/slack/to-event.ts';
+import { toFilled } from '../../src/channels/slack/form-view.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
 
 test('H4 a direct message becomes a private, addressed message without a thread', async (t) => {
@@ -72,6 +74,35 @@ test('A9 a member of another workspace is a guest, in a shared channel and in a 
     assert.equal(heard.sender.kind, 'guest');
     assert.equal(heard.external, true);
   }
+});
+
+test('A9 who speaks in another workspace that the app is installed in is a guest, though the event names no team', () => {
+  const me = { team: 'T1', user: 'UBOT', command: '/skill' };
+  const event = { type: 'message', channel: 'D1', channel_type: 'im', user: 'U1', ts: '1.1', text: 'hi' };
+  const edit = { ...event, subtype: 'message_changed', message: { ...event, text: 'changed' } };
+  const user = { id: 'U1', name: 'anna' };
+  const press = { type: 'block_actions', user, container: { message_ts: '1.1', channel_id: 'D1' } };
+  const speaker = (payload: object): string => {
+    const read = toEvent(payload, me, 1);
+    assert.ok('event' in read && read.event.type !== 'moved');
+    const { sender, external } = read.event.type === 'press' ? read.event.press : read.event.message;
+    assert.equal(external, sender.kind === 'guest');
+    return sender.kind;
+  };
+  const wrapped = { type: 'event_callback', event };
+  assert.equal(speaker({ ...wrapped, team_id: 'T1' }), 'person');
+  assert.equal(speaker({ ...wrapped, authorizations: [{ team_id: 'T1' }] }), 'person');
+  assert.equal(speaker({ ...wrapped, team_id: 'T2' }), 'guest');
+  assert.equal(speaker({ ...wrapped, team_id: 'T2', authorizations: [{ team_id: 'T1' }] }), 'guest');
+  assert.equal(speaker({ ...wrapped, authorizations: [{ team_id: 'T2' }] }), 'guest');
+  assert.equal(speaker({ ...wrapped, event: edit, team_id: 'T2' }), 'guest');
+  assert.equal(speaker(wrapped), 'guest');
+  assert.equal(speaker({ ...press, actions: [{ action_id: 'skillet:a', value: 'a' }] }), 'guest');
+  const slash = { command: '/skill', trigger_id: '1', channel_id: 'D1', user_id: 'U1' };
+  assert.equal(speaker(slash), 'guest');
+  const view = { callback_id: 'skillet:form', private_metadata: '["a","D1",""]', state: { values: {} } };
+  const form = { type: 'view_submission', trigger_id: '1', user, view };
+  assert.equal(toFilled(form, me)?.sender.kind, 'guest');
 });
 
 test('A9 another bot is a bot, and the bot’s own messages, edits and deletions are no events', async (t) => {

@@ -43,7 +43,7 @@ export function toFilled(payload: unknown, me: SlackIdentity): Filled | undefine
   const place = metadata.safeParse(view.private_metadata);
   if (!place.success) return undefined;
   const [action, chat, thread] = place.data;
-  const kind = senderKind(user.team_id, false, me);
+  const kind = senderKind(user.team_id, true, me);
   return {
     id: `slack:${me.team}:form:${trigger}`,
     conversation: { channel: 'slack', chat, ...(thread === '' ? {} : { thread }) },

@@ -51,6 +51,8 @@ export type MessageEvent = z.output<typeof messageEvent>;
 /** What an Events API delivery wraps around its event. */
 export const eventCallback = z.object({
   type: z.literal('event_callback'),
+  team_id: text,
+  authorizations: z.array(z.object({ team_id: text })).nullish(),
   is_ext_shared_channel: z.boolean().nullish(),
   event: z.looseObject({ type: id }),
 });

@@ -39,13 +39,15 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number, names:
   if (type !== 'event_callback') return { ignored: `unused payload ${type}` };
   const wrapper = eventCallback.safeParse(payload);
   if (!wrapper.success) return { ignored: 'malformed event_callback' };
-  const { event, is_ext_shared_channel } = wrapper.data;
+  const { event, is_ext_shared_channel, team_id, authorizations } = wrapper.data;
   if (event.type !== 'message' && event.type !== 'app_mention') {
     return { ignored: `unused event ${word(event.type)}` };
   }
   const message = messageEvent.safeParse(event);
   if (!message.success) return { ignored: `malformed ${event.type}` };
-  return fromMessage(message.data, is_ext_shared_channel === true, me, names);
+  // The app may be installed in other workspaces too: what happens there comes to the same address.
+  const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
+  return fromMessage(message.data, is_ext_shared_channel === true || !isHome, me, names);
 }
 
 /** Subtypes that are still something a person (or another bot, A9) said. */
@@ -79,11 +81,11 @@ function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number, names: N
     id: `slack:${me.team}:${slash.channel_id}:slash:${slash.trigger_id}`,
     conversation: { channel: 'slack', chat: slash.channel_id },
     chatType: 'unknown',
-    external: senderKind(slash.team_id, false, me) === 'guest',
+    external: senderKind(slash.team_id, true, me) === 'guest',
     sender: {
       id: `slack:${slash.user_id}`,
       name: names.get(slash.user_id) ?? shownName(slash.user_name) ?? slash.user_id,
-      kind: senderKind(slash.team_id, false, me),
+      kind: senderKind(slash.team_id, true, me),
     },
     text: `/${name} ${args}`.trim(),
     addressed: true,
@@ -108,7 +110,7 @@ function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Conv
   const action = pressed && actionOf(pressed);
   if (action === undefined) return { ignored: 'press of a link or of a button that is not ours' };
   const thread = container.thread_ts ?? message?.thread_ts ?? undefined;
-  const kind = senderKind(user.team_id, false, me);
+  const kind = senderKind(user.team_id, true, me);
   const press: Press = {
     id: `slack:${me.team}:${chat}:${container.message_ts}:press:${user.id}:${pressed?.action_ts ?? ''}`,
     conversation: toConversation(chat, thread, container.message_ts, 'unknown'),

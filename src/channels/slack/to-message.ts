@@ -84,7 +84,7 @@ export function chatTypeOf(channelType: string | null | undefined): SeenChatType
   return channelType === 'channel' ? 'channel' : 'unknown';
 }
 
-/** A member of another team is a guest; where a shared channel's event names no team, too (A9). */
+/** A member of another team is a guest; where no team is named, so is everybody but in an event of the home workspace alone (A9). */
 export function senderKind(
   team: string | null | undefined,
   external: boolean,
