@@ -15,6 +15,7 @@ import { createFollowSkills } from './follow-skills.ts';
 import { haltWork } from './halt-work.ts';
 import { createHandOver } from './hand-over.ts';
 import { createHandleItem } from './handle-item.ts';
+import { createJudgeMessage } from './judge-message.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { createKeptFiles } from './kept-files.ts';
 import { createLanes } from './lanes.ts';
@@ -128,7 +129,8 @@ export function createBot(parts: BotParts): Bot {
     meter,
   });
   const showWork = createShowWork({ ...basics, outbox: store.outbox });
-  const item = createHandleItem({ ...basics, ...agent, commands, budgets, capabilities, showWork });
+  const judge = createJudgeMessage({ ...basics, ...agent, commands, budgets });
+  const item = createHandleItem({ ...basics, ...agent, commands, judge, capabilities, showWork });
   const lanes = createLanes({
     inbox: store.inbox,
     signals: store.signals,
@@ -152,6 +154,7 @@ export function createBot(parts: BotParts): Bot {
     approvals,
     capabilities,
     commands,
+    judge,
     settings,
   });
   const forget = createForgetSomebody({

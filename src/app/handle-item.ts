@@ -1,19 +1,17 @@
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
-import type { Skill } from '../core/skill.ts';
 import type { Channel } from '../core/channel.ts';
 import type { SkillUse } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
 import { labelled } from '../core/label.ts';
 import type { Message } from '../core/message.ts';
-import type { Requester } from '../core/tool.ts';
 import type { InboxItem } from '../stores/inbox.ts';
 import type { Store } from '../stores/store.ts';
 import { runIdOf, runJournal } from '../agent/run-journal.ts';
 import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
-import type { Budgets } from './gates/budgets.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './door/complete-chat.ts';
+import type { JudgeMessage } from './judge-message.ts';
 import type { Handle } from './lanes.ts';
 import { mayStartAfresh, notAfresh } from './may-start-afresh.ts';
 import type { MovedChats } from './moved-chats.ts';
@@ -43,7 +41,8 @@ export function createHandleItem(options: {
   store: Pick<Store, 'commit' | 'outbox' | 'transcripts'>;
   channels: ReadonlyMap<string, Channel>;
   people: People;
-  commands: Commands;
+  commands: Pick<Commands, 'atOnce'>;
+  judge: JudgeMessage;
   moved: MovedChats;
   capabilities: Pick<Capabilities, 'callOff'>;
   turn: Turn;
@@ -56,13 +55,12 @@ export function createHandleItem(options: {
     progress: (text: string) => void,
   ): Promise<TurnGrant>;
   useOf(message: Message): Promise<SkillUse>;
-  budgets: Pick<Budgets, 'ofMessage'>;
   showWork: ShowWork;
   voice: Voice;
   log: Log;
 }): ItemHandling {
   const { store, channels, people, commands, moved, turn, tasks, grant, useOf } = options;
-  const { budgets, capabilities, showWork, voice, log } = options;
+  const { judge, capabilities, showWork, voice, log } = options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
@@ -72,29 +70,16 @@ export function createHandleItem(options: {
       const granted = await grant(item, message, await useOf(message), task.parent, tasks.progress(task));
       return tasks.run(item, task, granted, signal);
     }
-    const asked = await commands.resolve(message);
-    if (asked?.kind === 'built-in') {
-      if (asked.name === 'new' || asked.name === 'clear') return startAfresh(item, message);
+    const judged = await judge(message, { isNew: isNew(item) });
+    if (judged.kind === 'command') {
+      if (judged.name === 'new' || judged.name === 'clear') return startAfresh(item, message);
       // It was no command of this kind when it was accepted: an edit, or a skill that is gone.
       await commands.atOnce(message);
       return takeDown(item, store, { done: item.key });
     }
-    if (asked?.kind === 'elsewhere') {
-      const { text, more } = commands.elsewhere(message, asked);
-      return voice.answer(message, text, { ...more, done: item.key });
-    }
-    if (asked?.kind === 'skill' && asked.args === '' && lacksArguments(asked.skill, message)) {
-      const usage = `\`/${asked.skill.name} ${asked.skill.argumentHint}\`\n\n${asked.skill.description}`;
-      return voice.answer(message, usage, { done: item.key });
-    }
-    const over = isNew(item) ? await budgets.ofMessage(requesterOf(message)) : undefined;
-    if (over !== undefined) return voice.answer(message, over, { done: item.key });
-    await answer(
-      item,
-      message,
-      asked === undefined ? undefined : { skill: asked.skill.name, args: asked.args },
-      signal,
-    );
+    if (judged.kind === 'answer')
+      return voice.answer(message, judged.text, { ...judged.more, done: item.key });
+    await answer(item, message, judged.invocation, signal);
   };
 
   async function answer(
@@ -197,16 +182,6 @@ export function createHandleItem(options: {
 /** What was begun is finished, and what a run gave is told, whatever it costs (Q5, U9). */
 function isNew(item: InboxItem): boolean {
   return item.message.task === undefined && !wasBegun(item);
-}
-
-function requesterOf({ conversation, chatType, external, sender }: Message): Requester {
-  return { conversation, chatType, external, sender: sender.id };
-}
-
-/** A hint in square brackets is optional; any other says that the skill needs arguments, or something it is said about (I2). */
-function lacksArguments({ argumentHint: hint }: Skill, { replyTo, attachments }: Message): boolean {
-  if (replyTo !== undefined || attachments.length > 0) return false;
-  return hint !== undefined && !hint.trim().startsWith('[');
 }
 
 /** Tool calls of the last answer, whose results may be outstanding. */

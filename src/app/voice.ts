@@ -38,7 +38,7 @@ export type AnswerOptions = VoiceOptions &
     key?: string;
   }>;
 
-export type VoiceOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string }>;
+export type VoiceOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
 
 export function createVoice(options: {
   store: Pick<Store, 'commit'>;
@@ -67,6 +67,7 @@ export function createVoice(options: {
         markdown: piece,
         ...(more.buttons !== undefined && index === pieces.length - 1 ? { buttons: more.buttons } : {}),
         ...(more.replyTo !== undefined && index === 0 ? { replyTo: more.replyTo } : {}),
+        ...(more.onlyTo === undefined ? {} : { onlyTo: more.onlyTo }),
       },
     }));
   }
@@ -77,6 +78,7 @@ export function createVoice(options: {
       const replyTo = repliesTo(message);
       const outbox = rows(message.conversation, more.key ?? message.id, markdown, {
         ...(replyTo === undefined ? {} : { replyTo }),
+        ...onlyToSender(message),
         ...more,
       });
       await store.commit({ outbox, ...(more.done === undefined ? {} : { done: more.done }) });
@@ -100,6 +102,11 @@ export function createVoice(options: {
 /** In groups an answer points at its message. */
 export function repliesTo({ chatType, platformId }: Message): string | undefined {
   return chatType === 'private' ? undefined : platformId;
+}
+
+/** What only its sender saw is answered to them alone (H12). */
+export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 'sender'>): VoiceOptions {
+  return ephemeral === true ? { onlyTo: sender.id } : {};
 }
 
 function channelOf(id: string): string {

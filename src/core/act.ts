@@ -9,4 +9,6 @@ export type Act = Readonly<{
   external: boolean;
   sender: Sender;
   action: string;
+  /** As of a message: only the sender sees what it was done with (H12). */
+  ephemeral?: true;
 }>;

@@ -25,6 +25,8 @@ export type Part = Readonly<{
   /** `platformId` of the message it answers. */
   replyTo?: string;
   file?: PartFile;
+  /** Qualified id of the only person who sees it: the sender of what was `ephemeral` itself (H12). */
+  onlyTo?: string;
 }>;
 
 /** A part as a channel sends it: the bytes of its file can be read at `path`. */
@@ -66,20 +68,31 @@ export type Press = Act &
     receipt: Receipt;
   }>;
 
+/** What everybody in the chat may read of a call: its text only where the skill is open to all of them (H12). */
+export type ShownCall = Readonly<{ skill?: string; text?: string }>;
+type OpenThread = (shown: ShownCall) => Promise<Conversation>;
+
 export type ChannelEvent =
   | Readonly<{
       type: 'message';
       message: Message;
       /** Parts of one thing (album, client-split text) share a key: they are merged while the first waits, `holdMs` at most. */
       join?: Readonly<{ key: string; holdMs: number; glue: string }>;
-      /** For a call that has no message of its own (Slack slash command): posts one and gives its thread. Called once, after admission, before storing. */
-      openThread?: () => Promise<Conversation>;
+      /** Of an `ephemeral` message: posts who asked for what and returns the thread under it. Called once, after everything was judged, before storing. */
+      openThread?: OpenThread;
       /** Where a form can be shown in answer to it, within seconds. */
       openForm?: OpenForm;
     }>
   | Readonly<{ type: 'edited'; message: Message }>
   /** `tell` shows who pressed, and nobody else, a plain sentence of at most 200 characters, where the platform can: to be called before the event is done with. */
-  | Readonly<{ type: 'press'; press: Press; openForm?: OpenForm; tell?(words: string): void }>
+  | Readonly<{
+      type: 'press';
+      press: Press;
+      openForm?: OpenForm;
+      tell?(words: string): void;
+      /** Where the button is under a message that only one person sees. */
+      openThread?: OpenThread;
+    }>
   /** `refuse` shows what is wrong, by key, and leaves the form open: to be called before the event is done with. */
   | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
   /** A group got a new id (A6). Qualified chat ids. */

@@ -89,6 +89,8 @@ export type Message = Readonly<{
   replyTo?: Quote;
   /** The sender passed it on: these are not their own words. */
   forwarded?: true;
+  /** Only its sender sees it in a chat of several (a Slack slash command): so are answers, until it has a thread (H12). */
+  ephemeral?: true;
   /** Not said by anybody: the bot's own work in the sender's name. No channel sets it. */
   task?: Task;
   /** Platform id of this message inside its chat, where an answer can point at it. */

@@ -71,6 +71,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
     } satisfies FieldsOf<Quote>)
     .optional(),
   forwarded: z.literal(true).optional(),
+  ephemeral: z.literal(true).optional(),
   task: storedTask.optional(),
   platformId: z.string().optional(),
   sentAt: z.number(),
@@ -96,6 +97,7 @@ export const storedPart: z.ZodType<Part> = z.object({
     )
     .optional(),
   replyTo: z.string().optional(),
+  onlyTo: z.string().optional(),
   file: z
     .object({
       id: z.string(),

@@ -24,7 +24,8 @@ test('I1 a slash call in a channel opens a thread that says who asked what', asy
   const opened: Conversation[] = [];
   const { slack, message } = await connectSlackChannel(t, {
     onEvent: async (event) => {
-      if (event.type === 'message' && event.openThread) opened.push(await event.openThread());
+      if (event.type === 'message' && event.openThread)
+        opened.push(await event.openThread({ skill: 'dice', text: '2d6 & <!channel>' }));
     },
   });
   const anna = slack.workspace.addUser('anna');
@@ -33,7 +34,7 @@ test('I1 a slash call in a channel opens a thread that says who asked what', asy
   assert.deepEqual(answer, { ok: true, response: {} });
   assert.equal((await message()).chatType, 'group');
   const root = await slack.posted();
-  assert.equal(root.text, `<@${anna.id}> asked: /skill dice 2d6 &amp; @channel`);
+  assert.equal(root.text, `<@${anna.id}> asked for dice: 2d6 &amp; &lt;!channel&gt;`);
   assert.deepEqual(opened, [{ channel: 'slack', chat: room.id, thread: root.ts }]);
 });
 
@@ -62,7 +63,7 @@ test('I1 where the bot is not, a slash call is answered to the person alone with
 test('I1 a thread that cannot be opened is told to the person', async (t) => {
   const { slack } = await connectSlackChannel(t, {
     onEvent: async (event) => {
-      if (event.type === 'message') await event.openThread?.();
+      if (event.type === 'message') await event.openThread?.({ skill: 'dice' });
     },
   });
   const anna = slack.workspace.addUser('anna');
@@ -89,7 +90,8 @@ test('I1 a root message whose posting was cut off is found again and not posted 
   const opened: Conversation[] = [];
   const { slack, events } = await connectSlackChannel(t, {
     onEvent: async (event) => {
-      if (event.type === 'message' && event.openThread) opened.push(await event.openThread());
+      if (event.type === 'message' && event.openThread)
+        opened.push(await event.openThread({ skill: 'dice', text: '2d6 & <!channel>' }));
     },
   });
   const anna = slack.workspace.addUser('anna');
@@ -165,7 +167,7 @@ test('H4 many buttons become a menu whose picks are presses', async (t) => {
 test('S1 a slash call or a press that is replayed acts once', async (t) => {
   const { slack, events, channel } = await connectSlackChannel(t, {
     onEvent: async (event) => {
-      if (event.type === 'message') await event.openThread?.();
+      if (event.type === 'message') await event.openThread?.({ skill: 'dice' });
     },
   });
   const anna = slack.workspace.addUser('anna');

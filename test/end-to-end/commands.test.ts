@@ -128,11 +128,13 @@ test('I1 Q4 /skill stop and status from a Slack channel mean the own work in eve
   const question = slack.people.mention(anna, room, 'a long question');
   await asked;
   await slack.people.slash(ben, room, 'stop');
-  await slack.posted(({ text }) => text.includes('Nothing is running here'));
+  await slack.shown.until(
+    ({ text, user }) => user === ben.id && /Nothing is running here/.test(String(text)),
+  );
   await slack.people.slash(anna, room, 'status');
-  await slack.posted(({ text }) => text.includes('answering `anna`'));
+  await slack.shown.until(({ text }) => /answering `anna`/.test(String(text)));
   await slack.people.slash(anna, room, 'stop');
-  await slack.posted(({ text, threadTs }) => threadTs === undefined && text.includes('Stopping'));
+  await slack.shown.until(({ text, user }) => user === anna.id && /Stopping/.test(String(text)));
   await slack.posted(({ text, threadTs }) => threadTs === question.ts && text.includes('Stopped'));
 });
 

@@ -8,6 +8,7 @@ import type { Audit } from '../audit/create-audit.ts';
 import { createSeldom } from '../audit/seldom.ts';
 import type { Commands } from '../commands.ts';
 import type { GuardSignIns } from '../capabilities/guard-sign-ins.ts';
+import type { JudgeMessage } from '../judge-message.ts';
 import type { MovedChats } from '../moved-chats.ts';
 import type { People } from './people.ts';
 import type { Presses } from './presses.ts';
@@ -16,6 +17,10 @@ import type { Strangers } from './strangers.ts';
 import type { Voice } from '../voice.ts';
 
 type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
+
+/** `/new` outside a thread: a new thread has no memory yet. */
+const nothingToEnd =
+  'Each thread is a conversation of its own. To begin a new one, start a new thread, or say so in the thread.';
 
 /** Whoever is refused writes at most one line of the audit in an hour, for each reason. */
 const refusalEveryMs = 3_600_000;
@@ -29,6 +34,7 @@ export function createAdmit(options: {
   people: People;
   strangers: Strangers;
   commands: Commands;
+  judge: JudgeMessage;
   presses: Presses;
   /** Takes out what was pasted from a sign-in page (C6). */
   signIns: GuardSignIns;
@@ -43,7 +49,7 @@ export function createAdmit(options: {
   log: Log;
 }): OnEvent {
   const { store, people, strangers, commands, presses, signIns, answerAsks, settings } = options;
-  const { moved, voice, audit, clock, log } = options;
+  const { judge, moved, voice, audit, clock, log } = options;
   const isDue = createSeldom(refusalEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
@@ -69,8 +75,12 @@ export function createAdmit(options: {
       return strangers.meet(message, decision.code);
     }
     if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
-    const conversation = (await event.openThread?.()) ?? message.conversation;
-    await accept({ ...message, conversation }, event.join);
+    if (event.openThread === undefined) return accept(message, event.join);
+    const judged = await judge(message, { isNew: true });
+    if (judged.kind === 'answer') return voice.answer(message, judged.text, judged.more);
+    if (judged.kind === 'command') return voice.answer(message, nothingToEnd);
+    const { ephemeral: _, ...said } = message;
+    await accept({ ...said, conversation: await event.openThread(judged.shown) }, event.join);
   }
 
   async function accept(message: Message, join: MessageEvent['join']): Promise<void> {
@@ -113,7 +123,10 @@ export function createAdmit(options: {
       case 'edited':
         return onEdited(event.message);
       case 'press':
-        return presses.press(event, (message) => onMessage({ type: 'message', message }));
+        return presses.press(event, (message) => {
+          const { openThread } = event;
+          return onMessage({ type: 'message', message, ...(openThread === undefined ? {} : { openThread }) });
+        });
       case 'form': {
         const problems = await settings.takeForm(event.filled);
         if (problems !== undefined) event.refuse(problems);

@@ -12,7 +12,7 @@ import type { People } from './people.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import { settingPrefix } from '../settings/setting-actions.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
-import { partKey, type Voice, type VoiceOptions } from '../voice.ts';
+import { onlyToSender, partKey, type Voice, type VoiceOptions } from '../voice.ts';
 
 type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
 
@@ -75,14 +75,14 @@ export function createPresses(options: {
   }
 
   /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
-  async function show(
-    { id, conversation, receipt }: Press,
-    outcome: string,
-    more?: VoiceOptions,
-  ): Promise<undefined> {
+  async function show(press: Press, outcome: string, more?: VoiceOptions): Promise<undefined> {
+    const { id, conversation, receipt, ephemeral } = press;
     const key = `outcome:${id}`;
-    await store.outbox.show(partKey(key, 0), receipt);
-    await store.commit({ outbox: voice.rows(conversation, key, outcome, more) });
+    // What one person sees can't be edited: the outcome stands beside it.
+    if (ephemeral !== true) await store.outbox.show(partKey(key, 0), receipt);
+    await store.commit({
+      outbox: voice.rows(conversation, key, outcome, { ...onlyToSender(press), ...more }),
+    });
   }
 
   async function changeSettings({ press, openForm }: PressEvent): Promise<string | undefined> {
@@ -147,13 +147,14 @@ export function createPresses(options: {
       }
       const text = `/${rest.join(':')}`;
       const command = parseCommand(text);
-      const { conversation, chatType, external, sender } = press;
+      const { conversation, chatType, external, sender, ephemeral } = press;
       await say({
         id: `press:${press.id}`,
         conversation,
         chatType,
         external,
         sender,
+        ...(ephemeral === undefined ? {} : { ephemeral }),
         text,
         addressed: true,
         ...(command === undefined ? {} : { command }),

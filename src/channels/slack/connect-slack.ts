@@ -65,7 +65,7 @@ export async function connectSlack(
     threadFollow: options.threadFollow,
     hasAnswered: options.hasAnswered,
     isAtWork: options.isAtWork,
-    openThread: (message) => openThread(call, paces.posts, message),
+    openThread: (asked, shown) => openThread(call, paces.posts, asked, shown),
     tell: (press, words) => tellAlone(call, press, words),
     async openForm(form, trigger) {
       await call('views.open', { trigger_id: trigger, view: toFormView(form) });

@@ -1,4 +1,4 @@
-import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
+import type { ChannelEvent, OnEvent, Press, ShownCall } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
@@ -7,6 +7,7 @@ import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
 import type { ChatLookup } from './create-chat-lookup.ts';
 import type { NameLookup } from './create-name-lookup.ts';
+import type { Call } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 import { toFilled } from './form-view.ts';
 import { toEvent, type Converted } from './to-event.ts';
@@ -29,8 +30,8 @@ type IntakeOptions = Readonly<{
   threadFollow: boolean;
   hasAnswered(conversation: Conversation): Promise<boolean>;
   isAtWork(conversation: Conversation): Promise<boolean>;
-  /** Posts the root of a slash call's thread. */
-  openThread(message: Message): Promise<Conversation>;
+  /** Posts the root of a thread for what only its sender has seen. */
+  openThread(call: Call, shown: ShownCall): Promise<Conversation>;
   /** Shows who pressed, and nobody else, some words. */
   tell(press: Press, words: string): Promise<void>;
   /** Shows a form to whom a trigger belongs. */
@@ -73,30 +74,36 @@ export function createIntake(options: IntakeOptions): Intake {
   const takeSlash = async (bare: Message, trigger: string | undefined): Promise<Reply | undefined> => {
     const facts = await chats.lookUp(bare.conversation.chat);
     if (facts.absent) return invitation(me.user);
-    const message = completed(bare, facts);
     if (facts.chatType === 'private')
-      return void (await onEvent({ type: 'message', message, ...formsBy(trigger) }));
+      return void (await onEvent({ type: 'message', message: completed(bare, facts), ...formsBy(trigger) }));
+    const message: Message = { ...completed(bare, facts), ephemeral: true };
+    return withThread(message, (openThread) =>
+      onEvent({ type: 'message', message, openThread, ...formsBy(trigger) }),
+    );
+  };
+
+  /** What Slack does not let us answer in the channel is answered here: it is not delivered again anyway. */
+  const withThread = async (
+    call: Call,
+    handOn: (openThread: (shown: ShownCall) => Promise<Conversation>) => Promise<void>,
+  ): Promise<Reply | undefined> => {
     const failed: { with?: SendError } = {};
-    const openThread = async (): Promise<Conversation> => {
+    const openThread = async (shown: ShownCall): Promise<Conversation> => {
       try {
-        return await options.openThread(message);
+        return await options.openThread(call, shown);
       } catch (error) {
         if (error instanceof SendError && error.outcome !== 'unknown') failed.with = error;
         throw error;
       }
     };
     try {
-      await onEvent({ type: 'message', message, openThread, ...formsBy(trigger) });
+      await handOn(openThread);
+      return undefined;
     } catch (error) {
-      // A call that Slack does not let us answer in the channel is answered here; it is not delivered again anyway.
       if (failed.with === undefined) throw error;
-      log.warn(
-        { err: failed.with, message: message.id },
-        'a slash call could not be answered in its channel',
-      );
+      log.warn({ err: failed.with, call: call.id }, 'a call could not be answered in its channel');
       return { response_type: 'ephemeral', text: failed.with.message };
     }
-    return undefined;
   };
 
   const takeForm = async (filled: Filled): Promise<FormErrors | undefined> => {
@@ -117,7 +124,9 @@ export function createIntake(options: IntakeOptions): Intake {
         );
       });
     };
-    await onEvent({ type: 'press', press: completed(press, facts), tell, ...formsBy(trigger) });
+    const event = { type: 'press', press: completed(press, facts), tell, ...formsBy(trigger) } as const;
+    if (press.ephemeral !== true) return onEvent(event);
+    await withThread(press, (openThread) => onEvent({ ...event, openThread }));
   };
 
   const take = async ({ event, followable, slash, trigger }: Heard): Promise<Taken> => {

@@ -7,6 +7,7 @@ import { textOf, type CallSlack } from './call-slack.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toSlackMessage } from './from-markdown.ts';
 import { shareFile, uploadFile } from './send-file.ts';
+import { userOf } from './slack-identity.ts';
 import { formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
 
 /** What all changes of messages are counted under. */
@@ -36,7 +37,7 @@ export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender 
   return {
     async send(conversation, part, key, begin) {
       const { chat, thread } = conversation;
-      const { file, markdown } = part;
+      const { file, markdown, onlyTo } = part;
       // Seen by nobody until it is shared: only that is the sending.
       const uploaded = file === undefined ? '' : await uploadFile(call, file);
       await posts.wait(chat);
@@ -49,18 +50,21 @@ export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender 
           throw paused(posts, chat, toSendError(error, 'a file'));
         }
       }
-      const fixed = {
-        channel: chat,
-        ...(thread === undefined ? {} : { thread_ts: thread }),
-        metadata: keyMetadata(key),
-        // What a model writes may not make Slack fetch anything (H2).
-        unfurl_links: false,
-        unfurl_media: false,
-      };
+      const place = { channel: chat, ...(thread === undefined ? {} : { thread_ts: thread }) };
+      const post = (body: Body) =>
+        onlyTo === undefined
+          ? call('chat.postMessage', {
+              ...place,
+              metadata: keyMetadata(key),
+              // What a model writes may not make Slack fetch anything (H2).
+              unfurl_links: false,
+              unfurl_media: false,
+              ...body,
+            })
+          : call('chat.postEphemeral', { ...place, user: userOf(onlyTo), ...body });
       try {
-        const post = (body: Body) => call('chat.postMessage', { ...fixed, ...body });
         const answer = await withFallback(post, toBody(part), () => toPlainBody(part));
-        return { id: textOf(answer, 'ts') };
+        return { id: textOf(answer, onlyTo === undefined ? 'ts' : 'message_ts') };
       } catch (error) {
         throw paused(posts, chat, toSendError(error, 'a message'));
       }

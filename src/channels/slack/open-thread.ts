@@ -1,3 +1,4 @@
+import type { ShownCall } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import type { Pace } from '../pace.ts';
@@ -5,25 +6,34 @@ import { textOf, type CallSlack } from './call-slack.ts';
 import { escapeText } from './escape-text.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toSendError } from './slack-error.ts';
+import { userOf } from './slack-identity.ts';
 
-/** Posts who asked what as the root of a slash call's thread, and gives that thread (I1). Throws SendError. */
-export async function openThread(call: CallSlack, posts: Pace, message: Message): Promise<Conversation> {
-  const { conversation, sender } = message;
+/** What nobody but its sender has seen yet. */
+export type Call = Pick<Message, 'id' | 'conversation' | 'sender'>;
+
+/** Posts who asked for what as the root of a thread, and returns that thread (I1, H12). Throws SendError. */
+export async function openThread(
+  call: CallSlack,
+  posts: Pace,
+  { id, conversation, sender }: Call,
+  { skill, text }: ShownCall,
+): Promise<Conversation> {
   // Counted but not waited for: the call must be acknowledged within 3 s, and Slack lets single messages burst.
   posts.take(conversation.chat);
-  const person = sender.id.slice(sender.id.indexOf(':') + 1);
+  const what = skill === undefined ? 'me something' : `for ${escapeText(skill)}`;
+  const words = text === undefined ? '' : `: ${escapeText(text)}`;
   try {
     const answer = await call('chat.postMessage', {
       channel: conversation.chat,
-      text: `<@${person}> asked: ${escapeText(message.text)}`.slice(0, longestRoot),
-      metadata: keyMetadata(message.id),
+      text: `<@${userOf(sender.id)}> asked ${what}${words}`.slice(0, longestRoot),
+      metadata: keyMetadata(id),
       unfurl_links: false,
       unfurl_media: false,
     });
     return { ...conversation, thread: textOf(answer, 'ts') };
   } catch (error) {
     const failed = toSendError(error, 'the message that opens the thread');
-    const thread = failed.outcome === 'unknown' ? await findKey(call, conversation, message.id) : undefined;
+    const thread = failed.outcome === 'unknown' ? await findKey(call, conversation, id) : undefined;
     if (thread === undefined) throw failed;
     return { ...conversation, thread };
   }

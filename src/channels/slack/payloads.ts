@@ -97,7 +97,12 @@ export const blockActions = z.object({
   type: z.literal('block_actions'),
   user: z.object({ id, name: text, username: text, team_id: text }),
   trigger_id: text,
-  container: z.object({ message_ts: ts, channel_id: text, thread_ts: ts.nullish() }),
+  container: z.object({
+    message_ts: ts,
+    channel_id: text,
+    thread_ts: ts.nullish(),
+    is_ephemeral: z.boolean().nullish(),
+  }),
   channel: z.object({ id }).nullish(),
   message: z.object({ thread_ts: ts.nullish() }).nullish(),
   actions: z

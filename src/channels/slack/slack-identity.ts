@@ -11,3 +11,8 @@ export type SlackIdentity = Readonly<{
   /** The registered slash command, with its slash: whatever it is called, it means `/skill` (I1). */
   command: string;
 }>;
+
+/** The user id inside a sender's id: `U1` of `slack:U1`. */
+export function userOf(sender: string): string {
+  return sender.slice(sender.indexOf(':') + 1);
+}

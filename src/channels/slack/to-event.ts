@@ -113,7 +113,11 @@ function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Conv
   const kind = senderKind(user.team_id, true, me);
   const press: Press = {
     id: `slack:${me.team}:${chat}:${container.message_ts}:press:${user.id}:${pressed?.action_ts ?? ''}`,
-    conversation: toConversation(chat, thread, container.message_ts, 'unknown'),
+    // Nothing can be written under a message that one person sees.
+    conversation: container.is_ephemeral
+      ? { channel: 'slack', chat, ...(thread === undefined ? {} : { thread }) }
+      : toConversation(chat, thread, container.message_ts, 'unknown'),
+    ...(container.is_ephemeral ? { ephemeral: true } : {}),
     chatType: 'unknown',
     external: kind === 'guest',
     sender: {

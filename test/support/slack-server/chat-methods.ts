@@ -57,7 +57,15 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
     if (!room.members.has(text(args, 'user'))) return refuse('user_not_in_channel');
     const body = bodyOf(args);
     const ts = context.workspace.nextTs();
-    context.shown({ kind: 'ephemeral', channel: room.id, user: text(args, 'user'), text: body.text, ts });
+    const thread = threadOf(args, room, context);
+    context.shown({
+      kind: 'ephemeral',
+      channel: room.id,
+      user: text(args, 'user'),
+      ...body,
+      ts,
+      ...(thread === undefined ? {} : { threadTs: thread }),
+    });
     return { message_ts: ts };
   },
 

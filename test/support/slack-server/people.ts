@@ -32,6 +32,8 @@ export type People = Readonly<{
   slash(user: SlackUser, room: SlackRoom, text: string, command?: string): Promise<Attempt>;
   /** Presses the button, or picks the option, with this label on a message of the bot. */
   press(user: SlackUser, message: Readonly<{ channel: string; ts: string }>, label: string): Promise<Attempt>;
+  /** The same on what was shown to this person alone: Slack names no message then. */
+  pressAlone(user: SlackUser, ephemeral: Json, label: string): Promise<Attempt>;
   /** Sends a modal with these values, by label; what is not named stays as it was shown. Resolves with the app's answer. */
   submit(
     user: SlackUser,
@@ -85,6 +87,47 @@ export function createPeople(
     return [room, message];
   };
 
+  /** Slack leaves the message out where only one person sees it. */
+  const pressed = (
+    user: SlackUser,
+    room: SlackRoom,
+    stored: Pick<StoredMessage, 'ts' | 'blocks' | 'threadTs'>,
+    label: string,
+    more?: Json,
+  ): Promise<Attempt> => {
+    const { element, option } = elementOf(stored, label);
+    return delivery.sendOnce('interactive', {
+      type: 'block_actions',
+      user: { id: user.id, username: user.name, name: user.name, team_id: user.team },
+      api_app_id: bot.appId,
+      token: 'legacy-verification-token',
+      container: {
+        type: 'message',
+        message_ts: stored.ts,
+        channel_id: room.id,
+        is_ephemeral: more === undefined,
+        ...(stored.threadTs === undefined ? {} : { thread_ts: stored.threadTs }),
+      },
+      trigger_id: views.trigger(user.id),
+      team: { id: workspace.team, domain: 'skillet-test' },
+      enterprise: null,
+      is_enterprise_install: false,
+      channel: { id: room.id, name: room.name },
+      ...more,
+      response_url: responseUrls.create(room.id),
+      actions: [
+        {
+          type: element['type'],
+          action_id: element['action_id'],
+          block_id: 'b1',
+          text: element['text'],
+          ...(option === undefined ? { value: element['value'] } : { selected_option: option }),
+          action_ts: workspace.nextTs(),
+        },
+      ],
+    });
+  };
+
   return {
     post,
     dm: (user, text, options) => post(user, workspace.dmWith(user.id), text, options),
@@ -111,37 +154,17 @@ export function createPeople(
 
     press(user, message, label) {
       const [room, stored] = find(message);
-      const { element, option } = elementOf(stored, label);
-      return delivery.sendOnce('interactive', {
-        type: 'block_actions',
-        user: { id: user.id, username: user.name, name: user.name, team_id: user.team },
-        api_app_id: bot.appId,
-        token: 'legacy-verification-token',
-        container: {
-          type: 'message',
-          message_ts: stored.ts,
-          channel_id: room.id,
-          is_ephemeral: false,
-          ...(stored.threadTs === undefined ? {} : { thread_ts: stored.threadTs }),
-        },
-        trigger_id: views.trigger(user.id),
-        team: { id: workspace.team, domain: 'skillet-test' },
-        enterprise: null,
-        is_enterprise_install: false,
-        channel: { id: room.id, name: room.name },
+      return pressed(user, room, stored, label, {
         message: { type: 'message', ts: stored.ts, text: stored.text, user: stored.user },
-        response_url: responseUrls.create(room.id),
-        actions: [
-          {
-            type: element['type'],
-            action_id: element['action_id'],
-            block_id: 'b1',
-            text: element['text'],
-            ...(option === undefined ? { value: element['value'] } : { selected_option: option }),
-            action_ts: workspace.nextTs(),
-          },
-        ],
       });
+    },
+
+    pressAlone(user, ephemeral, label) {
+      const room = workspace.rooms.get(String(ephemeral['channel']));
+      if (room === undefined || ephemeral['user'] !== user.id) throw new Error('nobody else sees it');
+      const blocks = ephemeral['blocks'] as readonly Json[] | undefined;
+      const shown = { ts: String(ephemeral['ts']), ...(blocks === undefined ? {} : { blocks }) };
+      return pressed(user, room, shown, label);
     },
 
     submit: (user, { id, view }, entered) =>
@@ -184,7 +207,10 @@ export function createPeople(
   };
 }
 
-function elementOf(message: StoredMessage, label: string): { element: Json; option?: Json } {
+function elementOf(
+  message: Pick<StoredMessage, 'ts' | 'blocks'>,
+  label: string,
+): { element: Json; option?: Json } {
   const elements = (message.blocks ?? []).flatMap((block) =>
     block['type'] === 'actions' ? (block['elements'] as Json[]) : [],
   );

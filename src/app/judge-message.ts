@@ -1,0 +1,65 @@
+import type { ShownCall } from '../core/channel.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
+import type { Message } from '../core/message.ts';
+import type { Skill } from '../core/skill.ts';
+import type { Invocation } from '../agent/turn.ts';
+import type { Commands } from './commands.ts';
+import type { Budgets } from './gates/budgets.ts';
+import type { Live } from './live.ts';
+import type { BuiltIn } from './resolve-command.ts';
+import type { VoiceOptions } from './voice.ts';
+
+/** What becomes of a message before any model is asked. */
+export type Judged = Readonly<
+  | { kind: 'command'; name: BuiltIn }
+  /** The bot itself answers: it refuses, or says how the skill is used. */
+  | { kind: 'answer'; text: string; more?: VoiceOptions }
+  | { kind: 'turn'; invocation: Invocation | undefined; shown: ShownCall }
+>;
+
+export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
+
+/** `isNew`: it may be refused for what it would cost; what has begun is finished (Q5). */
+export function createJudgeMessage(options: {
+  commands: Pick<Commands, 'resolve' | 'elsewhere'>;
+  budgets: Pick<Budgets, 'ofMessage'>;
+  useOf(message: Message): Promise<SkillUse>;
+  live: () => Pick<Live, 'rules' | 'redact'>;
+}): JudgeMessage {
+  const { commands, budgets, useOf, live } = options;
+
+  /** A call is quoted only where everybody who reads it may make the same one (H12). */
+  async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
+    const { rules, redact } = live();
+    const anybody = { ...(await useOf(message)), sender: '' };
+    const open = !isSensitive(skill, rules) && decideSkill(skill, rules, anybody).allowed;
+    return { skill: skill.name, ...(open && text !== '' ? { text: redact(text) } : {}) };
+  }
+
+  return async (message, { isNew }) => {
+    const asked = await commands.resolve(message);
+    if (asked?.kind === 'built-in') return { kind: 'command', name: asked.name };
+    if (asked?.kind === 'elsewhere') return { kind: 'answer', ...commands.elsewhere(message, asked) };
+    if (asked !== undefined && asked.args === '' && lacksArguments(asked.skill, message)) {
+      const { name, argumentHint, description } = asked.skill;
+      return { kind: 'answer', text: `\`/${name} ${argumentHint}\`\n\n${description}` };
+    }
+    const { conversation, chatType, external, sender } = message;
+    const requester = { conversation, chatType, external, sender: sender.id };
+    const over = isNew ? await budgets.ofMessage(requester) : undefined;
+    if (over !== undefined) return { kind: 'answer', text: over };
+    if (asked === undefined) return { kind: 'turn', invocation: undefined, shown: {} };
+    const { skill, args } = asked;
+    return {
+      kind: 'turn',
+      invocation: { skill: skill.name, args },
+      shown: await shownCall(message, skill, args),
+    };
+  };
+}
+
+/** A hint in square brackets is optional; any other says that the skill needs arguments, or something it is said about (I2). */
+function lacksArguments({ argumentHint: hint }: Skill, { replyTo, attachments }: Message): boolean {
+  if (replyTo !== undefined || attachments.length > 0) return false;
+  return hint !== undefined && !hint.trim().startsWith('[');
+}
