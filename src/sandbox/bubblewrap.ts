@@ -154,7 +154,7 @@ export function createBubblewrapSandbox({
     const capDoor =
       cap === undefined ? undefined : await openCapDoor(cap, { node: nodeSeen, programs: ownPrograms });
     const wayOut = network.length === 0 ? undefined : await openWayOut(network, nodeSeen, wayOutOptions);
-    const { files, args, close } = handed.open(system.users);
+    const { files, args, close } = handed.open(system.settings);
     let started = false;
     try {
       const inside = bubblewrapArguments(request, how.limits, {

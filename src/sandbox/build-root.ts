@@ -4,6 +4,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { OperatorError } from '../core/errors.ts';
 import { lockOwner } from '../stores/embedded/lock-owner.ts';
+import { nameSettings } from './handed-files.ts';
 import { installedPackages } from './installed-packages.ts';
 import { makeTree } from './make-tree.ts';
 import { followRootFileSystem, manifestName, type RootManifest } from './root-file-system.ts';
@@ -59,6 +60,7 @@ export async function buildRoot(options: {
     try {
       await makeTree({ recipe, tool, work, target, onLine, signal });
       for (const name of mountPoints) await mkdir(path.join(target, name), { recursive: true });
+      await writeSettings(target);
       const tree = current?.manifest.tree === hash ? `${hash}-${now.toString(36)}` : hash;
       const manifest: RootManifest = {
         version: 1,
@@ -84,6 +86,16 @@ export async function buildRoot(options: {
     }
   } finally {
     lock.release();
+  }
+}
+
+/** Those that its packages brought stay: a link of theirs could lead out of the tree. */
+async function writeSettings(tree: string): Promise<void> {
+  await mkdir(path.join(tree, 'etc'), { recursive: true });
+  for (const [place, text] of nameSettings) {
+    await writeFile(path.join(tree, place), text, { flag: 'wx', mode: 0o644 }).catch((error: unknown) => {
+      if (!isCode(error, ['EEXIST'])) throw error;
+    });
   }
 }
 

@@ -5,8 +5,8 @@ import path from 'node:path';
 export type SystemMounts = Readonly<{
   /** Folder of the host that holds the system. */
   root: string;
-  /** Its `/etc/passwd` and `/etc/group`: made new, mounted over those that it has, or left out where it has none. */
-  users: 'new' | 'over' | 'none';
+  /** How a file of `/etc` gets there: made new, mounted over the system's own, or not at all where that has none. */
+  settings(file: string): 'new' | 'over' | 'none';
   /** Arguments of bwrap. */
   args: readonly string[];
   /** Arguments of bwrap that cover files and folders which lie within the system. */
@@ -31,10 +31,9 @@ export function systemMounts(rootfs: string | undefined): SystemMounts {
   const tops = names.map((name) => path.join(root, name)).filter((top) => isLink(top) || existsSync(top));
   const etc = rootfs === undefined ? settings.map((name) => `/etc/${name}`).filter(existsSync) : [];
   const seen = (source: string): string => path.join('/', path.relative(root, source));
-  const hasUsers = ['passwd', 'group'].every((name) => existsSync(path.join(root, 'etc', name)));
   return {
     root,
-    users: rootfs === undefined ? 'new' : hasUsers ? 'over' : 'none',
+    settings: (file) => (rootfs === undefined ? 'new' : existsSync(path.join(root, file)) ? 'over' : 'none'),
     args: [
       ...tops.flatMap((top) =>
         isLink(top) ? ['--symlink', readlinkSync(top), seen(top)] : ['--ro-bind', top, seen(top)],

@@ -99,6 +99,16 @@ test('S2 U3 bubblewrap: what a skill declares shows in no command line of the ho
   await running;
 });
 
+test('T9 bubblewrap: localhost is found, with a network and without', { skip }, async (t) => {
+  const python = 'python3 -c \'import socket; print(socket.gethostbyname("localhost"))\'';
+  for (const network of [[], ['api.example.com']]) {
+    const dns = "require('dns').lookup('localhost', (error, address) => console.log(error ?? address))";
+    assert.match(await sh(`node -e "${dns}"`, { network }), /^(127\.0\.0\.1|::1)$/m);
+    if ((await sh('command -v python3 || true')) === '') t.diagnostic('there is no python3');
+    else assert.equal(await sh(python, { network }), '127.0.0.1\n');
+  }
+});
+
 test('T9 bubblewrap: a fork bomb ends, and the next command runs', { skip }, async () => {
   assert.ok(made.ground && sandbox);
   // A thousand at most, where nothing stops it.

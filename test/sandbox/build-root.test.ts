@@ -41,6 +41,7 @@ test('R6 a tree holds nothing setuid and no devices, and has the folders that a 
   const { path: tree } = await build(recipe({}));
   assert.equal(statSync(path.join(tree, 'usr/bin/tool')).mode & 0o7777, 0o755);
   assert.deepEqual(readdirSync(path.join(tree, 'dev')), []);
+  assert.match(readFileSync(path.join(tree, 'etc/hosts'), 'utf8'), /^127\.0\.0\.1 localhost$/m);
   for (const name of ['skill', 'scratch', 'chat', 'proc', 'tmp'])
     assert.ok(statSync(path.join(tree, name)).isDirectory());
 });
