@@ -9,7 +9,7 @@ export function refusalOf(request: ModelRequest): string | undefined {
   const { system, messages, tools } = withCachePoints(request);
   const parsed = parseRequest({ model: 'm', max_tokens: 1, system, messages, tools }, '2026-10-21');
   if ('wrong' in parsed) return parsed.wrong;
-  return checkMessages(parsed.request, { signature: (signature) => signature === 'signed' });
+  return checkMessages(parsed.request);
 }
 
 export function messagesOnly(messages: readonly Anthropic.MessageParam[]): ModelRequest {

@@ -4,12 +4,9 @@ type Said = Readonly<{ role: 'user' | 'assistant'; content: readonly RequestBloc
 
 /**
  * What the API refuses beyond the shape: roles that don't alternate, unpaired tool calls, empty texts, too many
- * breakpoints, thinking that it did not sign. Nothing when the request is good.
+ * breakpoints. Nothing when the request is good. Signatures are checked elsewhere.
  */
-export function checkMessages(
-  request: MessagesRequest,
-  knows: Readonly<{ signature(signature: string): boolean }>,
-): string | undefined {
+export function checkMessages(request: MessagesRequest): string | undefined {
   const said = request.messages.map(({ role, content }): Said => ({ role, content: asBlocks(content) }));
   const names = (request.tools ?? []).map(({ name }) => name);
   if (new Set(names).size < names.length) return 'tools: Tool names must be unique.';
@@ -17,7 +14,7 @@ export function checkMessages(
     wrongRoles(said) ??
     wrongTexts(request, said) ??
     wrongPairs(said) ??
-    wrongThinking(said, knows) ??
+    wrongThinking(said) ??
     wrongBreakpoints(request, said)
   );
 }
@@ -101,13 +98,8 @@ function unanswered(index: number, ids: readonly string[]): string {
   return `messages.${index}: \`tool_use\` ids were found without \`tool_result\` blocks immediately after: ${ids.join(', ')}. Each \`tool_use\` block must have a corresponding \`tool_result\` block in the next message.`;
 }
 
-function wrongThinking(
-  said: readonly Said[],
-  knows: Readonly<{ signature(signature: string): boolean }>,
-): string | undefined {
+function wrongThinking(said: readonly Said[]): string | undefined {
   for (const [index, { role, content }] of said.entries()) {
-    const bad = content.findIndex((block) => block.type === 'thinking' && !knows.signature(block.signature));
-    if (bad >= 0) return `messages.${index}.content.${bad}: Invalid \`signature\` in \`thinking\` block`;
     if (role === 'assistant' && content.at(-1)?.type === 'thinking') {
       return `messages.${index}: The final block in an assistant message cannot be \`thinking\`.`;
     }

@@ -5,16 +5,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { createServer } from '../../../src/core/node-http.ts';
 import { errorTypeOf, type ServerStep, type Wire } from './answer.ts';
 import { checkMessages } from './check-messages.ts';
+import { checkModelSettings } from './check-model-settings.ts';
 import { createPromptCache, type CacheUsage } from './prompt-cache.ts';
 import { isVersion, parseRequest, type MessagesRequest } from './request-shape.ts';
 import { sendStream } from './send-stream.ts';
 import { streamEvents, wholeMessage, type FullAnswer } from './stream-events.ts';
+import { createThinkingSignatures, type Dropped, type Mismatch } from './thinking-signatures.ts';
 
 /** A request that the server took; those it refused are not counted. */
 export type SeenRequest = Readonly<{
   headers: IncomingHttpHeaders;
   body: MessagesRequest;
   usage: CacheUsage;
+  /** Thinking that it held and the model was not shown. */
+  dropped: readonly Dropped[];
 }>;
 
 export type MessagesServer = Readonly<{
@@ -29,6 +33,15 @@ export type MessagesServer = Readonly<{
 type Script =
   readonly ServerStep[] | ((request: MessagesRequest, index: number) => ServerStep | Promise<ServerStep>);
 
+type Asked = Readonly<{
+  body: MessagesRequest;
+  account: string;
+  usage: CacheUsage;
+  dropped: readonly Dropped[];
+  tellsDropped: boolean;
+}>;
+
+const controls = 'thinking-binding-controls-2026-08-01';
 const bodyLimit = 32 * 1024 * 1024;
 
 /**
@@ -47,10 +60,12 @@ export async function startMessagesServer(options: {
   wire?: Wire;
   /** As local servers are: no key, no version check, no cache counts, no pings, no request ids. */
   lean?: boolean;
+  /** For thinking behind another conversation than its own; default: `error`, as for new accounts. */
+  mismatch?: Mismatch;
 }): Promise<MessagesServer> {
   const { script, lean = false } = options;
   const cache = createPromptCache({ minTokens: options.minCacheTokens ?? 1024 });
-  const signatures = new Set<string>();
+  const signatures = createThinkingSignatures(options.mismatch ?? 'error');
   const requests: SeenRequest[] = [];
   const refused: { status: number; message: string }[] = [];
   let ids = 0;
@@ -87,24 +102,24 @@ export async function startMessagesServer(options: {
     if (options.models !== undefined && !options.models.includes(body.model)) {
       return refuse(404, `model: ${body.model}`);
     }
-    const wrong = checkMessages(body, { signature: (signature) => signatures.has(signature) });
+    const betas = String(request.headers['anthropic-beta'] ?? '').split(',');
+    const wrong = checkMessages(body) ?? checkModelSettings(body, betas);
     if (wrong !== undefined) return refuse(400, wrong);
+    const account = String(key ?? '');
+    const checked = signatures.check(body, account);
+    if ('refused' in checked) return refuse(400, checked.refused);
 
-    const usage = cache.count(body);
-    const index = requests.push({ headers: request.headers, body, usage }) - 1;
+    const usage = cache.count(checked.request);
+    const { dropped } = checked;
+    const index = requests.push({ headers: request.headers, body, usage, dropped }) - 1;
     const step = typeof script === 'function' ? await script(body, index) : script[index];
     if (step === undefined) return refuse(400, `the script has no answer to request ${index + 1}`);
-    await answer(step, body, usage, response);
+    await answer(step, { body, account, usage, dropped, tellsDropped: betas.includes(controls) }, response);
   }
 
-  async function answer(
-    step: ServerStep,
-    body: MessagesRequest,
-    usage: CacheUsage,
-    response: ServerResponse,
-  ): Promise<void> {
-    if (typeof step === 'string')
-      return answer({ content: [{ type: 'text', text: step }] }, body, usage, response);
+  async function answer(step: ServerStep, asked: Asked, response: ServerResponse): Promise<void> {
+    const { body, account, usage } = asked;
+    if (typeof step === 'string') return answer({ content: [{ type: 'text', text: step }] }, asked, response);
     if ('reset' in step) return void response.socket?.resetAndDestroy();
     if ('status' in step) {
       for (const [name, value] of Object.entries(step.headers ?? {})) response.setHeader(name, value);
@@ -117,14 +132,12 @@ export async function startMessagesServer(options: {
     }
     const wire = { ...(lean ? { pings: false } : {}), ...options.wire, ...step.wire };
     if (wire.delayMs !== undefined) await delay(wire.delayMs);
-    const content = step.content.map((block) => {
-      if (block.type === 'text') return block;
-      if (block.type !== 'thinking')
-        return { ...block, id: block.id ?? `toolu_${String(++ids).padStart(4, '0')}` };
-      const signature = block.signature ?? `signature_${++ids}`;
-      signatures.add(signature);
-      return { ...block, signature };
-    });
+    const named = step.content.map((block) =>
+      block.type === 'text' || block.type === 'thinking'
+        ? block
+        : { ...block, id: block.id ?? `toolu_${String(++ids).padStart(4, '0')}` },
+    );
+    const content = signatures.sign(named, body, account);
     const full: FullAnswer = {
       id: `msg_${++ids}`,
       model: body.model,
@@ -133,6 +146,7 @@ export async function startMessagesServer(options: {
         step.stopReason ?? (content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'),
       usage: lean ? { input_tokens: usage.input_tokens } : usage,
       outputTokens: Math.ceil(JSON.stringify(content).length / 4),
+      ...(asked.tellsDropped ? { dropped: asked.dropped } : {}),
     };
     if (body.stream !== true) return sendJson(response, 200, wholeMessage(full));
     response.writeHead(200, {

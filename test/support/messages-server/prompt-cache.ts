@@ -12,7 +12,8 @@ const lookback = 20;
 
 /**
  * The API's prompt cache: prefixes in the order tools, system, messages, equal byte by byte; found at a breakpoint or up
- * to 20 blocks before it; nothing under the minimum. A token is four bytes here.
+ * to 20 blocks before it; nothing under the minimum. Another `tool_choice` or `thinking` is another prefix for messages. A
+ * token is four bytes here.
  */
 export function createPromptCache(
   options: Readonly<{ minTokens: number }>,
@@ -42,7 +43,8 @@ export function createPromptCache(
 
 type Prefix = Readonly<{ hash: string; tokens: number; marked: boolean }>;
 
-function prefixesOf({ model, tools, system, messages }: MessagesRequest): readonly Prefix[] {
+function prefixesOf(request: MessagesRequest): readonly Prefix[] {
+  const { model, tools, system, messages, tool_choice: choice, thinking } = request;
   const systemBlocks = typeof system === 'string' ? [{ type: 'text', text: system }] : (system ?? []);
   const blocks: readonly (readonly [string, object])[] = [
     ...(tools ?? []).map((tool) => ['tool', tool] as const),
@@ -58,7 +60,8 @@ function prefixesOf({ model, tools, system, messages }: MessagesRequest): readon
   let bytes = 0;
   for (const [kind, block] of blocks) {
     const { cache_control: mark, ...content } = block as { cache_control?: unknown };
-    const written = JSON.stringify([kind, content]);
+    const inMessages = kind === 'user' || kind === 'assistant';
+    const written = JSON.stringify([kind, content, ...(inMessages ? [choice, thinking] : [])]);
     hash.update(written);
     bytes += Buffer.byteLength(written);
     prefixes.push({ hash: hash.copy().digest('hex'), tokens: Math.ceil(bytes / 4), marked: Boolean(mark) });

@@ -61,6 +61,10 @@ const tool = z.strictObject({
   cache_control: cacheControl,
 });
 
+const blockBinding = z
+  .strictObject({ prefix_mismatch_behavior: z.enum(['error', 'drop_block']).nullish() })
+  .optional();
+
 const base = z.strictObject({
   model: z.string().min(1),
   max_tokens: z.int().min(1),
@@ -75,9 +79,13 @@ const base = z.strictObject({
   metadata: z.strictObject({ user_id: z.string().nullish() }).optional(),
   thinking: z
     .discriminatedUnion('type', [
-      z.strictObject({ type: z.literal('enabled'), budget_tokens: z.int().min(1024) }),
+      z.strictObject({
+        type: z.literal('enabled'),
+        budget_tokens: z.int().min(1024),
+        block_binding: blockBinding,
+      }),
       z.strictObject({ type: z.literal('disabled') }),
-      z.strictObject({ type: z.literal('adaptive') }),
+      z.strictObject({ type: z.literal('adaptive'), block_binding: blockBinding }),
       z.strictObject({ type: z.literal('between_tools') }),
     ])
     .optional(),

@@ -1,5 +1,6 @@
 import type { AnswerBlock, StopReason } from './answer.ts';
 import type { CacheUsage } from './prompt-cache.ts';
+import type { Dropped } from './thinking-signatures.ts';
 
 export type StreamEvent = Readonly<{ type: string } & Record<string, unknown>>;
 
@@ -11,6 +12,8 @@ export type FullAnswer = Readonly<{
   stopReason: StopReason;
   usage: Partial<CacheUsage> & { input_tokens: number };
   outputTokens: number;
+  /** Thinking of the request that the model was not shown, where the request asked to be told. */
+  dropped?: readonly Dropped[];
 }>;
 
 /** The answer as the events of a stream, in the API's order; pings not included. */
@@ -24,6 +27,7 @@ export function streamEvents(answer: FullAnswer): readonly StreamEvent[] {
     content: [],
     stop_reason: null,
     stop_sequence: null,
+    ...toldDropped(answer),
   };
   const cut = stopReason === 'max_tokens';
   return [
@@ -52,8 +56,13 @@ export function wholeMessage(answer: FullAnswer): Readonly<Record<string, unknow
     stop_reason: stopReason,
     stop_sequence: null,
     ...detailsOf(stopReason),
+    ...toldDropped(answer),
     usage: { ...usage, output_tokens: outputTokens },
   };
+}
+
+function toldDropped({ dropped }: FullAnswer): object {
+  return dropped === undefined ? {} : { input_transformations: dropped };
 }
 
 function detailsOf(stopReason: StopReason): object {
