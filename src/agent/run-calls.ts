@@ -17,7 +17,7 @@ const graceMs = 2_000;
  * Carries out those calls of an answer that have no result yet, and journals each start and result (M7). Side by side
  * when every call of the answer is read-only, else in order (M3). A call that was under way when the process ended is
  * repeated only if it is idempotent or read-only (Q5). When the signal is aborted, no call starts any more and
- * those under way get two seconds to end; what is left stays without a result.
+ * those under way get two seconds to end; a call that has not started stays without a result (Q13).
  * So does a call that a person has to answer first, and what comes after it: then it gives the question (U14).
  */
 export async function runCalls(
@@ -44,13 +44,14 @@ export async function runCalls(
     append({ kind: 'tool_started', toolUseId: call.id, at: clock.now() });
   const run = async (call: Anthropic.ToolUseBlock): Promise<string | undefined> => {
     const { id, name, input } = call;
-    const outcome = await unlessAborted(
-      callTool({ id, name, input }, signal, () => start(call)),
-      signal,
-      clock,
-    );
-    // What a call answers after an abort may be no more than that; one that can be repeated is, when the turn goes on.
-    if (outcome === undefined || (signal.aborted && isRepeatable(call))) return undefined;
+    let started = false;
+    const begin = async (): Promise<void> => {
+      started = true;
+      await start(call);
+    };
+    const outcome = await unlessAborted(callTool({ id, name, input }, signal, begin), signal, clock);
+    // After an abort the answer may say no more than that. A call that did nothing yet, or can be repeated, is made again.
+    if (outcome === undefined || (signal.aborted && (!started || isRepeatable(call)))) return undefined;
     if (outcome.asks !== undefined) return outcome.asks;
     await finish(call, outcome);
     return undefined;
@@ -62,8 +63,11 @@ export async function runCalls(
   const due = open.filter((call) => !lost.includes(call));
   if (signal.aborted) return undefined;
   if (calls.every(({ name }) => traits.get(name)?.sideEffects === false)) {
-    const questions = await Promise.all(due.map(run));
-    return questions.find((question) => question !== undefined);
+    const ended = await Promise.allSettled(due.map(run));
+    for (const one of ended) if (one.status === 'rejected') throw one.reason;
+    return ended.flatMap((one) =>
+      one.status === 'fulfilled' && one.value !== undefined ? [one.value] : [],
+    )[0];
   }
   for (const call of due) {
     if (signal.aborted) return undefined;

@@ -21,13 +21,16 @@ export type AttendTask = ReturnType<typeof createAttendTask>;
 
 /**
  * Waits for a run in its lane for `patienceMs`, and takes its result out of the conversation's inbox. Nothing when it goes
- * on by itself: its result will wake the conversation. A person's stop of the turn stops the run, too.
+ * on by itself: its result will wake the conversation. A person's stop of the turn stops the run, too; a shutdown ends the
+ * wait at once (Q13).
  */
 export function createAttendTask(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop'>;
+  /** Aborted when the process is to end. */
+  stopping: AbortSignal;
   clock: Clock;
 }) {
-  const { store, clock } = options;
+  const { store, stopping, clock } = options;
   const now = steadyTime(clock);
 
   return async (
@@ -36,7 +39,7 @@ export function createAttendTask(options: {
     patienceMs: number,
     context: Pick<ToolContext, 'signal' | 'progress' | 'settle' | 'mark'>,
   ): Promise<Envelope | undefined> => {
-    const { signal } = context;
+    const signal = AbortSignal.any([context.signal, stopping]);
     let deadline = now() + patienceMs;
     let poked = Promise.withResolvers<void>();
     const poke = (): void => poked.resolve();

@@ -56,6 +56,8 @@ export function createAgent(options: {
   settings: Pick<SettingsInForce, 'forCall'>;
   audit: Pick<Audit, 'record'>;
   meter: Meter;
+  /** Aborted when the process is to end. */
+  stopping: AbortSignal;
   clock: Clock;
   log: Log;
 }): Agent {
@@ -101,7 +103,7 @@ export function createAgent(options: {
     runSkill,
     hasBegun,
     tasks,
-    attendTask: createAttendTask({ store, clock }),
+    attendTask: createAttendTask({ store, stopping: options.stopping, clock }),
     judgeCalls,
   });
   const background = () => live().config.agent.backgroundMessages;

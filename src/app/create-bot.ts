@@ -34,6 +34,7 @@ import { createToolbox } from './create-toolbox.ts';
 import { createUseOf } from './use-of.ts';
 import { createVoice } from './voice.ts';
 import { watchSources } from './watch-sources.ts';
+import { shutdownReason } from '../core/shutdown.ts';
 import { createWelcome } from './door/welcome.ts';
 
 /** Sends under way get so long to end; most wait for nothing but the platform's pace. */
@@ -65,6 +66,7 @@ export function createBot(parts: BotParts): Bot {
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
+  const stopping = new AbortController();
   // What most parts stand on; each names in its options what of it is its business.
   const basics = {
     live: current,
@@ -77,6 +79,7 @@ export function createBot(parts: BotParts): Bot {
     voice,
     audit,
     env,
+    stopping: stopping.signal,
     clock,
     log,
   };
@@ -167,10 +170,8 @@ export function createBot(parts: BotParts): Bot {
     access: () => accessSettings(live.config),
     waitMs: forgetWaitMs,
   });
-  const stopping = new AbortController();
   const chore = { store, clock, log, signal: stopping.signal };
-  let sourcesWatched: Promise<void> | undefined;
-  let attended: Promise<void> | undefined;
+  let chores: readonly Promise<void>[] = [];
 
   const skills = createFollowSkills({ ...basics, signals: store.signals });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
@@ -202,23 +203,28 @@ export function createBot(parts: BotParts): Bot {
       await settings.load();
       await mcp.start();
       capabilities.report();
-      attended = capabilities.attend(stopping.signal);
+      const signIns = capabilities.attend(stopping.signal);
+      chores = [signIns];
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
       library.watch(skills.changed);
-      void keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays });
-      sourcesWatched = watchSources({ ...chore, config: () => live.config, voice, env });
+      chores = [
+        signIns,
+        keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays }),
+        watchSources({ ...chore, config: () => live.config, voice, env }),
+      ];
       await skills.show();
     },
     async stop() {
-      stopping.abort();
+      // First: what no longer waits would be taken up again.
+      const ended = lanes.stop(live.config.bot.shutdownSeconds * 1_000);
+      stopping.abort(shutdownReason());
       skills.stop();
       await Promise.all([...channels.values()].map((channel) => channel.stop()));
-      const ended = lanes.stop(live.config.bot.shutdownSeconds * 1_000);
       health.stop();
       await ended;
-      await Promise.all([sourcesWatched, attended, delivery.stop(deliveryGraceMs), mcp.stop()]);
+      await Promise.all([...chores, delivery.stop(deliveryGraceMs), mcp.stop()]);
       await audit.settled();
     },
     async cancel(lane) {

@@ -5,5 +5,10 @@ export function shutdownReason(): DOMException {
 
 /** Whether a signal was aborted because the process ends. */
 export function isShuttingDown(signal: AbortSignal): boolean {
-  return signal.aborted && signal.reason instanceof DOMException && signal.reason.name === 'ShutdownError';
+  return signal.aborted && isShutdown(signal.reason);
+}
+
+/** Whether work ended only because the process ends: it has no outcome. */
+export function isShutdown(error: unknown): error is DOMException {
+  return error instanceof DOMException && error.name === 'ShutdownError';
 }

@@ -3,6 +3,7 @@ import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
 import { withDelivered } from '../core/describe-delivered.ts';
 import { defuse } from '../core/label.ts';
 import type { Log } from '../core/log.ts';
+import { isShutdown } from '../core/shutdown.ts';
 import { oneLine } from '../core/text.ts';
 import { joinMarks, type Marks } from '../core/marks.ts';
 import type { Artifact, Delivered, HandedOver, HandOver, Requester, Risk, Tool } from '../core/tool.ts';
@@ -42,7 +43,7 @@ const outputLimit = 30_000;
 /**
  * The one door for effects: ceiling → validation → terms → policy → approval → journal → run → redaction → cut → audit. The ceiling
  * is judged here for each call, whatever the model was shown (T5). A tool's fault is TOOL_FAILED without a stack, a cancelled call is
- * CANCELLED and no error (T11).
+ * CANCELLED and no error (T11). Rejects when the process ends first: the call has no outcome then (Q13).
  */
 export function createCallTool(options: {
   tools: readonly Tool[];
@@ -99,6 +100,11 @@ export function createCallTool(options: {
       return rendered(await pass(call, tool, signal, made));
     } catch (error) {
       if (made.unjournalled === true) throw error;
+      if (isShutdown(error)) {
+        // A command under way may have made this call: it ends without what it asked for.
+        for (const one of underway) one.cutOff = error;
+        throw error;
+      }
       if (signal.aborted) return rendered(cancelled);
       // What the tool did may be in the store, or go on from there: no outcome could be told of it.
       if (storeFault(error) !== undefined) throw error;
@@ -145,7 +151,7 @@ export function createCallTool(options: {
     };
     underway.add(made);
     try {
-      return await tool.run(call.input, {
+      const envelope = await tool.run(call.input, {
         requester,
         toolUseId: call.id,
         turn,
@@ -162,6 +168,8 @@ export function createCallTool(options: {
         },
         artifact,
       });
+      if (made.cutOff !== undefined) throw made.cutOff;
+      return envelope;
     } finally {
       underway.delete(made);
     }
@@ -190,6 +198,7 @@ export function createCallTool(options: {
         decision.hint ?? `the host's policy does not allow this call of ${call.tool.name}`,
       );
     } catch (error) {
+      if (isShutdown(error)) throw error;
       if (!signal.aborted)
         log.error({ ...fields, error: reasonOf(error, redact) }, 'policy failed, so it denies');
       made.policy = 'TOOL_POLICY_DENIED';
@@ -206,6 +215,8 @@ type Made = {
   readonly begin: () => Promise<void>;
   /** Its start is being stored: what goes wrong then is no fault of the tool. */
   unjournalled?: boolean;
+  /** The shutdown that ended a call made from within this one. */
+  cutOff?: Error;
   settles?: string;
   asks?: string;
   marks?: Marks | undefined;

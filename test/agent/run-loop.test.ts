@@ -8,6 +8,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import { noTokens } from '../../src/core/model.ts';
+import { isShutdown, shutdownReason } from '../../src/core/shutdown.ts';
 import { readOnly, type Traits } from '../../src/core/tool.ts';
 import type { CallTool } from '../../src/core/tool-call.ts';
 import { scriptedModel, type ModelStep, type ScriptedModel } from '../support/scripted-model.ts';
@@ -322,6 +323,50 @@ test('Q5 what an aborted call answers is not kept where the call can be repeated
   assert.equal(result.code, 'CANCELLED');
   const { log } = await run(['done'], { entries: [question, ...stored] });
   assert.deepEqual(log.slice(0, 3), ['tool_started call_1', 'call call_1', 'tool_result call_1']);
+});
+
+test('Q13 a call that had not started when the process ended leaves no result: it is made again', async () => {
+  const stopping = new AbortController();
+  const stored: Entry[] = [];
+  const result = await runLoop({
+    model: scriptedModel([{ calls: [{ name: 'write' }] }]),
+    system: [],
+    entries: [question],
+    tools: () => tools,
+    // It still waited for a person.
+    async callTool() {
+      stopping.abort(shutdownReason());
+      return { content: 'error CANCELLED: the call was stopped before it ended', isError: false };
+    },
+    limits: { maxIterations: 5 },
+    journal: { append: async (entry) => void stored.push(entry) },
+    signal: stopping.signal,
+    clock: systemClock,
+  });
+  assert.equal(result.code, 'CANCELLED');
+  assert.deepEqual(
+    stored.map(({ kind }) => kind),
+    ['assistant'],
+  );
+});
+
+test('Q13 a call cut off by a shutdown ends the loop once the calls beside it have ended', async () => {
+  const stored: Entry[] = [];
+  const looked = Promise.withResolvers<void>();
+  const loop = run(
+    [{ calls: [{ name: 'look' }, { name: 'search' }] }],
+    { journal: { append: async (entry) => void stored.push(entry) } },
+    async ({ name }) => {
+      if (name === 'search') throw shutdownReason();
+      await looked.promise;
+      return { content: 'seen', isError: false };
+    },
+  );
+  const ended = assert.rejects(loop, isShutdown);
+  await new Promise(setImmediate);
+  looked.resolve();
+  await ended;
+  assert.equal(stored.filter(({ kind }) => kind === 'tool_result').length, 1);
 });
 
 test('U5 a tool that ignores the abort does not hold the loop, and its outcome stays unknown', async () => {

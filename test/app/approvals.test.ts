@@ -30,6 +30,7 @@ async function setUp() {
     rules: { add: async () => undefined },
     audit: { record: async () => undefined },
     canAsk: ({ chat }) => chat !== 'nobody',
+    stopping: new AbortController().signal,
     clock,
     log: quietLog(),
   });

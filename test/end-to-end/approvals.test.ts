@@ -19,21 +19,22 @@ const use = (id: string, name: string, input: object) => ({
   content: [{ type: 'tool_use' as const, id, name, input }],
 });
 
-/** A model that has the dice rolled by their script, and says what came of it. */
+/** A model that has the dice rolled by their script, and says what came of it: a roll only where it was shown one. */
 const roller: NonNullable<WholeBotOptions['script']> = (body) => {
   const last = lastOf(body);
   if (isRun(body)) {
-    if (/error TOOL_/.test(last))
-      return `Not rolled: ${/error (TOOL_[A-Z_]+: [^"\\]*)/.exec(last)?.[1] ?? ''}`;
-    if (/tool_result/.test(last)) return 'Rolled by the script.';
-    return use('toolu_roll', 'skills_run_script', { path: 'scripts/roll.sh', args: ['1d1'] });
+    const rolled = /1d6: ([1-6]) = \1/.exec(last)?.[1];
+    if (rolled !== undefined) return `Rolled by the script: ${rolled}.`;
+    if (/tool_result/.test(last))
+      return `Not rolled: ${/error ([A-Z_]+: [^"\\]*)/.exec(last)?.[1] ?? last.replaceAll(/["\\]/g, ' ')}`;
+    return use('toolu_roll', 'skills_run_script', { path: 'scripts/roll.sh', args: ['1d6'] });
   }
-  if (/Not rolled/.test(last)) return `It says: ${/Not rolled: [A-Z_]+: ([^"\\<]*)/.exec(last)?.[1] ?? ''}`;
-  if (/Rolled by/.test(last)) return 'It was rolled.';
+  if (/Not rolled/.test(last))
+    return `It says: ${/Not rolled: (?:[A-Z_]+: )?([^"\\<]*)/.exec(last)?.[1] ?? ''}`;
+  if (/Rolled by the script/.test(last)) return 'It was rolled.';
   if (/status.{0,5}running/.test(last)) return 'It waits for you.';
-  return /hello/.test(last)
-    ? 'Hello.'
-    : use('toolu_use', 'use_skill', { skill: 'dice', message: 'Roll 1d1.' });
+  if (/tool_result/.test(last)) return `It failed: ${last.replaceAll(/["\\]/g, ' ')}`;
+  return use('toolu_use', 'use_skill', { skill: 'dice', message: 'Roll 1d6.' });
 };
 const asked = /wants to use.*skills_run_script/s;
 
@@ -59,7 +60,7 @@ test('T8 a call that needs a yes is asked for with buttons, and Approve has it m
   const question = await ann.dm.nextMessage(asked);
   assert.match(question.text, /dice/);
   assert.match(question.text, /scripts\/roll\.sh/);
-  assert.match(question.text, /1d1/);
+  assert.match(question.text, /1d6/);
   assert.deepEqual(question.buttons, ['Approve', 'Deny', 'Always']);
   ann.presses(question.id, 'Approve');
   await ann.dm.nextMessage('It was rolled.');
@@ -287,14 +288,14 @@ test('T8 a change of the skill’s files ends what Always allowed', async (t) =>
   });
   const folder = path.join(set.home, 'workspace', 'skills', 'dice', 'scripts');
   await mkdir(folder);
-  await writeFile(path.join(folder, 'roll.sh'), 'echo 1\n');
+  await writeFile(path.join(folder, 'roll.sh'), 'echo "1d6: 1 = 1"\n');
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('roll');
   ann.says(`always ${codeOf(await ann.dm.nextMessage(asked))}`);
   await ann.dm.nextMessage('It was rolled.');
   ann.says('roll');
   await ann.dm.nextMessage('It was rolled.');
-  await writeFile(path.join(folder, 'roll.sh'), 'echo 6\n');
+  await writeFile(path.join(folder, 'roll.sh'), 'echo "1d6: 6 = 6"\n');
   ann.says('roll');
   await ann.dm.nextMessage(asked);
 });

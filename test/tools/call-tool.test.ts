@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../src/core/envelope.ts';
 import { createRedactor } from '../../src/core/redact.ts';
+import { isShutdown, shutdownReason } from '../../src/core/shutdown.ts';
 import { defineTool, readOnly, type Requester, type Tool, type ToolContext } from '../../src/core/tool.ts';
 import type { ToolCall, ToolOutcome } from '../../src/core/tool-call.ts';
 import { createCallTool, type DecideCall, type JudgedCall } from '../../src/tools/call-tool.ts';
@@ -216,6 +217,23 @@ test('T11 an answer that is no envelope is the fault of the tool, not of the doo
     assert.ok(isError, typeof answer);
     assert.match(content, /^error TOOL_FAILED: odd failed: /);
   }
+});
+
+test('Q13 a shutdown leaves a call without an outcome: one that waits for a person, and the command that made it', async () => {
+  const outer = recorder('outer', async () => {
+    await inside.call('inner').catch(() => undefined);
+    return succeed('the command failed');
+  });
+  const inside = door([outer, recorder('inner')], {
+    decide: async ({ tool }) => {
+      if (tool.name === 'inner') throw shutdownReason();
+      return { allowed: true };
+    },
+  });
+  await assert.rejects(inside.call('inner'), isShutdown);
+  await assert.rejects(inside.call('outer'), isShutdown);
+  assert.deepEqual(inside.audited, []);
+  assert.deepEqual(inside.log.lines, []);
 });
 
 test('T11 abort is no error: before, during policy and during the run', async () => {

@@ -62,10 +62,12 @@ export function createApprovals(options: {
   audit: Pick<Audit, 'record'>;
   /** Whether somebody there could answer. */
   canAsk(conversation: Conversation): boolean;
+  /** Aborted when the process is to end: nobody waits any longer (Q13). */
+  stopping: AbortSignal;
   clock: Clock;
   log: Log;
 }): Approvals {
-  const { store, voice, approvers, rules, audit, canAsk, clock, log } = options;
+  const { store, voice, approvers, rules, audit, canAsk, stopping, clock, log } = options;
   const question = createApprovalQuestion(voice);
 
   const request: Approvals['request'] = async (call, signal, { patienceMs, handOver } = {}) => {
@@ -115,21 +117,22 @@ export function createApprovals(options: {
     const silence = store.signals.on('answer', (settled) => {
       if (settled === id) poke();
     });
-    signal.addEventListener('abort', poke);
+    const over = AbortSignal.any([signal, stopping]);
+    over.addEventListener('abort', poke);
     try {
       for (;;) {
         poked = Promise.withResolvers();
         const ask = await look(id);
         if (ask === undefined) return { kind: 'denied' };
         if (ask.state !== 'open') return outcomeOf(ask);
-        signal.throwIfAborted();
+        over.throwIfAborted();
         const now = clock.now();
         if (until !== undefined && now >= until) return { kind: 'unanswered' };
         const left = Math.min(ask.expiresAt, until ?? Infinity) - now;
         await waitWithin(clock, poked.promise, Math.max(1, Math.min(left, lookEveryMs)));
       }
     } finally {
-      signal.removeEventListener('abort', poke);
+      over.removeEventListener('abort', poke);
       silence();
     }
   }

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { after, test } from 'node:test';
+import { chatFolder } from '../../src/app/run-folders.ts';
+import { isRun, resultsIn } from '../support/call-steps.ts';
+import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { noPostgres, startPostgres } from '../support/postgres.ts';
+import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
+
+const server = await startPostgres();
+after(() => server?.close());
+
+/** A stop that waits for what only waits takes longer than any test may. */
+const toml = '[access]\ndm = "open"\n[bot]\nshutdown_seconds = 3600\n';
+const confirm = '[policy]\nmoderate = "confirm"\n';
+const skills = {
+  mark: '---\nname: mark\ndescription: Makes a mark.\nallowed-tools: bash\n---\nMake one mark.\n',
+};
+const asked = /wants to use.*bash/s;
+const command = 'echo mark >> /chat/marks && echo marks: $(cat /chat/marks)';
+
+const call = (id: string, name: string, input: object) => ({
+  content: [{ type: 'tool_use' as const, id, name, input }],
+});
+const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
+
+/** A model whose run makes a mark by a command, and which passes on what it was shown. */
+function marker(body: MessagesRequest) {
+  const last = lastOf(body);
+  const told = /marks: ([a-z ]+)/.exec(last)?.[1] ?? /error [A-Z_]+: [^"\\]*/.exec(last)?.[0];
+  if (isRun(body))
+    return resultsIn(body).length === 0 ? call('toolu_mark', 'bash', { command }) : `marks: ${told ?? last}`;
+  return resultsIn(body).length === 0
+    ? call('toolu_use', 'use_skill', { skill: 'mark', message: 'Make it.' })
+    : `It says ${told ?? last}`;
+}
+
+/** What the command left behind. */
+async function marksIn({ home }: WholeBot, chat: number): Promise<string> {
+  const folder = chatFolder(path.join(home, 'workspace'), { channel: 'telegram', chat: String(chat) });
+  return readFile(path.join(folder, 'marks'), 'utf8').catch(() => '');
+}
+
+for (const store of ['embedded', 'postgres'] as const) {
+  const skip = store === 'postgres' && server === undefined ? noPostgres : false;
+  const open = async (): Promise<string> =>
+    store === 'embedded' ? toml : `${toml}[store]\nurl = "${(await server?.database()) ?? ''}"\n`;
+
+  test(
+    `Q13 T8 ${store}: a question is open over a restart and holds none up; Approve has the call made, once`,
+    { skip },
+    async (t) => {
+      const set = await startWholeBot(t, { toml: (await open()) + confirm, skills, script: marker });
+      const ann = set.telegram.person({ name: 'Ann' });
+      ann.says('make a mark');
+      const question = await ann.dm.nextMessage(asked);
+      const again = await set.restart();
+      assert.equal(await marksIn(set, ann.dm.id), '');
+      ann.presses(question.id, 'Approve');
+      await ann.dm.nextMessage('It says mark');
+      await again.bot.idle();
+      assert.equal(await marksIn(set, ann.dm.id), 'mark\n');
+      assert.deepEqual(
+        ann.dm.sent().map(({ text }) => text.split(':')[0]),
+        ['Approved by telegram', 'It says mark'],
+      );
+    },
+  );
+
+  test(
+    `Q13 ${store}: a turn that waits for a run holds no shutdown up: both go on after it`,
+    { skip },
+    async (t) => {
+      const asks = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      const set = await startWholeBot(t, {
+        toml: await open(),
+        skills,
+        script(body) {
+          const step = marker(body);
+          if (isRun(body) || typeof step === 'string') return step;
+          asks.resolve();
+          return { ...step, wire: { hold: gate.promise } };
+        },
+      });
+      const ann = set.telegram.person({ name: 'Ann' });
+      ann.says('make a mark');
+      await asks.promise;
+      // The model asks for a run when no run begins any more.
+      const restarted = set.restart();
+      gate.resolve();
+      const again = await restarted;
+      await ann.dm.nextMessage('It says mark');
+      await again.bot.idle();
+      assert.equal(await marksIn(set, ann.dm.id), 'mark\n');
+      assert.equal(ann.dm.sent().length, 1);
+    },
+  );
+}
