@@ -20,6 +20,7 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { CapOf } from '../tools/built-in/command-answer.ts';
 import { createCallTool } from '../tools/call-tool.ts';
 import { makeCeiling } from '../tools/ceiling.ts';
+import { ownScript } from '../tools/own-script.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import { auditOfCall } from './audit/audit-call.ts';
 import type { Audit } from './audit/create-audit.ts';
@@ -30,7 +31,7 @@ import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { makeRunFolders, runFolders } from './run-folders.ts';
-import { runTools } from './run-tools.ts';
+import { runTools, scriptGround } from './run-tools.ts';
 import type { SettingsInForce } from './settings/settings-in-force.ts';
 import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { UseOf } from './use-of.ts';
@@ -111,9 +112,12 @@ export function createGrantRun(options: {
     const body = await library.current().body(skill.name, request.args ?? request.message, seenAt);
     if (!body.ok) return refused(body.code, body.message);
 
-    const { files, scripts, cut } = listSkillFiles(skill);
+    const { files, cut } = listSkillFiles(skill);
     const place = await moved.original(context.requester.conversation);
     const folders = runFolders(config.bot.workspace, place, run.id);
+    const scripts = scriptGround(skill, folders, sandbox);
+    const runsScripts = (requester: ToolContext['requester']): boolean =>
+      noStricter('skills_run_script', 'bash', { skill: skill.name, requester });
     const profile = config.agents[skill.agent];
     if (profile === undefined && skill.agent !== 'general')
       log.warn(
@@ -127,7 +131,7 @@ export function createGrantRun(options: {
       allowed,
       ofScripts: {
         inCeiling: () => ceiling.ok && ceiling.names.includes('skills_run_script'),
-        asFreely: (requester) => noStricter('skills_run_script', 'bash', { skill: skill.name, requester }),
+        asFreely: runsScripts,
       },
       // Public skills know nothing of `network`: then it is the operator who names hosts.
       skill: { ...skill, network: [...new Set([...skill.network, ...(settings?.network ?? [])])] },
@@ -160,6 +164,12 @@ export function createGrantRun(options: {
         declaresCapabilities: skill.capabilities.length > 0,
         invalid: config.skills.invalidAllowedTools,
         elsewhere: outside.names(),
+        ...(scripts === undefined
+          ? {}
+          : {
+              startsOwnScript: (command) =>
+                runsScripts(context.requester) && ownScript(command, scripts) !== undefined,
+            }),
       },
     );
     for (const { code, message } of ceiling.warnings) log.warn({ skill: skill.name, code }, message);

@@ -4,9 +4,11 @@ import type { Config } from '../config/complete-config.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
+import { listSkillFiles } from '../skills/skill-files.ts';
+import { listRunsScripts } from '../tools/ceiling.ts';
 import { isBuiltIn } from './resolve-command.ts';
 
-/** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8), a search without a provider (T2). */
+/** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8), a search without a provider (T2), scripts that their list of tools forbids (T5). */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
@@ -21,7 +23,19 @@ export function hostDiagnostics(
     const command = isBuiltIn(skill.name);
     const searches =
       skill.allowedTools?.some((tool) => tool === 'web_search' || tool === 'WebSearch') === true;
+    const allowed = skill.allowedTools?.length ? skill.allowedTools : config.agents[skill.agent]?.tools;
+    const scripts = listRunsScripts(allowed) ? [] : listSkillFiles(skill).scripts;
     return [
+      ...(scripts.length === 0
+        ? []
+        : [
+            {
+              ...at,
+              code: 'SCRIPTS_NOT_ALLOWED',
+              message: `${skill.name} has scripts that it may not run (${scripts.slice(0, 3).join(', ')}${scripts.length > 3 ? ', …' : ''}): its list of tools names no shell. Add skills_run_script to allowed-tools if it needs them`,
+              field: 'allowed_tools',
+            },
+          ]),
       ...(unknown === undefined ? [] : [{ ...unknown, ...at }]),
       ...(command
         ? [

@@ -5,6 +5,7 @@ import type { Requester, Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/script-packages.ts';
 import { readSkillFile } from '../skills/read-skill-file.ts';
+import { listSkillFiles } from '../skills/skill-files.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
 import { ownSkillReadFileTool } from '../tools/built-in/create-skills-read-file.ts';
 import { listFilesTool } from '../tools/built-in/list-files.ts';
@@ -23,8 +24,8 @@ export type RunGround = Readonly<{
   skill: Skill;
   /** The list in force: the skill's, or its profile's. */
   allowed: readonly string[] | undefined;
-  /** Files of the skill that can be run. */
-  scripts: readonly string[];
+  /** Where the skill has scripts. */
+  scripts: ScriptGround | undefined;
   folders: RunFolders;
   sandbox: Sandbox;
   packages: ScriptPackages;
@@ -81,11 +82,11 @@ export function runTools({
     simple: () => simple,
     env: knowsEnv ? env : {},
     // What skills call their scripts by in their instructions, run as this bot runs scripts.
-    ...(skill.directory === undefined || scripts.length === 0
+    ...(scripts === undefined
       ? {}
       : {
           script: {
-            ground: scriptGround(skill, skill.directory, folders, sandbox),
+            ground: scripts,
             run: createRunScript(ofScript),
             // No way round ceiling, policy or `env_in_bash` (T5, T8, U3).
             mayRun: (requester: Requester) =>
@@ -104,7 +105,7 @@ export function runTools({
   const authoring = createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name));
   return [
     ownSkillReadFileTool(skill),
-    ...(scripts.length === 0 ? [] : [script]),
+    ...(scripts === undefined ? [] : [script]),
     bash,
     ...files,
     ...authoring,
@@ -112,14 +113,15 @@ export function runTools({
   ];
 }
 
-function scriptGround(
+/** What tells a command that starts the skill's own script; nothing for a skill without any. */
+export function scriptGround(
   skill: Skill,
-  directory: string,
   { scratch }: RunFolders,
-  sandbox: Sandbox,
-): ScriptGround {
+  sandbox: Pick<Sandbox, 'seen'>,
+): ScriptGround | undefined {
+  if (skill.directory === undefined || listSkillFiles(skill).scripts.length === 0) return undefined;
   return {
-    seen: sandbox.seen('skill', directory),
+    seen: sandbox.seen('skill', skill.directory),
     read(file) {
       const script = readSkillFile(skill, file);
       return script.ok ? script.text : undefined;

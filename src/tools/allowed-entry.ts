@@ -4,14 +4,24 @@ import { parseSimpleCommand } from './simple-command.ts';
 export type AllowedEntry =
   /** A name or glob. */
   | Readonly<{ kind: 'name'; pattern: string }>
-  /** `Bash(git:*)`: bash, for one simple command that begins with these words, or (`whole`) is these words. */
-  | Readonly<{ kind: 'command'; words: readonly string[]; whole: boolean }>
+  /** `Bash(git:*)`: bash, for one simple command that begins with these words; `Bash(make all)` is these words, and `Bash(mkdir*)` leaves the end of the last one open. */
+  | Readonly<{ kind: 'command'; words: readonly string[]; end: 'more' | 'whole' | 'prefix' }>
+  /** `Bash({baseDir}/scan.sh:*)`: a script of the skill itself. */
+  | Readonly<{ kind: 'script' }>
   /** A restriction that nothing here enforces: it grants nothing. */
   | Readonly<{ kind: 'unenforceable'; reason: string }>;
 
 /** Names of other programs' tools, and what they are called here (T5). */
 const otherNames: Readonly<Record<string, string>> = {
   Bash: 'bash',
+  Shell: 'bash',
+  shell: 'bash',
+  Execute: 'bash',
+  exec: 'bash',
+  Terminal: 'bash',
+  execute_command: 'bash',
+  run_shell_command: 'bash',
+  run_terminal_cmd: 'bash',
   Read: 'read_file',
   Write: 'write_file',
   Edit: 'write_file',
@@ -31,9 +41,13 @@ export function readAllowedEntry(entry: string): AllowedEntry {
   const rule = inside?.trim();
   if (rule === undefined || rule === '*' || rule === ':*') return { kind: 'name', pattern };
   if (pattern !== 'bash') return { kind: 'unenforceable', reason: 'only Bash(…) can be limited this way' };
-  const [, start] = /^(.*?)(?::\*| \*)$/su.exec(rule) ?? [];
+  if (ownPath.test(rule)) return { kind: 'script' };
+  const [, start, open] = /^(.*?)(:\*| \*|\*)$/su.exec(rule) ?? [];
   const words = parseSimpleCommand(start ?? rule);
-  return words === undefined
-    ? { kind: 'unenforceable', reason: 'the words in it are no simple command' }
-    : { kind: 'command', words, whole: start === undefined };
+  if (words === undefined || words.length === 0)
+    return { kind: 'unenforceable', reason: 'the words in it are no simple command' };
+  return { kind: 'command', words, end: open === undefined ? 'whole' : open === '*' ? 'prefix' : 'more' };
 }
+
+/** What other programs call the folder of a skill, or of the plugin it came in. */
+const ownPath = /\{baseDir\}|\$\{CLAUDE_(?:SKILL_DIR|PLUGIN_ROOT)\}|<skill_dir>/;

@@ -52,8 +52,8 @@ export function openCeiling(tools: readonly string[]): Ceiling {
 /**
  * The ceiling of one run: a skill's `allowed_tools` cut down to what the host grants runs (T5). No list, or an empty
  * one, allows all of that but `use_skill`, `skill_write` and `skill_read`, which count only when written out. `skills_read_file`, `ask_person` and the
- * `capability_*` of a skill that declares some are always kept. `invalid` says what becomes of a list that names no tool
- * that exists.
+ * `capability_*` of a skill that declares some are always kept. A list with a shell in it, however limited, keeps the skill's own
+ * scripts. `invalid` says what becomes of a list that names no tool that exists.
  */
 export function makeCeiling(
   allowedTools: readonly string[] | undefined,
@@ -63,6 +63,8 @@ export function makeCeiling(
     invalid: 'error' | 'baseline' | 'ignore';
     /** Names of tools that exist, though perhaps not for this run. */
     elsewhere?: readonly string[];
+    /** Whether a command does nothing but start a script of the skill (R5). */
+    startsOwnScript?: StartsOwnScript;
   }>,
 ): CeilingResult {
   const granted = hostTools.filter((name) => options.declaresCapabilities || !isCapability(name));
@@ -72,6 +74,7 @@ export function makeCeiling(
   const everything = granted.filter((name) => !onlyByName.has(name));
   if (allowedTools === undefined || allowedTools.length === 0)
     return { ok: true, ...ceilingOf(everything, []) };
+  const { startsOwnScript } = options;
 
   return drawCeiling(allowedTools, {
     granted,
@@ -80,6 +83,7 @@ export function makeCeiling(
     known: knownTools([...hostTools, ...(options.elsewhere ?? [])]),
     invalid: options.invalid,
     whom: 'runs',
+    ...(startsOwnScript === undefined ? {} : { startsOwnScript }),
   });
 }
 
@@ -102,6 +106,7 @@ export function drawCeiling(
     invalid: 'error' | 'baseline' | 'ignore';
     /** For the messages: to whom `granted` is offered. */
     whom: string;
+    startsOwnScript?: StartsOwnScript;
   }>,
 ): CeilingResult {
   const { granted, baseline, everything, known, invalid, whom } = options;
@@ -125,9 +130,18 @@ export function drawCeiling(
     return { ok: true, ...ceilingOf(everything, [...warnings, ignored]) };
   }
   const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));
+  const scripts = entries.some(({ entry }) => isShell(entry)) ? granted.filter(isRunScript) : [];
   const commands = entries.map(({ entry }) => entry).filter((entry) => entry.kind === 'command');
   const unlimited = entries.some(({ entry }) => allowsAnyBash(entry));
-  return { ok: true, ...ceilingOf([...baseline, ...listed], warnings, unlimited ? [] : commands) };
+  const starts = scripts.length === 0 ? undefined : options.startsOwnScript;
+  const limits = unlimited ? undefined : { commands, ...(starts === undefined ? {} : { starts }) };
+  return { ok: true, ...ceilingOf([...baseline, ...listed, ...scripts], warnings, limits) };
+}
+
+type StartsOwnScript = (command: string) => boolean;
+
+function isRunScript(name: string): boolean {
+  return name === 'skills_run_script';
 }
 
 /** Entries, as written, that name a tool which exists and none of `offered` (U8). */
@@ -162,9 +176,21 @@ export function bashInList(
   allowedTools: readonly string[] = [],
 ): Readonly<{ named: boolean; simple: boolean }> {
   const entries = allowedTools.map(readAllowedEntry);
-  const limited = entries.some(({ kind }) => kind === 'command');
-  const plain = entries.some((entry) => entry.kind === 'name' && entry.pattern === 'bash');
-  return { named: limited || plain, simple: limited && !entries.some(allowsAnyBash) };
+  const limited = entries.some((entry) => isShell(entry) && !allowsAnyBash(entry));
+  return { named: entries.some(isShell), simple: limited && !entries.some(allowsAnyBash) };
+}
+
+/** Whether an entry asks for a shell, however limited. */
+function isShell(entry: AllowedEntry): boolean {
+  if (entry.kind === 'name') return entry.pattern === 'bash';
+  return entry.kind === 'command' || entry.kind === 'script';
+}
+
+/** Whether a run under this list may start its skill's scripts. */
+export function listRunsScripts(allowedTools: readonly string[] = []): boolean {
+  const entries = allowedTools.map(readAllowedEntry);
+  const names = ['bash', 'skills_run_script'];
+  return entries.length === 0 || entries.some((entry) => namedBy(entry, names).length > 0);
 }
 
 /** Whether commands that a model writes get a skill's env: where the skill itself lists bash, unless the operator says otherwise (U3). */
@@ -184,35 +210,52 @@ type CommandEntry = Extract<AllowedEntry, { kind: 'command' }>;
 function ceilingOf(
   tools: readonly string[],
   warnings: Envelope['warnings'],
-  commands: readonly CommandEntry[] = [],
+  limits?: Readonly<{ commands: readonly CommandEntry[]; starts?: StartsOwnScript }>,
 ): Ceiling {
   const names = [...new Set(tools)].sort();
-  const limited = commands.length > 0 && names.includes('bash');
+  const { commands, starts } = (names.includes('bash') ? limits : undefined) ?? {};
   return Object.freeze({
     names: Object.freeze(names),
-    ...(limited ? { commands: commands.map(({ words }) => words.join(' ')) } : {}),
+    ...(commands === undefined
+      ? {}
+      : {
+          commands: [...commands.map(written), ...(starts === undefined ? [] : ['a script of this skill'])],
+        }),
     allows(name: string, input: unknown) {
       if (!names.includes(name)) return false;
-      return name !== 'bash' || !limited || commands.some((entry) => coversCommand(entry, commandOf(input)));
+      if (name !== 'bash' || commands === undefined) return true;
+      const command = commandOf(input);
+      if (command === undefined) return false;
+      return commands.some((entry) => coversCommand(entry, command)) || starts?.(command) === true;
     },
     warnings,
   });
 }
 
-function coversCommand({ words, whole }: CommandEntry, command: readonly string[] | undefined): boolean {
-  if (command === undefined || (whole && command.length !== words.length)) return false;
-  return words.every((word, index) => command[index] === word);
+function written({ words, end }: CommandEntry): string {
+  return `${words.join(' ')}${end === 'prefix' ? '*' : ''}`;
 }
 
-function commandOf(input: unknown): readonly string[] | undefined {
+function coversCommand({ words, end }: CommandEntry, command: string): boolean {
+  const found = parseSimpleCommand(command);
+  if (found === undefined || (end === 'whole' && found.length !== words.length)) return false;
+  const open = end === 'prefix' ? words.length - 1 : undefined;
+  return words.every((word, index) =>
+    index === open ? found[index]?.startsWith(word) : found[index] === word,
+  );
+}
+
+function commandOf(input: unknown): string | undefined {
   if (typeof input !== 'object' || input === null || !('command' in input)) return undefined;
-  return typeof input.command === 'string' ? parseSimpleCommand(input.command) : undefined;
+  return typeof input.command === 'string' ? input.command : undefined;
 }
 
 /** Which of `names` an entry means. A glob never means a tool that has to be written out. */
 function namedBy(entry: AllowedEntry, names: readonly string[]): readonly string[] {
   if (entry.kind === 'unenforceable') return [];
   if (entry.kind === 'command') return names.filter((name) => name === 'bash');
+  if (entry.kind === 'script')
+    return names.some(isRunScript) ? names.filter((name) => name === 'bash' || isRunScript(name)) : [];
   const { pattern } = entry;
   if (!isGlob(pattern)) return names.filter((name) => name === pattern);
   return names.filter((name) => !onlyByName.has(name) && matchesGlob(pattern, name));

@@ -8,6 +8,7 @@ import { createNewSince } from '../../src/core/new-since.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { makeSkill } from '../support/make-skill.ts';
+import { makeRoot } from '../skills/make-root.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const parsed = parseConfig('', { env: {} });
@@ -84,6 +85,18 @@ test('U8 an inline skill that is a run after all is pointed out', () => {
   assert.ok(given.ok);
   const [found] = hostDiagnostics([makeSkill('helper', inline)], given.config, models);
   assert.match(found?.message ?? '', /it has an environment/);
+});
+
+test('T5 a skill that has scripts and a list of tools without a shell is pointed out', (t) => {
+  const directory = makeRoot(t, { 'scripts/a.sh': 'echo\n', 'SKILL.md': 'x' });
+  const found = (allowedTools: string[]) => codes(['worker', { directory, allowedTools }]);
+  assert.deepEqual(found(['Read', 'WebFetch']), ['SCRIPTS_NOT_ALLOWED']);
+  for (const list of [[], ['Bash(gh:*)'], ['Bash({baseDir}/scripts/a.sh)'], ['Shell'], ['skills_run_script']])
+    assert.deepEqual(found(list), [], list.join());
+  assert.deepEqual(
+    codes(['reader', { directory: makeRoot(t, { 'notes.md': 'x' }), allowedTools: ['Read'] }]),
+    [],
+  );
 });
 
 test('I1 A8 a menu shows what anybody may use in such a chat, and nothing that lists of chats or people narrow', () => {

@@ -218,7 +218,7 @@ test('R5 R6 P3 where no program of the system runs, what a public skill cannot d
   assert.match((await slack.posted(({ text }) => text.includes('Here it is'))).text, said);
 });
 
-test('D3 U3 F2 a key that the operator wrote under a skill’s name reaches the workspace copy and what its text alone names; without it nothing runs', async (t) => {
+test('D3 U3 a key that the operator wrote under a skill’s name reaches the workspace copy and what its text alone names; without it nothing runs', async (t) => {
   const key = 'pplx-key-0123456789';
   const bot = await startWholeBot(t, {
     toml: '[access]\ndm = "open"\n',

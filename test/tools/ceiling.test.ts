@@ -27,6 +27,7 @@ const host = [
   ],
 ];
 const baseline = ['ask_person', 'skills_read_file'];
+const own = ['skills_read_file', 'skills_run_script'];
 const plain = { declaresCapabilities: false, invalid: 'error' } as const;
 
 function ceiling(
@@ -87,7 +88,11 @@ test('T5 exact names, globs and dots are read', () => {
 });
 
 test('T5 names of other programs are mapped', () => {
-  assert.deepEqual(listed(['Bash', 'Read', 'Write']), ['bash', 'read_file', 'write_file']);
+  assert.deepEqual(listed(['Bash', 'Read', 'Write']), [
+    ...['bash', 'read_file', 'skills_run_script', 'write_file'],
+  ]);
+  for (const name of ['Shell', 'Execute', 'exec', 'run_shell_command'])
+    assert.deepEqual(listed([name]), ['bash', 'skills_run_script'], name);
   assert.deepEqual(listed(['Edit']), ['write_file']);
   assert.deepEqual(listed(['WebFetch', 'WebSearch']), ['web_fetch']);
   for (const name of ['Glob', 'Grep', 'LS']) assert.deepEqual(listed([name]), ['list_files']);
@@ -114,10 +119,10 @@ test('D9 skill_write and skill_read count only when they are written out, too', 
 });
 
 test('T5 a run keeps skills_read_file, ask_person where there is one, and the capabilities of a skill that declares some', () => {
-  assert.deepEqual(ceiling(['bash']).names, ['ask_person', 'bash', 'skills_read_file']);
+  assert.deepEqual(ceiling(['bash']).names, [...['ask_person', 'bash'], ...own]);
   const declares = { ...plain, declaresCapabilities: true };
   assert.deepEqual(ceiling(['bash'], declares).names, [
-    ...['ask_person', 'bash', 'capability_invoke', 'capability_list', 'skills_read_file'],
+    ...['ask_person', 'bash', 'capability_invoke', 'capability_list', ...own],
   ]);
   const without = makeCeiling(['bash'], ['bash', 'skills_read_file'], plain);
   assert.ok(without.ok);
@@ -127,7 +132,7 @@ test('T5 a run keeps skills_read_file, ask_person where there is one, and the ca
 
 test('T5 entries that grant nothing are named in a warning', () => {
   const made = ceiling(['bash', 'nonsense', 'Read(src/**)', 'web_search', 'Bash(a;b:*)', '(x)']);
-  assert.deepEqual(made.names, ['ask_person', 'bash', 'skills_read_file']);
+  assert.deepEqual(made.names, ['ask_person', 'bash', ...own]);
   assert.deepEqual(
     made.warnings.map(({ code, message }) => [code, message.split(' ')[1]]),
     ['nonsense', 'Read(src/**)', 'web_search', 'Bash(a;b:*)', '(x)'].map((entry) => [
@@ -211,7 +216,40 @@ test('T5 Bash(git:*) allows one simple command that begins with exactly these wo
   ]) {
     assert.equal(made.allows('bash', input), false, JSON.stringify(input));
   }
-  assert.deepEqual(made.names, ['ask_person', 'bash', 'skills_read_file']);
+  assert.deepEqual(made.names, ['ask_person', 'bash', ...own]);
+});
+
+test('T5 a shell in the list, however limited, keeps the own scripts; a rule about a path of the skill is for those alone', () => {
+  const startsOwnScript = (command: string): boolean => command.startsWith('scripts/');
+  for (const entry of ['Bash(gh:*)', 'Bash(scripts/a.sh:*)', 'Shell']) {
+    const made = ceiling([entry], { ...plain, startsOwnScript });
+    assert.ok(made.names.includes('skills_run_script'), entry);
+    assert.ok(made.allows('bash', { command: 'scripts/b.sh x' }), entry);
+  }
+  for (const folder of [
+    '{baseDir}',
+    '${CLAUDE_SKILL_DIR}',
+    '${CLAUDE_PLUGIN_ROOT}/skills/a',
+    '<skill_dir>',
+  ]) {
+    const made = ceiling([`Bash(python3 ${folder}/scan.py:*)`], { ...plain, startsOwnScript });
+    assert.deepEqual([made.warnings, made.commands], [[], ['a script of this skill']]);
+    assert.ok(made.allows('bash', { command: 'scripts/b.sh x' }));
+    assert.equal(made.allows('bash', { command: 'python3 other.py' }), false);
+    const without = makeCeiling([`Bash(${folder}/scan.sh)`], ['bash', 'skills_read_file'], plain);
+    assert.ok(without.ok && !without.names.includes('bash'), 'a skill without scripts has no shell by it');
+  }
+  assert.equal(ceiling(['b*', 'Read']).names.includes('skills_run_script'), false);
+  assert.equal(ceiling(['Read']).names.includes('skills_run_script'), false);
+});
+
+test('T5 Bash(mkdir*) leaves the end of its last word open, and nothing else', () => {
+  const made = ceiling(['Bash(mkdir*)', 'Bash(git pu*)']);
+  assert.deepEqual(made.commands, ['mkdir*', 'git pu*']);
+  for (const command of ['mkdir', 'mkdir -p a', 'mkdirs', 'git push', 'git pull --all'])
+    assert.ok(made.allows('bash', { command }), command);
+  for (const command of ['amkdir', 'mkdi', 'mkdir a; id', 'git', 'git log', 'gita pu', 'mkdir $X'])
+    assert.equal(made.allows('bash', { command }), false, command);
 });
 
 test('T5 bash without a restriction wins over bash with one', () => {

@@ -3,9 +3,10 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { runTools } from '../../../src/app/run-tools.ts';
+import { runTools, scriptGround } from '../../../src/app/run-tools.ts';
 import { createRedactor } from '../../../src/core/redact.ts';
 import type { Skill } from '../../../src/core/skill.ts';
+import type { Requester } from '../../../src/core/tool.ts';
 import type { ToolOutcome } from '../../../src/core/tool-call.ts';
 import { removeFolder } from '../../../src/files/remove-folder.ts';
 import { createScriptPackages } from '../../../src/sandbox/script-packages.ts';
@@ -13,9 +14,11 @@ import type { Sandbox, SandboxRequest } from '../../../src/sandbox/sandbox.ts';
 import { createVirtualSandbox } from '../../../src/sandbox/virtual.ts';
 import type { DecideCall } from '../../../src/tools/call-tool.ts';
 import { makeCeiling } from '../../../src/tools/ceiling.ts';
+import { ownScript } from '../../../src/tools/own-script.ts';
 import { decidePolicy, type Policy } from '../../../src/tools/policy.ts';
 import { makeSkill } from '../../support/make-skill.ts';
 import { openDoor } from '../../support/call-one-tool.ts';
+import { toolContext } from '../../support/tool-context.ts';
 
 const root = mkdtempSync(path.join(tmpdir(), 'skillet-bash-'));
 const folders = { scratch: path.join(root, 'scratch'), chat: path.join(root, 'chat') };
@@ -51,10 +54,14 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
     ...(allowed === undefined ? {} : { allowedTools: allowed }),
     ...change,
   });
+  const scripts = scriptGround(skill, folders, sandbox);
+  const asFreely = (by: Requester): boolean =>
+    decidePolicy(policy, { tool: 'skills_run_script', risk: 'moderate', requester: by, marked: false })
+      .action === 'allow';
   const tools = runTools({
     skill,
     allowed,
-    scripts: ['scripts/key.sh'],
+    scripts,
     folders,
     sandbox: {
       ...sandbox,
@@ -68,9 +75,7 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
     envInBash,
     ofScripts: {
       inCeiling: () => ceiling.ok && ceiling.names.includes('skills_run_script'),
-      asFreely: (requester) =>
-        decidePolicy(policy, { tool: 'skills_run_script', risk: 'moderate', requester, marked: false })
-          .action === 'allow',
+      asFreely,
     },
     quota: 1_000_000,
     writing: {
@@ -82,7 +87,14 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
   const ceiling = makeCeiling(
     allowed,
     tools.map(({ name }) => name),
-    { declaresCapabilities: false, invalid: 'error' },
+    {
+      declaresCapabilities: false,
+      invalid: 'error',
+      startsOwnScript: (command) =>
+        scripts !== undefined &&
+        asFreely(toolContext().requester) &&
+        ownScript(command, scripts) !== undefined,
+    },
   );
   assert.ok(ceiling.ok);
   const decide: DecideCall = async ({ tool, risk, requester }) => {
@@ -160,7 +172,7 @@ test('T5 Bash(git:*) is one command spawned as an argument vector; what it holds
       answer,
       command === ''
         ? /ARGUMENTS_INVALID|TOOL_NOT_ALLOWED/
-        : /^error TOOL_NOT_ALLOWED: bash takes one simple command here, beginning with: echo \| git log \(no operators/,
+        : /^error TOOL_NOT_ALLOWED: bash takes one simple command here, beginning with: echo \| git log \| a script of this skill \(no operators/,
       command,
     );
   }
@@ -198,8 +210,12 @@ test('T5 T8 U3 a script started by bash is no way round ceiling, policy and env_
     [{}, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['Bash'] }, /^key: \[redacted API_KEY\]/],
     [{ allowed: ['b*'] }, /SCRIPT_FAILED/],
-    [{ allowed: ['Bash'], envInBash: false }, /SCRIPT_FAILED/],
+    [{ allowed: ['Bash'], envInBash: false }, /^key: \[redacted API_KEY\]/],
+    [{ allowed: ['Bash(gh:*)', 'Read'] }, /^key: \[redacted API_KEY\]/],
+    [{ allowed: ['Bash({baseDir}/scripts/other.sh:*)'] }, /^key: \[redacted API_KEY\]/],
+    [{ allowed: ['Read'] }, /TOOL_NOT_ALLOWED/],
     [{ policy: denied }, /SCRIPT_FAILED/],
+    [{ policy: denied, allowed: ['Bash(gh:*)'] }, /TOOL_NOT_ALLOWED: bash/],
   ];
   for (const [given, answer] of cases)
     assert.match(await bashOf(given).call(asScript), answer, JSON.stringify(given));
