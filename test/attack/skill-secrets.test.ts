@@ -8,7 +8,7 @@ const keys = { outer: 'canary-outer-90ab12', inner: 'canary-inner-34cd56' };
 const skill = (name: string, tools: string) =>
   `---\nname: ${name}\ndescription: Does ${name}.\nenv: [${name.toUpperCase()}_KEY]\nallowed_tools: [${tools}]\n---\nDo ${name}.\n`;
 const toml = `[access]\ndm = "open"\n[skills]\nbundled = false
-[skills.outer]\nOUTER_KEY = "${keys.outer}"\nINNER_KEY = "not declared by outer"\n[skills.inner]\nINNER_KEY = "${keys.inner}"\n`;
+[skills.outer]\nOUTER_KEY = "${keys.outer}"\n[skills.inner]\nINNER_KEY = "${keys.inner}"\n`;
 
 /** Looks for everything that a command could know, also of what ran before in the same conversation. */
 const look =
