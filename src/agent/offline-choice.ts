@@ -1,5 +1,6 @@
 import type { Label } from '../core/label.ts';
 import type { ModelRequest } from '../core/model.ts';
+import { withoutEnd } from '../core/text.ts';
 import { searchSkills } from '../skills/search-skills.ts';
 
 /** A skill as the request shows it. */
@@ -42,13 +43,13 @@ export function pickScript(listing: string, words: string): string | undefined {
 /** What of a message looks like arguments: quoted parts and words with a digit, else all of it as one. */
 export function argumentsIn(words: string): readonly string[] {
   const parts = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, double, single, bare]) => ({
-    text: double ?? single ?? (bare ?? '').replace(/[.,;:!?]+$/, ''),
+    text: double ?? single ?? withoutEnd(bare ?? '', '.,;:!?'),
     telling: bare === undefined || /\d|^--?\w/.test(bare),
   }));
   const telling = parts.filter(({ telling }) => telling).map(({ text }) => text);
   if (telling.length > 0) return telling;
   // "Run dice." is what a bare `/dice` says (I6).
-  return /^\s*(Run [\w-]+\.)?\s*$/.test(words) ? [] : [words.trim()];
+  return /^\s*(?:Run [\w-]+\.\s*)?$/.test(words) ? [] : [words.trim()];
 }
 
 /** The person's own words: out of the last `<message>`, else all that stands in no label. */

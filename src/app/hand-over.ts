@@ -3,7 +3,7 @@ import path from 'node:path';
 import { byteSize } from '../core/byte-size.ts';
 import type { Channel } from '../core/channel.ts';
 import type { InParts, Redaction } from '../core/redact.ts';
-import { oneLine } from '../core/text.ts';
+import { oneLine, withoutEnd } from '../core/text.ts';
 import type { Artifact, HandOver } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import type { OutgoingFiles } from './outgoing-files.ts';
@@ -80,9 +80,8 @@ async function* cleanBytes(data: Artifact['data'], parts: InParts<Buffer>): Asyn
  */
 export function fileName(name: string): string {
   const last = path.posix.basename(name.toWellFormed().replaceAll('\\', '/'));
-  const safe = oneLine(last, last.length + 1)
-    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}"';:*?<>|/`]/gu, '_')
-    .replace(/^[. ]+|[. ]+$/g, '');
+  const flat = oneLine(last, last.length + 1).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}"';:*?<>|/`]/gu, '_');
+  const safe = withoutEnd(flat.replace(/^[. ]+/, ''), '. ');
   if (safe === '') return 'file';
   return shorten(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(safe) ? `_${safe}` : safe);
 }

@@ -21,7 +21,7 @@ const keys =
 
 /** Values that are credentials under any key, or within a text. */
 const values =
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----|\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}|\b[Bb]earer +[\w.~+/-]{20,}=*|\bya29\.[\w-]{20,}|\b1\/\/0[\w-]{20,}|\bgh[pousr]_\w{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{20,}|\bxox[abeoprs]-[\w-]{10,}|\bxapp-[\w-]{20,}|\bsk-(?:ant-)?[\w-]{20,}|\bA(?:KIA|SIA)[0-9A-Z]{16}\b|\bAIza[\w-]{35}|\b\d{8,10}:AA[\w-]{33}/;
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----|(?<=\beyJ[\w-]{8,})\.eyJ[\w-]{8,}\.[\w-]{8,}|\b[Bb]earer +[\w.~+/-]{20,}=*|\bya29\.[\w-]{20,}|\b1\/\/0[\w-]{20,}|\bgh[pousr]_\w{30,}|\bgithub_pat_\w{30,}|\bglpat-[\w-]{20,}|\bxox[abeoprs]-[\w-]{10,}|\bxapp-[\w-]{20,}|\bsk-(?:ant-)?[\w-]{20,}|\bA(?:KIA|SIA)[0-9A-Z]{16}\b|\bAIza[\w-]{35}|\b\d{8,10}:AA[\w-]{33}/;
 
 /** `has_password: true` and `token: null` say nothing; text, numbers and what holds some do. */
 function isFilled(value: unknown): boolean {

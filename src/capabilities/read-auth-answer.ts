@@ -1,4 +1,5 @@
 import type { CapabilityCode } from '../core/codes.ts';
+import { withoutEnd } from '../core/text.ts';
 
 /** What a message says in answer to a sign-in page, if it does. */
 export type AuthAnswer = Readonly<
@@ -21,9 +22,14 @@ const codeForm = /^[\w.~+/=%-]{4,2048}$/;
 export function readAuthAnswer(text: string): AuthAnswer {
   const trimmed = text.trim();
   const read = trimmed.length > longest ? addresses(trimmed) : joined(trimmed);
-  const urls = [...read.matchAll(/[a-z][a-z0-9+.-]*:\/\/[^\s<>"'`]+/gi)].map(([url]) => tidy(url));
+  const urls: string[] = [];
+  const rest = read.replace(/[a-z][a-z0-9+.-]{0,100}:\/\/[^\s<>"'`]+/gi, (found) => {
+    const url = tidy(found);
+    urls.push(url);
+    return ` ${found.slice(url.length)}`;
+  });
   const callbacks = urls.filter(isCallback);
-  const words = codeWords(urls.reduce((rest, url) => rest.replace(url, ' '), read));
+  const words = codeWords(rest);
   const [url, ...more] = callbacks;
   if (url !== undefined) return more.length > 0 ? tooMany(callbacks) : fromUrl(url, words);
   const [code, ...others] = words;
@@ -86,7 +92,7 @@ function isBareCode(text: string): boolean {
 }
 
 function bare(text: string): string {
-  return text.replace(/^[`"'<(]+|[`"'>)]+$/g, '');
+  return withoutEnd(text.replace(/^[`"'<(]+/, ''), '`"\'>)');
 }
 
 /** Of a long text only these are looked at, so that no text takes long. */
@@ -97,7 +103,10 @@ function addresses(text: string): string {
 
 /** Clients break long addresses over lines. */
 function joined(text: string): string {
-  const lines = text.split(/\s*\n\s*/);
+  const lines = text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
   const isOne =
     lines.length > 1 &&
     /^<?[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(lines[0] ?? '') &&
@@ -106,7 +115,7 @@ function joined(text: string): string {
 }
 
 function tidy(url: string): string {
-  return url.replace(/[)\]}>.,;!?`'"]+$/, '');
+  return withoutEnd(url, ')]}>.,;!?`\'"');
 }
 
 function single(given: URLSearchParams | undefined, name: string): string | undefined {

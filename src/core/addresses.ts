@@ -1,3 +1,5 @@
+import { withoutEnd } from './text.ts';
+
 /** Addresses of one message that are remembered, and the characters of one. */
 const most = 50;
 const longest = 2_000;
@@ -17,6 +19,6 @@ export function addressOf(text: string): string | undefined {
 /** The whole http(s) addresses in a text that a person wrote, as `addressOf` gives them: also without the marks that end a sentence. */
 export function addressesIn(text: string): readonly string[] {
   const written = (text.match(/https?:\/\/[^\s<>"]+/gi) ?? []).filter(({ length }) => length <= longest);
-  const meant = written.slice(0, most).flatMap((each) => [each, each.replace(/[.,;:!?'*_`|~)\]}]+$/, '')]);
+  const meant = written.slice(0, most).flatMap((each) => [each, withoutEnd(each, ".,;:!?'*_`|~)]}")]);
   return [...new Set(meant.flatMap((each) => addressOf(each) ?? []))];
 }

@@ -1,3 +1,5 @@
+import { truncate } from './text.ts';
+
 /** The labels that tell a model whose words it reads. No content can open or close one (M11, U4). */
 export const labels = [
   'instruction',
@@ -35,10 +37,18 @@ export function defuse(text: string): string {
   return text.includes('<') ? text.replace(labelPattern, '&lt;') : text;
 }
 
+/** At most `limit` characters of `text`, made harmless. Cut first, as a text may be long, and again where it grew. */
+export function defused(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
+  const cut = truncate(text, limit);
+  const harmless = truncate(defuse(cut.text), limit);
+  return { text: harmless.text, truncated: cut.truncated || harmless.truncated };
+}
+
 /** Characters that can stand unseen between the letters of a tag. */
 const unseen = String.raw`[\s\p{Cf}\p{Cc}]*`;
 const spelt = labels.map((label) => [...label].join(unseen)).join('|');
-const labelPattern = new RegExp(`<(?=${unseen}/?${unseen}(?:${spelt})(?![\\p{L}\\p{N}_-]))`, 'giu');
+// No two stars are neighbours, so the time grows with the length of the text and not with its square (S9).
+const labelPattern = new RegExp(`<(?=${unseen}(?:/${unseen})?(?:${spelt})(?![\\p{L}\\p{N}_-]))`, 'giu');
 
 function enclose(label: Label, text: string, attributes: Readonly<Record<string, string>>): string {
   const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);

@@ -21,6 +21,13 @@ export function oneLine(text: string, limit: number): string {
   return `${flat.slice(0, end).trimEnd()}…`;
 }
 
+/** Without these characters at its end. A pattern such as `[.,]+$` takes the square of a run's length where more follows it (S9). */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
+}
+
 function isHighSurrogate(text: string, index: number): boolean {
   const unit = text.charCodeAt(index);
   return unit >= 0xd800 && unit <= 0xdbff;

@@ -1,4 +1,5 @@
 import type { Skill } from '../core/skill.ts';
+import { withoutEnd } from '../core/text.ts';
 
 type Searched = Pick<Skill, 'name' | 'description' | 'tags'>;
 
@@ -71,5 +72,5 @@ function score({ name, description, tags, all }: Lowered, terms: readonly string
 }
 
 function trimPunctuation(term: string): string {
-  return term.replace(/^[("'[]+|[)"'\],.;:!?]+$/g, '');
+  return withoutEnd(term.replace(/^[("'[]+/, ''), ')"\'],.;:!?');
 }

@@ -1,6 +1,7 @@
 /**
  * Whether `text` is named by a pattern of `*`, `?` and sets (`[ab]`, `[a-z]`, `[!a]`). Takes time in proportion to
- * the product of both lengths at most, whatever the pattern. A set without its end is taken as plain characters.
+ * the product of both lengths at most, whatever the pattern. A set without its end, or of more than
+ * 100 characters, is taken as plain characters.
  */
 export function matchesGlob(pattern: string, text: string): boolean {
   // Most patterns are told apart by how they begin.
@@ -41,7 +42,7 @@ const globbing = /[*?[]/;
 type Step = 'any' | ((character: string) => boolean);
 
 function stepsOf(pattern: string): readonly Step[] {
-  const pieces = pattern.match(/\*+|\?|\[!?[^\]]+\]|[^]/gu) ?? [];
+  const pieces = pattern.match(/\*+|\?|\[!?[^\]]{1,100}\]|[^]/gu) ?? [];
   return pieces.map((piece) => {
     if (piece.startsWith('*')) return 'any';
     if (piece === '?') return () => true;

@@ -10,7 +10,7 @@ export function readSetting(field: SettingField, typed: string): SettingValue {
     case 'boolean':
       return words.get(word) ?? text;
     case 'number':
-      return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : text;
+      return /^[+-]?(\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : text;
     case 'select':
       return choiceOf(field, text);
     case 'multiselect':

@@ -2,6 +2,7 @@ import type { Root } from 'mdast';
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
+import { withoutEnd } from '../../core/text.ts';
 import type { Block, MarkdownDocument } from './document.ts';
 import { simplifyTree } from './simplify-tree.ts';
 import { tameMarkdown } from './tame-markdown.ts';
@@ -52,7 +53,8 @@ function isPlain(markdown: string): boolean {
 function literally(source: string): readonly Block[] {
   return source
     .split(/\n(?:[ \t]*\n)+/)
-    .map((value) => value.trim().replace(/[ \t]+$/gm, ''))
+    .map((value) => value.trim().split('\n'))
+    .map((lines) => lines.map((line) => withoutEnd(line, ' \t')).join('\n'))
     .filter((value) => value !== '')
     .map((value) => ({ type: 'paragraph', children: [{ type: 'text', value }] }));
 }

@@ -63,7 +63,7 @@ function add(counts: Counts, line: string, marked: boolean): Counts {
   const unescaped = line.replace(/\\./g, '.');
   return {
     brackets: counts.brackets + count(unescaped, /\]/g),
-    delimiters: counts.delimiters + count(unescaped, /(?<=\S)[*~]+|[*~]+(?=\S)|(?<!\w)_+|_+(?!\w)/g),
+    delimiters: counts.delimiters + count(unescaped, /(?<=\S)[*~]+|[*~]+(?=\S)|(?<!\w)_+|(?<!_)_+(?!\w)/g),
     // A run of ticks that an escape shortens never finds its end.
     halfTicks: counts.halfTicks + count(line, /\\`(?=`)/g),
     addresses: counts.addresses + count(unescaped, /www\.|https?:|@/gi),

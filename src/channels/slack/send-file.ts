@@ -17,6 +17,8 @@ const uploadMs = 600_000;
 
 /** Whether a text can stand with a file: 3,000 characters, and no link, which would be dead there. */
 export function captionFits(markdown: string): boolean {
+  // What marks add to a caption is little; a long text is not parsed for nothing.
+  if (markdown.length > 4 * longestCaption) return false;
   const text = toSlackPlain(markdown);
   return text.length <= longestCaption && !/:\/\/|mailto:/.test(text);
 }

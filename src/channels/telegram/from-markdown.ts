@@ -51,7 +51,10 @@ export function telegramFits(markdown: string | MarkdownDocument): boolean {
 
 /** Whether it fits below a file: 1,024 UTF-16 units, else as in a message (H2). */
 export function captionFits(markdown: string | MarkdownDocument): boolean {
-  return fits(markdown, longestCaption);
+  // What marks add to a caption is little; a long text is not parsed for nothing.
+  return (
+    (typeof markdown !== 'string' || markdown.length <= 4 * longestCaption) && fits(markdown, longestCaption)
+  );
 }
 
 function fits(markdown: string | MarkdownDocument, longest: number): boolean {

@@ -3,8 +3,8 @@ import { webFetchSettings } from '../../config/built-in-settings.ts';
 import { addressOf } from '../../core/addresses.ts';
 import type { ErrorCode } from '../../core/codes.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
-import { defuse, labelled } from '../../core/label.ts';
-import { oneLine, truncate } from '../../core/text.ts';
+import { defuse, defused, labelled } from '../../core/label.ts';
+import { oneLine } from '../../core/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import type { ConnectOptions } from '../../net/connect-checked.ts';
 import { fetchPage, type FetchedPage } from '../../net/fetch-page.ts';
@@ -53,11 +53,11 @@ export function webFetchTool(
       const title = read.title.slice(0, labelLimits.title);
       const where = { url: page.url.href.slice(0, labelLimits.url), ...(title === '' ? {} : { title }) };
       if (page.status >= 400) {
-        const said = labelled('output', truncate(defuse(read.text), errorTextLimit).text, where);
+        const said = labelled('output', defused(read.text, errorTextLimit).text, where);
         const answered = oneLine(`${page.status} ${page.statusText}`, 100);
         return refusal('TOOL_FAILED', `${page.url.host} answered ${answered}. It says:`, said);
       }
-      const { text, truncated } = truncate(defuse(read.text), settings.characters);
+      const { text, truncated } = defused(read.text, settings.characters);
       const body = text.trim() === '' ? '[the page has no text: it may need a browser]' : text;
       return succeed(`${note}\n${labelled('output', body, where)}`, more(truncated || read.cut, page));
     },

@@ -1,5 +1,4 @@
-import { defuse } from '../../core/label.ts';
-import { truncate } from '../../core/text.ts';
+import { defused } from '../../core/label.ts';
 
 /**
  * Words of a stranger that stand in a prompt (M11): characters that steer or hide become spaces, labels are made harmless,
@@ -7,7 +6,7 @@ import { truncate } from '../../core/text.ts';
  */
 export function strangerText(text: string, limit: number): string {
   const plain = text.replace(/\r\n?/g, '\n').replace(unseen, ' ');
-  return truncate(defuse(plain), limit).text.trim();
+  return defused(plain, limit).text.trim();
 }
 
 /** Whether `strangerText` would leave it as it is: for what has to stay exact or go. */

@@ -59,6 +59,10 @@ function lastMatch(pattern: RegExp, text: string): number {
   return last;
 }
 
+/** What the converter takes grows with the square of a run of blanks. */
+const longestBlank = 200;
+const longBlank = new RegExp(`\\s{${longestBlank},}`, 'g');
+
 type Part = Readonly<{ html: string; textLength: number; cut: boolean }>;
 
 function reducePart(html: string, base: string, leaveOut: ReadonlySet<string>): Part {
@@ -86,7 +90,7 @@ function reducePart(html: string, base: string, leaveOut: ReadonlySet<string>): 
     const next = html.indexOf('<', position);
     const text = html.slice(position, next === -1 ? undefined : next);
     if (gone === undefined && text !== '') {
-      const kept = text.slice(0, textLimit + 1);
+      const kept = text.slice(0, textLimit + 1).replace(longBlank, (blank) => blank.slice(0, longestBlank));
       emit(kept);
       textLength += kept.length - (kept.match(/\s+/g)?.join('').length ?? 0);
     }

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { foreignText, type Reads } from './support/linear/foreign-text.ts';
+import { plain, repeated, singles, type Pattern } from './support/linear/patterns.ts';
+
+/** Length of what stands for the longest text where many patterns are tried. */
+const shorter = 30_000;
+
+for (const reads of foreignText) {
+  test(`S9 ${reads.name}: no text takes long for its length`, async () => {
+    const patterns = reads.parses === true ? singles : [...singles, ...repeated];
+    await holds(reads, Math.min(shorter, reads.most), patterns);
+    if (reads.most > shorter) await holds(reads, reads.most, singles);
+  });
+}
+
+/** Where time grew with the square of a length, one of 30,000 characters would take half a second and one of 1 MB minutes. */
+async function holds(reads: Reads, length: number, patterns: readonly Pattern[]): Promise<void> {
+  const text = plain.make(length);
+  const usual = Math.min(await cost(reads, text), await cost(reads, text));
+  for (const { name, make } of patterns) {
+    const most = 150 + 50 * usual;
+    const took = await cost(reads, make(length));
+    if (took > most && (await cost(reads, make(length))) > most)
+      assert.fail(
+        `${length} characters of ${name} took ${took} ms of the processor, as many of plain text ${usual} ms`,
+      );
+  }
+}
+
+/** Processor time of this thread alone, in ms: nothing else on the machine counts. */
+async function cost(reads: Reads, text: string): Promise<number> {
+  const before = process.threadCpuUsage();
+  await reads.run(text);
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1_000;
+}

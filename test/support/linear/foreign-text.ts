@@ -1,0 +1,207 @@
+import { readAuthAnswer } from '../../../src/capabilities/read-auth-answer.ts';
+import { findCredential } from '../../../src/capabilities/credential-like.ts';
+import { addressesIn, addressOf } from '../../../src/core/addresses.ts';
+import { labelled } from '../../../src/core/label.ts';
+import { parseCommand } from '../../../src/core/parse-command.ts';
+import { createRedaction } from '../../../src/core/redact.ts';
+import { oneLine } from '../../../src/core/text.ts';
+import { parseMarkdown } from '../../../src/channels/markdown/parse-markdown.ts';
+import { splitMarkdown } from '../../../src/channels/markdown/split-markdown.ts';
+import { tameMarkdown } from '../../../src/channels/markdown/tame-markdown.ts';
+import { wouldStall } from '../../../src/channels/markdown/would-stall.ts';
+import { withoutControls } from '../../../src/channels/markdown/without-controls.ts';
+import { escapeMarkdown } from '../../../src/channels/markdown/write-markdown.ts';
+import { displayWidth } from '../../../src/channels/markdown/display-width.ts';
+import * as telegram from '../../../src/channels/telegram/from-markdown.ts';
+import { takeOwnMention } from '../../../src/channels/telegram/own-mention.ts';
+import * as slack from '../../../src/channels/slack/from-markdown.ts';
+import { captionFits as slackCaptionFits } from '../../../src/channels/slack/send-file.ts';
+import { plainSlackText } from '../../../src/channels/slack/plain-text.ts';
+import { shownName } from '../../../src/channels/slack/shown-name.ts';
+import { safeLine, toAnsi } from '../../../src/channels/terminal/from-markdown.ts';
+import { compareLines } from '../../../src/skills/compare-lines.ts';
+import { defaultDescription } from '../../../src/skills/default-description.ts';
+import { fillArguments } from '../../../src/skills/fill-arguments.ts';
+import { parseSkill } from '../../../src/skills/parse-skill.ts';
+import { printable } from '../../../src/skills/printable.ts';
+import { searchSkills } from '../../../src/skills/search-skills.ts';
+import { slugOf } from '../../../src/skills/skill-name.ts';
+import { splitArguments } from '../../../src/skills/split-arguments.ts';
+import { splitFrontMatter } from '../../../src/skills/split-front-matter.ts';
+import { splitTools } from '../../../src/skills/read-values.ts';
+import { validateSkill } from '../../../src/skills/validate-skill.ts';
+import { answerCommand } from '../../../src/tools/built-in/command-answer.ts';
+import { readAllowedEntry } from '../../../src/tools/allowed-entry.ts';
+import { matchesGlob } from '../../../src/tools/matches-glob.ts';
+import { mcpToolName } from '../../../src/tools/mcp/mcp-tool-name.ts';
+import { readResult } from '../../../src/tools/mcp/read-result.ts';
+import { strangerText } from '../../../src/tools/mcp/stranger-text.ts';
+import { splitLines } from '../../../src/tools/mcp/split-lines.ts';
+import { decodePage } from '../../../src/tools/page/decode-page.ts';
+import { pageToMarkdown } from '../../../src/tools/page/page-to-markdown.ts';
+import { reduceHtml } from '../../../src/tools/page/reduce-html.ts';
+import { reasonOf } from '../../../src/tools/reason-of.ts';
+import { parseSimpleCommand } from '../../../src/tools/simple-command.ts';
+import { capOutput } from '../../../src/sandbox/cap-output.ts';
+import { codeBlock } from '../../../src/app/code-block.ts';
+import { inlineCode } from '../../../src/app/inline-code.ts';
+import { fileName } from '../../../src/app/hand-over.ts';
+import { claimedToken } from '../../../src/app/door/claimed-token.ts';
+import { resolveCommand } from '../../../src/app/resolve-command.ts';
+import { describeCall, describeInShort } from '../../../src/app/gates/describe-call.ts';
+import { argumentsIn, ownWords } from '../../../src/agent/offline-choice.ts';
+import { names } from '../../../src/stores/forget-messages.ts';
+import { withoutQuotes } from '../../../src/stores/forget-quotes.ts';
+
+/** A function that meets text of others, and the longest text that can reach it: 1 MB where nothing cuts before. */
+export type Reads = Readonly<{ name: string; most: number; parses?: true; run(text: string): unknown }>;
+
+const mega = 1_000_000;
+/** Joined Telegram messages, or one of Slack. */
+const message = 40_000;
+/** Files of a skill, and input of a tool. */
+const skill = 200_000;
+/** What is read of an MCP server's answer. */
+const answer = 200_000;
+/** What is left of it before anything else looks at it, what a model answers, and what a page gives to be converted. */
+const tenth = 100_000;
+/** What one parser is given, and what a message of each platform takes. */
+const stretch = 12_000;
+const telegramPiece = 4_096;
+const slackPiece = 12_000;
+
+const redaction = createRedaction([{ name: 'KEY', value: 'correct horse battery staple' }]);
+
+/** It takes long for any text: it is tried with fewer. */
+function parser(name: string, most: number, run: (text: string) => unknown): Reads {
+  return { ...of(name, most, run), parses: true };
+}
+
+function of(name: string, most: number, run: (text: string) => unknown): Reads {
+  return { name, most, run };
+}
+
+export const foreignText: readonly Reads[] = [
+  of('labelled', mega, (text) => labelled('output', text)),
+  of('label attribute', mega, (text) => labelled('output', '', { from: text })),
+  of('oneLine', mega, (text) => oneLine(text, 80)),
+  of('addressesIn', mega, addressesIn),
+  of('addressOf', 4_000, addressOf),
+  of('parseCommand', mega, parseCommand),
+  of('redact text', mega, redaction.text),
+  of('redact bytes in parts', mega, (text) => {
+    const parts = redaction.bytesInParts();
+    const bytes = Buffer.from(text);
+    for (let at = 0; at < bytes.length; at += 10_000) parts.push(bytes.subarray(at, at + 10_000));
+    return parts.end();
+  }),
+  of('readAuthAnswer', mega, readAuthAnswer),
+  of('findCredential', mega, findCredential),
+  of('wouldStall', 32_000, wouldStall),
+  parser('tameMarkdown', tenth, tameMarkdown),
+  parser('parseMarkdown', stretch, parseMarkdown),
+  of('withoutControls', mega, withoutControls),
+  of('escapeMarkdown', message, escapeMarkdown),
+  of('displayWidth', 10_000, displayWidth),
+  parser('splitMarkdown for Telegram', stretch, (text) => splitMarkdown(text, telegram.telegramFits)),
+  parser('toTelegramHtml', telegramPiece, telegram.toTelegramHtml),
+  parser('captionFits of Telegram', telegramPiece, telegram.captionFits),
+  parser('splitMarkdown for Slack', stretch, (text) => splitMarkdown(text, slack.slackFits)),
+  parser('toSlackMessage', slackPiece, slack.toSlackMessage),
+  parser('captionFits of Slack', slackPiece, slackCaptionFits),
+  parser('toAnsi', stretch, (text) => toAnsi(text, { colour: true, width: 80 })),
+  of('safeLine', mega, safeLine),
+  of('plainSlackText', mega, (text) => plainSlackText(text, 'U1')),
+  of('shownName', mega, shownName),
+  of('takeOwnMention', 25_000, (text) =>
+    takeOwnMention(
+      text,
+      Array.from({ length: 100 }, (_, at) => ({ type: 'mention', offset: at * 8 + 1, length: 4 })),
+      { id: 1, username: text.slice(2, 5) },
+    ),
+  ),
+  of('splitFrontMatter', mega, splitFrontMatter),
+  of('parseSkill', mega, (text) =>
+    parseSkill({ path: '/s/a/SKILL.md', directory: '/s/a', text, rank: 0 } as never),
+  ),
+  of('parseSkill front matter', 8_000, (text) =>
+    parseSkill({ path: '/s/a/SKILL.md', directory: '/s/a', text: `---\n${text}\n---\nBody` } as never),
+  ),
+  of('parseSkill description', 8_000, (text) =>
+    parseSkill({
+      path: '/s/a/SKILL.md',
+      directory: '/s/a',
+      text: `---\nname: a\ndescription: ${text}\n---\nBody`,
+    } as never),
+  ),
+  parser('validateSkill strict', 8_000, (text) =>
+    validateSkill(
+      { path: '/s/a/SKILL.md', directory: '/s/a', bytes: Buffer.from(`---\n${text}\n---\nBody`) },
+      {
+        strict: true,
+      },
+    ),
+  ),
+  of('defaultDescription', mega, defaultDescription),
+  of('fillArguments body', mega, (text) => fillArguments(text, 'a b', { skillPath: '/skill' })),
+  of('fillArguments args', message, (text) => fillArguments('$ARGUMENTS', text, { skillPath: '/skill' })),
+  of('splitArguments', message, splitArguments),
+  of('splitTools', 8_000, splitTools),
+  of('readAllowedEntry', 8_000, (text) => readAllowedEntry(`Bash(${text})`)),
+  of('compareLines', skill, (text) => compareLines(text, `${text}\nmore`)),
+  of('printable', message, printable),
+  of('slugOf', 8_000, slugOf),
+  of('searchSkills', message, (text) =>
+    searchSkills([{ name: 'dice', description: 'Rolls dice.', tags: [] }], text),
+  ),
+  of('matchesGlob', mega, (text) => matchesGlob('mcp_*_a*b', text)),
+  of('matchesGlob pattern', 8_000, (text) => matchesGlob(text, text.slice(0, 100))),
+  of('parseSimpleCommand', mega, parseSimpleCommand),
+  of('answerCommand', mega, (text) =>
+    answerCommand('it', { status: 'exited', exitCode: 1, stdout: text, stderr: text } as never, 1),
+  ),
+  of('mcpToolName', tenth, (text) => mcpToolName('a', text)),
+  of('strangerText', tenth, (text) => strangerText(text, 1_000)),
+  of('splitLines', mega, (text) => splitLines(4_000_000)(Buffer.from(text))),
+  of('readResult', mega, (text) =>
+    readResult({ content: [{ type: 'text', text }] }, {
+      server: 'a',
+      tool: 'b',
+      redact: redaction.text,
+    } as never),
+  ),
+  of('readResult structured', mega, (text) =>
+    readResult({ structuredContent: { text } }, { server: 'a', tool: 'b', redact: redaction.text } as never),
+  ),
+  of('readResult link', answer, (text) =>
+    readResult({ content: [{ type: 'resource_link', uri: text, name: text, mimeType: text }] }, {
+      server: 'a',
+      tool: 'b',
+      redact: redaction.text,
+    } as never),
+  ),
+  of('decodePage', mega, (text) => decodePage(Buffer.from(text), undefined, true)),
+  of('reduceHtml', mega, (text) => reduceHtml(text, 'https://example.com/')),
+  of('pageToMarkdown', mega, (text) => pageToMarkdown(text, 'https://example.com/')),
+  of('pageToMarkdown in pre', tenth, (text) => pageToMarkdown(`<pre>${text}</pre>`, 'https://example.com/')),
+  of('reasonOf', mega, (text) => reasonOf(new Error(text), (same) => same)),
+  of('capOutput', mega, (text) => capOutput(text, 1_000)),
+  of('codeBlock', message, codeBlock),
+  of('inlineCode', mega, inlineCode),
+  of('fileName', tenth, fileName),
+  of('claimedToken', mega, (text) => claimedToken({ text })),
+  of('resolveCommand', message, (text) =>
+    resolveCommand(
+      { command: { name: 'skill', args: text } },
+      { get: () => undefined, skills: [] },
+      {} as never,
+      {} as never,
+    ),
+  ),
+  of('describeCall', message, (text) => describeCall('bash', { command: text }, 'a')),
+  of('describeInShort', message, (text) => describeInShort('bash', { command: text }, 'a')),
+  of('argumentsIn', message, argumentsIn),
+  of('ownWords', mega, (text) => ownWords(labelled('message', text))),
+  of('forget names', mega, (text) => names(text, 'telegram:42')),
+  of('forget quotes', tenth, (text) => withoutQuotes(labelled('quote', text, { from: text }), () => true)),
+];
