@@ -12,6 +12,19 @@ const refused: readonly Numbers[] = [
   { x64: 323, arm64: 282 }, // userfaultfd
   { x64: 272, arm64: 97 }, // unshare
   { x64: 308, arm64: 268 }, // setns
+  // One process must not look into another: bwrap's own is the first in there.
+  { x64: 101, arm64: 117 }, // ptrace
+  { x64: 310, arm64: 270 }, // process_vm_readv
+  { x64: 311, arm64: 271 }, // process_vm_writev
+  { x64: 440, arm64: 440 }, // process_madvise
+  { x64: 438, arm64: 438 }, // pidfd_getfd
+  { x64: 312, arm64: 272 }, // kcmp
+  // Of use to a system's owner only.
+  { x64: 103, arm64: 116 }, // syslog
+  { x64: 179, arm64: 60 }, // quotactl
+  { x64: 256, arm64: 238 }, // migrate_pages
+  { x64: 279, arm64: 239 }, // move_pages
+  { x64: 300, arm64: 262 }, // fanotify_init
 ];
 
 /** Programs that know them do without where the system has none. */
@@ -20,7 +33,12 @@ const absent: readonly Numbers[] = [
   { x64: 425, arm64: 425 }, // io_uring_setup
   { x64: 426, arm64: 426 }, // io_uring_enter
   { x64: 427, arm64: 427 }, // io_uring_register
-  { x64: 29, arm64: 194 }, // shmget: memory that belongs to no process, so that nobody counts it
+  // Memory that belongs to no process, so that nobody counts it.
+  { x64: 29, arm64: 194 }, // shmget
+  { x64: 64, arm64: 190 }, // semget
+  { x64: 68, arm64: 186 }, // msgget
+  { x64: 240, arm64: 180 }, // mq_open
+  { x64: 447, arm64: 447 }, // memfd_secret
 ];
 
 const architectures = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
