@@ -20,8 +20,8 @@ export const pythonSeen = `${ownPrograms}/python`;
 const mostTemporary = 256;
 
 /**
- * Arguments of bwrap for one command (T9). `system` mounts what programs need, `more` what only this command has; both
- * are arguments themselves, and so is what stands `before` the command.
+ * Options of bwrap for one command, and what it starts (T9). `system` mounts what programs need, `more` what only this
+ * command has; both are options themselves. `before` stands before the command.
  */
 export function bubblewrapArguments(
   {
@@ -45,10 +45,10 @@ export function bubblewrapArguments(
     /** `kept`: with the terminal, and so the keys, of who starts it. */
     session?: 'new' | 'kept';
   }>,
-): readonly string[] {
+): Readonly<{ options: readonly string[]; started: readonly string[] }> {
   const user = String(sandboxUser);
   const temporary = String(temporaryBytes(limits));
-  return [
+  const options = [
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-net'],
     ...['--unshare-cgroup-try', '--disable-userns', '--die-with-parent'],
     ...(session === 'new' ? ['--new-session'] : []),
@@ -56,6 +56,8 @@ export function bubblewrapArguments(
     ...system,
     ...['--proc', '/proc', '--dev', '/dev', '--size', temporary, '--perms', '1777', '--tmpfs', '/dev/shm'],
     ...['--size', temporary, '--perms', '1777', '--tmpfs', '/tmp', '--remount-ro', '/dev'],
+    // The line that the host's kernel was started with.
+    ...['--ro-bind', '/dev/null', '/proc/cmdline'],
     // Where the bot is root, so is the sandbox's user to the system: it would own what is in /proc/sys.
     ...['--remount-ro', '/proc'],
     ...['--ro-bind', process.execPath, nodeSeen],
@@ -65,11 +67,10 @@ export function bubblewrapArguments(
     ...['--bind', scratch, '/scratch'],
     ...(chat === undefined ? [] : ['--bind', chat, '/chat']),
     ...more,
-    ...['--remount-ro', '/', '--chdir', '/scratch', '--'],
-    ...limitsCommand(limits, { ownUsers: countsByNamespace(), awaits: true }),
-    ...before,
-    ...argv,
+    ...['--remount-ro', '/', '--chdir', '/scratch'],
   ];
+  const limited = limitsCommand(limits, { ownUsers: countsByNamespace(), awaits: true });
+  return { options, started: [...limited, ...before, ...argv] };
 }
 
 /** What each of the temporary folders may hold. */

@@ -154,11 +154,11 @@ export function createBubblewrapSandbox({
     const capDoor =
       cap === undefined ? undefined : await openCapDoor(cap, { node: nodeSeen, programs: ownPrograms });
     const wayOut = network.length === 0 ? undefined : await openWayOut(network, nodeSeen, wayOutOptions);
-    const { files, args, close } = handed.open(system.settings);
+    const settings = handed.open(system.settings);
     let started = false;
     try {
-      const inside = bubblewrapArguments(request, how.limits, {
-        system: [...system.args, ...system.cover(hidden), ...args],
+      const { options, started: inside } = bubblewrapArguments(request, how.limits, {
+        system: [...system.args, ...system.cover(hidden), ...settings.args],
         more: [
           ...(python === undefined ? [] : ['--symlink', python, pythonSeen]),
           ...[...(wayOut?.mounts ?? []), ...(capDoor?.mounts ?? [])].flatMap(({ source, target }) => [
@@ -170,8 +170,13 @@ export function createBubblewrapSandbox({
         before: wayOut?.argv ?? [],
         session,
       });
+      const { number, files } = settings.withOptions(options);
       const result = await use(
-        { argv: [bwrap, ...inside], env: { ...sandboxEnvironment(env), ...wayOut?.env }, files },
+        {
+          argv: [bwrap, '--args', number, '--', ...inside],
+          env: { ...sandboxEnvironment(env), ...wayOut?.env },
+          files,
+        },
         handshakeByDescriptor(() => {
           started = true;
           wayOut?.started();
@@ -180,7 +185,7 @@ export function createBubblewrapSandbox({
       );
       return { started, refused: wayOut === undefined ? {} : { refused: wayOut.refused() }, result };
     } finally {
-      close();
+      settings.close();
       await wayOut?.close();
       await capDoor?.close();
     }

@@ -8,9 +8,12 @@ export type HandedFiles = Readonly<{
   /** Whether system calls are filtered: not on every processor. */
   filters: boolean;
   /** Opens them for one command. */
-  open(
-    settings: SystemMounts['settings'],
-  ): Readonly<{ files: readonly number[]; args: readonly string[]; close(): void }>;
+  open(settings: SystemMounts['settings']): Readonly<{
+    args: readonly string[];
+    /** Adds a file of bwrap's options: commands can read its command line, and options name paths of the host. */
+    withOptions(options: readonly string[]): Readonly<{ number: string; files: readonly number[] }>;
+    close(): void;
+  }>;
   close(): void;
 }>;
 
@@ -45,7 +48,16 @@ export function createHandedFiles(user: number, first: number): HandedFiles {
         return ['--perms', '0644', made === 'new' ? '--file' : '--ro-bind-data', take(file.open()), place];
       });
       if (calls !== undefined) args.push('--seccomp', take(calls.open()));
-      return { files, args, close: () => files.forEach((file) => closeSync(file)) };
+      return {
+        args,
+        withOptions(options) {
+          const file = createNamelessFile(options.join('\0'));
+          const number = take(file.open());
+          file.close();
+          return { number, files };
+        },
+        close: () => files.forEach((file) => closeSync(file)),
+      };
     },
     close() {
       for (const { file } of settings) file.close();
