@@ -32,6 +32,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
   [/^mdast-util-|^micromark/, /^src\/channels\//],
   [/^turndown$/, /^src\/tools\/page\//],
   [/^@modelcontextprotocol\//, /^src\/tools\/mcp\//],
+  [/^@cfworker\/json-schema$/, /^src\/core\/json-schema-check\.ts$/],
   [/^jose$/, /^src\/capabilities\//],
   [/^commander$/, /^src\/cli\//],
   [/^pino$|^prom-client$/, /^src\/app\//],

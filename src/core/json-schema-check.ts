@@ -1,107 +1,80 @@
-import { z } from 'zod';
+import { dereference, validate, type OutputUnit, type Schema, type SchemaDraft } from '@cfworker/json-schema';
+import { isShallow } from './is-shallow.ts';
 import { withinTime } from './within-time.ts';
 
 /** What is wrong with data, in words; nothing where it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
 
-type Schema = Readonly<Record<string, unknown>>;
+type Node = Readonly<Record<string, unknown>>;
 
-/** How long a check may keep everybody waiting. */
+/** How long a check may block everybody else. */
 const checkMs = 500;
+/** Levels of data that are walked through. */
+const dataLevels = 200;
+const mostProblems = 5;
 
 /**
- * Makes a check of data by somebody's JSON Schema of an object. Throws where the schema says what can't be checked (`if`, `not`,
- * a `$ref` to elsewhere, a `const` that is an object): a check that passed over something would let it through. A keyword says
- * its type where `type` does not: `minLength` means a text. `patterns: false` passes over `pattern` and `format` all the same.
- * A check that is not done after half a second, as a pattern can take for ever, is broken off, and the data counts as wrong.
+ * Makes a check of data by somebody's JSON Schema of an object (drafts 4 to 2020-12). Throws if the schema refers to something
+ * that it does not define. `patterns: false` leaves `pattern` and `format` unchecked. A check that takes longer than half
+ * a second, as a pattern can, is stopped, and the data counts as wrong.
  */
 export function jsonSchemaCheck(
-  schema: Schema,
+  schema: Node,
   { patterns = true }: Readonly<{ patterns?: boolean }> = {},
 ): SchemaCheck {
-  const complete = completed({ ...schema, type: schema['type'] ?? 'object' }, patterns);
-  const type = z.fromJSONSchema(complete as Parameters<typeof z.fromJSONSchema>[0]);
+  const draft = draftOf(schema);
+  const own = structuredClone(patterns ? schema : withoutPatterns(schema)) as Schema;
+  const whole = { ...own, type: own.type ?? 'object' };
+  const known = dereference(whole);
+  for (const part of Object.values(known)) {
+    const { $ref, __absolute_ref__: uri = $ref } = typeof part === 'boolean' ? {} : part;
+    if (uri !== undefined && known[uri] === undefined)
+      throw new Error(`it refers to ${$ref}, which it does not define`);
+  }
   return (data) => {
-    const checked = withinTime(checkMs, () => type.safeParse(data));
-    if (checked === undefined) return `this data can't be held against the schema within ${checkMs} ms`;
-    const { success, error } = checked.value;
-    return success ? undefined : z.prettifyError(error);
+    if (!isShallow(data, dataLevels)) return `this data is nested deeper than ${dataLevels} levels`;
+    const checked = withinTime(checkMs, () => validate(data, whole, draft, known, false));
+    if (checked === undefined) return `this data could not be checked within ${checkMs} ms`;
+    const { valid, errors } = checked.value;
+    return valid ? undefined : inWords(errors);
   };
 }
 
-const types = ['string', 'number', 'boolean', 'null', 'object', 'array'];
+function draftOf({ $schema }: Node): SchemaDraft {
+  const named = typeof $schema === 'string' ? /draft-0?(4|7)|2019-09/.exec($schema) : null;
+  return named === null ? '2020-12' : ((named[1] ?? '2019-09') as SchemaDraft);
+}
 
-/** The type that a keyword speaks of. */
-const spokenOf: readonly (readonly [type: string, keywords: readonly string[]])[] = [
-  ['string', ['minLength', 'maxLength', 'pattern', 'format']],
-  ['number', ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf']],
-  ['object', ['properties', 'required', 'additionalProperties', 'patternProperties', 'propertyNames']],
-  ['object', ['minProperties', 'maxProperties']],
-  ['array', ['items', 'prefixItems', 'additionalItems', 'contains', 'minItems', 'maxItems', 'uniqueItems']],
-];
-/** Each holds beside what else is said, and the converter takes the last of them alone where no type stands beside it. */
-const compositions = ['anyOf', 'oneOf', 'allOf'];
-const binding = ['type', 'const', 'enum', ...compositions, ...spokenOf.flatMap(([, keywords]) => keywords)];
+/** Keywords whose errors only announce those of the parts. */
+const containers = new Set(['properties', 'items', 'prefixItems', '$ref', 'allOf', 'patternProperties']);
+
+function inWords(errors: readonly OutputUnit[]): string {
+  const parts = errors.filter(({ keyword }) => !containers.has(keyword));
+  const each = (parts.length > 0 ? parts : errors).map(({ instanceLocation, error }) => {
+    const place = instanceLocation.slice(2).replaceAll('/', '.');
+    return place === '' ? error : `${place}: ${error}`;
+  });
+  return [...new Set(each)].slice(0, mostProblems).join('\n');
+}
 
 /** Where the values are data, not schemas. */
-const verbatim = new Set(['enum', 'const', 'examples', 'required']);
+const verbatim = new Set(['enum', 'const', 'examples', 'required', 'default']);
 /** Where the keys are names, not words of JSON Schema. */
-const byName = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas']);
+const byName = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
 
-/** Says what the converter would pass over. */
-function completed(node: unknown, patterns: boolean): unknown {
-  if (Array.isArray(node)) return node.map((item: unknown) => completed(item, patterns));
+function withoutPatterns(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutPatterns);
   if (typeof node !== 'object' || node === null) return node;
-  const { $ref, default: _, ...said } = node as Schema;
-  const left = patterns ? said : withoutPatterns(said);
-  const rest = Object.fromEntries(
-    Object.entries(left).map(([key, value]) => [
-      key,
-      verbatim.has(key)
-        ? value
-        : byName.has(key)
-          ? mapped(value, (one) => completed(one, patterns))
-          : completed(value, patterns),
-    ]),
-  );
-  if ([rest['const'], ...listOf(rest['enum'])].some((value) => typeof value === 'object' && value !== null))
-    throw new Error('const and enum are not supported with objects and lists');
-  if ($ref === undefined) return withRequired(withType(rest));
-  if (!binding.some((key) => key in rest)) return { ...rest, $ref };
-  return withRequired(withType({ ...rest, allOf: [...listOf(rest['allOf']), { $ref }] }));
+  const { pattern: _, format: __, patternProperties, ...said } = node as Node;
+  return mapped(said, (key, value) => {
+    // Nobody knows which names a pattern takes, so none is one too many.
+    if (patternProperties !== undefined && key === 'additionalProperties') return true;
+    if (verbatim.has(key)) return value;
+    return byName.has(key) ? mapped(value, (_name, one) => withoutPatterns(one)) : withoutPatterns(value);
+  });
 }
 
-function withType(schema: Schema): Schema {
-  if (['type', 'const', 'enum'].some((key) => key in schema)) return schema;
-  const meant = spokenOf.filter(([, keywords]) => keywords.some((key) => key in schema));
-  const [only, ...others] = new Set(meant.map(([type]) => type));
-  if (only !== undefined) return { ...schema, type: others.length === 0 ? only : [only, ...others] };
-  return compositions.filter((key) => key in schema).length > 1 ? { ...schema, type: types } : schema;
-}
-
-/** What is `required` is a property, whether it is described or not. */
-function withRequired(schema: Schema): Schema {
-  const { required, properties, type } = schema;
-  if (![type].flat().includes('object')) return schema;
-  const known = typeof properties === 'object' && properties !== null ? properties : {};
-  const missing = listOf(required)
-    .filter((name) => typeof name === 'string' && !Object.hasOwn(known, name))
-    .map((name) => [name, { type: types }] as const);
-  return { ...schema, properties: { ...known, ...Object.fromEntries(missing) } };
-}
-
-/** Without the names that patterns take, nobody can say which others are too many. */
-function withoutPatterns({ pattern, format, patternProperties, ...rest }: Schema): Schema {
-  if (patternProperties === undefined) return rest;
-  const { additionalProperties: _, ...open } = rest;
-  return open;
-}
-
-function mapped(value: unknown, change: (one: unknown) => unknown): unknown {
+function mapped(value: unknown, change: (key: string, one: unknown) => unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, schema]) => [name, change(schema)]));
-}
-
-function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : [];
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(key, one)]));
 }

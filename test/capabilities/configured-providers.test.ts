@@ -70,7 +70,7 @@ test('C1 definitions are read with their defaults, and refused where they say to
   assert.equal(code(definition({ id: 'other.one' })), 'capability_invalid_output');
   assert.equal(code(definition({}), definition({})), 'capability_invalid_output');
   assert.equal(code(bad({ $ref: 'https://elsewhere/' })), 'capability_invalid_output');
-  assert.equal(code(bad({ if: {}, then: {} })), 'capability_invalid_output');
+  assert.equal(code(bad({ properties: { a: { $ref: '#/$defs/gone' } } })), 'capability_invalid_output');
   assert.equal(bridgeResults.definitions.safeParse({ definitions: [{ id: 'x' }] }).success, false);
   assert.throws(() => definition({ allowed_chat_types: ['nowhere'] }));
 });

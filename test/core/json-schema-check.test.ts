@@ -53,15 +53,39 @@ test('C5 what stands without a type, beside a $ref or beside another keyword hol
   }
 });
 
-test('C5 what can not be checked is no check', () => {
-  for (const a of [
-    { not: { type: 'string' } },
-    { if: {} },
-    { $ref: 'https://elsewhere/' },
-    { const: { x: 1 } },
-  ])
-    assert.throws(() => jsonSchemaCheck({ properties: { a } }), JSON.stringify(a));
-  assert.throws(() => jsonSchemaCheck({ properties: { a: { enum: [1, [2]] } } }), /const and enum/);
+test('C5 X7 what JSON Schema can say is checked', () => {
+  for (const [schema, good, bad] of [
+    [{ not: { type: 'string' } }, 1, 'a'],
+    [{ if: { type: 'string' }, then: { minLength: 2 }, else: { minimum: 2 } }, 2, 'a'],
+    [{ dependentRequired: { x: ['y'] } }, { x: 1, y: 1 }, { x: 1 }],
+    [{ const: { x: [1] } }, { x: [1] }, { x: [2] }],
+    [{ enum: [1, [2]] }, [2], [3]],
+    [{ type: 'object', properties: { toString: { type: 'string' } } }, {}, { toString: 1 }],
+    [{ allOf: [{ properties: { x: {} } }], unevaluatedProperties: false }, { x: 1 }, { z: 1 }],
+  ] as const) {
+    assert.equal(takes(schema, good), true, JSON.stringify(schema));
+    assert.equal(takes(schema, bad), false, JSON.stringify(schema));
+  }
+});
+
+test('C5 X7 a schema may refer to itself; old drafts keep their meaning', () => {
+  const tree = {
+    definitions: { node: { required: ['v'], properties: { v: {}, next: { $ref: '#/definitions/node' } } } },
+    properties: { root: { $ref: '#/definitions/node' } },
+  };
+  assert.equal(fits(tree, { root: { v: 1, next: { v: 2 } } }), true);
+  assert.equal(fits(tree, { root: { v: 1, next: { next: { v: 3 } } } }), false);
+  assert.match(jsonSchemaCheck(tree)({ root: { v: 1, next: {} } }) ?? '', /^root\.next: .*"v"/);
+  const $schema = 'http://json-schema.org/draft-07/schema#';
+  const tuple = { $schema, properties: { a: { items: [{ type: 'string' }, { type: 'number' }] } } };
+  assert.deepEqual([fits(tuple, { a: ['x', 1] }), fits(tuple, { a: [1, 'x'] })], [true, false]);
+});
+
+test('C5 a schema that refers to nothing is refused; data too deep to walk through is wrong', () => {
+  for (const $ref of ['https://elsewhere/', '#/$defs/gone'])
+    assert.throws(() => jsonSchemaCheck({ properties: { a: { $ref } } }), /does not define/);
+  const deep = JSON.parse(`{"a":${'['.repeat(9_000)}${']'.repeat(9_000)}}`) as unknown;
+  assert.match(jsonSchemaCheck({})(deep) ?? '', /nested deeper/);
 });
 
 test('X7 without patterns a text of any form fits, wherever the pattern stands', () => {
@@ -91,7 +115,7 @@ test('C5 S1 a pattern that takes for ever is broken off, and what it was to judg
   ]) {
     const check = jsonSchemaCheck(schema);
     const began = performance.now();
-    assert.match(check({ a: hostile, [hostile]: 1 }) ?? '', /can't be held against the schema within/);
+    assert.match(check({ a: hostile, [hostile]: 1 }) ?? '', /could not be checked within/);
     assert.ok(performance.now() - began < 5_000);
     assert.equal(check({ b: 'aaa' }), undefined, 'it goes on judging what can be judged');
   }

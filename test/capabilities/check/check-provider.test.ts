@@ -115,12 +115,12 @@ test('C2 words on standard output, a bad exit and a wrong id are found and expla
 });
 
 test('C1 ids of another namespace and schemas that can not be used are found', async (t) => {
-  const operation = '{"description":"x","input_schema":{"type":"object","not":{"required":["a"]}}}';
+  const operation = '{"description":"x","input_schema":{"type":"object","allOf":[{"$ref":"#/$defs/gone"}]}}';
   const definitions = `[{"id":"other.one","description":"x","operations":{"do":${operation}}}]`;
   const found = (await check(t, shell('', definitions))).filter(({ verdict }) => verdict === 'failed');
   const [id, schema] = found.slice(0, 2).map((result) => result.found);
   assert.equal(id, 'other.one');
-  assert.match(schema ?? '', /other\.one do input: not is not supported/);
+  assert.match(schema ?? '', /other\.one do input: it refers to #\/\$defs\/gone/);
 });
 
 test('C2 capability check says what, why and how to mend it, and ends with 0, 1 or 2', async (t) => {
