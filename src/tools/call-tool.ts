@@ -12,7 +12,7 @@ import type { SettingValues } from '../core/tool-settings.ts';
 import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../stores/store-fault.ts';
 import { notAllowed } from './not-allowed.ts';
-import { reasonOf, toldOf } from './reason-of.ts';
+import { readableError, reasonOf, toldOf } from './reason-of.ts';
 import { createRecordCall, inputLimit, jsonOf, type AuditedCall } from './record-call.ts';
 import { riskOf } from './risk.ts';
 
@@ -98,8 +98,9 @@ export function createCallTool(options: {
   async function attempt(call: ToolCall, tool: Tool, signal: AbortSignal, made: Made): Promise<Rendered> {
     try {
       return rendered(await pass(call, tool, signal, made));
-    } catch (error) {
-      if (made.unjournalled === true) throw error;
+    } catch (thrown) {
+      if (made.unjournalled === true) throw thrown;
+      const error = readableError(thrown);
       if (isShutdown(error)) {
         // A command under way may have made this call: it ends without what it asked for.
         for (const one of underway) one.cutOff = error;

@@ -176,6 +176,11 @@ test('T8 a fault in policy is a deny', async () => {
   assert.equal(tool.ran.length, 0);
 });
 
+/** An error with a property that throws when it is read. */
+function unreadable(error: Error, property: string): Error {
+  return Object.defineProperty(error, property, { get: () => assert.fail('read') });
+}
+
 test('T11 a tool that throws gives TOOL_FAILED with its message and no stack', async () => {
   const inner = new Error('disk 3 is gone\n    at readDisk (/srv/bot/disk.ts:3:1)');
   const faults: readonly (readonly [unknown, RegExp])[] = [
@@ -190,6 +195,13 @@ test('T11 a tool that throws gives TOOL_FAILED with its message and no stack', a
     ],
     [new TypeError(''), /^error TOOL_FAILED: broken failed: TypeError$/],
     [undefined, /^error TOOL_FAILED: broken failed: undefined$/],
+    [
+      unreadable(new Error('x'), 'message'),
+      /^error TOOL_FAILED: broken failed: it threw something that cannot be read$/,
+    ],
+    [new Error('x', { cause: unreadable(new Error('y'), 'cause') }), /cannot be read$/],
+    [Object.assign(new Error('x'), { toString: 1, message: Symbol('x') }), /cannot be read$/],
+    [new Proxy({}, { getPrototypeOf: () => assert.fail('looked at') }), /cannot be read$/],
   ];
   for (const [fault, expected] of faults) {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors

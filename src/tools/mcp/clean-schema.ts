@@ -8,16 +8,20 @@ type Read = (value: unknown, depth: number) => unknown;
 const depthLimit = 12;
 const textLimit = 400;
 const listLimit = 200;
+/** Names that a description tells of. */
+const namedLimit = 10;
+/** Forms that a schema may have at its top, and forms of forms. */
+const formsLimit = 200;
 
 /**
- * The JSON Schema of a stranger's tool as it may stand in a request (X7, M11): built anew of keywords that are known, each
- * with a value of its kind, so that the API takes it; texts made harmless. What is left out only loosens it: the server
- * judges its input itself. Always an object without alternatives at its top, which is what the API wants.
+ * The JSON Schema of a stranger's tool as it may stand in a request (X7, M11): built from known keywords, each with a value of
+ * its kind, so that the API accepts it; texts made harmless. What is left out only loosens it: the server judges its input
+ * itself. Alternatives at the top become one object, since the API accepts none there; property names that the API
+ * refuses are named in the description.
  */
 export function cleanSchema(schema: unknown): Schema {
-  const { anyOf, oneOf, allOf, type, $ref, ...rest } = asObject(cleanNode(schema, 0)) ?? {};
-  const whole: Schema = { type: 'object', ...rest };
-  return refersToItself(whole) ? whole : { type: 'object' };
+  const whole = asObject(cleanNode(schema, 0)) ?? {};
+  return asObject(withoutLooseEnds({ ...flat(whole), type: 'object' }, whole)) ?? {};
 }
 
 function cleanNode(node: unknown, depth: number): unknown {
@@ -28,7 +32,93 @@ function cleanNode(node: unknown, depth: number): unknown {
     const read = keywords.get(key)?.(value, depth + 1);
     return read === undefined ? [] : [[key, read] as const];
   });
-  return Object.fromEntries(kept);
+  const description = withUnnamed(object, words(object['description'], depth));
+  return { ...Object.fromEntries(kept), ...(description === undefined ? {} : { description }) };
+}
+
+/** The description of an object, with the properties whose names the API refuses. */
+function withUnnamed({ properties, required }: Schema, description: unknown): unknown {
+  const odd = Object.keys(asObject(properties) ?? {}).filter((name) => !isName(name));
+  if (odd.length === 0) return description;
+  const needed = new Set(Array.isArray(required) ? required : []);
+  const each = odd
+    .slice(0, namedLimit)
+    .map(
+      (name) =>
+        `${JSON.stringify(oneLine(strangerText(name, 64), 64))}${needed.has(name) ? ' (required)' : ''}`,
+    );
+  const note = `It also takes ${each.join(', ')}.`;
+  return typeof description === 'string' ? `${description} ${note}` : note;
+}
+
+/** An object schema without a reference or alternatives at its top: what each form takes, required where all require it. */
+function flat(root: Schema): Schema {
+  // Forms may refer to forms that refer to forms: they are counted, not only their depth.
+  let left = formsLimit;
+  const flatten = (node: Schema): Schema => {
+    const { $ref, anyOf, oneOf, allOf, ...own } = node;
+    const forms = (value: unknown): readonly Schema[] =>
+      (Array.isArray(value) ? value : []).flatMap((form: unknown) => {
+        const object = asObject(form);
+        return object === undefined || left-- <= 0 ? [] : [flatten(object)];
+      });
+    const others = [...forms([targetOf($ref, root)]), ...forms(allOf)];
+    for (const choice of [forms(anyOf), forms(oneOf)]) if (choice.length > 0) others.push(either(choice));
+    if (others.length === 0) return own;
+    const { additionalProperties: _, ...open } = Object.assign({}, ...others, own) as Schema;
+    return { ...open, ...together([own, ...others]) };
+  };
+  return flatten(root);
+}
+
+function together(parts: readonly Schema[]): Schema {
+  const required = [...new Set(parts.flatMap(requiredOf))];
+  const properties = Object.assign({}, ...parts.map(propertiesOf)) as Schema;
+  return {
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+function either(forms: readonly Schema[]): Schema {
+  const properties: Record<string, unknown> = {};
+  for (const name of new Set(forms.flatMap((form) => Object.keys(propertiesOf(form))))) {
+    const each = forms.flatMap((form) =>
+      Object.hasOwn(propertiesOf(form), name) ? [propertiesOf(form)[name]] : [],
+    );
+    const different = [...new Map(each.map((one) => [JSON.stringify(one), one])).values()];
+    properties[name] = different.length === 1 ? different[0] : { anyOf: different };
+  }
+  const [first = {}, ...others] = forms;
+  const required = requiredOf(first).filter((name) =>
+    others.every((form) => requiredOf(form).includes(name)),
+  );
+  return { properties, required };
+}
+
+function propertiesOf(schema: Schema): Schema {
+  return asObject(schema['properties']) ?? {};
+}
+
+function requiredOf({ required }: Schema): readonly string[] {
+  return Array.isArray(required) ? (required as string[]) : [];
+}
+
+/** The same schema with references to nothing taken out, which loosens only what referred. */
+function withoutLooseEnds(node: unknown, root: Schema): unknown {
+  if (Array.isArray(node)) return node.map((item) => withoutLooseEnds(item, root));
+  const object = asObject(node);
+  if (object === undefined) return node;
+  const kept = Object.entries(object).filter(
+    ([key, value]) =>
+      key !== '$ref' || typeof value !== 'string' || asObject(targetOf(value, root)) !== undefined,
+  );
+  return Object.fromEntries(kept.map(([key, value]) => [key, withoutLooseEnds(value, root)]));
+}
+
+function targetOf(reference: unknown, root: Schema): unknown {
+  const [, under = '', name = ''] = typeof reference === 'string' ? reference.split('/') : [];
+  return asObject(root[under])?.[name];
 }
 
 const words: Read = (value) => {
@@ -63,7 +153,6 @@ const types = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 
 const keywords = new Map<string, Read>([
   ['title', words],
-  ['description', words],
   ['type', (value) => (isType(value) ? value : undefined)],
   ['properties', named],
   ['$defs', named],
@@ -125,22 +214,6 @@ function isType(value: unknown): boolean {
   if (Array.isArray(value))
     return value.length > 0 && value.every((item) => !Array.isArray(item) && isType(item));
   return typeof value === 'string' && types.includes(value);
-}
-
-/** Whether everything that is referred to is there. */
-function refersToItself(root: Schema): boolean {
-  const found = (node: unknown): boolean => {
-    if (Array.isArray(node)) return node.every(found);
-    const object = asObject(node);
-    if (object === undefined) return true;
-    const reference = object['$ref'];
-    if (typeof reference === 'string') {
-      const [, under = '', name = ''] = reference.split('/');
-      if (asObject(asObject(root[under])?.[name]) === undefined) return false;
-    }
-    return Object.values(object).every(found);
-  };
-  return found(root);
 }
 
 function asObject(value: unknown): Schema | undefined {

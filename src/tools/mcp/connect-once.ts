@@ -3,15 +3,17 @@ import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { ErrorCode, McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
+import { isShallow } from '../../core/is-shallow.ts';
 import { redactDeep } from '../../core/redact-deep.ts';
 import { waitWithin } from '../../core/wait-within.ts';
 import type { EndWithUs } from '../../sandbox/end-with-us.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
 import { processTransport } from './process-transport.ts';
+import { nestingLimit, tooDeep } from './read-definition.ts';
 import { serverEnvironment } from './server-environment.ts';
 
 /**
@@ -77,6 +79,9 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
   const closed = Promise.withResolvers<string>();
   let checking = false;
   let lostFor: string | undefined;
+  // The library tells of an end with the code -32000, which servers use for errors too.
+  let ended = false;
+  const isRefusal = (error: unknown): error is McpError => !ended && error instanceof McpError;
   const told = (text: string): string =>
     redact(text.slice(0, complaintLimit.read)).slice(0, complaintLimit.told);
   const lose = (why: string): void => {
@@ -85,6 +90,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
     void client.close().catch((error: unknown) => closed.resolve(told(messageOf(error))));
   };
   client.onclose = () => {
+    ended = true;
     const words = lastWords().trim().split('\n').at(-1) ?? '';
     closed.resolve(words === '' ? 'the connection ended' : `it ended, and its last words are: ${words}`);
   };
@@ -131,7 +137,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
         const params = cursor === undefined ? {} : { cursor };
         const options = { signal: until, ...noTimeout };
         const read = await client.request({ method: 'tools/list', params }, page, options);
-        tools.push(...redactDeep(read.tools.slice(0, mostTools + 1), redact));
+        tools.push(...read.tools.slice(0, mostTools + 1).map((tool) => withoutSecrets(tool, redact)));
         cursor = read.nextCursor;
         if (cursor === undefined) break;
       }
@@ -154,7 +160,9 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
         return { kind: 'answered', result };
       } catch (error) {
         if (until.aborted) throw error;
-        const fault = faultOf(error, lose);
+        const fault: Exclude<Called, { kind: 'answered' }> = isRefusal(error)
+          ? { kind: 'refused', message: messageOf(error) }
+          : faultOf(error, lose);
         return { ...fault, message: told(fault.message) };
       }
     },
@@ -187,18 +195,19 @@ function transportOf(
   return { transport, lastWords: transport.lastWords };
 }
 
+/** What is nested too deep to be walked through is refused by its name (`readDefinition`). */
+function withoutSecrets(tool: unknown, redact: (text: string) => string): unknown {
+  if (isShallow(tool, nestingLimit)) return redactDeep(tool, redact);
+  const { name } = Object(tool) as { name?: unknown };
+  return { name: typeof name === 'string' ? redact(name) : '', inputSchema: tooDeep };
+}
+
 function faultOf(error: unknown, lose: (why: string) => void): Exclude<Called, { kind: 'answered' }> {
   const message = messageOf(error);
-  if (isRefusal(error)) return { kind: 'refused', message };
   if (error instanceof McpError) return { kind: 'lost', message };
   lose(message);
   const turnedAway = error instanceof StreamableHTTPError && isTurnedAway(error.code);
   return { kind: turnedAway || isUnreached(error) ? 'unreached' : 'lost', message };
-}
-
-/** An answer of the server's, and no word of the connection's end. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof McpError && error.code !== Number(ErrorCode.ConnectionClosed);
 }
 
 /** A session that is not known any more, most of all. */

@@ -32,7 +32,9 @@ export type ReadDefinition =
 const descriptionLimit = 1_500;
 const schemaLimit = 30_000;
 /** Levels of a description; deeper ones could not be walked through. */
-const nestingLimit = 64;
+export const nestingLimit = 64;
+/** Stands in a list for a schema that is nested deeper. */
+export const tooDeep = 'nested too deep';
 
 const flag = z.boolean().optional().catch(undefined);
 const hints = z.object({
@@ -52,7 +54,8 @@ const listed = z.object({
 
 /** Reads one tool of a server's list. One that can't be used is told, and no reason to refuse the others. */
 export function readDefinition(raw: unknown): ReadDefinition {
-  if (!isShallow(raw, nestingLimit)) return refused(raw, 'its description is nested too deep');
+  if (!isShallow(raw, nestingLimit) || z.object({ inputSchema: z.literal(tooDeep) }).safeParse(raw).success)
+    return refused(raw, 'its description is nested too deep');
   const parsed = listed.safeParse(raw);
   if (!parsed.success) return refused(raw, 'its description is malformed');
   const { name, title, description = '', inputSchema, annotations = {}, execution } = parsed.data;

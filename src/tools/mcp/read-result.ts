@@ -62,8 +62,8 @@ export async function readResult(
     const handed = await of.artifact(file);
     if (!handed.ok) lines.push(`[a file could not be delivered: ${handed.problem}]`);
   }
-  // Servers send the same as text for those who know of no structure.
-  if (lines.length === 0 && structuredContent !== undefined)
+  // Servers send the same as text or files, for clients that know of no structure.
+  if (lines.length === 0 && files === 0 && structuredContent !== undefined)
     add(JSON.stringify(structuredContent, shortened, 1));
   if (parts.length > partsLimit) left = -1;
   const { text, truncated } = defused(of.redact(lines.join('\n')), textLimit);

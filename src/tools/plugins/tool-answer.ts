@@ -49,13 +49,15 @@ function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unk
 
 function plain(tool: string, data: unknown): unknown {
   if (data === undefined || typeof data === 'string') return data;
-  const json: string | undefined = JSON.stringify(data);
+  const json: string | undefined = JSON.stringify(data, (_, value: unknown) =>
+    value instanceof Map ? Object.fromEntries(value) : value instanceof Set ? [...value] : value,
+  );
   if (json === undefined) throw new Error(`${tool} gave an answer that JSON can't say: a ${typeof data}`);
   return JSON.parse(json);
 }
 
 /** Anything with other keys is plain data. */
-const withArtifacts = z.strictObject({ artifacts: z.array(z.looseObject({})), data: z.unknown().optional() });
+const withArtifacts = z.strictObject({ artifacts: z.array(z.unknown()), data: z.unknown().optional() });
 
 const artifact = z.looseObject({
   name: z.string().min(1),

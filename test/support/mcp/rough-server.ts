@@ -5,7 +5,8 @@ import type { Writable } from 'node:stream';
  * A process that greets, lists `echo` and then does what its argument says, by hand and not by the book: `node rough-server.ts HOW`.
  * `babble`, `notify` and `complain` flood without an end from the first call on, `rich` answers with more values than are taken, `richer`
  * sends as many as it may again and again, `hang` answers nothing from then on, `words`
- * answers a call with no object, `list` sends a list that is none, `last-words` complains at length and ends.
+ * answers a call with no object, `refuse` answers one with an error of the code -32000, `deep` lists a tool with a schema of
+ * 10,000 levels, `list` sends a list that is none, `last-words` complains at length and ends.
  */
 const how = process.argv[2] ?? '';
 const say = (message: object): void =>
@@ -38,6 +39,8 @@ function called(id: unknown): void {
     case 'hang':
       hangs = true;
       return;
+    case 'refuse':
+      return say({ id, error: { code: -32_000, message: 'the shelf is locked' } });
     case 'words':
       return say({ id, result: 'only words' });
     case 'last-words':
@@ -59,6 +62,11 @@ createInterface({ input: process.stdin }).on('line', (line) => {
         serverInfo: { name: 'rough', version: '1' },
       },
     });
+  else if (method === 'tools/list' && how === 'deep')
+    process.stdout.write(
+      `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":{"tools":[${JSON.stringify(tools[0])},` +
+        `{"name":"deep","inputSchema":${'{"items":'.repeat(10_000)}{}${'}'.repeat(10_000)}}]}}\n`,
+    );
   else if (method === 'tools/list') say({ id, result: { tools: how === 'list' ? 'none' : tools } });
   else if (method === 'tools/call') called(id);
   else say({ id, result: {} });

@@ -97,6 +97,7 @@ test('X7 a schema is built anew of what is known, so that one tool cannot spoil 
   };
   assert.deepEqual(cleanSchema(odd), {
     type: 'object',
+    description: 'It also takes "not fit for it!" (required).',
     properties: {
       ok: { type: 'integer', minimum: 1 },
       word: { type: 'string', pattern: '^(a+)+$' },
@@ -106,10 +107,42 @@ test('X7 a schema is built anew of what is known, so that one tool cannot spoil 
     required: ['ok'],
     $defs: { other: { type: ['string', 'null'] } },
   });
-  assert.deepEqual(cleanSchema({ type: 'object', properties: { a: { $ref: '#/$defs/gone' } } }), {
+  assert.deepEqual(cleanSchema({ type: 'object', properties: { a: { $ref: '#/$defs/gone' }, b: {} } }), {
     type: 'object',
+    properties: { a: {}, b: {} },
   });
   assert.deepEqual(cleanSchema('nonsense'), { type: 'object' });
+});
+
+test('X7 forms at the top of a schema become one object that says what each of them takes', () => {
+  const byId = {
+    type: 'object',
+    properties: { id: { type: 'integer' }, toString: {} },
+    required: ['id', 'why'],
+  };
+  const byName = {
+    properties: { name: { type: 'string' }, id: { type: 'string' } },
+    required: ['name', 'why'],
+  };
+  const merged = {
+    type: 'object',
+    properties: {
+      id: { anyOf: [{ type: 'integer' }, { type: 'string' }] },
+      toString: {},
+      name: { type: 'string' },
+    },
+    required: ['why'],
+  };
+  assert.deepEqual(cleanSchema({ oneOf: [byId, byName] }), merged);
+  const $defs = { byId, byName, either: { anyOf: [{ $ref: '#/$defs/byId' }, { $ref: '#/$defs/byName' }] } };
+  assert.deepEqual(cleanSchema({ $ref: '#/$defs/either', $defs }), { ...merged, $defs });
+  const both = cleanSchema({ allOf: [byId, byName], additionalProperties: false });
+  assert.deepEqual(both['required'], ['id', 'why', 'name']);
+  assert.equal(both['additionalProperties'], undefined);
+  // Forms of forms are as many as two to the power of their depth.
+  const twice = (name: string) => ({ anyOf: [{ $ref: `#/$defs/${name}` }, { $ref: `#/$defs/${name}` }] });
+  const steep = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`d${n}`, twice(`d${n + 1}`)]));
+  assert.equal(cleanSchema({ ...twice('d0'), $defs: { ...steep, d40: byId } })['type'], 'object');
 });
 
 test('X7 input is judged by the schema of the server, and by the server where that says more', () => {

@@ -76,6 +76,23 @@ test('X7 answers that are none: a call is told, a list keeps the server away', a
   assert.deepEqual(other.names(), []);
 });
 
+test('X7 an error of the code -32000 is the answer of a server that is still there', async (t) => {
+  const { said, call, log } = await rough(t, roughServer('refuse'));
+  await said(connected);
+  for (let again = 0; again < 2; again++)
+    assert.match(
+      await call('mcp_f_echo'),
+      /^error TOOL_FAILED: [^\n]*refused[^\n]*\n<output[^\n]*\n.*shelf is locked/,
+    );
+  assert.ok(!log.lines.some(({ level }) => level === 'warn'));
+});
+
+test('X7 a tool whose schema is nested too deep is left out, and no other tool with it', async (t) => {
+  const { said, names } = await rough(t, roughServer('deep'));
+  await said(connected);
+  assert.deepEqual(names(), ['mcp_f_echo']);
+});
+
 test('X7 S2 of a server’s last words the end is told, without secrets', async (t) => {
   const { said, call, why } = await rough(t, roughServer('last-words'));
   await said(connected);

@@ -74,6 +74,16 @@ test('X7 of an answer of ten million bytes little is looked at, and what is left
   assert.match(structured.text, /CONTENT_TRUNCATED/);
 });
 
+test('X7 T12 bytes that were handed over as a file do not stand in the text again', async () => {
+  const data = Buffer.from('a picture').toString('base64');
+  const { text, files } = await read({
+    content: [{ type: 'image', data, mimeType: 'image/png' }],
+    structuredContent: { content: [{ type: 'image', data }] },
+  });
+  assert.equal(files.length, 1);
+  assert.doesNotMatch(text, new RegExp(data));
+});
+
 test('X7 an answer that is none is no fault of the bot', async () => {
   const odd = [
     {},

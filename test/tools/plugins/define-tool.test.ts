@@ -150,6 +150,10 @@ test('X5 text is given as it is, data as JSON, nothing as a word that it is done
   assert.match((await answer(() => undefined)).content, /^Done/);
   assert.match((await answer(() => '')).content, /^Done/);
   assert.equal(
+    (await answer(() => ({ of: new Map([['a', new Set([1])]]) }))).content,
+    '{\n "of": {\n  "a": [\n   1\n  ]\n }\n}',
+  );
+  assert.equal(
     (await answer(() => ({ artifacts: 3 }))).content,
     '{\n "artifacts": 3\n}',
     'plain data after all',
@@ -181,6 +185,9 @@ test('X5 T12 artifacts are handed over in their order and noted; the first that 
     handed.map(({ name }) => name),
     ['huge'],
   );
+  const odd = await answer(() => ({ artifacts: [file('a'), 'secret bytes'] }), {}, handOver);
+  assert.match(odd.content, /TOOL_FAILED: .*artifacts that are none/);
+  assert.doesNotMatch(odd.content, /secret bytes/);
   const none = await answer(() => ({ artifacts: [{ name: 'a', data: 3 }] }), {}, handOver);
   assert.match(none.content, /TOOL_FAILED: .*artifacts that are none/);
 });
