@@ -15,7 +15,7 @@ import {
 import { skillsSection } from './skill-sections.ts';
 import {
   capabilitiesSection,
-  mcpServer,
+  mcpSection,
   plugin,
   policySection,
   sandboxSection,
@@ -40,7 +40,7 @@ export const configSchema = section(
     capabilities: capabilitiesSection.prefault({}),
     plugins: z.array(plugin).default([]),
     tools: toolsSection.default({}),
-    mcp: z.record(z.string(), mcpServer).default({}),
+    mcp: mcpSection.default({}),
     store: storeSection.prefault({}),
     server: serverSection.prefault({}),
     log: logSection.prefault({}),

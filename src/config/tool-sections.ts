@@ -110,7 +110,7 @@ export const toolsSection = z
 const textTable = z.record(z.string(), z.string({ error: 'write text in quotes' }));
 
 /** `[mcp.NAME]`: a server of further tools (X7). */
-export const mcpServer = section(
+const mcpServer = section(
   {
     command: z.string().min(1).optional(),
     args: z.array(z.string()).default([]),
@@ -128,3 +128,21 @@ export const mcpServer = section(
     }
   },
 );
+
+/** `[mcp]`: names whose tools could get the same name are refused (X7): `x` has `y_z` where `x_y` has `z`. */
+export const mcpSection = z.record(z.string(), mcpServer).superRefine((servers, context) => {
+  const names = Object.keys(servers);
+  for (const [index, name] of names.entries()) {
+    const other = names.find((one, at) => at !== index && plainName(name).startsWith(`${plainName(one)}_`));
+    const same = names.slice(0, index).find((one) => plainName(one) === plainName(name));
+    const found = other ?? same;
+    if (found === undefined) continue;
+    const message = `tools of [mcp.${found}] and [mcp.${name}] could get the same name: rename one, such as ${name.replaceAll('_', '-')}`;
+    context.addIssue({ code: 'custom', path: [name], message });
+  }
+});
+
+/** As it stands in the name of a tool. */
+function plainName(server: string): string {
+  return server.replace(/[^a-zA-Z0-9_-]/g, '_');
+}

@@ -348,3 +348,11 @@ test('G4 a config is plain data that cannot be changed', () => {
     (config.skills.byName['a'] as { enabled?: boolean }).enabled = false;
   }, TypeError);
 });
+
+test('X7 two MCP servers whose tools could get one name are a problem with its fix', () => {
+  const servers = (...names: readonly string[]) =>
+    names.map((name) => `[mcp."${name}"]\ncommand = "serve"\n`).join('\n');
+  assert.match(lines(servers('x', 'x_y')).join('\n'), /\[mcp\.x\] and \[mcp\.x_y\].*rename one, such as x-y/);
+  assert.match(lines(servers('my server', 'my_server')).join('\n'), /could get the same name/);
+  assert.deepEqual(lines(servers('x', 'x-y', 'xy', 'y_x')), []);
+});

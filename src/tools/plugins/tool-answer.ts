@@ -49,11 +49,14 @@ function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unk
 
 function plain(tool: string, data: unknown): unknown {
   if (data === undefined || typeof data === 'string') return data;
-  const json: string | undefined = JSON.stringify(data, (_, value: unknown) =>
-    value instanceof Map ? Object.fromEntries(value) : value instanceof Set ? [...value] : value,
-  );
+  const json: string | undefined = JSON.stringify(data, withCollections);
   if (json === undefined) throw new Error(`${tool} gave an answer that JSON can't say: a ${typeof data}`);
   return JSON.parse(json);
+}
+
+function withCollections(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value as ReadonlyMap<string, unknown>);
+  return value instanceof Set ? [...(value as ReadonlySet<unknown>)] : value;
 }
 
 /** Anything with other keys is plain data. */
