@@ -118,6 +118,7 @@ export function createGrantRun(options: {
     const scripts = scriptGround(skill, folders, sandbox);
     const runsScripts = (requester: ToolContext['requester']): boolean =>
       noStricter('skills_run_script', 'bash', { skill: skill.name, requester });
+    const timeoutSeconds = Math.min(skill.timeoutSeconds, config.sandbox.timeoutSeconds);
     const profile = config.agents[skill.agent];
     if (profile === undefined && skill.agent !== 'general')
       log.warn(
@@ -133,8 +134,12 @@ export function createGrantRun(options: {
         inCeiling: () => ceiling.ok && ceiling.names.includes('skills_run_script'),
         asFreely: runsScripts,
       },
-      // Public skills know nothing of `network`: then it is the operator who names hosts.
-      skill: { ...skill, network: [...new Set([...skill.network, ...(settings?.network ?? [])])] },
+      skill: {
+        ...skill,
+        timeoutSeconds,
+        // Public skills know nothing of `network`: then it is the operator who names hosts.
+        network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
+      },
       scripts,
       folders,
       sandbox: lockedSandbox(sandbox, skill),
@@ -207,7 +212,7 @@ export function createGrantRun(options: {
       sensitive: isSensitive(skill, live().rules),
       model: models.get(wanted),
       maxIterations: settings?.maxIterations ?? skill.maxIterations,
-      timeoutSeconds: skill.timeoutSeconds,
+      timeoutSeconds,
       ...(profile?.prompt === undefined ? {} : { profile: profile.prompt }),
       body: { text: redact(body.text), filled: body.substituted },
       files: files.map((file) => redact(file)),

@@ -8,7 +8,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import { listRunsScripts } from '../tools/ceiling.ts';
 import { isBuiltIn } from './resolve-command.ts';
 
-/** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), inline skills that are runs after all (U8), a search without a provider (T2), scripts that their list of tools forbids (T5). */
+/** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), more time than there is (R5), inline skills that are runs after all (U8), a search without a provider (T2), scripts that their list of tools forbids (T5). */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
@@ -37,6 +37,16 @@ export function hostDiagnostics(
             },
           ]),
       ...(unknown === undefined ? [] : [{ ...unknown, ...at }]),
+      ...(skill.timeoutSeconds <= config.sandbox.timeoutSeconds
+        ? []
+        : [
+            {
+              ...at,
+              code: 'TIMEOUT_CAPPED',
+              message: `${skill.name} asks for ${skill.timeoutSeconds} s and gets ${config.sandbox.timeoutSeconds} s: raise [sandbox] timeout_seconds in config.toml if it needs more`,
+              field: 'timeout_seconds',
+            },
+          ]),
       ...(command
         ? [
             {

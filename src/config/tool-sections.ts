@@ -45,6 +45,7 @@ export const sandboxSection = section({
   cpu_seconds: z.int().min(1).default(120),
   processes: z.int().min(1).default(128),
   disk_mb: z.int().min(1).default(1024),
+  timeout_seconds: z.int().min(1).max(86_400).default(600),
   engine: z.enum(['docker', 'podman']).optional(),
   image: z.string().min(1).optional(),
   package_hosts: z.array(hostPattern).default(['pypi.org', 'files.pythonhosted.org']),

@@ -56,6 +56,11 @@ test('T5 F5 entries of allowed_tools that name no tool are pointed out before an
   assert.deepEqual(found({ plugins: ['lamp_on', 'state_get'], hasServers: true }), ['Bsh']);
 });
 
+test('R5 a skill that asks for more time than [sandbox] timeout_seconds is pointed out', () => {
+  assert.deepEqual(codes(['slow', { timeoutSeconds: 601 }]), ['TIMEOUT_CAPPED']);
+  assert.deepEqual(codes(['slow', { timeoutSeconds: 600 }]), []);
+});
+
 test('I3 a skill named like a built-in command is pointed out, and the menus name the command alone', () => {
   assert.deepEqual(codes(['stop']), ['NAME_TAKEN']);
   const { private: entries } = makeMenus([makeSkill('stop'), makeSkill('dice')], {

@@ -19,6 +19,22 @@ const useLookup = {
   stopReason: 'tool_use' as const,
 };
 
+test("R5 a run gets no more time than [sandbox] timeout_seconds, whatever its skill's own says", async (t) => {
+  const over = Promise.withResolvers<void>();
+  t.after(() => over.resolve());
+  const set = await startWholeBot(t, {
+    toml: `${open}[sandbox]\ntimeout_seconds = 1\n`,
+    skills: { lookup: lookup.replace('---\nLook', 'timeout_seconds: 5000\n---\nLook') },
+    script: (body) => {
+      if (isRun(body)) return held('late', over.promise);
+      return textOf(body).includes('TIMEOUT') ? 'It took too long.' : useLookup;
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  ann.says('look x up');
+  assert.equal((await ann.dm.nextMessage()).text, 'It took too long.');
+});
+
 for (const [which, bundled] of [
   ['', true],
   [' of the only skill there was', false],
