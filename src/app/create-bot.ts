@@ -203,14 +203,13 @@ export function createBot(parts: BotParts): Bot {
       await settings.load();
       await mcp.start();
       capabilities.report();
-      const signIns = capabilities.attend(stopping.signal);
-      chores = [signIns];
+      chores = [capabilities.attend(stopping.signal), approvals.attend()];
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
       library.watch(skills.changed);
       chores = [
-        signIns,
+        ...chores,
         keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays }),
         watchSources({ ...chore, config: () => live.config, voice, env }),
       ];

@@ -34,4 +34,22 @@ export type Asks = Readonly<{
   answer(id: string, answer: NonNullable<Ask['answer']>): Promise<'answered' | 'late' | 'unknown'>;
   /** Ends those whose time is over. Gives their ids. */
   expire(now: number): Promise<readonly string[]>;
+  /**
+   * Approvals of the last day that ended 10 s ago or more without a word about it: who had to say it died. Each is given
+   * to one caller, and again after 5 minutes while its row `outcomeKey` is missing.
+   */
+  takeUnshown(now: number): Promise<readonly string[]>;
 }>;
+
+/** The answer in the outbox that shows how an approval ended. */
+export function outcomeKey(id: string): string {
+  return `ask:${id}!outcome`;
+}
+
+/** For the statement behind `takeUnshown`. Milliseconds. */
+export const unshown = {
+  part: `'${outcomeKey("' || id || '")}#0'`,
+  afterMs: 10_000,
+  leaseMs: 5 * 60_000,
+  longestMs: 24 * 60 * 60_000,
+} as const;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { conversationKey } from '../../src/core/conversation.ts';
-import type { Ask } from '../../src/stores/asks.ts';
+import { outcomeKey, type Ask } from '../../src/stores/asks.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 
@@ -115,6 +115,32 @@ export function asksContract(storeTest: StoreTest): void {
       });
       assert.deepEqual(stopped, { stopping: [here.id], dropped: [waits.id], cancelled: ['a', 'b'] });
       assert.equal((await store.asks.find('c'))?.state, 'open');
+    },
+  );
+
+  storeTest(
+    'T8 L6 an approval that ended without a word about it is given to one who goes on, and later again',
+    async (store) => {
+      const now = far - 1_000_000;
+      for (const id of ['told', 'silent', 'new', 'open']) await store.asks.add(ask(id));
+      await store.asks.add(ask('question', { kind: 'question' }));
+      for (const id of ['told', 'silent', 'question'])
+        await store.asks.answer(id, { by: 'slack:U1', value: 'approve', at: now - 10_000 });
+      await store.asks.answer('new', { by: 'slack:U1', value: 'approve', at: now - 9_999 });
+      const row = (id: string) => ({
+        key: `${outcomeKey(id)}#0`,
+        conversation: room,
+        part: { markdown: 'Approved.' },
+      });
+      await store.commit({ outbox: [row('told')] });
+      const both = await Promise.all([store.asks.takeUnshown(now), store.asks.takeUnshown(now)]);
+      assert.deepEqual(both.flat(), ['silent']);
+      assert.equal((await store.asks.find('silent'))?.answer?.at, now - 10_000);
+      assert.deepEqual(await store.asks.takeUnshown(now + 1), ['new']);
+      assert.deepEqual((await store.asks.takeUnshown(now + 600_000)).toSorted(), ['new', 'silent']);
+      await store.commit({ outbox: [row('silent')] });
+      assert.deepEqual(await store.asks.takeUnshown(now + 1_200_000), ['new']);
+      assert.deepEqual(await store.asks.takeUnshown(far + 86_400_000), []);
     },
   );
 

@@ -13,6 +13,8 @@ import { verifyAudit, type AuditReport } from './verify-audit.ts';
 export type Audit = Readonly<{
   /** Resolves when the line is written; never rejects: what can't be recorded is an error in the log. */
   record(event: AuditEvent): Promise<void>;
+  /** Whether an event with this id was recorded since then. */
+  holds(id: string, since: number): Promise<boolean>;
   /** Checks every line that was written until now. */
   verify(): Promise<AuditReport>;
   /** The newest lines, oldest first, with the ids of people and conversations that are still known. */
@@ -117,6 +119,14 @@ export function createAudit(options: {
         queue.push({ event, at: clock.now(), written: resolve });
         writing ??= flush();
       }),
+    async holds(id, since) {
+      await writing;
+      const first = path.join(auditFolder(dataDir), `${new Date(since).toISOString().slice(0, 10)}.jsonl`);
+      for (const file of await auditFiles(dataDir))
+        if (file >= first && (await readFile(file, 'utf8')).includes(`"id":${JSON.stringify(id)}`))
+          return true;
+      return false;
+    },
     async tail(lines) {
       await writing;
       const newest: string[] = [];

@@ -6,7 +6,8 @@ import { listsId } from '../../core/chat-id.ts';
 import type { Log } from '../../core/log.ts';
 import type { HandOver } from '../../core/tool.ts';
 import { waitWithin } from '../../core/wait-within.ts';
-import type { Ask, JsonValue } from '../../stores/asks.ts';
+import { interrupted } from '../../agent/run-calls.ts';
+import { outcomeKey, type Ask, type JsonValue } from '../../stores/asks.ts';
 import type { Store } from '../../stores/store.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
@@ -46,20 +47,23 @@ export type Approvals = Readonly<{
   ): Promise<Answered>;
   /** Shows how an ask ended, and tells who waits for it. */
   settled(id: string): Promise<void>;
+  /** Until the bot stops: ends what nobody answered, and shows how asks ended whose process died before it did. */
+  attend(): Promise<void>;
 }>;
 
 /** Unanswered for so long is denied (T8). */
 const answerWithinMs = 5 * 60_000;
 /** Signals are hints: without one the answer is looked for so often. */
 const lookEveryMs = 5_000;
+const attendEveryMs = 60_000;
 
 /** Asks people before risky calls (T8). What is asked stands in the store: it survives a restart, and any process takes the answer. */
 export function createApprovals(options: {
-  store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'commit'>;
+  store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
   voice: Pick<Voice, 'rows'>;
   approvers(): readonly string[];
-  rules: Pick<StandingRules, 'add'>;
-  audit: Pick<Audit, 'record'>;
+  rules: Pick<StandingRules, 'add' | 'covers'>;
+  audit: Pick<Audit, 'record' | 'holds'>;
   /** Whether somebody there could answer. */
   canAsk(conversation: Conversation): boolean;
   /** Aborted when the process is to end: nobody waits any longer (Q13). */
@@ -145,17 +149,41 @@ export function createApprovals(options: {
     return store.asks.find(id);
   }
 
-  /** Changes the message to what became of it, without buttons, and tells who waits. */
-  async function settled(id: string): Promise<void> {
+  /**
+   * Allows from now on what "Always" said, tells who waits, records it, and changes the message to what became of it,
+   * without buttons. That last step is kept as its end: who is killed before it leaves the rest to `finishCutOff`.
+   */
+  async function settled(id: string, isCutOff = false): Promise<void> {
     const ask = await store.asks.find(id);
-    await store.signals.send('answer', id);
     // A run's question is asked in words, by the main agent (U14).
-    if (ask?.kind !== 'approval') return;
-    await audit.record(auditOf(ask));
-    const key = `ask:${id}!outcome`;
+    if (ask?.kind !== 'approval') return store.signals.send('answer', id);
+    const rule = storedRule.safeParse(ask.answer?.value === 'always' ? ask.payload['standing'] : undefined);
+    if (rule.success && !(await rules.covers(rule.data)))
+      await rules.add(rule.data, ask.answer?.by ?? '', clock.now());
+    await store.signals.send('answer', id);
+    if (!isCutOff || !(await audit.holds(id, ask.askedAt))) await audit.record(auditOf(ask));
+    const key = outcomeKey(id);
     const receipt = await store.outbox.receipt(textOf(ask.payload['message']));
     if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
-    await store.commit({ outbox: voice.rows(ask.conversation, key, outcomeText(ask)) });
+    const text = isCutOff ? await cameOf(ask) : outcomeText(ask);
+    await store.commit({ outbox: voice.rows(ask.conversation, key, text) });
+  }
+
+  async function finishCutOff(): Promise<void> {
+    for (const id of await store.asks.takeUnshown(clock.now()))
+      await settled(id, true).catch((error: unknown) =>
+        log.warn({ err: error, ask: id }, 'how an approval ended could not be shown yet'),
+      );
+  }
+
+  /** How it ended, and whether the call it was for was cut off. */
+  async function cameOf(ask: Ask): Promise<string> {
+    const { entries } = isApproved(ask) ? await store.transcripts.read(ask.transcript) : { entries: [] };
+    const isInterrupted = entries.some(
+      ({ entry }) =>
+        entry.kind === 'tool_result' && entry.toolUseId === ask.toolUseId && entry.content === interrupted,
+    );
+    return `${outcomeText(ask)}${isInterrupted ? ' It was interrupted, so it may not have run.' : ''}`;
   }
 
   return {
@@ -174,15 +202,26 @@ export function createApprovals(options: {
       const taken = await store.asks.answer(id, { by: sender, value, at: clock.now() });
       if (taken === 'answered') {
         log.info({ ask: id, sender, value, tool: ask.payload['tool'] }, 'an approval was answered');
-        if (value === 'always' && standing.success) await rules.add(standing.data, sender, clock.now());
         await settled(id);
         return { kind: 'taken', text: outcomeText({ ...ask, state: 'answered' }) };
       }
       await look(id);
+      await finishCutOff();
       const now = await store.asks.find(id);
-      return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: outcomeText(now) };
+      return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: await cameOf(now) };
     },
-    settled,
+    settled: (id) => settled(id),
+    async attend() {
+      while (!stopping.aborted) {
+        try {
+          for (const id of await store.asks.expire(clock.now())) await settled(id);
+          await finishCutOff();
+        } catch (error) {
+          log.error({ err: error }, 'open approvals could not be attended to');
+        }
+        await clock.sleep(attendEveryMs, stopping).catch(() => undefined);
+      }
+    },
   };
 }
 

@@ -46,8 +46,9 @@ export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 
     covers: (rule) => stored.has(idOf(rule)),
     async add(rule, by, at) {
       const kept: KeptRule = { ...rule, id: idOf(rule), by, since: at };
-      await stored.set(kept.id, kept);
+      // First: a death in between may leave a line too many, but never a rule that nobody knows of.
       await audit.record(auditOf(kept, 'added'));
+      await stored.set(kept.id, kept);
     },
     async revoke(id) {
       const kept = await stored.get<KeptRule>(id);

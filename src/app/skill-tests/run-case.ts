@@ -36,6 +36,7 @@ export type CaseGround = Readonly<{
 /** A case is no work that anybody has to account for. */
 const noAudit: Audit = {
   record: async () => undefined,
+  holds: async () => false,
   verify: async () => ({ lines: 0, files: 0, problems: [] }),
   tail: async () => [],
   forget: async () => undefined,

@@ -1,6 +1,6 @@
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Asks } from '../asks.ts';
+import { unshown, type Asks } from '../asks.ts';
 import { readAsk, type AskRow } from '../stored-ask.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Connection } from './open-connection.ts';
@@ -32,6 +32,11 @@ export function createAsks(connection: Connection, clock: Clock, log: Log): OwnA
   const expire = connection.prepare<Readonly<{ id: string }>>(
     `UPDATE asks SET state = 'expired', settled_at = ?1 WHERE state = 'open' AND expires_at <= ?1 RETURNING id`,
   );
+  const take = connection.prepare<Readonly<{ id: string }>>(
+    `UPDATE asks SET settled_at = ?1 + ${unshown.leaseMs}
+     WHERE settled_at <= ?1 - ${unshown.afterMs} AND expires_at > ?1 - ${unshown.longestMs} AND kind = 'approval'
+       AND NOT EXISTS (SELECT 1 FROM outbox WHERE key = ${unshown.part}) RETURNING id`,
+  );
 
   return {
     find: async (id) => readAsk(one.get(id), log),
@@ -56,5 +61,6 @@ export function createAsks(connection: Connection, clock: Clock, log: Log): OwnA
     cancel: (conversation, requester) =>
       cancel.all(clock.now(), conversationKey(conversation), requester ?? null).map(({ id }) => id),
     expire: async (now) => connection.write('process', () => expire.all(now).map(({ id }) => id)),
+    takeUnshown: async (now) => connection.write('process', () => take.all(now).map(({ id }) => id)),
   };
 }

@@ -1,6 +1,6 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Ask, Asks } from '../asks.ts';
+import { unshown, type Ask, type Asks } from '../asks.ts';
 import { readAsk, type AskRow } from '../stored-ask.ts';
 import { createBatch } from './create-batch.ts';
 import type { Database, Query } from './open-database.ts';
@@ -63,6 +63,17 @@ export function createAsks({ query, transaction }: Database, log: Log): Asks {
       const { rows } = await query<Readonly<{ id: string }>>(
         `UPDATE skillet.asks SET state = 'expired', settled_at = $1
          WHERE state = 'open' AND expires_at <= $1 RETURNING id`,
+        [now],
+      );
+      return rows.map(({ id }) => id);
+    },
+    async takeUnshown(now) {
+      // Where two processes ask at once, the second sees the lease of the first.
+      const { rows } = await query<Readonly<{ id: string }>>(
+        `UPDATE skillet.asks SET settled_at = $1::bigint + ${unshown.leaseMs}
+         WHERE settled_at <= $1::bigint - ${unshown.afterMs} AND expires_at > $1::bigint - ${unshown.longestMs}
+           AND kind = 'approval'
+           AND NOT EXISTS (SELECT 1 FROM skillet.outbox WHERE key = ${unshown.part}) RETURNING id`,
         [now],
       );
       return rows.map(({ id }) => id);
