@@ -1,0 +1,134 @@
+import type { Mutation } from './mutation.ts';
+
+const label = { file: 'core/label.ts', test: 'core/label.test.ts' } as const;
+const redact = { file: 'core/redact.ts', test: 'core/redact.test.ts' } as const;
+const find = { file: 'core/find-secrets.ts', test: 'core/redact.test.ts' } as const;
+const deep = { file: 'core/redact-deep.ts', test: 'core/redact-deep.test.ts' } as const;
+
+/** Labels that nobody can forge (M11), secrets that do not leave (U3, S2). */
+export const textMutations: readonly Mutation[] = [
+  { ...label, name: 'labels in upper case pass', find: "`, 'giu');", replace: "`, 'gu');" },
+  { ...label, name: 'letters of a label may be apart', find: '[...label].join(unseen)', replace: 'label' },
+  { ...label, name: 'a label that closes passes', find: '(?:/${unseen})?', replace: '' },
+  {
+    ...label,
+    name: 'invisible characters before a label’s name',
+    find: '`<(?=${unseen}(?:',
+    replace: '`<(?=(?:',
+  },
+  {
+    ...label,
+    name: 'a text’s own labels stay',
+    find: 'return enclose(label, defuse(text), attributes);',
+    replace: 'return enclose(label, text, attributes);',
+  },
+  { ...label, name: 'a quote ends an attribute', find: ".replace(/\"/g, '&quot;')", replace: '' },
+  {
+    ...label,
+    name: 'an attribute opens a label',
+    find: ".replace(/</g, '&lt;').replace(/>/g",
+    replace: '.replace(/>/g',
+  },
+  {
+    ...label,
+    name: 'an attribute has several lines',
+    find: "value.replace(/[\\s\\p{Cc}\\p{Cf}]+/gu, ' ').trim()",
+    replace: 'value',
+  },
+  {
+    ...label,
+    name: 'a text that was cut is not made harmless',
+    find: 'truncate(defuse(cut.text), limit)',
+    replace: 'truncate(cut.text, limit)',
+  },
+  {
+    ...find,
+    name: 'a secret inside another leaks its end',
+    find: 'last.end = Math.max(last.end, end)',
+    replace: 'last.end = end',
+  },
+  {
+    ...find,
+    name: 'a word that overlaps another is passed over',
+    find: 'start < last.end) last.end',
+    replace: 'start < last.end - 1) last.end',
+  },
+  {
+    ...find,
+    name: 'line breaks hide a secret',
+    find: 'const flat = withoutLineBreaks(text);\n      return inText',
+    replace: 'const flat = text;\n      return inText',
+  },
+  {
+    ...find,
+    name: 'the end of a text never opens a secret',
+    find: 'let open = Math.max(0, flat.length - longest + 1);',
+    replace: 'let open = flat.length;',
+  },
+  {
+    ...find,
+    name: 'the longest word is not tried first',
+    find: 'list.sort((a, b) => b.length - a.length)',
+    replace: 'list.sort((a, b) => a.length - b.length)',
+  },
+  {
+    ...find,
+    name: 'windows move on too far',
+    find: 'Math.min(255, shortest - block + 1)',
+    replace: 'Math.min(255, shortest - block + 2)',
+  },
+  {
+    ...redact,
+    name: 'a padded secret leaks when it is trimmed',
+    find: '[value, value.trim()].flatMap',
+    replace: '[value].flatMap',
+  },
+  {
+    ...redact,
+    name: 'line breaks count for the length of a secret',
+    find: "text.replace(/[\\r\\n]/g, '').length >= shortestSecret",
+    replace: 'text.length >= shortestSecret',
+  },
+  {
+    ...redact,
+    name: 'secrets of seven characters are taken',
+    find: 'const shortestSecret = 8;',
+    replace: 'const shortestSecret = 7;',
+  },
+  {
+    ...redact,
+    name: 'a held part that a secret crosses goes out',
+    find: 'Math.min(open, across?.start ?? open)',
+    replace: 'open',
+  },
+  {
+    ...redact,
+    name: 'what was held back at the end leaks',
+    find: "const out = replaced(held, find);\n      held = '';",
+    replace: "const out = held;\n      held = '';",
+  },
+  {
+    ...redact,
+    name: 'the rest after the last secret is lost',
+    find: "return pieces.join('') + text.slice(from);",
+    replace: "return pieces.join('');",
+  },
+  {
+    ...deep,
+    name: 'keys keep their secrets',
+    find: 'return walk(value, redact, (keys) => redactedKeys(keys, redact));',
+    replace: 'return walk(value, redact, (keys) => keys);',
+  },
+  {
+    ...deep,
+    name: 'keys that become one lose a value',
+    find: 'while (taken.has(name))',
+    replace: 'while (false)',
+  },
+  {
+    ...deep,
+    name: 'lists keep their secrets',
+    find: 'const clean = items.map((item) => walk(item, redact, nameKeys));',
+    replace: 'const clean = items;',
+  },
+];
