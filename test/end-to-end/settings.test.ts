@@ -204,8 +204,8 @@ test('X3 on Slack a modal shows what is set, refuses at the field, and tells the
   const { slack, olga, room, messages, log } = await onSlack(t);
   const attempt = await slack.people.slash(olga, room, 'settings');
   assert.ok(attempt.ok);
-  const menu = await slack.posted(({ text }) => text.includes('Settings of tools'));
-  await slack.people.press(olga, menu, '💡 Lamp');
+  const menu = await slack.shown.until(({ text }) => String(text).includes('Settings of tools'));
+  await slack.people.pressAlone(olga, menu, '💡 Lamp');
   const opened = await slack.views.until(({ user }) => user === olga.id);
   const shown = JSON.stringify(opened.view);
   assert.match(shown, /"initial_value":"cellar"/);
@@ -267,9 +267,9 @@ test('X3 on Slack a modal keeps a secret that is left empty, and what is emptied
 
 test('X3 on Slack others open no modal and are told so alone, a foreign or made-up form sets nothing, and without a trigger there are buttons', async (t) => {
   const { slack, olga, ann, room, log, reconfigure } = await onSlack(t);
-  await slack.people.slash(ann, room, 'settings lamp_state');
+  slack.people.mention(ann, room, 'settings lamp_state');
   await slack.posted(({ text }) => text.includes('Only an owner or an approver can change settings.'));
-  await slack.people.slash(olga, room, 'settings');
+  slack.people.mention(olga, room, 'settings');
   const menu = await slack.posted(({ text }) => text.includes('Settings of tools'));
   await slack.people.press(ann, menu, '💡 Lamp');
   assert.equal(slack.views.all().length, 0);
@@ -313,6 +313,17 @@ test('X3 on Slack others open no modal and are told so alone, a foreign or made-
     log.lines.filter((line) => /form of settings that is not theirs/.test(line.message)).length,
     3,
   );
+});
+
+test('H12 X3 settings opened by a slash command in a channel stay with who opened them', async (t) => {
+  const { slack, bot, olga, room } = await onSlack(t);
+  const alone = (words: string) => slack.shown.until(({ text }) => String(text).includes(words));
+  await slack.people.slash(olga, room, 'settings');
+  slack.faults.next('views.open', { kind: 'error', error: 'expired_trigger_id' });
+  await slack.people.pressAlone(olga, await alone('Settings of tools'), '💡 Lamp');
+  await alone('Room: `cellar` (config)');
+  await bot.idle();
+  assert.deepEqual(slack.transcript(room), []);
 });
 
 test('X3 on Slack words after a mention are the command where they name a tool with settings', async (t) => {
