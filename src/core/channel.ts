@@ -78,12 +78,16 @@ export type ChannelEvent =
       message: Message;
       /** Parts of one thing (album, client-split text) share a key: they are merged while the first waits, `holdMs` at most. */
       join?: Readonly<{ key: string; holdMs: number; glue: string }>;
+      /** Called when it is stored to be answered: for a sign that it arrived. */
+      stored?: () => void;
       /** Of an `ephemeral` message: posts who asked for what and returns the thread under it. Called once, after everything was judged, before storing. */
       openThread?: OpenThread;
       /** Where a form can be shown in answer to it, within seconds. */
       openForm?: OpenForm;
     }>
   | Readonly<{ type: 'edited'; message: Message }>
+  /** As it was before it was deleted. */
+  | Readonly<{ type: 'deleted'; message: Message }>
   /** `tell` shows who pressed, and nobody else, a plain sentence of at most 200 characters, where the platform can: to be called before the event is done with. */
   | Readonly<{
       type: 'press';

@@ -254,12 +254,16 @@ test('H3 a press reaches the bot and is answered; one that was stored too late i
   assert.ok(!bot.lines.some(({ level }) => level === 'warn' || level === 'error'));
 });
 
-test('H3 the reaction is put on a message for the bot once it is stored, and on no other', async () => {
-  await using bot = await startTelegramBot({ reaction: '👀' });
+test('H13 the reaction is put on what was stored to be answered, and on nothing else', async () => {
+  await using bot = await startTelegramBot({
+    reaction: '👀',
+    onEvent: async (event) => {
+      if (event.type === 'message' && event.message.text !== 'who am I to you?') event.stored?.();
+    },
+  });
   const ann = bot.server.person();
-  const group = bot.server.group();
-  const other = ann.says('not for you', { in: group });
-  const mine = ann.says('@test_bot hi', { in: group });
-  await bot.server.until('the reaction', () => group.reactions(mine).length > 0);
-  assert.deepEqual([group.reactions(mine), group.reactions(other)], [['👀'], []]);
+  const unanswered = ann.says('who am I to you?');
+  const answered = ann.says('hi');
+  await bot.server.until('the reaction', () => ann.dm.reactions(answered).length > 0);
+  assert.deepEqual([ann.dm.reactions(answered), ann.dm.reactions(unanswered)], [['👀'], []]);
 });

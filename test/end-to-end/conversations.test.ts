@@ -103,7 +103,7 @@ test('H3 an edit of what still waits replaces it where it would be admitted as i
   assert.doesNotMatch(seen, /wrods|never mind|too late/);
 });
 
-test('Q3 fifty messages wait behind the one that is being answered; who writes one more is told', async (t) => {
+test('Q3 fifty messages wait behind the one that is being answered; who writes ten more is told once', async (t) => {
   const gate = Promise.withResolvers<void>();
   const answered: string[] = [];
   const set = await startWholeBot(t, {
@@ -117,8 +117,8 @@ test('Q3 fifty messages wait behind the one that is being answered; who writes o
   const ann = set.telegram.person({ name: 'Ann' });
   ann.says('number 0');
   await set.telegram.until('the first request', () => answered.length === 1);
-  for (let n = 1; n <= 51; n++) ann.says(`number ${n}`);
-  await ann.dm.nextMessage(/Too many messages.*later/);
+  for (let n = 1; n <= 60; n++) ann.says(`number ${n}`);
+  await ann.dm.nextMessage(/Too many messages.*again/);
   ann.says('/stop');
   await ann.dm.nextMessage(/leaving out 50 waiting/);
   gate.resolve();
@@ -267,4 +267,43 @@ test('Q2 Q4 a command that is delivered again does nothing again', async (t) => 
   assert.equal(shown.at(-1), 'Answer 1.');
   assert.equal(shown.filter((text) => text.startsWith('Stopping')).length, 1);
   gates[0]?.resolve();
+});
+
+test('H13 no reaction is put on what a stranger says, or on what is said in a group that is not listed', async (t) => {
+  const set = await startWholeBot(t, {
+    toml: '[access]\nusers = ["telegram:1001"]\n[skills]\nbundled = false\n',
+    telegram: 'reaction = "👀"',
+    script: () => 'Hello.',
+  });
+  const [ann, eve] = [set.telegram.person({ name: 'Ann', id: 1001 }), set.telegram.person({ name: 'Eve' })];
+  const group = set.telegram.group();
+  const [strange, unlisted] = [eve.says('hello'), ann.says('@test_bot hello', { in: group })];
+  const mine = ann.says('hello');
+  await set.telegram.until('the reaction', () => ann.dm.reactions(mine).length > 0);
+  await set.bot.idle();
+  assert.deepEqual([eve.dm.reactions(strange), group.reactions(unlisted)], [[], []]);
+});
+
+test('H4 a question that was deleted on Slack while it waited is not answered', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const asked = Promise.withResolvers<void>();
+  const { slack, bot, messages } = await startWholeBot(t, {
+    toml: '[access]\nusers = ["slack:*"]\n',
+    channels: ['slack'],
+    script: () => {
+      asked.resolve();
+      return held('An answer.', gate.promise);
+    },
+  });
+  const anna = slack.workspace.addUser('anna');
+  slack.people.dm(anna, 'a long question');
+  await asked.promise;
+  const regretted = slack.people.dm(anna, 'my PIN is 1234');
+  await regretted.delivered;
+  await slack.people.remove(regretted);
+  gate.resolve();
+  await slack.posted(({ text }) => text.includes('An answer'));
+  await bot.idle();
+  assert.equal(messages.requests.length, 1);
+  assert.doesNotMatch(JSON.stringify(messages.requests[0]!.body), /PIN/);
 });

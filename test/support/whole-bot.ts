@@ -33,6 +33,8 @@ type Script = Parameters<typeof startMessagesServer>[0]['script'];
 export type WholeBotOptions = Readonly<{
   /** More of config.toml, beside channels and model. */
   toml?: string;
+  /** More of its table [telegram]. */
+  telegram?: string;
   /** What the model answers; without it no model is configured and the offline model answers. */
   script?: Script;
   /** Front matter and body by name. */
@@ -67,7 +69,9 @@ export async function startWholeBot(t: TestContext, options: WholeBotOptions = {
       file,
       [
         ...(channels.includes('telegram')
-          ? [`[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false`]
+          ? [
+              `[telegram]\ntoken = "${telegram.token}"\napi_root = "${telegram.url}"\npaced = false\n${options.telegram ?? ''}`,
+            ]
           : []),
         ...(channels.includes('slack')
           ? [

@@ -24,13 +24,15 @@ const nothingToEnd =
 
 /** Whoever is refused writes at most one line of the audit in an hour, for each reason. */
 const refusalEveryMs = 3_600_000;
+/** A burst into a full queue is answered once. */
+const fullEveryMs = 60_000;
 
 /**
  * The one way in (Q1): who may talk is decided, commands that do not wait are answered (Q4), everything else is in the
  * durable inbox when the promise resolves. It rejects when storing failed, so that the platform sends it again.
  */
 export function createAdmit(options: {
-  store: Pick<Store, 'inbox' | 'overheard'>;
+  store: Pick<Store, 'inbox' | 'overheard' | 'stop'>;
   people: People;
   strangers: Strangers;
   commands: Commands;
@@ -51,6 +53,7 @@ export function createAdmit(options: {
   const { store, people, strangers, commands, presses, signIns, answerAsks, settings } = options;
   const { judge, moved, voice, audit, clock, log } = options;
   const isDue = createSeldom(refusalEveryMs, clock);
+  const mayTellFull = createSeldom(fullEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
     // Before anything is decided, stored or logged of it.
@@ -75,23 +78,24 @@ export function createAdmit(options: {
       return strangers.meet(message, decision.code);
     }
     if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
-    if (event.openThread === undefined) return accept(message, event.join);
+    if (event.openThread === undefined) return accept(message, event);
     const judged = await judge(message, { isNew: true });
     if (judged.kind === 'answer') return voice.answer(message, judged.text, judged.more);
     if (judged.kind === 'command') return voice.answer(message, nothingToEnd);
     const { ephemeral: _, ...said } = message;
-    await accept({ ...said, conversation: await event.openThread(judged.shown) }, event.join);
+    await accept({ ...said, conversation: await event.openThread(judged.shown) }, event);
   }
 
-  async function accept(message: Message, join: MessageEvent['join']): Promise<void> {
+  async function accept(message: Message, { join, stored }: MessageEvent): Promise<void> {
     const accepted = await store.inbox.accept(message, {
       now: clock.now(),
       ...(join === undefined ? {} : { join }),
     });
-    if (accepted === 'lane_full') {
+    if (accepted === 'stored') stored?.();
+    if (accepted === 'lane_full' && mayTellFull(conversationKey(message.conversation))) {
       await voice.answer(
         message,
-        'Too many messages are waiting here already. Please send this one again a little later.',
+        'Too many messages are waiting here, so I left this one out. Please wait for my answers, then send it again.',
         { key: `${message.id}!full` },
       );
     }
@@ -102,6 +106,13 @@ export function createAdmit(options: {
     if (await signIns.takes(edited)) return;
     const message = await signIns.clean(edited);
     if ((await people.decide(message)).allowed) await store.inbox.replace(message);
+  }
+
+  /** What was taken back before anybody began with it is not answered. */
+  async function onDeleted({ id, conversation }: Message): Promise<void> {
+    const waiting = await store.inbox.waitingIn(conversationKey(conversation));
+    const untaken = waiting.some(({ key, takenAt }) => key === id && takenAt === undefined);
+    if (untaken) await store.stop({ items: [id] });
   }
 
   async function onMoved(from: string, to: string): Promise<void> {
@@ -122,6 +133,8 @@ export function createAdmit(options: {
         return onMessage(event);
       case 'edited':
         return onEdited(event.message);
+      case 'deleted':
+        return onDeleted(event.message);
       case 'press':
         return presses.press(event, (message) => {
           const { openThread } = event;

@@ -42,7 +42,7 @@ type IntakeOptions = Readonly<{
 
 type Taken = Reply | FormErrors | undefined;
 type Heard = Exclude<Converted, { ignored: string }>;
-type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' }>;
+type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
 
 /** Turns payloads into complete events and hands them on, those of one conversation in the order of arrival. */
 export function createIntake(options: IntakeOptions): Intake {

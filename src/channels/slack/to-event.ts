@@ -55,6 +55,12 @@ const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message
 
 function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, names: Names): Converted {
   const place = { chat: event.channel, channelType: event.channel_type, external };
+  if (event.subtype === 'message_deleted') {
+    const { previous_message: gone } = event;
+    if (!gone) return { ignored: 'deletion of something unknown' };
+    const heard = toMessage(gone, place, me, names);
+    return 'ignored' in heard ? heard : converted({ type: 'deleted', message: heard.message }, heard);
+  }
   if (event.subtype === 'message_changed') {
     const { message: now, previous_message: before } = event;
     if (!now) return { ignored: 'edit without a message' };

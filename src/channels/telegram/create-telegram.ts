@@ -1,5 +1,5 @@
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
-import type { Channel, ChannelEvent, Menus, OnEvent, Press } from '../../core/channel.ts';
+import type { Channel, Menus, OnEvent, Press } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
@@ -29,7 +29,7 @@ export type TelegramOptions = Readonly<{
   webhook?: Readonly<{ url: string; secret: string; listen: Readonly<{ host: string; port: number }> }>;
   /** Keep to Telegram's limits (H8). */
   paced: boolean;
-  /** An emoji that Telegram allows as a reaction, put on every message for the bot when it is stored. */
+  /** An emoji that Telegram allows as a reaction, put on a message when it is stored to be answered. */
   reaction?: ReactionTypeEmoji['emoji'];
   /** Resolves when this process is the only one that does `what`, with a signal that is aborted when it may no longer be (Q9). */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
@@ -55,11 +55,6 @@ export function createTelegram(options: TelegramOptions): Channel {
   let commands: ReadonlySet<string> | undefined;
   let intake: Readonly<{ stop(): Promise<void> }> | undefined;
 
-  const accepted = (event: ChannelEvent, words?: string): void => {
-    if (event.type === 'press') answerPress(event.press, words);
-    if (event.type === 'message' && event.message.addressed) react(event.message);
-  };
-
   /** Ends the spinner on the button, and shows its presser the words; it is too late once the press took long. */
   const answerPress = ({ id }: Press, words?: string): void => {
     const text = words === undefined ? {} : { text: words.slice(0, 200) };
@@ -84,7 +79,7 @@ export function createTelegram(options: TelegramOptions): Channel {
   async function begin(onEvent: OnEvent, self: UserFromGetMe): Promise<typeof intake> {
     const identity = { id: self.id, username: self.username };
     const current = () => (commands === undefined ? identity : { ...identity, commands });
-    const updates = createTakeUpdates({ me: current, onEvent, accepted, log });
+    const updates = createTakeUpdates({ me: current, onEvent, stored: react, pressed: answerPress, log });
     const webhook = webhookOf(options);
     if (webhook === undefined) {
       const lead = (until: AbortSignal) => options.lead(`telegram:${self.id} updates`, until);

@@ -1,6 +1,7 @@
 import type { Update } from 'grammy/types';
-import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
+import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
 import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
 import { createJoinParts } from './join-parts.ts';
 import type { Me } from './own-mention.ts';
 import { toEvent } from './to-event.ts';
@@ -13,14 +14,15 @@ export type TakeUpdates = Readonly<{
   take(update: Update): Promise<void>;
 }>;
 
-/** `accepted` is called after each event that was stored, for courtesies such as answering a button, in the `words` for who pressed it. */
+/** `stored`: a message waits for its answer. `pressed`: a press was dealt with; the `words` are for who pressed. */
 export function createTakeUpdates(options: {
   me: () => Me;
   onEvent: OnEvent;
-  accepted: (event: ChannelEvent, words?: string) => void;
+  stored: (message: Message) => void;
+  pressed: (press: Press, words?: string) => void;
   log: Log;
 }): TakeUpdates {
-  const { me, onEvent, accepted, log } = options;
+  const { me, onEvent, stored, pressed, log } = options;
   const parts = createJoinParts();
 
   const read = (update: Update): ChannelEvent | undefined => {
@@ -43,13 +45,11 @@ export function createTakeUpdates(options: {
       const event = read(update);
       if (event === undefined) return;
       const joined = parts.join(event);
-      if (joined.type !== 'press') {
-        await onEvent(joined);
-        return accepted(joined);
-      }
+      if (joined.type === 'message') return onEvent({ ...joined, stored: () => stored(joined.message) });
+      if (joined.type !== 'press') return onEvent(joined);
       const told: { words?: string } = {};
       await onEvent({ ...joined, tell: (words) => void (told.words = words) });
-      accepted(joined, told.words);
+      pressed(joined.press, told.words);
     },
   };
 }
