@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, statSync } from 'node:fs';
+import { readFile, readdir, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { folderSize, perEntry } from '../files/folder-size.ts';
 
@@ -64,21 +64,42 @@ async function askDu(
   };
 }
 
-/** Bytes of files that have no name any more and are kept open by these processes, memory files included. */
-export function measureNameless(ids: readonly number[]): number {
-  const files = new Map(ids.flatMap(openFiles).map((file) => [`${file.dev}:${file.ino}`, file.blocks * 512]));
+/**
+ * Bytes of files that have no name any more and are kept open or mapped by these processes, memory files included. What
+ * is mapped and not open is seen by root only.
+ */
+export async function measureNameless(ids: readonly number[]): Promise<number> {
+  const files = new Map<string, number>();
+  for (const id of ids) {
+    for (const place of [...(await openFiles(id)), ...(await mappedFiles(id))]) {
+      const file = await unlessClosed(stat(place));
+      if (file?.isFile() === true && file.nlink === 0)
+        files.set(`${file.dev}:${file.ino}`, file.blocks * 512);
+    }
+  }
   return [...files.values()].reduce((sum, each) => sum + each, 0);
 }
 
-function openFiles(id: number): readonly Readonly<{ dev: number; ino: number; blocks: number }>[] {
+async function openFiles(id: number): Promise<readonly string[]> {
+  const folder = `/proc/${id}/fd`;
+  return ((await unlessClosed(readdir(folder))) ?? []).map((fd) => `${folder}/${fd}`);
+}
+
+/** One place of each file, as a process may have thousands of parts of one mapped. */
+async function mappedFiles(id: number): Promise<readonly string[]> {
+  const places = new Map<string, string>();
+  const maps = (await unlessClosed(readFile(`/proc/${id}/maps`, 'latin1'))) ?? '';
+  for (const [, range = '', file = ''] of maps.matchAll(/^(\S+) \S+ \S+ (\S+ \d+) .* \(deleted\)$/gm))
+    places.set(file, `/proc/${id}/map_files/${range}`);
+  return [...places.values()];
+}
+
+/** Nothing where the process ended, or may not be looked at. */
+async function unlessClosed<T>(look: Promise<T>): Promise<T | undefined> {
   try {
-    return readdirSync(`/proc/${id}/fd`).flatMap((fd) => {
-      const file = statSync(`/proc/${id}/fd/${fd}`, { throwIfNoEntry: false });
-      return file?.isFile() === true && file.nlink === 0 ? [file] : [];
-    });
+    return await look;
   } catch (error) {
-    // The process ended, or may not be looked at.
-    if (error instanceof Error && 'code' in error) return [];
+    if (error instanceof Error && 'code' in error) return undefined;
     throw error;
   }
 }

@@ -62,7 +62,7 @@ export function watchLimits(options: {
       const began = performance.now();
       const held = await measureFolders(folders);
       const names = look % namesEvery === 0 ? await measureFolders(folders, 'names') : [];
-      const nameless = measureNameless(measureProcesses(root, limits.processes).ids);
+      const nameless = await measureNameless(measureProcesses(root, limits.processes).ids);
       const full = held.some(
         (bytes, index) => bytes + nameless + (names[index] ?? 0) * bytesPerName > (allowed[index] ?? disk),
       );

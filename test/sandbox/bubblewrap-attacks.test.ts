@@ -122,6 +122,31 @@ test('T9 bubblewrap: a fork bomb ends, and the next command runs', { skip }, asy
   assert.equal(await sh('echo fine'), 'fine\n');
 });
 
+test(
+  'T9 bubblewrap: files that are mapped, without a name and closed, fill the disk',
+  { skip },
+  async (t) => {
+    assert.ok(made.ground && sandbox);
+    if (process.getuid?.() !== 0) return t.skip('only root may look at mapped files');
+    if ((await sh('command -v python3 || true')) === '') return t.skip('needs python3');
+    const script = `
+import ctypes, os, time
+# Python's own mmap keeps the file open.
+mmap = ctypes.CDLL(None).mmap
+mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+for i in range(4):
+    fd = os.open("f", os.O_RDWR | os.O_CREAT)
+    os.unlink("f")
+    os.write(fd, bytes(8000000))
+    mmap(None, 8000000, 1, 1, fd, 0)
+    os.close(fd)
+time.sleep(300)`;
+    const argv = ['python3', '-c', script] as const;
+    const outcome = await sandbox.run(requestOf(sandbox, made.ground, { argv, timeoutMs: 8_000 }));
+    assert.equal(outcome.status === 'stopped' ? outcome.reason : outcome, 'disk');
+  },
+);
+
 test('T9 bubblewrap: the kernel is asked for nothing that knows no namespace', { skip }, async (t) => {
   if ((await sh('command -v perl || true')) === '' || process.arch !== 'x64')
     return t.skip('needs perl on an x64 system');
