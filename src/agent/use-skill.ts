@@ -55,15 +55,15 @@ export function createUseSkill(options: {
   /** Whether the run of this call began before, so that it is resumed now. */
   hasBegun(toolUseId: string): Promise<boolean>;
   /**
-   * Has it run in a lane of its own and waits for the result, in the background not at all (U9): what it came to, its id
-   * where it goes on by itself, nothing where too many do. Absent in that lane.
+   * Runs the skill in a queue beside the conversation and waits for the result, unless `background` (U9). Returns the result,
+   * or its id if it goes on by itself. Absent in that queue.
    */
   attend?(
     skill: string,
     request: SkillRequest,
     background: boolean,
     context: ToolContext,
-  ): Promise<Envelope | Readonly<{ running: string }> | undefined>;
+  ): Promise<Envelope | Readonly<{ running: string }>>;
   /** Absent where nobody is there to follow instructions: in a run, and in a lane of its own (U8). */
   inline?: InlineSkill;
   onDenied(denial: DeniedSkill): void;
@@ -123,7 +123,6 @@ export function createUseSkill(options: {
   ): Promise<Envelope | undefined> {
     if (attend === undefined) return undefined;
     const ended = await attend(name, request, apart, context);
-    if (ended === undefined) return fail('LIMIT_REACHED', tooManyTasks);
     return 'running' in ended ? succeed(runningTask(`the skill ${name}`, ended.running)) : ended;
   }
 
@@ -163,8 +162,6 @@ export function createUseSkill(options: {
     return fail('SKILL_NOT_FOUND', `there is no skill "${name}" here.${advice}`);
   }
 }
-
-export const tooManyTasks = 'as many runs as may be go on in the background here: /tasks lists them';
 
 /** What a model is told of work that goes on by itself (U9). */
 export function runningTask(what: string, task: string): string {

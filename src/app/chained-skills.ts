@@ -6,7 +6,7 @@ import { decideSkill } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
 import { noTokens } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
-import type { Requester, Tool } from '../core/tool.ts';
+import type { Requester, Tool, ToolContext } from '../core/tool.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Audit } from './audit/create-audit.ts';
 import type { Budgets } from './gates/budgets.ts';
@@ -39,6 +39,17 @@ export function createChainedSkills(options: {
   const { live, library, availability, readiness, useOf, runSkill, hasBegun, budgets } = options;
   const onDenied = createReportDenial(options);
 
+  /** A run that has started is not judged again (Q5). */
+  async function limited(
+    inner: Skill,
+    { transcript }: RunPlace,
+    requester: Requester,
+    { toolUseId }: Pick<ToolContext, 'toolUseId'>,
+  ): Promise<string | undefined> {
+    if (await hasBegun(transcript, toolUseId)) return undefined;
+    return budgets.ofRun(requester, inner.name, runIdOf(transcript, toolUseId));
+  }
+
   return async (skill, run, requester) => {
     const chain = [...run.chain, skill.name];
     const use = {
@@ -63,8 +74,7 @@ export function createChainedSkills(options: {
           : chain.length >= depthLimit
             ? `no more than ${depthLimit} skills may be inside one another: ${chain.join(' → ')}`
             : undefined;
-        const over =
-          stopped ?? (await budgets.ofRun(requester, inner.name, runIdOf(run.transcript, context.toolUseId)));
+        const over = stopped ?? (await limited(inner, run, requester, context));
         if (over === undefined) return runSkill(inner, request, context, run.transcript, chain);
         const nothing = { iterations: 0, durationMs: 0, tokens: noTokens, truncated: false, artifacts: [] };
         const code = stopped === undefined ? 'LIMIT_REACHED' : 'RECURSION_LIMIT';

@@ -79,6 +79,8 @@ export function cleanStore(store: Store, clean: Clean): Store {
         ...(rows && { outbox: rows.map((row) => ({ ...row, part: cleanPart(row.part, redact) })) }),
         ...(work && { work: work.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })) }),
       }),
+    addWork: (work, refuse) =>
+      store.addWork({ ...work, message: cleanMessage(work.message, redact) }, refuse),
   };
 }
 

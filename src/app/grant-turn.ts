@@ -4,7 +4,7 @@ import type { HasBegun } from '../agent/has-begun.ts';
 import { runIdOf } from '../agent/run-journal.ts';
 import { notWaiting, type RunSkill } from '../agent/run-skill.ts';
 import { invocationId, type TurnGrant } from '../agent/turn.ts';
-import { createUseSkill, runningTask, tooManyTasks, type Readiness } from '../agent/use-skill.ts';
+import { createUseSkill, runningTask, type Readiness } from '../agent/use-skill.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import type { Log } from '../core/log.ts';
@@ -58,7 +58,7 @@ export function createGrantTurn(options: {
   readiness: Readiness;
   runSkill: RunSkill;
   hasBegun: HasBegun;
-  budgets: Pick<Budgets, 'ofRun'>;
+  budgets: Pick<Budgets, 'ofRun' | 'atOnce'>;
   tasks: Pick<Tasks, 'setUp'>;
   attendTask: AttendTask;
   judgeCalls: JudgeCalls;
@@ -103,13 +103,16 @@ export function createGrantTurn(options: {
       if (input.resume !== undefined && !answers.has(input.resume))
         return fail('ARGUMENTS_INVALID', notWaiting(input.resume));
       const by = toolUseId === ownCall ? 'person' : 'model';
-      // A run that goes on was counted when it began.
-      const run = input.resume ?? runIdOf(transcript, toolUseId);
-      const over = await budgets.ofRun(requester, skill, run);
-      if (over !== undefined) return fail('LIMIT_REACHED', over);
+      // A run that a person answers was counted when it started.
+      const over =
+        input.resume === undefined
+          ? await budgets.ofRun(requester, skill, runIdOf(transcript, toolUseId))
+          : undefined;
+      const atOnce = budgets.atOnce(requester, skill);
       const call = { tool: 'use_skill', input, by, parent: transcript, toolUseId } as const;
-      const id = await tasks.setUp(message, { skill, ...call });
-      if (id === undefined) return undefined;
+      const set = await tasks.setUp(message, { skill, ...call }, (underWay) => over ?? atOnce(underWay));
+      if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
+      const { id } = set;
       const patienceMs = background ? 0 : live().config.agent.detachAfterSeconds * 1_000;
       return (await attendTask(id, conversation, patienceMs, context)) ?? { running: id };
     };
@@ -158,8 +161,8 @@ export function createGrantTurn(options: {
         parent: transcript,
         toolUseId: id,
       });
-      if (set === undefined) return fail('LIMIT_REACHED', tooManyTasks);
-      return succeed(runningTask(tool.name, set));
+      if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
+      return succeed(runningTask(tool.name, set.id));
     };
     const door = (own: readonly Tool[], ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>): CallTool =>
       createCallTool({

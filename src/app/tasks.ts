@@ -6,9 +6,8 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message, Task } from '../core/message.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
 import type { ToolOutcome } from '../core/tool-call.ts';
-import type { InboxItem } from '../stores/inbox.ts';
+import type { InboxItem, ListedItem } from '../stores/inbox.ts';
 import type { Store } from '../stores/store.ts';
-import { taskId, tasksHere } from './work-here.ts';
 
 type RunTask = Extract<Task, { kind: 'run' }>;
 export type NewTask = Omit<RunTask, 'kind' | 'id'>;
@@ -19,8 +18,15 @@ export type NewTask = Omit<RunTask, 'kind' | 'id'>;
  * the turn that still waits for it takes it there (`attendTask`), else it wakes the conversation.
  */
 export type Tasks = Readonly<{
-  /** Stores a run to be begun, once for a call however often that is made, and gives its id; nothing where ten go on in the conversation already. */
-  setUp(message: Message, task: NewTask): Promise<string | undefined>;
+  /**
+   * Stores a run to be started, once for a call however often that is made. A new one is refused where ten go on in the
+   * conversation, or where `refuse` returns a reason.
+   */
+  setUp(
+    message: Message,
+    task: NewTask,
+    refuse?: (underWay: readonly ListedItem[]) => string | undefined,
+  ): Promise<Readonly<{ id: string } | { refused: string }>>;
   /** Runs it, or goes on with it, and tells its conversation the result. */
   run(item: InboxItem, task: RunTask, granted: TurnGrant, signal: AbortSignal): Promise<void>;
   /** Tells its conversation that it was given up. */
@@ -31,6 +37,7 @@ export type Tasks = Readonly<{
 
 /** Background runs of a conversation. */
 const mostTasks = 10;
+const tooMany = 'as many runs as may be go on in the background here: /tasks lists them';
 const progressEveryMs = 1_000;
 
 /** The inbox item that a run is. */
@@ -55,7 +62,7 @@ export function journalOf(task: RunTask): string {
 }
 
 export function createTasks(options: {
-  store: Pick<Store, 'commit' | 'inbox' | 'signals' | 'transcripts'>;
+  store: Pick<Store, 'addWork' | 'commit' | 'signals' | 'transcripts'>;
   clock: Clock;
   onSignalFault: (error: unknown) => void;
 }): Tasks {
@@ -106,10 +113,9 @@ export function createTasks(options: {
   }
 
   return {
-    async setUp(message, task) {
+    async setUp(message, task, refuse) {
       const id = runIdOf(task.parent, task.toolUseId);
-      const others = (await tasksHere(message, store.inbox)).filter((other) => taskId(other) !== id);
-      if (others.length >= mostTasks) return undefined;
+      const beside = `${conversationKey(message.conversation)}~`;
       const { command: _command, replyTo: _replyTo, ...said } = message;
       const item: Message = {
         ...said,
@@ -118,10 +124,12 @@ export function createTasks(options: {
         attachments: [],
         task: { ...task, kind: 'run', id },
       };
-      await store.commit({
-        work: [{ lane: `${conversationKey(message.conversation)}~${id}`, message: item }],
-      });
-      return id;
+      const refused = await store.addWork({ lane: `${beside}${id}`, message: item }, (underWay) =>
+        underWay.filter(({ lane }) => lane.startsWith(beside)).length >= mostTasks
+          ? tooMany
+          : refuse?.(underWay),
+      );
+      return refused === undefined ? { id } : { refused };
     },
     async run(item, task, granted, signal) {
       const outcome = await callOnce(task, granted, signal);

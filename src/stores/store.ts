@@ -6,7 +6,7 @@ import type { Message } from '../core/message.ts';
 import type { Asks } from './asks.ts';
 import type { Backlog } from './backlog.ts';
 import type { CapabilityRecords } from './capability-records.ts';
-import type { Inbox } from './inbox.ts';
+import type { Inbox, ListedItem } from './inbox.ts';
 import type { Outbox } from './outbox.ts';
 import type { Overheard } from './overheard.ts';
 import type { Signals } from './signals.ts';
@@ -14,13 +14,16 @@ import type { StopOrder, Stopped } from './stop-order.ts';
 import type { Transcripts } from './transcripts.ts';
 import type { UsageRow, Use } from './usage.ts';
 
+/** A message for a lane that is no conversation's own. */
+export type Work = Readonly<{ lane: string; message: Message }>;
+
 /** One step of a turn, committed as one transaction: all of it or nothing (Q8). */
 export type Step = Readonly<{
   entries?: readonly Readonly<{ transcript: string; entry: Entry }>[];
   /** Rows whose key is there already are left as they are. */
   outbox?: readonly Readonly<{ key: string; conversation: Conversation; part: Part }>[];
   /** Work for lanes beside the conversation's own (`lane` is its key, `~` and a name): background runs (U9). A known key is left as it is. */
-  work?: readonly Readonly<{ lane: string; message: Message }>[];
+  work?: readonly Work[];
   usage?: readonly Use[];
   /** Inbox item that is finished by this step. */
   done?: string;
@@ -56,6 +59,15 @@ export type Store = Readonly<{
   signals: Signals;
   /** Rejects, writing nothing, where the lane it is called for was lost to another process. */
   commit(step: Step): Promise<void>;
+  /**
+   * Adds work unless `refuse` returns a reason, and returns that. `refuse` sees all work beside conversations. It decides in the
+   * step that stores the work, so calls of one moment, in any process, see each other's (U10). For a known key nothing is
+   * asked and nothing changes.
+   */
+  addWork(
+    work: Work,
+    refuse: (beside: readonly ListedItem[]) => string | undefined,
+  ): Promise<string | undefined>;
   /** Stops all of it in one transaction (T8). */
   stop(order: StopOrder): Promise<Stopped>;
   /** Plain key and value on the same database: pairings, moved chats, caches. */

@@ -137,3 +137,69 @@ test('U10 money counts by the prices in the config, for everything together too;
   gate.resolve();
   await ann.dm.nextMessage('It is dug.');
 });
+
+for (const [what, used] of [
+  ['a run', 'dig'],
+  ['a run inside another', 'outer'],
+] as const) {
+  test(`U10 Q5 ${what} that has started is not judged by the limits again after a restart`, async (t) => {
+    const held = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const use = (id: string, skill: string) => ({
+      content: [{ type: 'tool_use' as const, id, name: 'use_skill', input: { skill, message: 'Go.' } }],
+    });
+    const set = await startWholeBot(t, {
+      toml: open,
+      skills: {
+        ...skills,
+        outer: '---\nname: outer\ndescription: Has dug.\nallowed-tools: use_skill\n---\nHave dug.\n',
+      },
+      script(body) {
+        const last = lastOf(body);
+        const told = /LIMIT_REACHED|Dug\./.exec(last)?.[0];
+        if (told !== undefined) return `Heard: ${told}`;
+        if (!isRun(body)) return use('toolu_main', used);
+        if (JSON.stringify(body.system).includes('outer')) return use('toolu_outer', 'dig');
+        held.resolve();
+        return { content: [{ type: 'text' as const, text: 'Dug.' }], wire: { hold: gate.promise } };
+      },
+    });
+    const ann = set.telegram.person({ name: 'Ann' });
+    ann.says('dig');
+    await held.promise;
+    await set.reconfigure(`${open}[limits]\ntokens_per_day = 1\n`);
+    const again = await set.restart();
+    gate.resolve();
+    await ann.dm.nextMessage('Heard: Dug.');
+    await again.bot.idle();
+    assert.equal(ann.dm.sent().length, 1);
+  });
+}
+
+test('U10 of six calls of one moment no more runs begin than the limit allows', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const all = Promise.withResolvers<void>();
+  let asked = 0;
+  let running = 0;
+  const dig = digger(gate.promise);
+  const { telegram, bot } = await startWholeBot(t, {
+    toml: `${open}[limits.skill]\nconcurrent_runs = 2\n`,
+    skills,
+    script(body, index) {
+      if (isRun(body)) running += 1;
+      const step = typeof dig === 'function' ? dig(body, index) : '';
+      if (typeof step !== 'object' || isRun(body) || !('content' in step)) return step;
+      // All are told at once to use the skill.
+      if ((asked += 1) === 6) all.resolve();
+      return { ...step, wire: { hold: all.promise } };
+    },
+  });
+  const people = Array.from({ length: 6 }, (_, n) => telegram.person({ name: `P${n}` }));
+  for (const one of people) one.says('dig');
+  const heard = await Promise.all(people.map(async ({ dm }) => (await dm.nextMessage()).text));
+  assert.equal(heard.filter((text) => text === 'It runs.').length, 2, heard.join('\n'));
+  assert.equal(heard.filter((text) => /^Not now: The skill dig’s limit of 2 runs/.test(text)).length, 4);
+  gate.resolve();
+  await bot.idle();
+  assert.equal(running, 2);
+});

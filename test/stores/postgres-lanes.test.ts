@@ -9,6 +9,7 @@ import { withinMachineTime } from '../support/machine-time.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { until } from '../support/until.ts';
+import { workFor } from '../support/uses-contract.ts';
 
 const runs = Math.max(1, Math.round(Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200) / 100));
 const never = new AbortController().signal;
@@ -58,6 +59,17 @@ const plan: fc.Arbitrary<Plan> = fc.record({
 });
 
 function lanes({ database, run }: PostgresServer): void {
+  test('U10 two processes that add work at one moment see each other’s', async (context) => {
+    const stores = await pair(context, await database());
+    const each = await Promise.all(
+      Array.from({ length: 20 }, (_, n) =>
+        stores[n % 2]!.addWork(workFor(`run${n}`), (beside) => (beside.length < 2 ? undefined : 'full')),
+      ),
+    );
+    assert.equal(each.filter((refused) => refused === undefined).length, 2);
+    assert.equal((await stores[0].inbox.beside()).length, 2);
+  });
+
   test('Q9 a lane is given to one taker at a time and its items in order, whichever store it asks', async (context) => {
     const url = await database();
     const stores = await pair(context, url);

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { conversationKey } from '../../src/core/conversation.ts';
+import type { Store } from '../../src/stores/store.ts';
+import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 
 const hour = 3_600_000;
@@ -37,4 +40,29 @@ export function usesContract(storeTest: StoreTest): void {
       assert.equal(await store.countUse('r1', limits), undefined, 'it was let in before');
     },
   );
+
+  storeTest(
+    'U10 work is added where it is not refused, decided over all that was added before',
+    async (store) => {
+      const add = (id: string, most: number): Promise<string | undefined> =>
+        store.addWork(workFor(id), (beside) => (beside.length < most ? undefined : `${beside.length} go on`));
+      const each = await Promise.all(Array.from({ length: 6 }, (_, n) => add(`run${n}`, 2)));
+      assert.deepEqual(each.filter((refused) => refused === undefined).length, 2);
+      assert.deepEqual(new Set(each.filter((refused) => refused !== undefined)), new Set(['2 go on']));
+      const stored = (await store.inbox.beside()).map(({ key }) => key);
+      assert.equal(stored.length, 2);
+      // Known already: nobody is asked.
+      assert.equal(await add(stored[0] ?? '', 0), undefined);
+      await store.commit({ done: stored[0] ?? '' });
+      assert.equal(await add(stored[0] ?? '', 0), undefined);
+      assert.equal((await store.inbox.beside()).length, 1);
+      assert.equal(await add('later', 2), undefined);
+    },
+  );
+}
+
+/** A run that could be added, by its key. */
+export function workFor(id: string): Parameters<Store['addWork']>[0] {
+  const message = makeMessage({ id });
+  return { lane: `${conversationKey(message.conversation)}~${id}`, message };
 }

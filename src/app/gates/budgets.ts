@@ -4,10 +4,10 @@ import type { Clock } from '../../core/clock.ts';
 import { chatIdOf, conversationKey } from '../../core/conversation.ts';
 import type { Tokens } from '../../core/model.ts';
 import type { Requester } from '../../core/tool.ts';
+import type { ListedItem } from '../../stores/inbox.ts';
 import type { Store } from '../../stores/store.ts';
 import type { UsageRow } from '../../stores/usage.ts';
 import { costOf } from './cost-of.ts';
-import { taskKey } from '../tasks.ts';
 
 /** What people may have done (U10): `[limits]` for each sender, chat and skill and for all of it together. */
 export type Budgets = Readonly<{
@@ -15,6 +15,8 @@ export type Budgets = Readonly<{
   ofMessage(requester: Requester): Promise<string | undefined>;
   /** Why a run may not begin now, for a model to tell. What may begin is counted, once for its `id`. */
   ofRun(requester: Requester, skill: string, id: string): Promise<string | undefined>;
+  /** Why a run may not begin beside these. To be asked in the step that adds it. */
+  atOnce(requester: Requester, skill: string): (underWay: readonly ListedItem[]) => string | undefined;
   /** Why a tool may not ask a model for this person now, as a sentence for them; nothing where it may. */
   ofModel(requester: Requester, skill: string | undefined): Promise<string | undefined>;
   /** What a person used today. */
@@ -111,11 +113,9 @@ export function createBudgets(options: {
     return undefined;
   }
 
-  async function tooManyAtOnce(scopes: readonly Scope[], id: string): Promise<string | undefined> {
+  function tooManyAtOnce(scopes: readonly Scope[], underWay: readonly ListedItem[]): string | undefined {
     const limited = scopes.filter(({ limits }) => limits.concurrentRuns > 0);
-    if (limited.length === 0) return undefined;
-    const others = (await store.inbox.beside()).filter(({ key }) => key !== taskKey(id));
-    const tasks = others.flatMap(({ message }) =>
+    const tasks = underWay.flatMap(({ message }) =>
       message?.task?.kind === 'run'
         ? [
             {
@@ -166,10 +166,11 @@ export function createBudgets(options: {
       const scopes = scopesOf(requester, skill);
       return (
         (await spentUp(scopes, false)) ??
-        (await tooManyAtOnce(scopes, id)) ??
+        tooManyAtOnce(scopes, await store.inbox.beside()) ??
         (await tooManyThisHour(scopes, id))
       );
     },
+    atOnce: (requester, skill) => (underWay) => tooManyAtOnce(scopesOf(requester, skill), underWay),
     async today(sender) {
       return sumsOf(await store.usage({ day: dayOf(clock.now()), sender })).get('all') ?? nothing;
     },

@@ -88,6 +88,7 @@ export function watchStore(store: Store, health: Health, meter: Meter): Store {
       await patient(() => store.commit(step));
       if (step.done !== undefined && (step.outbox?.length ?? 0) > 0) meter.count('answers', {});
     },
+    addWork: (work, refuse) => patient(() => store.addWork(work, refuse)),
     prune: (now, retentionMs) => watched(() => store.prune(now, retentionMs)),
   };
 }

@@ -28,6 +28,7 @@ export function createEmbeddedStore(
   const {
     finish,
     add: addWork,
+    addUnless,
     dropUntaken: drop,
     stopTaken: mark,
     ...inbox
@@ -65,6 +66,11 @@ export function createEmbeddedStore(
       });
       if (rows.length > 0) toSend.ring();
       if (work.length > 0 || done !== undefined) toAnswer.ring();
+    },
+    async addWork(work, refuse) {
+      const refused = await batch.write('process', () => addUnless(work, refuse));
+      if (refused === undefined) toAnswer.ring();
+      return refused;
     },
     async stop({ items, asks: asked = [] }) {
       const stopped = connection.write('process', () => {

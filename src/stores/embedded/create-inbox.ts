@@ -4,6 +4,7 @@ import type { Message } from '../../core/message.ts';
 import { editItem } from '../grow-item.ts';
 import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
 import type { Inbox, InboxItem } from '../inbox.ts';
+import type { Store } from '../store.ts';
 import { createAccept } from './create-accept.ts';
 import type { Batch } from './create-batch.ts';
 import { createServe, type Due } from './create-serve.ts';
@@ -14,6 +15,7 @@ type InboxWithin = Inbox &
   Readonly<{
     finish(key: string): void;
     add(message: Message, lane: string): void;
+    addUnless(...of: Parameters<Store['addWork']>): string | undefined;
     /** Whether there was one to be dropped, or else to be marked. */
     dropUntaken(key: string): boolean;
     stopTaken(key: string): boolean;
@@ -130,6 +132,12 @@ export function createInbox(
 
   return {
     add: (message, lane) => add(message, lane, clock.now()),
+    addUnless({ lane, message }, refuse) {
+      if (known.get(message.id) !== undefined) return undefined;
+      const refused = refuse(beside.all().map(toListed));
+      if (refused === undefined) add(message, lane, clock.now());
+      return refused;
+    },
     finish: (key) => void drop.run(clock.now(), key),
     dropUntaken: (key) => dropUntaken.run(clock.now(), key) > 0,
     stopTaken: (key) => stopTaken.run(clock.now(), key) > 0,

@@ -3,19 +3,28 @@ import type { Step, Store } from '../store.ts';
 import { addWork } from './accept-messages.ts';
 import type { Backing } from './backing.ts';
 import { createBatch } from './create-batch.ts';
-import { laneOf } from './create-inbox.ts';
+import { itemsBeside, laneOf } from './create-inbox.ts';
 import { lost } from './lease.ts';
 import { lockOf } from './lock-of.ts';
+import type { Query } from './open-database.ts';
 import { writeSteps, type FencedStep } from './write-step.ts';
 
 /** Steps written in one transaction. */
 const most = 100;
 
+type Refuse = Parameters<Store['addWork']>[1];
+
 /**
- * `Store.commit` on PostgreSQL: one transaction, refused where the lane it is called for was lost (Q8, Q9). Steps that come
- * together share one.
+ * `Store.commit` and `Store.addWork` on PostgreSQL: one transaction, refused where the lane it is called for was lost (Q8, Q9).
+ * Steps that come together share one.
  */
-export function createCommit({ database, jobs, leases, announce, clock }: Backing): Store['commit'] {
+export function createCommit({
+  database,
+  jobs,
+  leases,
+  announce,
+  clock,
+}: Backing): Pick<Store, 'commit' | 'addWork'> {
   const writeAll = (durable: boolean) =>
     createBatch<FencedStep, undefined | typeof lost>((steps) => {
       const lanes = new Set(steps.flatMap(({ step }) => lanesOf(step)));
@@ -24,8 +33,12 @@ export function createCommit({ database, jobs, leases, announce, clock }: Backin
     }, most);
   const write = { disk: writeAll(true), memory: writeAll(false) };
 
-  /** Gives work to other lanes, or frees one that nobody holds. */
-  async function writeAlone(step: Step, freed: string | undefined): Promise<void> {
+  /** Gives work to other lanes, or frees one that nobody holds. With `refuse`, nobody else adds work meanwhile. */
+  async function writeAlone(
+    step: Step,
+    freed: string | undefined,
+    refuse?: Refuse,
+  ): Promise<string | undefined> {
     const parts = new Set(lanesOf(step));
     const work = new Set(step.work?.map(({ lane }) => lane));
     const inbox = freed === undefined ? work : new Set([...work, freed]);
@@ -33,13 +46,18 @@ export function createCommit({ database, jobs, leases, announce, clock }: Backin
     const locks = [
       ...Array.from(parts, (lane) => lockOf('outbox', lane)),
       ...Array.from(inbox, (lane) => lockOf('inbox', lane)),
+      ...(refuse === undefined ? [] : [lockOf('beside', 'all')]),
     ];
     const now = clock.now();
-    await leases.fenced((fence) =>
+    const refusal = await leases.fenced((fence) =>
       database.transaction({ outlives: 'disk', locks }, async (query) => {
         const how = { locks: [], offers: true, durable: true };
         const [refused] = await writeSteps(query, [{ step, fence, now }], how);
         if (refused === lost) return lost;
+        if (refuse !== undefined && !(await isKnown(query, step))) {
+          const reason = refuse(await itemsBeside(query));
+          if (reason !== undefined) return reason;
+        }
         await addWork(query, step.work ?? [], now);
         await jobs.offer(
           query,
@@ -47,12 +65,14 @@ export function createCommit({ database, jobs, leases, announce, clock }: Backin
           Array.from(work, (lane) => ({ lane, inMs: 0 })),
         );
         if (freed !== undefined) await jobs.hasten(query, 'inbox', freed);
+        return undefined;
       }),
     );
-    if (inbox.size > 0) announce('inbox', [...inbox]);
+    if (refusal === undefined && inbox.size > 0) announce('inbox', [...inbox]);
+    return refusal;
   }
 
-  return async (step) => {
+  async function commit(step: Step): Promise<void> {
     // Who holds the lane goes on with it; for anybody else its job has to be called.
     const freed =
       step.done === undefined || leases.active() ? undefined : await laneOf(database.query, step.done);
@@ -64,7 +84,18 @@ export function createCommit({ database, jobs, leases, announce, clock }: Backin
       await leases.fenced((fence) => write[outlives]({ step, fence, now: clock.now() }));
     }
     if (parts.length > 0) announce('outbox', parts);
+  }
+
+  return {
+    commit,
+    addWork: (work, refuse) => writeAlone({ work: [work] }, undefined, refuse),
   };
+}
+
+async function isKnown(query: Query, { work = [] }: Step): Promise<boolean> {
+  const keys = work.map(({ message }) => message.id);
+  const { rows } = await query('SELECT 1 FROM skillet.inbox_keys WHERE key = ANY($1)', [keys]);
+  return rows.length > 0;
 }
 
 /**

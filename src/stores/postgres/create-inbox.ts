@@ -1,5 +1,5 @@
 import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
-import type { Accepted, Inbox, InboxItem } from '../inbox.ts';
+import type { Accepted, Inbox, InboxItem, ListedItem } from '../inbox.ts';
 import type { Backing } from './backing.ts';
 import { createArrivals } from './create-arrivals.ts';
 import { createBatch } from './create-batch.ts';
@@ -115,12 +115,7 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
       );
       return rows.map(toListed);
     },
-    async beside() {
-      const { rows } = await database.query<InboxRow>(
-        `SELECT ${inboxColumns} FROM skillet.inbox WHERE status = 'waiting' AND position('~' in lane) > 0 ORDER BY seq`,
-      );
-      return rows.map(toListed);
-    },
+    beside: () => itemsBeside(database.query),
     async waitingIn(lane) {
       // "0" comes after "/", and DEL after "~".
       const { rows } = await database.query<InboxRow>(
@@ -148,6 +143,14 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
         return changed > 0;
       }),
   };
+}
+
+/** Everything that waits in lanes beside conversations. */
+export async function itemsBeside(query: Query): Promise<readonly ListedItem[]> {
+  const { rows } = await query<InboxRow>(
+    `SELECT ${inboxColumns} FROM skillet.inbox WHERE status = 'waiting' AND position('~' in lane) > 0 ORDER BY seq`,
+  );
+  return rows.map(toListed);
 }
 
 /** The lane of an item. */

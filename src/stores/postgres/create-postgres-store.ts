@@ -62,7 +62,7 @@ export function createPostgresStore(backing: Backing, wire: Wire, announcer: Ann
     asks: createAsks(database, log),
     capabilities: createCapabilityRecords(database),
     signals: createSignals(wire),
-    commit: createCommit(backing),
+    ...createCommit(backing),
     stop: createStop(backing),
     keyed: createKeyed(database, log),
     usage: createUsage(database),
