@@ -8,7 +8,11 @@ const mark = { type: 'ephemeral' } as const;
  * stable part), and at the end of the last two user messages, so that the previous request's prefix is found
  * again however many blocks came since.
  */
-export function withCachePoints({ system, messages, tools }: ModelRequest): ModelRequest {
+export function withCachePoints({
+  system,
+  messages,
+  tools,
+}: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
   const ends = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : [])).slice(-2);
   return {
     tools: tools.map((tool, index) => (index === tools.length - 1 ? { ...tool, cache_control: mark } : tool)),

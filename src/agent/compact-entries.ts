@@ -55,7 +55,7 @@ export async function compactEntries(options: {
 }): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
   const { entries, start, request, model, full, signal, clock } = options;
   const known = model.contextWindow ?? unknownWindow;
-  const size = promptSize(request, entries);
+  const size = promptSize(request, entries, model.tokenFactor);
   if (!full && size <= known * share.full) return undefined;
   // What was refused is the better measure of a window that is smaller than thought.
   const window = full ? Math.min(known, size) : known;

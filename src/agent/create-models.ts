@@ -1,4 +1,5 @@
 import { resolveModel, type ModelSettings } from '../config/model-aliases.ts';
+import { claudeModel, isClaude } from '../config/claude-models.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Log } from '../core/log.ts';
@@ -43,14 +44,16 @@ export function createModels(
     // Without a default, a built-in alias has nobody to take a key from.
     const unreachable = isOffline && found?.apiKey === undefined && found?.baseUrl === undefined;
     if (found === undefined || unreachable) return createOfflineModel(name);
-    const isClaude = /\bclaude\b/i.test(found.model);
-    const contextWindow = found.contextWindow ?? (isClaude ? 200_000 : undefined);
+    const claude = claudeModel(found.model);
+    // A prompt that costs several times as much is nobody's wish unless they say so.
+    const known = claude?.longPrompt?.above ?? claude?.window;
+    const contextWindow = found.contextWindow ?? known ?? (isClaude(found.model) ? 200_000 : undefined);
     return createAnthropicModel({
       alias: name,
       model: found.model,
       baseUrl: found.baseUrl ?? anthropic,
       ...(found.apiKey === undefined ? {} : { apiKey: found.apiKey }),
-      maxTokens: found.maxTokens ?? (isClaude ? 16_000 : 4_096),
+      maxTokens: found.maxTokens ?? (isClaude(found.model) ? 16_000 : 4_096),
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(found.thinking === undefined ? {} : { thinking: found.thinking }),
       ...(found.effort === undefined ? {} : { effort: found.effort }),

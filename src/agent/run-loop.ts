@@ -29,6 +29,8 @@ export type RunLoopOptions = Readonly<{
   /** Asked before each model call and each round of tool calls: what is allowed may change during a turn (T6). */
   tools(): readonly ToolSpec[];
   callTool: CallTool;
+  /** Who may read what the model is shown here: the same words for the same people. */
+  audience?: string;
   limits: Readonly<{
     /** Model calls in this turn; one more, without tools, sums up (U5). */
     maxIterations: number;
@@ -53,6 +55,7 @@ export type RunLoopOptions = Readonly<{
  */
 export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
   const { model, system, tools, callTool, limits, journal, signal, onText, onIteration, clock } = options;
+  const { audience } = options;
   const entries = [...options.entries];
   let start =
     options.turnStart ??
@@ -74,10 +77,12 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     return end({ status: text === '' ? 'error' : 'partial', code: stopCode(signal) }, text);
   };
 
-  const requestWith = (shown: readonly ToolSpec[]): ModelRequest => ({
+  const requestWith = ({ tools: shown, toolChoice }: Offer): ModelRequest => ({
     system,
     messages: toMessages(entries),
     tools: shown.map(toApiTool),
+    ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(audience === undefined ? {} : { audience }),
   });
   /** Stores a summary where one is needed (M9); `full`: the prompt did not fit. False when nothing was made shorter. */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
@@ -91,12 +96,15 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     options.onCompaction?.(made.compaction);
     return true;
   };
+  /** Summing up, no tool may be called: they go, or stay where thinking hangs on them (U5, M13). */
+  const lastOffer = (): Offer =>
+    model.bindsThinking === true ? { tools: tools(), toolChoice: 'none' } : { tools: [] };
   const failed = (text: string, passing: boolean): LoopResult =>
     end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
 
   /** Nothing when the answer is stored. `overlong`: the sentence for a prompt that did not fit, if it still does not. */
-  const ask = async (shown: readonly ToolSpec[], overlong?: string): Promise<LoopResult | undefined> => {
-    const request = requestWith(shown);
+  const ask = async (offer: Offer, overlong?: string): Promise<LoopResult | undefined> => {
+    const request = requestWith(offer);
     const shorter = await makeRoom(request, overlong !== undefined);
     if (signal.aborted) return stop('');
     if (!shorter && overlong !== undefined) return failed(overlong, false);
@@ -104,14 +112,14 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     let unfinished = '';
     let answer: ModelAnswer;
     try {
-      answer = await model.complete(shorter ? requestWith(shown) : request, signal, (text) => {
+      answer = await model.complete(shorter ? requestWith(offer) : request, signal, (text) => {
         unfinished += text;
         onText?.(text);
       });
     } catch (error) {
       if (signal.aborted) return stop(unfinished);
       if (!(error instanceof ModelError)) throw error;
-      if (error.tooLong && overlong === undefined) return ask(shown, error.sentence);
+      if (error.tooLong && overlong === undefined) return ask(offer, error.sentence);
       return failed(error.sentence, error.passing);
     }
     const content = uniqueCallIds(answer.content, entries);
@@ -131,12 +139,14 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
       continue;
     }
     if (step.notice !== undefined) await append({ kind: 'notice', text: step.notice, at: clock.now() });
-    const ended = await ask(step.kind === 'sum_up' ? [] : tools(), step.overlong);
+    const ended = await ask(step.kind === 'sum_up' ? lastOffer() : { tools: tools() }, step.overlong);
     if (ended === undefined) continue;
     if (step.kind !== 'sum_up' || ended.code !== 'MODEL_ERROR') return ended;
     return end({ status: 'partial', code: 'MAX_ITERATIONS' }, allText(readTurn(entries, start).answers));
   }
 }
+
+type Offer = Readonly<{ tools: readonly ToolSpec[]; toolChoice?: 'none' }>;
 
 function stopCode(signal: AbortSignal): 'TIMEOUT' | 'CANCELLED' {
   const reason: unknown = signal.reason;

@@ -1,6 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Entry } from '../core/entry.ts';
 import { labelled } from '../core/label.ts';
+import type { BoundThinking } from '../core/model.ts';
 import { callsOf, type Answer } from './read-turn.ts';
 import { interrupted } from './run-calls.ts';
 import { followedUnseen, stubFollowed } from './stub-followed.ts';
@@ -12,7 +13,7 @@ type Said = { role: 'user' | 'assistant'; content: Block[] };
 /**
  * A transcript as the Messages API takes it: roles alternate, the results of one answer's calls stand first in the one
  * message after it, a call without a result is closed as interrupted (M7), no text is empty, thinking goes back
- * unchanged, notices are the host's words. A refused turn is left out and said to be, an answer that broke off at the
+ * unchanged with what it is bound to, notices are the host's words. A refused turn is left out and said to be, an answer that broke off at the
  * end of the window is made anew. What a summary stands for is not shown (M9), nor
  * the instructions that earlier turns followed (T6). Pure: the same entries give the same
  * bytes, so that the prompt cache holds (M5).
@@ -97,8 +98,17 @@ function answerBlocks(answer: Answer): readonly Block[] {
     // Of a cut answer only its text is sure to be whole; a finished one has no calls to pair.
     return ended && block.type !== 'tool_use';
   });
-  const end = blocks.findLastIndex(({ type }) => type !== 'thinking' && type !== 'redacted_thinking');
-  return blocks.slice(0, end + 1);
+  const end = blocks.findLastIndex((block) => !isThinking(block));
+  const { binding } = answer;
+  return blocks
+    .slice(0, end + 1)
+    .map((block) =>
+      binding !== undefined && isThinking(block) ? ({ ...block, binding } as BoundThinking) : block,
+    );
+}
+
+function isThinking({ type }: Block): boolean {
+  return type === 'thinking' || type === 'redacted_thinking';
 }
 
 function resultBlocks(answer: Answer, later: readonly Entry[]): readonly Block[] {

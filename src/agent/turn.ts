@@ -115,6 +115,7 @@ export function createTurn(options: {
       entries,
       tools: grant.shown,
       callTool: grant.callTool,
+      audience: grant.tools.map(({ name }) => name).join(' '),
       limits: { maxIterations: grant.maxTurns },
       journal: { append },
       signal,

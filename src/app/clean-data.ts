@@ -9,8 +9,10 @@ import type { AuditEvent } from './audit/audit-event.ts';
 type Redact = (text: string) => string;
 
 /** What a model is asked, without secrets: the same request gives the same bytes (M5). */
-export function cleanRequest({ system, messages, tools }: ModelRequest, redact: Redact): ModelRequest {
+export function cleanRequest(request: ModelRequest, redact: Redact): ModelRequest {
+  const { system, messages, tools } = request;
   return {
+    ...request,
     system: system.map((block) => cleanBlock(block, redact)),
     messages: messages.map((message) => cleanSaid(message, redact)),
     tools: redactTexts(tools, redact),

@@ -148,8 +148,11 @@ export function createGrantTurn(options: {
     const names = tools.map(({ name }) => name);
     const shown = (): readonly Tool[] => {
       const skillsAtHand = visible.length > 0 || contraction.followed().length > 0;
+      const own = skillsAtHand ? tools : others;
+      // There the skill's result says what may be called, and `callTool` refuses the rest (T6, M13).
+      if (model.bindsThinking === true) return own;
       const allowed = new Set(contraction.names);
-      return (skillsAtHand ? tools : others).filter(({ name }) => allowed.has(name));
+      return own.filter(({ name }) => allowed.has(name));
     };
     /** A call that nobody has answered yet goes on by itself, like a run (U9). */
     const later = async ({ id, tool, input }: JudgedCall): Promise<Envelope> => {

@@ -28,6 +28,8 @@ export type Entry =
       stopReason: Anthropic.StopReason;
       tokens: Tokens;
       model: string;
+      /** What its thinking is bound to; without it the thinking is shown to no model again (M13). */
+      binding?: string;
       at: number;
     }>
   /** Stored when the call starts: one without a `tool_result` after it was interrupted. */

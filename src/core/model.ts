@@ -19,7 +19,15 @@ export type ModelRequest = Readonly<{
   system: readonly Anthropic.TextBlockParam[];
   messages: readonly Anthropic.MessageParam[];
   tools: readonly Anthropic.Tool[];
+  /** The tools stay as they are, and none may be called. */
+  toolChoice?: 'none';
+  /** For whom it is made: what a model thinks for some is not shown to others (M13). */
+  audience?: string;
 }>;
+
+/** Thinking in a request, with what its answer was bound to (`ModelAnswer.binding`). */
+export type BoundThinking = (Anthropic.ThinkingBlockParam | Anthropic.RedactedThinkingBlockParam) &
+  Readonly<{ binding?: string }>;
 
 export type ModelAnswer = Readonly<{
   content: readonly Anthropic.ContentBlock[];
@@ -27,6 +35,8 @@ export type ModelAnswer = Readonly<{
   tokens: Tokens;
   /** The model's own id. */
   model: string;
+  /** Tells whether its thinking may stand in a later request (M13). */
+  binding?: string;
 }>;
 
 /** Asks the model once, retries included (M4). `onText` gets text as it comes. Throws ModelError, or the signal's reason. */
@@ -42,5 +52,9 @@ export type Model = Readonly<{
   alias: string;
   /** Tokens; absent where nothing is known of it. */
   contextWindow?: number;
+  /** Tokens of a text, beside what is estimated. Default: 1. */
+  tokenFactor?: number;
+  /** Thinking is lost where the tools change: they stay the same within a turn (M13, T6). */
+  bindsThinking?: boolean;
   complete: Complete;
 }>;

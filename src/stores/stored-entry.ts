@@ -44,6 +44,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     stopReason: z.custom<Anthropic.StopReason>((value) => typeof value === 'string'),
     tokens,
     model: text,
+    binding: text.optional(),
     at,
   } satisfies FieldsOf<EntryOf<'assistant'>>),
   z.object({

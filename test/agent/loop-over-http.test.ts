@@ -120,14 +120,15 @@ test('M3 M9 a prompt that the API refuses as too long, or that fills the window,
   }
 });
 
-test('U5 the summing-up call over the wire carries no tools', async (t) => {
+test('U5 M13 in the summing-up call over the wire the tools stay, and none may be called', async (t) => {
   const { result, server } = await run(
     t,
     [{ content: [look('left')] }, { content: [text('That is all.')] }],
     1,
   );
   assert.deepEqual([result.code, result.text], ['MAX_ITERATIONS', 'That is all.']);
-  assert.equal(server.requests[1]?.body.tools, undefined);
+  assert.deepEqual(server.requests[1]?.body.tools, server.requests[0]?.body.tools);
+  assert.deepEqual(server.requests[1]?.body.tool_choice, { type: 'none' });
 });
 
 test('M3 a slow drip is streamed as it comes, and a stop in its middle keeps what came', async (t) => {

@@ -15,7 +15,7 @@ const call = (id: string, name: string, input: object) => ({
   content: [{ type: 'tool_use' as const, id, name, input }],
 });
 
-test('U8 T6 the main agent follows an inline skill itself, with fewer tools, and is free again in the next turn', async (t) => {
+test('U8 T6 M13 the main agent follows an inline skill itself, may call less, and is free again in the next turn', async (t) => {
   const { telegram, messages } = await startWholeBot(t, {
     toml: open,
     skills: { tone, dig },
@@ -36,11 +36,14 @@ test('U8 T6 the main agent follows an inline skill itself, with fewer tools, and
   await ann.dm.nextMessage('As ever.');
   const asked = messages.requests.map(({ body }) => body);
   assert.ok(!asked.some(isRun), 'nothing ran apart');
-  const [full, narrowed] = [toolsOf(asked[0]!), toolsOf(asked[1]!)];
+  const full = toolsOf(asked[0]!);
   assert.ok(full.includes('use_skill') && full.includes('skills_load'));
-  assert.deepEqual(narrowed, ['skills_list', 'skills_search', 'skills_load', 'skills_read_file']);
-  assert.deepEqual(toolsOf(asked[2]!), narrowed);
-  assert.deepEqual(toolsOf(asked[3]!), full);
+  // The list stays, and the load says what of it may be called.
+  for (const body of asked) assert.deepEqual(toolsOf(body), full);
+  assert.match(
+    lastOf(asked[1]!),
+    /you may call only: skills_list, skills_load, skills_read_file, skills_search/,
+  );
   assert.match(JSON.stringify(asked[3]!.messages), /\[Skill tone was followed here\]/);
   assert.doesNotMatch(JSON.stringify(asked[3]!.messages), /Speak like/);
 });
@@ -51,7 +54,8 @@ test('I6 T6 /name of an inline skill asks the main agent at once, and a restart 
     toml: `${open}[bot]\nshutdown_seconds = 1\n`,
     skills: { tone, dig },
     script: (body, index) => {
-      if (index > 0) return /Digs\./.test(lastOf(body)) ? 'Arr.' : call('toolu_1', 'skills_list', {});
+      if (index > 0 && /TOOL_NOT_ALLOWED/.test(lastOf(body))) return 'Arr.';
+      if (index > 0) return call('toolu_1', 'use_skill', { skill: 'dig', message: 'x' });
       reached.resolve();
       const never = new Promise<void>(() => undefined);
       return { content: [{ type: 'text' as const, text: 'never' }], wire: { hold: never } };
@@ -68,10 +72,7 @@ test('I6 T6 /name of an inline skill asks the main agent at once, and a restart 
     /\[Skill: tone\].*ALLOWED_TOOLS_ENFORCED.*<instruction skill=\\"tone\\">\\nSpeak like a pirate\.\\n<\/instruction>/,
   );
   assert.equal(asked.length, 3);
-  for (const body of asked) {
-    assert.ok(!isRun(body));
-    assert.ok(!toolsOf(body).includes('use_skill'));
-  }
+  assert.ok(!asked.some(isRun));
 });
 
 test('R1 in a run there is no way to other skills', async (t) => {

@@ -15,7 +15,7 @@ import { decideSkill, type SkillUse } from '../../src/core/decide-skill.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Task } from '../../src/core/message.ts';
-import { noTokens } from '../../src/core/model.ts';
+import { noTokens, type Model } from '../../src/core/model.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import { defineTool, readOnly, type Tool, type Traits } from '../../src/core/tool.ts';
 import { createSkillLibrary } from '../../src/skills/skill-library.ts';
@@ -51,6 +51,8 @@ export async function openTurnStage(
     /** Of `[skills]`. */
     toml?: string;
     contextWindow?: number;
+    /** In place of the script. */
+    model?: Model;
     maxTurns?: number;
   }>,
 ) {
@@ -81,7 +83,8 @@ export async function openTurnStage(
     const { config } = parsed;
     return { config, rules: skillRules(config) } as Live;
   };
-  const model = scriptedModel(options.script, { contextWindow: options.contextWindow ?? 200_000 });
+  const scripted = scriptedModel(options.script, { contextWindow: options.contextWindow ?? 200_000 });
+  const { model = scripted } = options;
   const did: string[] = [];
   const forked: string[] = [];
   const unapproved = new Set<string>();
@@ -176,7 +179,8 @@ export async function openTurnStage(
       model,
       system: [{ type: 'text', text: 'be brief' }],
       tools,
-      shown: () => tools.filter(({ name }) => contraction.names.includes(name)),
+      shown: () =>
+        tools.filter(({ name }) => model.bindsThinking === true || contraction.names.includes(name)),
       callTool,
       follow: contraction.follow,
       answers: () => undefined,
@@ -206,9 +210,9 @@ export async function openTurnStage(
     did,
     forked,
     log,
-    requests: model.requests,
+    requests: scripted.requests,
     /** Names of the tools that the model was shown in each request. */
-    shown: () => model.requests.map(({ tools }) => tools.map(({ name }) => name).toSorted()),
+    shown: () => scripted.requests.map(({ tools }) => tools.map(({ name }) => name).toSorted()),
     entries: async (): Promise<readonly Entry[]> =>
       (await store.transcripts.read('telegram:42')).entries.map(({ entry }) => entry),
     results: async (): Promise<readonly string[]> =>

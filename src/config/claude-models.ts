@@ -1,0 +1,90 @@
+export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
+export type ThinkingKind = 'adaptive' | 'off' | 'between_tools' | 'budget';
+/** US dollars a million tokens. */
+export type Prices = Readonly<{ in: number; out: number; cacheRead: number; cacheWrite: number }>;
+
+/** What Anthropic's pages said of a Claude model in November 2026. */
+export type ClaudeModel = Readonly<{
+  /** Its thinking is good only behind the very system, tools and messages that it was made behind (M13). */
+  bindsThinking: boolean;
+  /** Tokens of the longest prompt. */
+  window: number;
+  /** Tokens of a text, beside what the tokenizer up to Claude 4.6 makes of it. */
+  tokenFactor: number;
+  /** What may be set; at effort `xhigh` and `max` only `adaptive`, from Claude 5 on. */
+  thinking: readonly ThinkingKind[];
+  efforts: readonly Effort[];
+  /** List prices; absent where they are not known. */
+  prices?: Prices;
+  /** A longer prompt than this costs more: `prices` times `factor`. */
+  longPrompt?: Readonly<{ above: number; factor: number }>;
+}>;
+
+/** The facts of a Claude model by its id, as Anthropic and gateways write it; nothing for one that is not known. */
+export function claudeModel(id: string): ClaudeModel | undefined {
+  const [, family = '', major = '', minor = '0'] = pattern.exec(id) ?? [];
+  const version = Number(major) * 100 + Number(minor);
+  const binds = bindsThinking(family, version);
+  if (family === '' || binds === undefined) return undefined;
+  const prices = priceList[`${family}-${major}-${minor}`];
+  return {
+    bindsThinking: binds,
+    window: binds ? 1_000_000 : 200_000,
+    tokenFactor: version >= 407 ? 1.3 : 1,
+    thinking: thinkingKinds(family, version),
+    efforts: effortsOf(family, version),
+    ...(prices === undefined ? {} : { prices: { ...prices, cacheWrite: prices.in * 1.25 } }),
+    ...(family === 'haiku' && version === 505 ? { longPrompt: { above: 100_000, factor: 5 } } : {}),
+  };
+}
+
+/** Whether an id is of a Claude at all: a newer one than is known here is taken to bind its thinking. */
+export function isClaude(id: string): boolean {
+  return /\bclaude\b/i.test(id);
+}
+
+const pattern = /claude-(haiku|sonnet|opus|fable|mythos)-(\d)(?:[-.](\d{1,2}))?(?!\d)/i;
+
+/** Nothing where the model is not known. */
+function bindsThinking(family: string, version: number): boolean | undefined {
+  if (version <= 500) return false;
+  const known = family === 'fable' || family === 'mythos' ? [501, 502] : [505];
+  return known.includes(version) ? true : undefined;
+}
+
+function thinkingKinds(family: string, version: number): readonly ThinkingKind[] {
+  if (family === 'fable' || family === 'mythos') return ['adaptive'];
+  if (version === 505)
+    return (
+      { haiku: ['adaptive', 'off'] as const, sonnet: ['adaptive', 'between_tools'] as const }[family] ?? [
+        'adaptive',
+      ]
+    );
+  if (version >= 407) return ['adaptive', 'off'];
+  return version === 406 ? ['adaptive', 'off', 'budget'] : ['off', 'budget'];
+}
+
+function effortsOf(family: string, version: number): readonly Effort[] {
+  if (version >= 407) return ['low', 'medium', 'high', 'xhigh', 'max'];
+  if (version === 406) return ['low', 'medium', 'high', 'max'];
+  return family === 'opus' && version === 405 ? ['low', 'medium', 'high'] : [];
+}
+
+type Listed = Omit<Prices, 'cacheWrite'>;
+
+const opus: Listed = { in: 5, out: 25, cacheRead: 0.5 };
+const priceList: Readonly<Record<string, Listed>> = {
+  'haiku-5-5': { in: 0.1, out: 0.5, cacheRead: 0.01 },
+  'sonnet-5-5': { in: 2, out: 10, cacheRead: 0.1 },
+  'opus-5-5': { in: 4, out: 20, cacheRead: 0.2 },
+  'fable-5-1': { in: 10, out: 50, cacheRead: 0.25 },
+  'fable-5-0': { in: 10, out: 50, cacheRead: 1 },
+  'sonnet-5-0': { in: 2, out: 10, cacheRead: 0.2 },
+  'sonnet-4-6': { in: 3, out: 15, cacheRead: 0.3 },
+  'haiku-4-5': { in: 1, out: 5, cacheRead: 0.1 },
+  'opus-5-0': opus,
+  'opus-4-8': opus,
+  'opus-4-7': opus,
+  'opus-4-6': opus,
+  'opus-4-5': opus,
+};
