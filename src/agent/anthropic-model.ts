@@ -7,6 +7,7 @@ import { createRedactor } from '../core/redact.ts';
 import { judgeFailure, toModelError, type Sdk } from './anthropic-model-failure.ts';
 import { boundThinking, type BoundRequest } from './bound-thinking.ts';
 import { withCachePoints } from './cache-points.ts';
+import { endWhenSilent } from './end-when-silent.ts';
 import { withRetries } from './retry.ts';
 
 /** A word, or a budget in tokens (1024 or more). */
@@ -25,6 +26,8 @@ export type AnthropicModelOptions = Readonly<{
   contextWindow?: number;
   thinking?: Thinking;
   effort?: Effort;
+  /** Milliseconds without a byte after which a stream that has begun is given up; never if absent. */
+  silenceMs?: number;
   log: Log;
   clock: Clock;
   /** From 0 to 1, for the jitter of retries. */
@@ -90,13 +93,16 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
   };
 }
 
-function createClient(sdk: Sdk, { baseUrl, apiKey }: AnthropicModelOptions): Anthropic {
+function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs, clock }: AnthropicModelOptions): Anthropic {
   return new sdk({
     baseURL: baseUrl,
     // Never absent: the SDK would look for another key in the environment and on disk.
     apiKey: apiKey ?? 'none',
     ...(apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
     maxRetries: 0,
+    ...(silenceMs === undefined
+      ? {}
+      : { fetch: async (url, init) => endWhenSilent(await fetch(url, init), silenceMs, clock) }),
     openTelemetry: false,
     logLevel: 'off',
   });

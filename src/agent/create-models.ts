@@ -24,6 +24,8 @@ export type Models = Readonly<{
 }>;
 
 const anthropic = 'https://api.anthropic.com';
+/** A server sends a ping every few seconds; one without pings may think for a while. */
+const silenceMs = 120_000;
 
 /** Builds each configured model once, when it is first asked for. */
 export function createModels(
@@ -57,6 +59,7 @@ export function createModels(
       ...(contextWindow === undefined ? {} : { contextWindow }),
       ...(found.thinking === undefined ? {} : { thinking: found.thinking }),
       ...(found.effort === undefined ? {} : { effort: found.effort }),
+      silenceMs,
       log,
       clock,
     });

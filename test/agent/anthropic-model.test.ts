@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createAnthropicModel, type AnthropicModelOptions } from '../../src/agent/anthropic-model.ts';
+import { endWhenSilent } from '../../src/agent/end-when-silent.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';
+import { createManualClock } from '../support/manual-clock.ts';
 import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';
 
 const key = 'sk-test-a-key-that-must-stay-in';
@@ -317,4 +319,49 @@ test('M3 an abort ends the wait between two tries', async (t) => {
   });
   await assert.rejects(model.complete(hello, controller.signal), /stopped/);
   assert.equal(server.requests.length, 1);
+});
+
+test('M4 a stream that falls silent is given up after its time and tried again', async (t) => {
+  const held = Promise.withResolvers<void>();
+  t.after(() => held.resolve());
+  const server = await serve(t, [
+    { content: [{ type: 'text', text: 'lost' }], wire: { hold: held.promise } },
+    { content: [{ type: 'text', text: 'found' }] },
+  ]);
+  let fall = Promise.withResolvers<void>();
+  // The time of silence is over when the test says so, any other at once.
+  const clock: Clock = {
+    now: () => 1_000,
+    sleep: async (ms) => (ms === 120_000 ? fall.promise : undefined),
+  };
+  const { model, lines } = connect(server, { clock, silenceMs: 120_000 });
+  const { content } = await model.complete(hello, signal, () => {
+    const { resolve } = fall;
+    fall = Promise.withResolvers();
+    resolve();
+  });
+  assert.deepEqual(
+    content.map((block) => block.type === 'text' && block.text),
+    ['found'],
+  );
+  assert.match(lines.join(''), /silent for 120 s/);
+});
+
+test('M4 each byte, a ping too, begins the time of silence again', async () => {
+  const clock = createManualClock();
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const writer = writable.getWriter();
+  const read = endWhenSilent(new Response(readable), 100, clock).text();
+  read.catch(() => undefined);
+  for (const part of ['event: ping\n', 'a', 'b']) {
+    await clock.advance(99);
+    void writer.write(new TextEncoder().encode(part));
+    await clock.advance(0);
+  }
+  void writer.close();
+  assert.equal(await read, 'event: ping\nab');
+  const silent = endWhenSilent(new Response(new ReadableStream()), 100, clock).text();
+  const failed = assert.rejects(silent, /silent for 0.1 s/);
+  await clock.advance(100);
+  await failed;
 });

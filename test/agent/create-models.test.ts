@@ -2,11 +2,16 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createModels, type ModelsSettings } from '../../src/agent/create-models.ts';
 import { modelAliases } from '../../src/config/model-aliases.ts';
+import type { Clock } from '../../src/core/clock.ts';
 import type { Model } from '../../src/core/model.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
-const clock = { now: () => 0, sleep: async () => {} };
+/** Pauses last no time; nothing is ever silent for two minutes. */
+const clock: Clock = {
+  now: () => 0,
+  sleep: async (ms) => (ms < 120_000 ? undefined : new Promise(() => undefined)),
+};
 const models = (settings: ModelsSettings) => createModels(settings, { log, clock });
 const hello = { system: [], tools: [], messages: [{ role: 'user' as const, content: 'Hello' }] };
 const ask = (model: Model) => model.complete(hello, new AbortController().signal);
