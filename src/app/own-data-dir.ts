@@ -1,7 +1,7 @@
-import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { lockOwner } from '../stores/embedded/lock-owner.ts';
+import { makeFolders } from '../stores/make-folders.ts';
 
 /**
  * Makes the data directory (0700) where there is none, and this process its one owner until `release` (Q9): two bots in one
@@ -9,7 +9,7 @@ import { lockOwner } from '../stores/embedded/lock-owner.ts';
  */
 export function ownDataDir(dataDir: string): Readonly<{ release(): void }> {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolders(dataDir, 0o700);
     return lockOwner(path.join(dataDir, 'bot'), {
       what: dataDir,
       instead: 'a directory of its own in [bot] data_dir',

@@ -1,13 +1,24 @@
 /** The database itself can't be used at present; `undone` where surely nothing of the failed call was written. */
 export type StoreFault = Readonly<{ reason: string; undone: boolean }>;
 
+/** The file of the store was removed, or another one was put in its place. */
+export class StoreGone extends Error {
+  override readonly name = 'StoreGone';
+
+  constructor(file: string) {
+    super(
+      `${file} was removed or replaced while the bot used it. What it held is lost when the bot stops: save it first with \`skillet backup FILE\`, then stop the bot and put that file in its place.`,
+    );
+  }
+}
+
 /**
  * What a store's error says of the database (Q11): disk full, file or server away, locked, unreadable. Nothing for an
  * error that is the call's own, which would fail again on a healthy database.
  */
 export function storeFault(error: unknown): StoreFault | undefined {
   for (let one = error, depth = 0; one instanceof Error && depth < 5; one = one.cause, depth++) {
-    const undone = sqliteFault(one) ?? postgresFault(one);
+    const undone = one instanceof StoreGone || (sqliteFault(one) ?? postgresFault(one));
     if (undone !== undefined) return { reason: one.message, undone };
   }
   return undefined;

@@ -20,7 +20,18 @@ import type { Connection } from './open-connection.ts';
 /** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
 export function createEmbeddedStore(
   connection: Connection,
-  { clock, log, release }: Readonly<{ clock: Clock; log: Log; release: () => void }>,
+  {
+    clock,
+    log,
+    findFile = () => undefined,
+    release,
+  }: Readonly<{
+    clock: Clock;
+    log: Log;
+    /** Throws where the file is no longer where it was opened. */
+    findFile?: () => void;
+    release: () => void;
+  }>,
 ): Store {
   const batch = createBatch(connection);
   const toAnswer = createBell();
@@ -100,6 +111,7 @@ export function createEmbeddedStore(
     backlog: createBacklog(connection),
     backup: createBackup(connection),
     async check() {
+      findFile();
       await health.set('checked', clock.now());
     },
     async close() {

@@ -32,7 +32,11 @@ export function lockOwner(
   }
   return {
     release() {
-      rmSync(pidFile, { force: true });
+      try {
+        rmSync(pidFile, { force: true });
+      } catch {
+        // On a disk that only reads it stays. It is a hint for a message: the lock alone counts.
+      }
       lock.close();
     },
   };

@@ -1,8 +1,10 @@
-import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { makeFolders } from '../make-folders.ts';
+import { StoreGone } from '../store-fault.ts';
 import type { Store } from '../store.ts';
 import { createEmbeddedStore } from './create-embedded-store.ts';
 import { lockOwner } from './lock-owner.ts';
@@ -17,7 +19,9 @@ import { schema } from './schema.ts';
  */
 export function openEmbeddedStore(location: string, clock: Clock, log: Log): Store {
   try {
-    return location === ':memory:' ? build(location, () => undefined, clock, log) : own(location, clock, log);
+    return location === ':memory:'
+      ? build(location, { release: () => undefined, clock, log })
+      : own(location, clock, log);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
@@ -29,7 +33,7 @@ export function openEmbeddedStore(location: string, clock: Clock, log: Log): Sto
 }
 
 function own(location: string, clock: Clock, log: Log): Store {
-  mkdirSync(path.dirname(location), { recursive: true, mode: 0o700 });
+  makeFolders(path.dirname(location), 0o700);
   createOnce(location);
   // Two names of one file share one lock.
   const file = realpathSync(location);
@@ -39,18 +43,27 @@ function own(location: string, clock: Clock, log: Log): Store {
   try {
     // SQLite gives its journal files the mode of the file.
     chmodSync(file, 0o600);
-    return build(file, lock.release, clock, log);
+    return build(file, { release: lock.release, findFile: finderOf(file), clock, log });
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-function build(file: string, release: () => void, clock: Clock, log: Log): Store {
+/** SQLite writes on into a file that was removed, and all of it is gone at the end of the process. */
+function finderOf(file: string): () => void {
+  const { dev, ino } = statSync(file);
+  return () => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found?.dev !== dev || found.ino !== ino) throw new StoreGone(file);
+  };
+}
+
+function build(file: string, more: Parameters<typeof createEmbeddedStore>[1]): Store {
   const connection = openConnection(file);
   try {
     migrate(connection, schema, file);
-    return createEmbeddedStore(connection, { clock, log, release });
+    return createEmbeddedStore(connection, more);
   } catch (error) {
     connection.close();
     throw error;
