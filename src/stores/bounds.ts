@@ -22,3 +22,6 @@ export const bounds = {
   /** Outcomes of mutating calls: longer than any run lasts (C8). */
   outcomesKeptMs: 7 * day,
 } as const;
+
+/** What is kept of the part of a row that was sent when the retention is over. */
+export const noText = '{"markdown":""}';

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { bounds } from '../bounds.ts';
+import { bounds, noText } from '../bounds.ts';
 import type { Connection } from './open-connection.ts';
 
 /** Rows removed in one transaction: a few milliseconds, so that messages are accepted in between. */
@@ -25,7 +25,15 @@ export function createPrune(connection: Connection): (now: number, retentionMs: 
     { rows: oldest('capability_flows', 'expires_at'), keptMs: bounds.flowsKeptMs },
     { rows: oldest('capability_outcomes', 'kept_at', 'key'), keptMs: bounds.outcomesKeptMs },
   ];
-  const dead = oldest('inbox', `status = 'dead' AND accepted_at`);
+  const dead = [
+    oldest('inbox', `status = 'dead' AND accepted_at`),
+    oldest('outbox', `status = 'dead' AND finished_at`),
+    // Its key is known for longer, so that nothing is said twice.
+    connection.prepare(
+      `UPDATE outbox SET part = '${noText}' WHERE rowid IN (
+         SELECT rowid FROM outbox WHERE finished_at < ? AND part <> '${noText}' LIMIT ${batch})`,
+    ),
+  ];
   const usage = connection.prepare(
     'DELETE FROM usage WHERE day = (SELECT day FROM usage WHERE day < ? ORDER BY day LIMIT 1)',
   );
@@ -59,7 +67,7 @@ export function createPrune(connection: Connection): (now: number, retentionMs: 
   return async (now, retentionMs) => {
     for (const { rows, keptMs } of stale) await inBatches(() => rows.run(now - keptMs));
     const before = Math.max(0, now - retentionMs);
-    await inBatches(() => dead.run(before));
+    for (const rows of dead) await inBatches(() => rows.run(before));
     const day = new Date(before).toISOString().slice(0, 10);
     while (connection.write('process', () => usage.run(day)) > 0) await setImmediate();
     // Oldest first: a conversation's archived transcripts go before the one in use.

@@ -1,4 +1,4 @@
-import { bounds } from '../bounds.ts';
+import { bounds, noText } from '../bounds.ts';
 import type { Store } from '../store.ts';
 import type { Database, Query } from './open-database.ts';
 
@@ -56,6 +56,12 @@ export function createPrune({ query, transaction }: Database): Store['prune'] {
     const before = now - retentionMs;
     if (!Number.isFinite(before)) return;
     await remove('inbox', `status = 'dead' AND accepted_at`, before);
+    await remove('outbox', `status = 'dead' AND finished_at`, before);
+    // Its key is known for longer, so that nothing is said twice.
+    await query(
+      `UPDATE skillet.outbox SET part = '${noText}' WHERE finished_at < $1 AND part <> '${noText}'`,
+      [before],
+    );
     await query('DELETE FROM skillet.usage WHERE day < $1', [new Date(before).toISOString().slice(0, 10)]);
     // Oldest first: a conversation's archived transcripts go before the one in use.
     for (
