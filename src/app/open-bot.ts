@@ -51,12 +51,18 @@ export async function openBot(options: {
   /** Address for health and metrics (L4). */
   listen?: string;
   reach?: SandboxReach;
+  /** Given: a database that is away is waited for until this is aborted. */
+  until?: AbortSignal;
   log: Log;
 }): Promise<OpenBot> {
-  const { config, env, mostTries = 3, listen, reach, log } = options;
+  const { config, env, mostTries = 3, listen, reach, until, log } = options;
   const clock = systemClock;
   const home = ownDataDir(config.bot.dataDir);
-  const store = await openStore(config.store.url, { log, clock }).catch((error: unknown) => {
+  const store = await openStore(config.store.url, {
+    log,
+    clock,
+    ...(until === undefined ? {} : { until }),
+  }).catch((error: unknown) => {
     home.release();
     throw error;
   });
@@ -133,7 +139,7 @@ export async function openBot(options: {
   // While the bot only waits, for a retry or to stop, nothing else keeps the process alive.
   const alive = setInterval(() => undefined, 60_000);
   let server: HealthServer | undefined;
-  const close = async (): Promise<void> => {
+  const closeAll = async (): Promise<void> => {
     watch.stop();
     await Promise.all([control?.close(), bot.stop()]);
     await server?.close();
@@ -147,6 +153,9 @@ export async function openBot(options: {
     home.release();
     clearInterval(alive);
   };
+  // A stop during the start fails the start, which closes, too.
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= closeAll());
   return {
     ...bot,
     sit: terminals.sit,

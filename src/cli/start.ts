@@ -16,18 +16,25 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     const { chat } = await import('./chat.ts');
     return chat({ ...(flag === undefined ? {} : { config: flag }), as: 'private' });
   }
+  const stopping = new AbortController();
   const ended = stopSignal();
+  void ended.then(() => stopping.abort());
   const { log, redactBy } = openLog(config);
   const bot = await openBot({
     config,
     env: process.env,
     channels: (needs) => openChannels(config, needs),
     ...(config.server.listen === undefined ? {} : { listen: config.server.listen }),
+    until: stopping.signal,
     log,
+  }).catch((error: unknown) => {
+    if (!stopping.signal.aborted) throw error;
+    log.info({ err: error }, 'stopping: the start was given up');
+    return undefined;
   });
+  if (bot === undefined) return;
   redactBy(bot.redact);
   const started = bot.start();
-  const stopping = new AbortController();
   const memory = memoryHere();
   if (memory !== undefined) void giveMemoryBack(memory, { clock: systemClock, signal: stopping.signal });
   // A platform that is away keeps the start waiting: a signal ends that, too.
@@ -39,7 +46,6 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     started.catch((error: unknown) => log.info({ err: error }, 'the start was given up'));
   }
   log.info({ signal: await ended }, 'stopping');
-  stopping.abort();
   await bot.close();
 }
 

@@ -12,13 +12,24 @@ import type { Store } from './store.ts';
  */
 export async function openStore(
   url: string,
-  { log = silent, clock = systemClock, baseDir = '.' }: { log?: Log; clock?: Clock; baseDir?: string } = {},
+  {
+    log = silent,
+    clock = systemClock,
+    baseDir = '.',
+    until,
+  }: {
+    log?: Log;
+    clock?: Clock;
+    baseDir?: string;
+    /** Given: a PostgreSQL server that is away is waited for until this is aborted. */
+    until?: AbortSignal;
+  } = {},
 ): Promise<Store> {
   const [scheme, rest = ''] = split(url);
   if (scheme === 'postgres' || scheme === 'postgresql') {
     // The driver and the job engine are loaded only where they are used.
     const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
-    return openPostgresStore(url, clock, log);
+    return openPostgresStore(url, { clock, log, ...(until === undefined ? {} : { until }) });
   }
   if (scheme !== 'sqlite' || rest === '' || rest.startsWith('//')) {
     throw new OperatorError(

@@ -3,6 +3,8 @@ import { connect, createServer, type Socket } from 'node:net';
 import { once } from 'node:events';
 import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
+import { systemClock, type Clock } from '../../src/core/clock.ts';
+import { OperatorError } from '../../src/core/errors.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { trustedMs } from '../../src/stores/postgres/lease.ts';
 import { storeFault } from '../../src/stores/store-fault.ts';
@@ -10,7 +12,7 @@ import type { Store } from '../../src/stores/store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
-import { quietLog } from '../support/quiet-log.ts';
+import { quietLog, type Logged } from '../support/quiet-log.ts';
 
 const never = new AbortController().signal;
 const damages = ['', '{"text":"SECRET', 'null', '[]', '{"text":"SECRET"}', '[{"message":"SECRET","glue":1}]'];
@@ -63,6 +65,31 @@ async function works(what: () => Promise<unknown>): Promise<void> {
 }
 
 function outages(server: PostgresServer): void {
+  test('Q11 a start waits for a server that is away, until it is told to stop', async (t) => {
+    const url = await server.database();
+    await server.stop('fast');
+    const log = quietLog();
+    const stopping = new AbortController();
+    // Pauses last no time.
+    const clock: Clock = { now: Date.now, sleep: (_, signal) => systemClock.sleep(10, signal) };
+    const away = ({ level, message }: Logged): boolean => level === 'warn' && /is away/.test(message);
+    const opening = openStore(url, { log, clock, until: stopping.signal });
+    await log.line(away);
+    await assert.rejects(openStore(url, { log, clock }), OperatorError);
+    await server.start();
+    const store = await opening;
+    t.after(() => store.close());
+    await store.check();
+    await server.stop('fast');
+    const other = quietLog();
+    const waiting = openStore(url, { log: other, clock, until: stopping.signal });
+    const stopped = assert.rejects(waiting);
+    await other.line(away);
+    stopping.abort();
+    await stopped;
+    await server.start();
+  });
+
   for (const how of ['fast', 'crash'] as const) {
     test(`Q11 a database that stopped (${how}) is told as such, keeps what was accepted, and all goes on when it is back`, async (context) => {
       const url = await server.database();

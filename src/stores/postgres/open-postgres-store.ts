@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { storeFault } from '../store-fault.ts';
 import type { Store } from '../store.ts';
 import { createAnnouncer } from './create-announcer.ts';
 import { createEpoch } from './create-epoch.ts';
@@ -16,12 +17,30 @@ import { bringForward, sweepLanes } from './sweep-lanes.ts';
 
 /** Nothing is put off for longer: what is due later was written by a clock that was ahead. */
 const longestWaitMs = 3_600_000;
+const longestPauseMs = 30_000;
 
 /**
  * Opens the PostgreSQL store: our tables in the schema `skillet`, the job engine's in `skillet_jobs`, both migrated as
- * needed (Q10). Throws OperatorError where the database can't be used; neither address nor password is in it (S3).
+ * needed (Q10). Throws OperatorError where the database can't be used; neither address nor password is in it (S3). While the
+ * server is away that waits until `until` is aborted, for ever if need be: it may start with the bot, and take its time.
  */
-export async function openPostgresStore(url: string, clock: Clock, log: Log): Promise<Store> {
+export async function openPostgresStore(
+  url: string,
+  { clock, log, until }: Readonly<{ clock: Clock; log: Log; until?: AbortSignal }>,
+): Promise<Store> {
+  for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await openOnce(url, clock, log);
+    } catch (error) {
+      const isAway = error instanceof DatabaseFault && storeFault(error) !== undefined;
+      if (!isAway || until === undefined || until.aborted) throw explained(error);
+      log.warn({ err: error, waitMs: pauseMs }, 'the database of [store] url is away; trying again');
+      await clock.sleep(pauseMs, until);
+    }
+  }
+}
+
+async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
   const database = reach(url, log);
   const epoch = createEpoch(database);
   const opened: { jobs?: Jobs } = {};
@@ -53,7 +72,7 @@ export async function openPostgresStore(url: string, clock: Clock, log: Log): Pr
   } catch (error) {
     await opened.jobs?.close();
     await database.close();
-    throw explained(error);
+    throw error;
   }
 }
 
