@@ -35,8 +35,18 @@ export async function openPostgresStore(
       const isAway = error instanceof DatabaseFault && storeFault(error) !== undefined;
       if (!isAway || until === undefined || until.aborted) throw explained(error);
       log.warn({ err: error, waitMs: pauseMs }, 'the database of [store] url is away; trying again');
-      await clock.sleep(pauseMs, until);
+      await pause(clock, pauseMs, until);
     }
+  }
+}
+
+/** Nothing else keeps the process alive meanwhile. */
+async function pause(clock: Clock, ms: number, until: AbortSignal): Promise<void> {
+  const alive = setInterval(() => undefined, 60_000);
+  try {
+    await clock.sleep(ms, until);
+  } finally {
+    clearInterval(alive);
   }
 }
 
