@@ -23,6 +23,11 @@ const abortedMs = 5_000;
 const mostEarly = 1_000;
 /** Runs side by side for each turn that may be: most of them wait for a model. */
 const runsPerTurn = 4;
+/** What is stored of an item whose process ended under it: with others beside it, or when it was answered alone. */
+const died = 'the process ended while this was answered';
+const diedAlone = 'the process ended under this again and again: it is answered alone';
+/** While another one is answered alone, an item waits so long. */
+const aloneWaitMs = 1_000;
 /** Waits before the next try, in milliseconds, by the number of tries that failed. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
@@ -60,6 +65,7 @@ export function createLanes(options: {
   } = options;
   const running = new Map<string, AbortController>();
   const early = new Set<string>();
+  const alone = new Set<'run' | 'message'>();
   const stopping = new AbortController();
   let servings: readonly Serving[] = [];
   // Wherever `/stop` was said, the process that answers the message hears it (Q9).
@@ -74,6 +80,25 @@ export function createLanes(options: {
   async function runLane(lane: string, lost: AbortSignal): Promise<void> {
     const item = await inbox.take(lane, clock.now());
     if (item === undefined || (await diedBefore(item))) return;
+    await (mayKill(item) ? runAlone(item, lost) : run(item, lost));
+  }
+
+  /** Of the items that may have ended the process one is answered at a time: only the one that does it again is set aside. */
+  async function runAlone(item: InboxItem, lost: AbortSignal): Promise<void> {
+    // A message may wait for its run.
+    const kind = item.message.task?.kind === 'run' ? 'run' : 'message';
+    if (alone.has(kind)) return inbox.postpone(item.key, died, clock.now() + aloneWaitMs);
+    alone.add(kind);
+    try {
+      await inbox.postpone(item.key, diedAlone, clock.now());
+      const again = await inbox.take(item.lane, clock.now());
+      if (again !== undefined) await run(again, lost);
+    } finally {
+      alone.delete(kind);
+    }
+  }
+
+  async function run(item: InboxItem, lost: AbortSignal): Promise<void> {
     const abort = new AbortController();
     // Another process goes on with it from the journal.
     const onLost = (): void => abort.abort(shutdownReason());
@@ -97,13 +122,21 @@ export function createLanes(options: {
     }
   }
 
-  /** The process ended under this item without getting anywhere: a failed try. True when that was seen to; the item is taken anew then. */
+  /**
+   * The process ended under this item without getting anywhere: a failed try. The last one counts only if the item was
+   * answered alone. True when that was seen to; the item is taken again then.
+   */
   async function diedBefore(item: InboxItem): Promise<boolean> {
     if (item.interruptedAt === undefined || (await progressed(item, item.interruptedAt))) return false;
-    const error = new Error('the process ended while the message was answered');
-    if (item.tries + 1 >= mostTries(item.key)) await setAside(item, error);
-    else await inbox.fail(item.key, error.message, clock.now());
+    const most = mostTries(item.key);
+    if (item.tries + 1 < most) await inbox.fail(item.key, died, clock.now());
+    else if (most > 1 && item.error !== diedAlone) await inbox.postpone(item.key, died, clock.now());
+    else await setAside(item, new Error(died));
     return true;
+  }
+
+  function mayKill({ key, tries, error }: InboxItem): boolean {
+    return tries + 1 >= mostTries(key) && (error === died || error === diedAlone);
   }
 
   async function failed(item: InboxItem, error: unknown, began: number): Promise<void> {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 import { createLanes } from '../../src/app/lanes.ts';
 import { openStore } from '../../src/stores/open-store.ts';
@@ -221,3 +224,66 @@ test('Q6 an item of a channel that is not open here waits for a process where it
   assert.equal(left.length, 40);
   assert.ok(left.every(({ lane }) => lane.startsWith('closed:')));
 });
+
+for (const [what, afterMs] of [
+  ['at once', 0],
+  ['after a while', 1_000],
+] as const) {
+  test(`Q3 messages that end the process ${what} are set aside, those beside them are answered`, async (t) => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'skillet-lanes-'));
+    t.after(() => rm(folder, { recursive: true, force: true }));
+    const clock = createManualClock();
+    const poison = ['telegram:3:0', 'telegram:6:0'];
+    const dead: string[] = [];
+    const answered: string[] = [];
+
+    /** One life of the process; false when it ended by itself. */
+    async function live(first: boolean): Promise<boolean> {
+      const store = await openStore(`sqlite:${folder}/store.db`, { clock });
+      const over = Promise.withResolvers<boolean>();
+      const lanes = createLanes({
+        inbox: store.inbox,
+        signals: store.signals,
+        async handle({ key }) {
+          await clock.sleep(poison.includes(key) ? afterMs : 5_000);
+          if (poison.includes(key)) {
+            over.resolve(false);
+            return new Promise(() => undefined);
+          }
+          await store.commit({ done: key });
+          answered.push(key);
+        },
+        progressed: async () => false,
+        onDead: async ({ key }) => void dead.push(key),
+        channels: ['telegram'],
+        concurrency: 8,
+        clock,
+        log: quietLog(),
+      });
+      for (let chat = 0; first && chat < 8; chat++)
+        await store.inbox.accept(
+          makeMessage({
+            id: `telegram:${chat}:0`,
+            conversation: { channel: 'telegram', chat: String(chat) },
+          }),
+          { now: clock.now() },
+        );
+      lanes.start();
+      const state = { ended: false };
+      void over.promise.then(() => (state.ended = true));
+      while (!state.ended) {
+        await clock.advance(500);
+        if ((await store.inbox.list('waiting')).length === 0) over.resolve(true);
+        await new Promise(setImmediate);
+      }
+      await store.close();
+      return over.promise;
+    }
+
+    let lives = 1;
+    while (!(await live(lives === 1))) assert.ok(++lives < 20, 'it dies again and again');
+    assert.deepEqual(dead.toSorted(), poison);
+    assert.equal(answered.length, 6);
+    assert.equal(new Set(answered).size, 6);
+  });
+}
