@@ -20,18 +20,22 @@ export function formatConfigProblem({ file, line, column, message }: ConfigProbl
   return place === '' ? message : `${place}: ${message}`;
 }
 
-/** Text longer than this may be a credential that was put in the wrong place: it is never shown. */
-const longestShown = 30;
+/** A word such as somebody mistypes for one of a few, and no credential. */
+const plainWord = /^[a-z]{0,12}$/i;
 
-/** What stands somewhere, safe to print. */
-export function describeFound(value: unknown, isSecret: boolean): string {
+/**
+ * What stands somewhere, safe to print (S12). Text is shown only where one of a few words belongs and it could be such a word:
+ * anywhere else it may be a credential, or an address that holds one.
+ */
+export function describeFound(value: unknown, isSecret: boolean, isChoice = false): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Date) return 'a date';
   if (typeof value === 'object') return 'a table';
   if (typeof value === 'string') {
     if (isSecret) return 'text that is not shown';
-    return value.length > longestShown ? `text of ${value.length} characters` : JSON.stringify(value);
+    if (value === '' || (isChoice && plainWord.test(value))) return JSON.stringify(value);
+    return `text of ${value.length} characters`;
   }
   if (isSecret) return typeof value === 'boolean' ? 'true or false' : 'a number';
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : 'of no known kind';

@@ -105,14 +105,14 @@ function findings(
   ) {
     return [unknownKey(path)];
   }
-  return [{ path, found: foundAt(data, path, taken), write: issue.message }];
+  return [{ path, found: foundAt(data, path, taken, issue.code === 'invalid_value'), write: issue.message }];
 }
 
-function foundAt(data: unknown, path: KeyPath, taken: readonly FromEnvironment[]): string {
+function foundAt(data: unknown, path: KeyPath, taken: readonly FromEnvironment[], isChoice: boolean): string {
   const key = JSON.stringify(path);
   const variable = taken.find((one) => JSON.stringify(one.path) === key);
   if (variable !== undefined) return `the value of $${variable.name}`;
-  return describeFound(valueAt(data, path), isSecretKey(path));
+  return describeFound(valueAt(data, path), isSecretKey(path), isChoice);
 }
 
 /** Says which key was probably meant. */

@@ -33,15 +33,17 @@ export function checkPluginConfig(
 
   const place = placesIn(config.path);
   const where = (path: KeyPath) => ({ file: config.path, place: place(path), path });
-  const foundAt = (path: KeyPath): string => {
+  const foundAt = (path: KeyPath, isChoice: boolean): string => {
     const key = JSON.stringify(path);
     const variable = config.fromEnvironment.find((one) => JSON.stringify(one.path) === key);
     if (variable !== undefined) return `the value of $${variable.name}`;
-    return describeFound(valueAt(given, path.slice(base.length)), isSecretKey(path));
+    return describeFound(valueAt(given, path.slice(base.length)), isSecretKey(path), isChoice);
   };
   const wrong = issues.map((issue) => {
     const path = [...base, ...issue.path.filter((part) => typeof part !== 'symbol')];
-    return formatConfigProblem(keyProblem(where(path), foundAt(path), issue.message));
+    return formatConfigProblem(
+      keyProblem(where(path), foundAt(path, issue.code === 'invalid_value'), issue.message),
+    );
   });
   const excess = unknown.map((key) => {
     const path = [...base, key];

@@ -93,7 +93,13 @@ export function parseSkillCases(text: string, name: string): ParsedCases {
         found: 'not a known key',
         message: unknownKey([...path, key]),
       }));
-    return [keyProblem(at(path), describeFound(valueAt(data, path), false), issue.message)];
+    return [
+      keyProblem(
+        at(path),
+        describeFound(valueAt(data, path), false, issue.code === 'invalid_value'),
+        issue.message,
+      ),
+    ];
   });
   return { ok: false, problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)) };
 }

@@ -43,7 +43,7 @@ export function checkToolTables(
       );
       const found =
         variable === undefined
-          ? describeFound(value, field.secret || isSecretKey(path))
+          ? describeFound(value, field.secret || isSecretKey(path), field.kind === 'select')
           : `the value of $${variable.name}`;
       return [formatConfigProblem(problem(path, found, checked.problem))];
     });

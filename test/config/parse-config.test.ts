@@ -356,3 +356,32 @@ test('X7 two MCP servers whose tools could get one name are a problem with its f
   assert.match(lines(servers('my server', 'my_server')).join('\n'), /could get the same name/);
   assert.deepEqual(lines(servers('x', 'x-y', 'xy', 'y_x')), []);
 });
+
+test('S12 G5 a problem never shows text that could be a credential, however short, under whatever key', () => {
+  const leak = 'hunter2pw';
+  const wrong = [
+    `[mcp.x]\nurl = "ftp://bob:${leak}@h/mcp"`,
+    `[models.default]\nmodel = "m"\nbase_url = "htp://u:${leak}@h"`,
+    `[store]\nurl = 5\n[bot]\nname = ["${leak}"]`,
+    `[tools.web_search]\nprovider = "${leak}"\nbase_url = "x://u:${leak}@h"`,
+    `[telegram]\ntoken = "${leak}"\nmode = "${leak}"`,
+    `[telegram]\nmode = "u:${leak}@h"`,
+    `[slack]\nmode = "xoxb-${leak}"\nbot_token = 5`,
+    `[bot]\nowner = ["${leak}"]`,
+    `[bot]\nowner = "${leak}"`,
+    `[server]\nlisten = "http://u:${leak}@h"`,
+    `[access]\ndm = "${leak}"\nusers = ["${leak}"]\ngroups = "${leak}"`,
+    `[log]\nlevel = "${leak}"`,
+    `[limits]\nruns_per_hour = "${leak}"`,
+    `[skills.a]\nallow_users = ["${leak}"]\nnetwork = ["https://u:${leak}@h"]`,
+    `[[skills.sources]]\nrepo = "https://u:${leak}@h"`,
+    `[[plugins]]\npath = 5\npackage = { a = "${leak}" }`,
+    `[sandbox]\nengine = "${leak}"\nmemory_mb = "${leak}"`,
+    `[[policy.rules]]\ntool = ["${leak}"]\naction = "${leak}"`,
+  ];
+  for (const text of wrong) {
+    const found = problemsOf(text);
+    assert.notDeepEqual(found, [], text);
+    assert.doesNotMatch(JSON.stringify(found), /hunter/, text);
+  }
+});

@@ -55,7 +55,7 @@ matches = "(open"
     'dice/tests/a.toml:4:1: case[0].chat_type is "room": write "private", "group" or "channel".',
     'dice/tests/a.toml:7:1: case[1].message is "": it may not be empty: write a value or remove the line.',
     'dice/tests/a.toml:9:1: case[1].answer.contain is not a known key: did you mean contains?',
-    'dice/tests/a.toml:10:1: case[1].answer.matches is "(open": write a regular expression as JavaScript has it, or a list of them.',
+    'dice/tests/a.toml:10:1: case[1].answer.matches is text of 5 characters: write a regular expression as JavaScript has it, or a list of them.',
     'dice/tests/a.toml:12:1: cases is not a known key: did you mean case?',
   ]);
   assert.match(problemsOf('[[case]\n').join(), /^dice\/tests\/a\.toml:1:/);

@@ -53,7 +53,7 @@ test('X3 T2 web_search and web_fetch are checked with the rest of the file, by l
     parsed.problems.map(({ line, message }) => `${line}: ${message}`),
     [
       '4: tools.web_search.result is not a known key: did you mean results?',
-      '5: tools.web_search.language is "English": write a language in two or three small letters, such as "en".',
+      '5: tools.web_search.language is text of 7 characters: write a language in two or three small letters, such as "en".',
       '7: tools.web_fetch.characters is 5: write 1000 or more.',
     ],
   );
