@@ -4,7 +4,7 @@ export function steersPrograms(name: string): boolean {
 }
 
 const refusedShapes =
-  /^(LD_|DYLD_|PYTHON|PERL5|BASH_|GLIBC_|GCONV_|MALLOC_|GIT_CONFIG|NPM_CONFIG_|UV_)|_PROXY$/i;
+  /^(LD_|DYLD_|PYTHON|PERL5|BASH_|GLIBC_|GCONV_|MALLOC_|DOTNET_|COMPLUS_|GIT_CONFIG|NPM_CONFIG_|UV_)|_PROXY$/i;
 
 const refusedNames: ReadonlySet<string> = new Set([
   'PATH',
@@ -37,6 +37,16 @@ const refusedNames: ReadonlySet<string> = new Set([
   '_JAVA_OPTIONS',
   'JAVA_TOOL_OPTIONS',
   'JDK_JAVA_OPTIONS',
+  'MAVEN_OPTS',
+  'MAVEN_ARGS',
+  'GRADLE_OPTS',
+  'JAVA_OPTS',
+  'GOFLAGS',
+  'RUSTC_WRAPPER',
+  'RUSTC_WORKSPACE_WRAPPER',
+  'RUSTFLAGS',
+  'MAKEFLAGS',
+  'MAKEFILES',
   'LOCPATH',
   'NLSPATH',
   'OPENSSL_CONF',

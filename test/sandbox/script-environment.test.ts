@@ -36,6 +36,7 @@ test('U3 names that steer a loader or interpreter are refused with a diagnostic,
       'PS4',
       'UV_PYTHON',
     ],
+    ...['MAVEN_OPTS', 'GRADLE_OPTS', 'DOTNET_STARTUP_HOOKS', 'GOFLAGS', 'RUSTC_WRAPPER', 'MAKEFLAGS'],
   ];
   for (const name of steering) {
     const given = skillEnvironment({ ...skill, env: ['MAIL_KEY', name] }, { MAIL_KEY: 'k', [name]: 'evil' });
