@@ -1,6 +1,6 @@
 /**
  * Every form in which a process might print a value (U3): as it is, base64 (also inside a longer encoded text, whatever stands
- * before it), hex, URL- and JSON-escaped, as the usual programs write these.
+ * before it) and base32, hex with and without separators, URL- and JSON-escaped, as the usual programs write these.
  */
 export function secretForms(value: string): readonly string[] {
   const bytes = Buffer.from(value);
@@ -15,11 +15,11 @@ export function secretForms(value: string): readonly string[] {
       // JSON in JSON, as a log line holds it.
       ...[...json, ...slashed].map(escapedForJson),
       ...urlForms(value),
-      hex,
-      hex.toUpperCase(),
+      ...hexForms(hex),
       bytes.toString('base64'),
       bytes.toString('base64url'),
       ...[0, 1, 2].flatMap((offset) => base64At(bytes, offset)),
+      ...[0, 1, 2, 3, 4].map((offset) => base32At(bytes, offset)),
     ]),
   ];
 }
@@ -77,4 +77,36 @@ function base64At(bytes: Buffer, offset: number): readonly string[] {
   return (['base64', 'base64url'] as const).map((form) =>
     shifted.toString(form).slice(Math.ceil((offset * 8) / 6), whole),
   );
+}
+
+/** As `bytes.hex(' ')`, `openssl`, `xxd` and `hexdump -C` write it. Dumps break lines, with words between them, after 16 bytes. */
+function hexForms(hex: string): readonly string[] {
+  const bytes = hex.match(/../g) ?? [];
+  // A shorter end says little, and would be found in other dumps.
+  const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) =>
+    bytes.slice(line * 16, line * 16 + 16),
+  ).filter(({ length }) => length >= 8);
+  const pairs = (first: number, of: readonly string[]): string =>
+    of.map((byte, index) => (index > 0 && index % 2 === first ? ` ${byte}` : byte)).join('');
+  const lower = [
+    hex,
+    ...[' ', ':', '-'].map((separator) => bytes.join(separator)),
+    ...[0, 1].map((first) => pairs(first, bytes)),
+    ...lines.flatMap((line) => [
+      pairs(0, line),
+      line.join(' '),
+      `${line.slice(0, 8).join(' ')}  ${line.slice(8).join(' ')}`.trimEnd(),
+    ]),
+  ];
+  return [...lower, ...lower.map((form) => form.toUpperCase())];
+}
+
+const base32Letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
+
+/** The same as `base64At`, for a group of five. */
+function base32At(bytes: Buffer, offset: number): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const first = (5 - ((offset * 8) % 5)) % 5;
+  const letters = bits.slice(first).match(/.{5}/g) ?? [];
+  return letters.map((five) => base32Letters[Number.parseInt(five, 2)]).join('');
 }

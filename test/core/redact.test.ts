@@ -143,3 +143,28 @@ test('U3 what stands in JSON stays JSON, whatever a secret is called', () => {
   const read = JSON.parse(redact(line)) as { inner: string };
   assert.deepEqual(JSON.parse(read.inner), { secret: '[redacted tools.my tool.key]' });
 });
+
+test('U3 hex with separators, as dumps have it, and base32 hide no secret', () => {
+  const value = 'a-long-enough-secret-of-33-bytes!';
+  const bytes = Buffer.from(value);
+  const redact = createRedactor([{ name: 'KEY', value }]);
+  const pairs = bytes.toString('hex').match(/../g) ?? [];
+  for (const separator of [' ', ':', '-'])
+    for (const form of [pairs.join(separator), pairs.join(separator).toUpperCase()])
+      assert.equal(redact(`x ${form} y`), 'x [redacted KEY] y', form);
+  const lines = (groups: (line: string[]) => string): string =>
+    [pairs.slice(0, 16), pairs.slice(16, 32)].map((line) => `0000: ${groups(line)}  .....`).join('\n');
+  const xxd = lines((line) => line.join('').replace(/(....)(?!$)/g, '$1 '));
+  const hexdump = lines((line) => `${line.slice(0, 8).join(' ')}  ${line.slice(8).join(' ')}`);
+  for (const dump of [xxd, hexdump])
+    assert.equal(redact(dump), '0000: [redacted KEY]  .....\n0000: [redacted KEY]  .....', dump);
+  for (let before = 0; before < 5; before++)
+    assert.match(redact(base32('#'.repeat(before) + value)), /^[A-Z2-7]{0,8}\[redacted KEY\][A-Z2-7]?$/);
+});
+
+function base32(text: string): string {
+  const bits = [...Buffer.from(text)].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  return (bits.match(/.{1,5}/g) ?? [])
+    .map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(five.padEnd(5, '0'), 2)])
+    .join('');
+}
