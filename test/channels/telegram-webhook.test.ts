@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import type { OnEvent } from '../../src/core/channel.ts';
@@ -148,3 +149,17 @@ function chunked(body: string): string {
   const pieces = body.match(/[^]{1,65536}/g) ?? [];
   return `${pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join('')}0\r\n\r\n`;
 }
+
+test('S4 a request for no readable address is refused, without an error in the log', async () => {
+  const { bot, url } = await startHooked();
+  await using _ = bot;
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  socket.end('POST // HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  assert.match(answer.toString(), /^HTTP\/1\.1 404 /);
+  assert.deepEqual(
+    bot.lines.filter(({ level }) => level === 'error'),
+    [],
+  );
+});

@@ -41,6 +41,7 @@ export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Recei
     init: (app) => receiver.init(app),
     async start() {
       const server = await receiver.start(listen);
+      server.maxConnections = mostConnections;
       const { address, port } = server.address() as AddressInfo;
       const host = address.includes(':') ? `[${address}]` : address;
       log.info({ url: `http://${host}:${port}/slack/events` }, 'Slack events are awaited');
@@ -50,6 +51,7 @@ export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Recei
 }
 
 const windowMs = 5 * 60_000;
+const mostConnections = 256;
 
 /** Bolt refuses what is too old; a request dated ahead could be kept back until its time comes. */
 function withinWindow(listener: RequestListener, clock: Clock): RequestListener {

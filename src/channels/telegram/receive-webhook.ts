@@ -11,6 +11,8 @@ import type { TakeUpdates } from './take-updates.ts';
 export const largestBody = 1024 * 1024;
 /** A request that takes longer to arrive is cut. */
 const longestRequestMs = 15_000;
+/** Telegram opens at most 100. */
+const mostConnections = 256;
 
 /**
  * Takes updates that Telegram posts to `path`. Only a request with the secret is read (compared in constant time), and
@@ -30,6 +32,8 @@ export async function receiveWebhook(options: {
     underWay.add(work);
   });
 
+  server.maxConnections = mostConnections;
+
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     try {
       reply(response, await handle(request));
@@ -40,8 +44,8 @@ export async function receiveWebhook(options: {
   }
 
   async function handle(request: IncomingMessage): Promise<number> {
-    const asked = new URL(request.url ?? '/', 'http://localhost');
-    if (asked.pathname !== path) return 404;
+    const asked = URL.parse(request.url ?? '/', 'http://localhost');
+    if (asked?.pathname !== path) return 404;
     if (request.method !== 'POST') return 405;
     if (!sameSecret(request.headers['x-telegram-bot-api-secret-token'], secret)) {
       log.warn({ from: request.socket.remoteAddress }, 'a webhook call without the secret was refused');
