@@ -167,3 +167,26 @@ test('L4 an address that is taken, or not of this machine, is told with what to 
     message: /this machine has no such address/,
   });
 });
+
+test('S4 a name of somebody else that leads here is refused, addresses and names of this machine are not', async (t) => {
+  const { url } = await serve(t);
+  const { port } = new URL(url);
+  const status = (host: string): Promise<number> =>
+    new Promise((resolve, reject) =>
+      request(url, { path: '/metrics', headers: { host } }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode ?? 0);
+      })
+        .once('error', reject)
+        .end(),
+    );
+  for (const host of [
+    'evil.example',
+    `evil.example:${port}`,
+    '127.0.0.1.evil.example',
+    'localhost.evil.example.',
+  ])
+    assert.equal(await status(host), 421, host);
+  for (const host of ['127.0.0.1', `localhost:${port}`, '[::1]', `bot:${port}`, '10.0.0.7:9464'])
+    assert.equal(await status(host), 200, host);
+});

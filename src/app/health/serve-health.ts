@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { isIP, type AddressInfo } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { createServer } from '../../core/node-http.ts';
@@ -37,6 +37,8 @@ export async function serveHealth(options: {
 
   async function answer(request: IncomingMessage): Promise<Answer> {
     if (hasBody(request)) return { status: 413, body: 'no request here has a body\n', last: true };
+    if (!isOurs(request.headers.host, host))
+      return { status: 421, body: 'this name is not known here: use the address\n', last: true };
     const pathname = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '';
     if (!paths.has(pathname)) return { status: 404, body: `there is ${[...paths].join(', ')}\n` };
     if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'GET it\n' };
@@ -98,6 +100,24 @@ function reply(response: ServerResponse, { status, body, type, last }: Answer, h
 
 function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Whether a request was meant for this server: a page in a browser could reach it under a name of the page's own that leads here
+ * (DNS rebinding). Addresses, the configured host and names without a dot cannot be such a name.
+ */
+function isOurs(header: string | undefined, configured: string): boolean {
+  if (header === undefined) return true;
+  const name =
+    URL.parse(`http://${header}`)
+      ?.hostname.replace(/^\[|\]$/g, '')
+      .replace(/\.$/, '') ?? '.';
+  return (
+    isIP(name) !== 0 ||
+    !name.includes('.') ||
+    name.endsWith('.localhost') ||
+    name === configured.toLowerCase()
+  );
 }
 
 function isLoopback(address: string): boolean {
