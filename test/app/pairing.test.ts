@@ -93,3 +93,19 @@ test('A6 a moved group keeps its rules and its memory, and a circle of moves end
   await moved.remember('telegram:-1005', 'telegram:-5');
   assert.deepEqual(await moved.formerIds(now), ['telegram:-5']);
 });
+
+test('S9 A10 many strangers are answered 30 times an hour in all, and cost no more than a few', async () => {
+  const { clock, pairing, store } = await setUp();
+  const answered = async (from: number): Promise<number> => {
+    let count = 0;
+    for (let n = from; n < from + 200; n++) if (await pairing.mayAnswer(`telegram:${n}`)) count++;
+    return count;
+  };
+  assert.equal(await answered(0), 30);
+  let keys = 0;
+  for await (const _ of store.keyed('pairing').iterator()) keys++;
+  assert.equal(keys, 30, 'who is not answered leaves nothing to walk over');
+  assert.equal(await answered(1_000), 0);
+  await clock.advance(3_600_001);
+  assert.equal(await answered(2_000), 30);
+});

@@ -20,7 +20,7 @@ export type PairingRequest = Readonly<{
 export type Pairing = Readonly<{
   /** A code for this stranger, once an hour; `undefined` when nothing is to be answered. */
   request(message: Message): Promise<PairingRequest | undefined>;
-  /** True at most once an hour for each sender: keeps answers to people outside rare. */
+  /** True at most once an hour for each sender, and 30 times for all: keeps answers to people outside rare. */
   mayAnswer(sender: string): Promise<boolean>;
   pending(): Promise<readonly PairingRequest[]>;
   /** Pairs the person behind a code; `undefined` when no such code is valid. `by`: the owner who pressed, absent for the operator. */
@@ -40,6 +40,8 @@ const codeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const hourMs = 3_600_000;
 const ownerTokenMs = 600_000;
 const mostPending = 3;
+/** Strangers that are answered in an hour, all together: each leaves a key. */
+const mostAnswered = 30;
 
 /** Pairing by code and the claim of the first owner. Nothing a stranger wrote is kept but id and name (A10). */
 export function createPairing(options: {
@@ -50,6 +52,7 @@ export function createPairing(options: {
 }): Pairing {
   const { stored, people, audit, clock } = options;
   const inTurn = createInTurn();
+  let answeredAt: readonly number[] = [];
 
   // A key for each request and token: taking one away is one step, whichever process does it (Q9).
   async function pending(): Promise<readonly PairingRequest[]> {
@@ -82,8 +85,12 @@ export function createPairing(options: {
     return made;
   }
   async function mayAnswer(sender: string): Promise<boolean> {
+    const hourAgo = clock.now() - hourMs;
+    answeredAt = answeredAt.filter((at) => at > hourAgo);
+    if (answeredAt.length >= mostAnswered) return false;
     const answered = (await stored.get<number>(`answered:${sender}`)) ?? 0;
-    if (answered > clock.now() - hourMs) return false;
+    if (answered > hourAgo) return false;
+    answeredAt = [...answeredAt, clock.now()];
     await stored.set(`answered:${sender}`, clock.now(), hourMs);
     return true;
   }
