@@ -15,7 +15,9 @@ if (major < needed) {
   process.exit(2);
 }
 const { enableCompileCache } = await import('node:module');
-enableCompileCache();
+const { compileCacheFolder } = await import('../src/cli/compile-cache.ts');
+const cache = compileCacheFolder();
+if (cache !== undefined) enableCompileCache(cache);
 const { main } = await import('../src/cli/main.ts');
 await main(process.argv.slice(2));
 // All is done; what a plugin left open must not keep the process.

@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
+import { changeableByOthers } from '../files/changeable-by-others.ts';
 import { lockOwner } from '../stores/embedded/lock-owner.ts';
 import { makeFolders } from '../stores/make-folders.ts';
 
@@ -10,6 +11,9 @@ import { makeFolders } from '../stores/make-folders.ts';
 export function ownDataDir(dataDir: string): Readonly<{ release(): void }> {
   try {
     makeFolders(dataDir, 0o700);
+    const problem = changeableByOthers(dataDir);
+    if (problem !== undefined)
+      throw new OperatorError(`${dataDir} can't be used as the data directory: ${problem}.`);
     return lockOwner(path.join(dataDir, 'bot'), {
       what: dataDir,
       instead: 'a directory of its own in [bot] data_dir',

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
+import { changeableByOthers } from '../../files/changeable-by-others.ts';
 import { oneLine } from '../../core/text.ts';
 
 /** Where `[[plugins]]` says that a plugin is; one of the two. `path` is absolute. */
@@ -16,9 +17,15 @@ const installation = path.join(import.meta.dirname, '../../..');
 /**
  * Finds a plugin's file: of a folder its `plugin.ts` or `plugin.js`, of a package its `plugin.js` or what its package.json
  * names as `main`. Packages are looked for in the `node_modules` of `folder` (the config file's) and of the folders above it,
- * then in those of the installation. Nothing is imported.
+ * then in those of the installation. What others than this user and root could change is refused (S10). Nothing is imported.
  */
 export function findPlugin(address: PluginAddress, folder: string | undefined): FoundPlugin {
+  const found = lookFor(address, folder);
+  const problem = found.ok ? changeableByOthers(found.file) : undefined;
+  return problem === undefined ? found : missing(`others could change what it runs: ${problem}`);
+}
+
+function lookFor(address: PluginAddress, folder: string | undefined): FoundPlugin {
   if (address.path !== undefined) return inFolder(address.path);
   const name = address.package ?? '';
   if (!/^(@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/.test(name))
