@@ -46,6 +46,10 @@ export function createOperate(options: {
           paired: await people.paired(),
           owners: await people.owners(),
         };
+      case 'pair claim':
+        if ((await people.owners()).length > 0)
+          throw new OperatorError('this bot has an owner: others are named under [bot] owner in config.toml');
+        return { claim: `start claim_${await pairing.newOwnerToken()}` };
       case 'pair approve': {
         const request = found(await pairing.approve(argument), argument);
         await welcome(request);

@@ -185,6 +185,9 @@ function program(): Command {
   add(pair, 'list', 'who is paired and who asks')
     .option('--json', 'as data')
     .action(async (options: ReadOptions) => (await import('./operator.ts')).pairList(options));
+  add(pair, 'claim', 'a token that makes you the first owner').action(async (options: ReadOptions) =>
+    (await import('./operator.ts')).pairClaim(options),
+  );
   for (const [name, description] of [
     ['approve <code>', 'let the person behind a code in'],
     ['deny <code>', 'turn a code down'],

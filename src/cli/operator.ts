@@ -30,6 +30,14 @@ export async function pairList({ config, json }: ReadOptions): Promise<void> {
   );
 }
 
+/** `pair claim`: what makes the person who sends it the first owner (A10). */
+export async function pairClaim({ config }: ReadOptions): Promise<void> {
+  const { claim } = (await askBot('pair claim', '', config)) as { claim: string };
+  print(`Within ten minutes, send this to the bot in a direct message:
+  on Telegram  /${claim}
+  on Slack     ${claim}`);
+}
+
 /** `inbox list`: what was set aside, or with `--waiting` what waits (Q3). */
 export async function inboxList({
   config,

@@ -9,6 +9,7 @@ import { readJsonLines, writeJsonLine } from './json-lines.ts';
 /** What the operator's commands ask of the bot that owns the store (Q9). */
 export const operations = [
   'pair list',
+  'pair claim',
   'pair approve',
   'pair deny',
   'pair revoke',
