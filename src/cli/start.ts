@@ -1,8 +1,10 @@
 import { giveMemoryBack, memoryHere } from '../app/health/give-memory-back.ts';
+import { startWatchdog } from '../app/health/watchdog.ts';
 import { hasChannels, openChannels } from '../app/open-channels.ts';
 import { openBot, type OpenBot } from '../app/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
@@ -37,21 +39,32 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
   const started = bot.start();
   const memory = memoryHere();
   if (memory !== undefined) void giveMemoryBack(memory, { clock: systemClock, signal: stopping.signal });
+  let watchdog: ReturnType<typeof startWatchdog> | undefined;
   // A platform that is away keeps the start waiting: a signal ends that, too.
   const early = await Promise.race([started, ended]);
   if (early === undefined) {
     log.info({ config: config.path ?? 'defaults' }, 'Skillet is ready');
-    await offerOwnership(bot, config);
+    watchdog = startWatchdog(log);
+    await offerOwnership(bot, config, log);
   } else {
     started.catch((error: unknown) => log.info({ err: error }, 'the start was given up'));
   }
   log.info({ signal: await ended }, 'stopping');
   await bot.close();
+  watchdog?.stop();
 }
 
-/** The very first owner is whoever sends the token that stands in this terminal (A10). */
-async function offerOwnership({ people, pairing }: OpenBot, { telegram, slack }: Config): Promise<void> {
+/** The very first owner is whoever sends the token that stands in this terminal (A10). A log may have other readers: it holds none. */
+async function offerOwnership(
+  { people, pairing }: OpenBot,
+  { telegram, slack }: Config,
+  log: Log,
+): Promise<void> {
   if ((await people.owners()).length > 0) return;
+  if (!process.stdout.isTTY) {
+    log.warn({}, 'nobody owns this bot yet: "skillet pair claim" tells how to become its owner');
+    return;
+  }
   const claim = `start claim_${await pairing.newOwnerToken()}`;
   print('Nobody owns this bot yet. Within ten minutes, send it in a direct message:');
   if (telegram.token !== undefined) print(`  on Telegram  /${claim}`);
