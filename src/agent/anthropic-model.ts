@@ -8,6 +8,7 @@ import { judgeFailure, toModelError, type Sdk } from './anthropic-model-failure.
 import { boundThinking, type BoundRequest } from './bound-thinking.ts';
 import { withCachePoints } from './cache-points.ts';
 import { endWhenSilent } from './end-when-silent.ts';
+import { keepUnparsed } from './keep-unparsed.ts';
 import { withRetries } from './retry.ts';
 
 /** A word, or a budget in tokens (1024 or more). */
@@ -64,6 +65,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
       const attempt = async (): Promise<ModelAnswer> => {
         const silent = streamed;
         const stream = client.messages.stream(body, { signal });
+        keepUnparsed(stream);
         stream.on('text', (text) => {
           streamed = true;
           if (!silent) onText?.(text);

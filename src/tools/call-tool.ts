@@ -9,6 +9,7 @@ import { joinMarks, type Marks } from '../core/marks.ts';
 import type { Artifact, Delivered, HandedOver, HandOver, Requester, Risk, Tool } from '../core/tool.ts';
 import type { CallTool, ToolCall } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
+import { isUnparsed } from '../core/unparsed-input.ts';
 import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../stores/store-fault.ts';
 import { notAllowed } from './not-allowed.ts';
@@ -116,7 +117,7 @@ export function createCallTool(options: {
 
   async function pass(call: ToolCall, tool: Tool, signal: AbortSignal, made: Made): Promise<Envelope> {
     if (signal.aborted) return cancelled;
-    const problem = problemOf(call, tool);
+    const problem = isUnparsed(call.input) ? noJson : problemOf(call, tool);
     if (problem !== undefined) return fail('ARGUMENTS_INVALID', problem);
     const terms = await tool.terms?.(call.input, { requester, toolUseId: call.id, signal });
     if (signal.aborted) return cancelled;
@@ -210,6 +211,9 @@ export function createCallTool(options: {
     }
   }
 }
+
+const noJson =
+  'the arguments were no valid JSON object. Nothing was done. Call again, with one valid JSON object.';
 
 /** What is known of one call while it is made. */
 type Made = {

@@ -6,6 +6,7 @@ import type { Clock } from '../../src/core/clock.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/core/log.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
+import { unparsedInput } from '../../src/core/unparsed-input.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';
@@ -365,3 +366,30 @@ test('M4 each byte, a ping too, begins the time of silence again', async () => {
   await clock.advance(100);
   await failed;
 });
+
+test('M4 an answer whose call has arguments that are no JSON is an answer: what was written is kept for the refusal', async (t) => {
+  const server = await serve(t, [
+    {
+      content: [
+        { type: 'text', text: 'I try.' },
+        { type: 'tool_use', name: 'note', input: {}, json: '{"text": oops}' },
+        { type: 'tool_use', name: 'note', input: {}, json: '[1]' },
+        { type: 'tool_use', name: 'note', input: { text: 'fine' } },
+      ],
+      stopReason: 'tool_use',
+      wire: { chunkBytes: 3 },
+    },
+  ]);
+  const { model, waits } = connect(server);
+  const { content, stopReason } = await model.complete({ ...hello, tools: [note] }, signal);
+  const inputs = content.flatMap((block) => (block.type === 'tool_use' ? [block.input] : []));
+  assert.deepEqual(inputs, [unparsedInput('{"text": oops}'), unparsedInput('[1]'), { text: 'fine' }]);
+  assert.equal(stopReason, 'tool_use');
+  assert.deepEqual(waits, []);
+});
+
+const note = {
+  name: 'note',
+  description: 'Notes.',
+  input_schema: { type: 'object' as const, properties: { text: { type: 'string' } } },
+};

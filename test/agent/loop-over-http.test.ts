@@ -5,6 +5,7 @@ import { runLoop } from '../../src/agent/run-loop.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { readOnly } from '../../src/core/tool.ts';
+import { unparsedInput } from '../../src/core/unparsed-input.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 
@@ -140,4 +141,16 @@ test('M3 a slow drip is streamed as it comes, and a stop in its middle keeps wha
   const { result, text: streamed } = await run(t, script, 5, { controller, when: 'word by word' });
   assert.deepEqual([result.status, result.code, result.text], ['partial', 'CANCELLED', 'word by word']);
   assert.equal(streamed, 'word by word');
+});
+
+test('M4 U6 a model that always writes arguments that are no JSON is told each time, and answers in the end', async (t) => {
+  const broken = { content: [{ ...look('left'), json: '{"place": left}' }] };
+  const { result, server, calls } = await run(
+    t,
+    [broken, broken, { content: [text('I could not look.')] }],
+    3,
+  );
+  assert.equal(result.text, 'I could not look.');
+  assert.deepEqual(calls, [unparsedInput('{"place": left}'), unparsedInput('{"place": left}')]);
+  assert.equal(server.requests.length, 3);
 });

@@ -6,6 +6,7 @@ import { createRedactor } from '../../src/core/redact.ts';
 import { isShutdown, shutdownReason } from '../../src/core/shutdown.ts';
 import { defineTool, readOnly, type Requester, type Tool, type ToolContext } from '../../src/core/tool.ts';
 import type { ToolCall, ToolOutcome } from '../../src/core/tool-call.ts';
+import { unparsedInput } from '../../src/core/unparsed-input.ts';
 import { createCallTool, type DecideCall, type JudgedCall } from '../../src/tools/call-tool.ts';
 import type { AuditedCall } from '../../src/tools/record-call.ts';
 import { makeCeiling, openCeiling, type Ceiling } from '../../src/tools/ceiling.ts';
@@ -413,4 +414,13 @@ test('S7 C4 an outcome is marked where its call says so, and where a call that i
   assert.equal((await call('bash')).marks, true);
   inside = () => call('notes');
   assert.equal((await call('bash')).marks, undefined);
+});
+
+test('M4 T2 a call whose arguments were no JSON is refused whatever the tool takes, and the model reads why', async () => {
+  const tool = recorder('note');
+  const { call } = door([tool]);
+  const { content, isError } = await call('note', unparsedInput('{"text": oops}'));
+  assert.equal(isError, true);
+  assert.match(content, /^error ARGUMENTS_INVALID: .*no valid JSON/);
+  assert.deepEqual(tool.ran, []);
 });

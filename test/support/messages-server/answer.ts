@@ -2,7 +2,8 @@
 export type AnswerBlock =
   | Readonly<{ type: 'text'; text: string }>
   | Readonly<{ type: 'thinking'; thinking: string; signature?: string }>
-  | Readonly<{ type: 'tool_use'; name: string; input: unknown; id?: string }>
+  /** `json`: written as it is in place of the input, JSON or not. */
+  | Readonly<{ type: 'tool_use'; name: string; input: unknown; json?: string; id?: string }>
   | Readonly<{ type: 'server_tool_use'; name: string; input: unknown; id?: string }>;
 
 export type StopReason =

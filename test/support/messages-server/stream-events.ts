@@ -100,7 +100,7 @@ function blockEvents(
     case 'tool_use':
     case 'server_tool_use': {
       const { type, id, name } = block;
-      const written = JSON.stringify(block.input);
+      const written = ('json' in block ? block.json : undefined) ?? JSON.stringify(block.input);
       const json = cut ? written.slice(0, Math.floor(written.length / 2)) : written;
       return [
         start({ type, id, name, ...(type === 'tool_use' ? { caller: { type: 'direct' } } : {}), input: {} }),
