@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { addressesIn } from '../core/addresses.ts';
+import { addressesTyped } from '../core/addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
@@ -158,7 +158,7 @@ export function createTurn(options: {
     const content = userContent(message, { background: heard, waiting, ...(known ? {} : { today }) });
     // Instructions that were waited for arrive in a turn of their own.
     const { follows, marks } = message.task?.kind === 'result' ? message.task : {};
-    const urls = message.task === undefined && message.forwarded !== true ? addressesIn(message.text) : [];
+    const urls = message.task === undefined ? addressesTyped(message) : [];
     return {
       kind: 'user',
       item: key,

@@ -12,7 +12,8 @@ export function userContent(
   options: Readonly<{ background: readonly Message[]; waiting?: readonly Question[]; today?: string }>,
 ): string {
   if (message.task?.kind === 'result') return taskResult(message.task, options.today);
-  const text = message.text === '' && message.attachments.length > 0 ? '(no text)' : message.text;
+  // An empty turn is refused by the API.
+  const text = message.text.trim() === '' ? '(no text)' : message.text;
   const own =
     message.chatType === 'private'
       ? defuse(text)
@@ -23,6 +24,7 @@ export function userContent(
     ...(options.waiting ?? []).map(question),
     ...(message.replyTo === undefined ? [] : [quote(message.replyTo)]),
     own,
+    ...(message.shared ?? []).map(quote),
     ...(message.attachments.length === 0 ? [] : [labelled('host', attachmentNote(message.attachments))]),
   ].join('\n');
 }
@@ -36,9 +38,10 @@ function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, to
 }
 
 function background(messages: readonly Message[]): string {
-  const each = messages.map(({ sender, text }) =>
+  const each = messages.flatMap(({ sender, text, shared = [] }) => [
     labelled('message', text, { from: sender.name, id: sender.id }),
-  );
+    ...shared.map(quote),
+  ]);
   return around('background', each, { note: 'said here before, not by the requester' });
 }
 
@@ -48,9 +51,12 @@ function question({ run, skill, question: asked }: Question): string {
   return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');
 }
 
-function quote({ name, text, own, sender }: Quote): string {
-  const from = own ? 'you' : name;
-  return labelled('quote', text, own || sender === undefined ? { from } : { from, id: sender });
+function quote({ name, text, own, sender, note }: Quote): string {
+  return labelled('quote', text, {
+    from: own ? 'you' : name,
+    ...(own || sender === undefined ? {} : { id: sender }),
+    ...(note === undefined ? {} : { note }),
+  });
 }
 
 function attachmentNote(attachments: readonly Attachment[]): string {

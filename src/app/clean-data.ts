@@ -55,13 +55,16 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
 
 /** A message, as people and the bot's own work bring it, without secrets. Ids stay. */
 export function cleanMessage(message: Message, redact: Redact): Message {
-  const { text, command, replyTo, attachments, task } = message;
+  const { text, command, replyTo, shared, attachments, task } = message;
   return {
     ...message,
     text: redact(text),
     attachments: redactTexts(attachments, redact),
     ...(command === undefined ? {} : { command: { ...command, args: redact(command.args) } }),
     ...(replyTo === undefined ? {} : { replyTo: { ...replyTo, text: redact(replyTo.text) } }),
+    ...(shared === undefined
+      ? {}
+      : { shared: shared.map((quote) => ({ ...quote, text: redact(quote.text) })) }),
     ...(task === undefined ? {} : { task: cleanTask(task, redact) }),
   };
 }

@@ -59,7 +59,7 @@ export function createJudgeMessage(options: {
 }
 
 /** A hint in square brackets is optional; any other says that the skill needs arguments, or something it is said about (I2). */
-function lacksArguments({ argumentHint: hint }: Skill, { replyTo, attachments }: Message): boolean {
-  if (replyTo !== undefined || attachments.length > 0) return false;
+function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attachments }: Message): boolean {
+  if (replyTo !== undefined || shared !== undefined || attachments.length > 0) return false;
   return hint !== undefined && !hint.trim().startsWith('[');
 }

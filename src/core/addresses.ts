@@ -1,3 +1,5 @@
+import type { Message } from './message.ts';
+
 import { withoutEnd } from './text.ts';
 
 /** Addresses of one message that are remembered, and the characters of one. */
@@ -14,6 +16,14 @@ export function addressOf(text: string): string | undefined {
   if (url.username !== '' || url.password !== '') return undefined;
   url.hash = '';
   return url.href;
+}
+
+/** Those that a person wrote where they could see them: a link behind other words may be one they only pasted (S7). */
+export function addressesTyped({
+  text,
+  hiddenLinks = [],
+}: Pick<Message, 'text' | 'hiddenLinks'>): readonly string[] {
+  return addressesIn(hiddenLinks.reduce((left, link) => left.replaceAll(`(${link})`, ''), text));
 }
 
 /** The whole http(s) addresses in a text that a person wrote, as `addressOf` gives them: also without the marks that end a sentence. */

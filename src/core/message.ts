@@ -20,12 +20,14 @@ export type Attachment = Readonly<{
   size?: number;
 }>;
 
-/** What was said before, when the message answers it. */
+/** Words of somebody: what a message answers, or what its sender passed on. */
 export type Quote = Readonly<{
   name: string;
   text: string;
   /** The bot said it. */
   own: boolean;
+  /** What it is, where it is no plain message: `forwarded`, `poll`. */
+  note?: string;
   /** Who said it, where the platform tells and it was not the bot: what is quoted of a person is forgotten with them (Q12). */
   sender?: string;
 }>;
@@ -87,8 +89,10 @@ export type Message = Readonly<{
   command?: Command;
   attachments: readonly Attachment[];
   replyTo?: Quote;
-  /** The sender passed it on: these are not their own words. */
-  forwarded?: true;
+  /** What the sender passed on (a forward, a shared message), or sent that is neither text nor a file: not their own words (M11). */
+  shared?: readonly Quote[];
+  /** Addresses in `text` behind other words, which the sender need not have seen (S7). */
+  hiddenLinks?: readonly string[];
   /** Only its sender sees it in a chat of several (a Slack slash command): so are answers, until it has a thread (H12). */
   ephemeral?: true;
   /** Not said by anybody: the bot's own work in the sender's name. No channel sets it. */

@@ -1,4 +1,4 @@
-import type { Message } from '../core/message.ts';
+import type { Message, Quote } from '../core/message.ts';
 import { removed } from './forget-quotes.ts';
 import type { ItemPart } from './join-messages.ts';
 import { readStored } from './stored-json.ts';
@@ -55,6 +55,11 @@ function judged({ sender: { id }, chatType }: Message, sender: string): Omit<Jud
 }
 
 function withoutQuote(message: Message, sender: string): Message {
-  if (message.replyTo?.sender !== sender) return message;
-  return { ...message, replyTo: { name: removed, text: removed, own: false } };
+  const { replyTo, shared } = message;
+  const isTheirs = (quote: Quote): boolean => quote.sender === sender;
+  const forgotten = { name: removed, text: removed, own: false };
+  if (replyTo !== undefined && isTheirs(replyTo))
+    return withoutQuote({ ...message, replyTo: forgotten }, sender);
+  if (shared === undefined || !shared.some(isTheirs)) return message;
+  return { ...message, shared: shared.map((quote) => (isTheirs(quote) ? forgotten : quote)) };
 }

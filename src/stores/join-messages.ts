@@ -12,6 +12,8 @@ export function joinMessages(parts: readonly [ItemPart, ...ItemPart[]]): Message
 function append(joined: Message, next: Message, glue: string): Message {
   const command = joined.command === undefined ? next.command : continued(joined.command, next.text, glue);
   const replyTo = joined.replyTo ?? next.replyTo;
+  const shared = both(joined.shared, next.shared);
+  const hiddenLinks = both(joined.hiddenLinks, next.hiddenLinks);
   return {
     ...joined,
     external: joined.external || next.external,
@@ -20,8 +22,13 @@ function append(joined: Message, next: Message, glue: string): Message {
     ...(command === undefined ? {} : { command }),
     attachments: [...joined.attachments, ...next.attachments],
     ...(replyTo === undefined ? {} : { replyTo }),
-    ...(joined.forwarded === true || next.forwarded === true ? { forwarded: true } : {}),
+    ...(shared === undefined ? {} : { shared }),
+    ...(hiddenLinks === undefined ? {} : { hiddenLinks }),
   };
+}
+
+function both<Item>(before: readonly Item[] = [], after: readonly Item[] = []): readonly Item[] | undefined {
+  return before.length + after.length === 0 ? undefined : [...before, ...after];
 }
 
 /** Text that the client cut off a command belongs to its arguments. */

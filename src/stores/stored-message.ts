@@ -38,6 +38,14 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
   } satisfies FieldsOf<ResultTask>),
 ]);
 
+const storedQuote = z.object({
+  name: z.string(),
+  text: z.string(),
+  own: z.boolean(),
+  note: z.string().optional(),
+  sender: z.string().optional(),
+} satisfies FieldsOf<Quote>);
+
 /** A message as stores write it. Fields that this version does not know are left out. */
 export const storedMessage: z.ZodType<Message> = z.object({
   id: z.string(),
@@ -62,15 +70,9 @@ export const storedMessage: z.ZodType<Message> = z.object({
       size: z.number().optional(),
     } satisfies FieldsOf<Attachment>),
   ),
-  replyTo: z
-    .object({
-      name: z.string(),
-      text: z.string(),
-      own: z.boolean(),
-      sender: z.string().optional(),
-    } satisfies FieldsOf<Quote>)
-    .optional(),
-  forwarded: z.literal(true).optional(),
+  replyTo: storedQuote.optional(),
+  shared: z.array(storedQuote).optional(),
+  hiddenLinks: z.array(z.string()).optional(),
   ephemeral: z.literal(true).optional(),
   task: storedTask.optional(),
   platformId: z.string().optional(),

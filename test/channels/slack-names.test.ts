@@ -151,7 +151,7 @@ test('A9 whatever people are called, only what is shown differs: never who, wher
   );
   const shown = (event: ChannelEvent): object => {
     if (event.type !== 'message') return assert.fail();
-    const { sender, command, text: _, replyTo, ...rest } = event.message;
+    const { sender, command, text: _, replyTo, shared, ...rest } = event.message;
     return {
       ...rest,
       id: sender.id,
@@ -159,6 +159,7 @@ test('A9 whatever people are called, only what is shown differs: never who, wher
       command: command?.name,
       bare: command?.bare,
       quoted: replyTo?.own,
+      shared: shared?.map((quote) => quote.sender),
     };
   };
   fc.assert(

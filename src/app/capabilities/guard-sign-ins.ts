@@ -1,7 +1,7 @@
 import type { Channel } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
-import type { Message } from '../../core/message.ts';
+import type { Message, Quote } from '../../core/message.ts';
 import type { TakenAnswer } from '../../capabilities/take-auth-answer.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { failureText } from './sign-in-words.ts';
@@ -42,6 +42,14 @@ export function createGuardSignIns(options: {
     }
   }
 
+  /** In no private chat: what is quoted is never used. */
+  async function cleanQuote(message: Message, quote: Quote): Promise<Quote> {
+    const { sender } = message;
+    const said = { text: quote.text, sender: { ...sender, id: quote.sender ?? sender.id } };
+    const quoted = await take({ ...message, ...said, chatType: 'unknown' });
+    return quoted.kind === 'none' ? quote : { ...quote, text: '(the answer of a sign-in page, taken out)' };
+  }
+
   return {
     async takes(message) {
       const taken = await take(message);
@@ -72,14 +80,14 @@ export function createGuardSignIns(options: {
       return true;
     },
     async clean(message) {
-      const { replyTo, sender } = message;
-      if (replyTo === undefined) return message;
-      const said = { text: replyTo.text, sender: { ...sender, id: replyTo.sender ?? sender.id } };
-      // In no private chat: what is quoted is never used.
-      const quoted = await take({ ...message, ...said, chatType: 'unknown' });
-      return quoted.kind === 'none'
-        ? message
-        : { ...message, replyTo: { ...replyTo, text: '(the answer of a sign-in page, taken out)' } };
+      const { replyTo, shared } = message;
+      return {
+        ...message,
+        ...(replyTo === undefined ? {} : { replyTo: await cleanQuote(message, replyTo) }),
+        ...(shared === undefined
+          ? {}
+          : { shared: await Promise.all(shared.map((quote) => cleanQuote(message, quote))) }),
+      };
     },
   };
 }

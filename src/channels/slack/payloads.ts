@@ -16,6 +16,21 @@ const file = z
   })
   .catch({});
 
+/** A shared message, the preview of a link, or what an app attached. */
+const shared = z.object({
+  is_share: z.boolean().nullish(),
+  is_msg_unfurl: z.boolean().nullish(),
+  author_id: courtesy,
+  author_name: courtesy,
+  service_name: courtesy,
+  title: courtesy,
+  text: courtesy,
+  fallback: courtesy,
+  from_url: courtesy,
+  files: z.array(file).nullish().catch(undefined),
+});
+export type Shared = z.output<typeof shared>;
+
 const said = z.object({
   subtype: text,
   text,
@@ -32,6 +47,8 @@ const said = z.object({
   ts: ts.nullish(),
   thread_ts: ts.nullish(),
   files: z.array(file).nullish().catch(undefined),
+  attachments: z.array(shared).nullish().catch(undefined),
+  blocks: z.array(z.unknown()).nullish().catch(undefined),
 });
 
 /** What somebody said: an event of its own, or the message inside an edit. */

@@ -10,12 +10,14 @@ export type SlackText = Readonly<{
   mentioned: boolean;
   /** Somebody else is: a person, a user group, or everybody. */
   mentionsOthers: boolean;
+  /** Addresses of links that show other words. */
+  hiddenLinks: readonly string[];
   /** Users other than the bot that are mentioned. */
   people: readonly string[];
 }>;
 
 type Piece = Readonly<
-  | { kind: 'text'; text: string; mention: boolean }
+  | { kind: 'text'; text: string; mention: boolean; hidden?: string }
   | { kind: 'person'; user: string; text: string }
   | { kind: 'own' }
 >;
@@ -35,6 +37,7 @@ export function plainSlackText(source: string, botUser: string, names: Names = n
     mentionsOthers: pieces.some(
       (piece) => piece.kind === 'person' || (piece.kind === 'text' && piece.mention),
     ),
+    hiddenLinks: pieces.flatMap((piece) => (piece.kind === 'text' && piece.hidden ? [piece.hidden] : [])),
     people: pieces.flatMap((piece) => (piece.kind === 'person' ? [piece.user] : [])),
   };
 }
@@ -46,7 +49,9 @@ function toPiece(piece: string, botUser: string): Piece {
   const text = unescape(readable(inner));
   const user = /^@([UW]\w+)(?:\||$)/.exec(inner)?.[1];
   if (user !== undefined) return { kind: 'person', user, text };
-  return { kind: 'text', text, mention: /^(?:@|!subteam\^|!here|!channel|!everyone)/.test(inner) };
+  const hidden = hiddenIn(inner);
+  const link = hidden === undefined ? {} : { hidden: unescape(hidden) };
+  return { kind: 'text', text, ...link, mention: /^(?:@|!subteam\^|!here|!channel|!everyone)/.test(inner) };
 }
 
 function written(pieces: readonly Piece[], names: Names): string {
@@ -93,9 +98,15 @@ function readable(inner: string): string {
   if (target.startsWith('!date^')) return label ?? '';
   if (target.startsWith('!')) return `@${target.slice(1)}`;
   const address = target.replace(/^mailto:/, '');
-  return label === undefined || label === '' || bare(label) === bare(address)
-    ? address
-    : `${label} (${address})`;
+  return hiddenIn(inner) === undefined ? address : `${label} (${address})`;
+}
+
+/** The address of a link whose words are others. */
+function hiddenIn(inner: string): string | undefined {
+  const [target = '', label = ''] = inner.split(/\|([^]*)/);
+  if (/^[@#!]/.test(target)) return undefined;
+  const address = target.replace(/^mailto:/, '');
+  return label === '' || bare(label) === bare(address) ? undefined : address;
 }
 
 function bare(url: string): string {

@@ -5,6 +5,7 @@ import type { Said } from './payloads.ts';
 import { plainSlackText } from './plain-text.ts';
 import { noNames, shownName, type Names } from './shown-name.ts';
 import type { SlackIdentity } from './slack-identity.ts';
+import { markupOf, sharedOf } from './to-shared.ts';
 
 /** Where it was said, as far as the event tells. */
 export type Place = Readonly<{ chat: string; channelType?: string | null; external: boolean; quoted?: Said }>;
@@ -31,13 +32,17 @@ export function toMessage(
   const author = said.user || said.bot_id;
   if (!author) return { ignored: 'message without sender' };
   const chatType = chatTypeOf(place.channelType);
-  const { text, commandText, mentioned, mentionsOthers, people } = plainSlackText(
-    said.text ?? '',
+  const { text, commandText, mentioned, mentionsOthers, hiddenLinks, people } = plainSlackText(
+    markupOf(said),
     me.user,
     names,
   );
   const sender = toSender(author, said, place.external, me, names);
   const isReply = typeof said.thread_ts === 'string' && said.thread_ts !== ts;
+  const attachments = (said.files ?? []).map(toAttachment);
+  const shared = [...sharedOf(said, me, names)];
+  if (text === '' && attachments.length === 0 && shared.length === 0 && !mentioned)
+    shared.push({ name: sender.name, own: false, sender: sender.id, note: 'message', text: unreadable });
   const quoted = place.quoted === undefined ? undefined : toQuote(place.quoted, me, names);
   const command = commandIn(commandText) ?? (mentioned ? bareCommand(commandText) : undefined);
   const message: Message = {
@@ -49,7 +54,9 @@ export function toMessage(
     text,
     addressed: mentioned || chatType === 'private',
     ...(command === undefined ? {} : { command }),
-    attachments: (said.files ?? []).map(toAttachment),
+    attachments,
+    ...(shared.length === 0 ? {} : { shared }),
+    ...(hiddenLinks.length === 0 ? {} : { hiddenLinks }),
     ...(quoted === undefined ? {} : { replyTo: quoted.quote }),
     platformId: ts,
     sentAt: millisecondsOf(ts),
@@ -60,6 +67,8 @@ export function toMessage(
     people: [...(toldName(said) === undefined ? [author] : []), ...people, ...(quoted?.people ?? [])],
   };
 }
+
+const unreadable = 'The content of this kind of message cannot be read here.';
 
 /** One key for a message however it arrives: event, twin, retry, edit (Q2). The installed team, as a shared channel's events name either side's. */
 export function messageId(team: string, chat: string, ts: string): string {
@@ -136,7 +145,11 @@ function toQuote(
   me: SlackIdentity,
   names: Names,
 ): Readonly<{ quote: Quote; people: readonly string[] }> {
-  const { text, people } = plainSlackText(said.text ?? '', me.user, names);
+  const { text: words, people } = plainSlackText(markupOf(said), me.user, names);
+  const files = (said.files ?? []).map((file) => `[${toAttachment(file).name}]`);
+  const text = [...files, words, ...sharedOf(said, me, names).map((each) => each.text)]
+    .filter(Boolean)
+    .join('\n');
   const own = isOwn(said, me);
   const author = said.user || said.bot_id || 'somebody';
   return {

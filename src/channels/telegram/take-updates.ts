@@ -3,7 +3,7 @@ import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
 import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
 import { createJoinParts } from './join-parts.ts';
-import type { Me } from './own-mention.ts';
+import type { Me } from './read-text.ts';
 import { toEvent } from './to-event.ts';
 
 /** Where updates go, whichever way they came. */

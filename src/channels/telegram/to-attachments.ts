@@ -3,9 +3,9 @@ import type { Attachment } from '../../core/message.ts';
 
 type Content = Partial<Message>;
 
-/** What a message carries besides text, described: nothing is fetched. Things without a file are told by their name. */
+/** The files of a message, described: nothing is fetched. */
 export function toAttachments(message: Content): readonly Attachment[] {
-  const found = fileOf(message) ?? thingOf(message);
+  const found = fileOf(message);
   return found === undefined ? [] : [found];
 }
 
@@ -20,22 +20,6 @@ function fileOf(message: Content): Attachment | undefined {
   if (video !== undefined) return describe('video', video.file_name ?? 'video', video);
   if (round !== undefined) return describe('video', 'video message', round);
   if (sticker !== undefined) return describe('other', `sticker ${sticker.emoji ?? ''}`.trim(), sticker);
-  return undefined;
-}
-
-function thingOf({ venue, location, contact, poll, dice }: Content): Attachment | undefined {
-  if (venue !== undefined) return { kind: 'other', name: `place: ${venue.title}, ${venue.address}` };
-  if (location !== undefined) {
-    return { kind: 'other', name: `location: ${location.latitude}, ${location.longitude}` };
-  }
-  if (contact !== undefined) {
-    const name = [contact.first_name, contact.last_name].filter(Boolean).join(' ');
-    return { kind: 'other', name: `contact: ${name}, ${contact.phone_number}` };
-  }
-  if (poll !== undefined) {
-    return { kind: 'other', name: `poll: ${poll.question} (${poll.options.map((o) => o.text).join(' / ')})` };
-  }
-  if (dice !== undefined) return { kind: 'other', name: `${dice.emoji} ${dice.value}` };
   return undefined;
 }
 

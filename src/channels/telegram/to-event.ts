@@ -1,6 +1,6 @@
 import type { CallbackQuery, Message as TelegramMessage, Update } from 'grammy/types';
 import type { ChannelEvent } from '../../core/channel.ts';
-import type { Me } from './own-mention.ts';
+import type { Me } from './read-text.ts';
 import { chatTypeOf, conversationOf, personOf, toMessage, type Ignored } from './to-message.ts';
 
 /** Kinds of update the bot asks for; Telegram keeps everything else to itself. */

@@ -1,9 +1,10 @@
-import type { Chat, Message as TelegramMessage, User } from 'grammy/types';
+import type { Chat, ExternalReplyInfo, Message as TelegramMessage, User } from 'grammy/types';
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
 import type { Command, Message, Quote, Sender } from '../../core/message.ts';
 import { parseCommand } from '../../core/parse-command.ts';
-import { takeOwnMention, type Me } from './own-mention.ts';
+import { readText, type Me } from './read-text.ts';
 import { toAttachments } from './to-attachments.ts';
+import { authorOf, thingOf } from './to-shared.ts';
 
 /** Why something that Telegram sent is no message for the bot; for the log. */
 export type Ignored = Readonly<{ ignored: string }>;
@@ -14,14 +15,17 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   if (reason !== undefined) return { ignored: reason };
   const sender = senderOf(from);
   if (sender === undefined) return { ignored: 'it has no sender' };
-  const written = from.text ?? from.caption ?? '';
+  const read = readText(from.text ?? from.caption ?? '', from.entities ?? from.caption_entities ?? [], me);
   const attachments = toAttachments(from);
-  if (written.trim() === '' && attachments.length === 0) return { ignored: 'it has neither text nor a file' };
+  const shared = sharedOf(from, read.text, sender, me);
+  if (read.text === '' && !read.mentioned && attachments.length === 0 && shared.length === 0)
+    return { ignored: 'it has neither text nor a file' };
 
-  const own = takeOwnMention(written, from.entities ?? from.caption_entities ?? [], me);
   const reply = replyOf(from, me);
-  const call = readCommand(own.text, from, me);
-  const meant = call?.meant === true || own.mentioned || reply?.own === true;
+  const call = readCommand(read.text, from, me);
+  const meant = call?.meant === true || read.mentioned || reply?.own === true;
+  // What was passed on are not the sender's words: nothing in it is taken for theirs.
+  const own = from.forward_origin === undefined ? (call?.text ?? read.text) : '';
   return {
     message: {
       id: `telegram:${from.chat.id}:${from.message_id}`,
@@ -29,12 +33,13 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
       chatType: chatTypeOf(from.chat),
       external: false,
       sender,
-      text: call?.text ?? own.text,
+      text: own,
       addressed: call?.forOther !== true && (meant || from.chat.type === 'private'),
       ...(call?.command === undefined ? {} : { command: call.command }),
       attachments,
       ...(reply === undefined ? {} : { replyTo: reply }),
-      ...(from.forward_origin === undefined ? {} : { forwarded: true }),
+      ...(shared.length === 0 ? {} : { shared }),
+      ...(own === '' || read.hiddenLinks.length === 0 ? {} : { hiddenLinks: read.hiddenLinks }),
       platformId: String(from.message_id),
       sentAt: from.date * 1000,
     },
@@ -80,18 +85,45 @@ function senderOf(from: TelegramMessage): Sender | undefined {
 
 /** In a topic, a message that answers nothing "replies" to the topic's creation, which may be the bot's. */
 function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
-  const to = from.reply_to_message;
-  if (to === undefined || to.forum_topic_created !== undefined) return undefined;
-  const files = toAttachments(to).map(({ name }) => `[${name}]`);
-  const text = from.quote?.text ?? to.text ?? to.caption ?? files.join(' ');
-  const own = to.from?.id === me.id;
-  const author = senderOf(to);
+  const { reply_to_message: to, external_reply: elsewhere, quote } = from;
+  if (to !== undefined && to.forum_topic_created === undefined) {
+    const own = to.from?.id === me.id;
+    const author = senderOf(to);
+    const text = to.text ?? to.caption ?? '';
+    return {
+      name: author?.name ?? '',
+      own,
+      ...(own || author === undefined ? {} : { sender: author.id }),
+      ...saidIn(to, quote?.text ?? readText(text, to.entities ?? to.caption_entities ?? [], me).text),
+    };
+  }
+  // It answers what was said in another chat, or in another topic.
+  if (elsewhere === undefined) return undefined;
+  return { ...authorOf(elsewhere.origin, me), ...saidIn(elsewhere, quote?.text ?? '') };
+}
+
+/** The words of a quoted message, with what it carried besides. */
+function saidIn(
+  content: Partial<TelegramMessage> | ExternalReplyInfo,
+  text: string,
+): Pick<Quote, 'text' | 'note'> {
+  const thing = thingOf(content);
+  const carried = [...toAttachments(content).map(({ name }) => `[${name}]`), ...(thing ? [thing.text] : [])];
   return {
-    name: author?.name ?? '',
-    text,
-    own,
-    ...(own || author === undefined ? {} : { sender: author.id }),
+    text: [...carried, text].filter((each) => each !== '').join('\n'),
+    ...(thing?.note === undefined ? {} : { note: thing.note }),
   };
+}
+
+/** What a message says that are not its sender's own words (M11). */
+function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): readonly Quote[] {
+  const { forward_origin: origin } = from;
+  const thing = thingOf(from);
+  if (origin !== undefined) {
+    const said = saidIn(from, text);
+    return [{ ...authorOf(origin, me), ...said, note: ['forwarded', thing?.note].filter(Boolean).join(' ') }];
+  }
+  return thing === undefined ? [] : [{ name: sender.name, own: false, sender: sender.id, ...thing }];
 }
 
 type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;

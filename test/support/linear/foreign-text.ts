@@ -13,7 +13,7 @@ import { withoutControls } from '../../../src/channels/markdown/without-controls
 import { escapeMarkdown } from '../../../src/channels/markdown/write-markdown.ts';
 import { displayWidth } from '../../../src/channels/markdown/display-width.ts';
 import * as telegram from '../../../src/channels/telegram/from-markdown.ts';
-import { takeOwnMention } from '../../../src/channels/telegram/own-mention.ts';
+import { readText } from '../../../src/channels/telegram/read-text.ts';
 import * as slack from '../../../src/channels/slack/from-markdown.ts';
 import { captionFits as slackCaptionFits } from '../../../src/channels/slack/send-file.ts';
 import { plainSlackText } from '../../../src/channels/slack/plain-text.ts';
@@ -113,8 +113,8 @@ export const foreignText: readonly Reads[] = [
   of('safeLine', mega, safeLine),
   of('plainSlackText', mega, (text) => plainSlackText(text, 'U1')),
   of('shownName', mega, shownName),
-  of('takeOwnMention', 25_000, (text) =>
-    takeOwnMention(
+  of('readText', 25_000, (text) =>
+    readText(
       text,
       Array.from({ length: 100 }, (_, at) => ({ type: 'mention', offset: at * 8 + 1, length: 4 })),
       { id: 1, username: text.slice(2, 5) },

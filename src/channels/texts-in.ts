@@ -1,0 +1,42 @@
+/**
+ * The words inside a tree of blocks, as Slack and Telegram nest them: what stands in a line joined, the rest line by line.
+ * `leaf` writes one piece of text.
+ */
+export function textsIn(
+  node: unknown,
+  leaf: (text: string, node: Readonly<Record<string, unknown>>) => string = (text) => text,
+): string {
+  if (typeof node === 'string') return leaf(node, {});
+  if (Array.isArray(node)) return joined(node, (each) => textsIn(each, leaf));
+  if (typeof node !== 'object' || node === null) return '';
+  const fields = node as Readonly<Record<string, unknown>>;
+  if (typeof fields['text'] === 'string') return leaf(fields['text'], fields);
+  const found = inside.map((key) => textsIn(fields[key], leaf)).filter((text) => text !== '');
+  if (found.length > 0) return found.join('\n');
+  const { url, user_id: user } = fields;
+  if (typeof user === 'string') return `<@${user}>`;
+  return typeof url === 'string' ? leaf(url, fields) : '';
+}
+
+const inside = ['text', 'fields', 'elements', 'blocks', 'items', 'rows', 'cells', 'caption'];
+
+function joined(nodes: readonly unknown[], write: (node: unknown) => string): string {
+  const inLine = nodes.every((node) => typeof node === 'string' || isPiece(node));
+  return nodes
+    .map(write)
+    .filter((text) => text !== '')
+    .join(inLine ? '' : '\n');
+}
+
+/** A piece of a line: styled text, a link, a mention. */
+function isPiece(node: unknown): boolean {
+  if (typeof node !== 'object' || node === null) return false;
+  const { type } = node as Readonly<Record<string, unknown>>;
+  return typeof type === 'string' && pieces.has(type);
+}
+
+const pieces: ReadonlySet<string> = new Set([
+  ...['text', 'link', 'user', 'channel', 'emoji', 'usergroup', 'broadcast', 'date'],
+  ...['bold', 'italic', 'underline', 'strikethrough', 'spoiler', 'code', 'url', 'marked', 'text_mention'],
+  ...['subscript', 'superscript', 'date_time', 'mention', 'hashtag', 'cashtag', 'bot_command'],
+]);
