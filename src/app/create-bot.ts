@@ -203,10 +203,12 @@ export function createBot(parts: BotParts): Bot {
       await settings.load();
       await mcp.start();
       capabilities.report();
+      stopping.signal.throwIfAborted();
       chores = [capabilities.attend(stopping.signal), approvals.attend()];
       lanes.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
+      stopping.signal.throwIfAborted();
       library.watch(skills.changed);
       chores = [
         ...chores,

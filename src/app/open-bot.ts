@@ -30,7 +30,6 @@ import { shareWorkspace } from './share-workspace.ts';
 import { createTakeTerminal } from './terminal/take-terminal.ts';
 import { terminalAccess } from './terminal/terminal-access.ts';
 import { createTerminals, type Terminals } from './terminal/terminals.ts';
-import type { HealthServer } from './health/serve-health.ts';
 
 export type OpenBot = Bot &
   Readonly<{
@@ -38,11 +37,11 @@ export type OpenBot = Bot &
     sit: Terminals['sit'];
     /** Names that `/` can be completed to. */
     names(): readonly string[];
-    /** Stops the bot and closes all that was opened for it. */
+    /** Stops the bot and closes all that was opened for it, once. */
     close(): Promise<void>;
   }>;
 
-/** Opens everything a bot needs and puts it together; nothing runs before `start`. */
+/** Opens everything a bot needs and puts it together; nothing runs before `start`. If a step fails, what is open is closed. */
 export async function openBot(options: {
   config: Config;
   env: Readonly<Record<string, string | undefined>>;
@@ -57,28 +56,28 @@ export async function openBot(options: {
 }): Promise<OpenBot> {
   const { config, env, mostTries = 3, listen, reach, until, log } = options;
   const clock = systemClock;
+  await using opening = new AsyncDisposableStack();
   const home = ownDataDir(config.bot.dataDir);
+  opening.defer(home.release);
   const store = await openStore(config.store.url, {
     log,
     clock,
     ...(until === undefined ? {} : { until }),
-  }).catch((error: unknown) => {
-    home.release();
-    throw error;
   });
-  const shared = await joinWorkspace(config, store, log).catch(async (error: unknown) => {
-    await store.close();
-    home.release();
-    throw error;
+  opening.defer(store.close);
+  const shared = await joinWorkspace(config, store, log);
+  opening.defer(async () => {
+    await shared?.release().catch((error: unknown) => {
+      log.warn({ err: error }, 'other processes take this one for running a while longer');
+    });
   });
   const health = await openHealth({ ...(listen === undefined ? {} : { listen }), store, clock, log });
-  const skillSandbox = await openSkillSandbox(config, log, reach).catch(async (error: unknown) => {
-    await store.close();
-    home.release();
-    throw error;
-  });
+  const skillSandbox = await openSkillSandbox(config, log, reach);
+  opening.defer(() => skillSandbox.sandbox.close());
   const plugins = await openPlugins(config, { clock, log });
+  opening.defer(plugins.close);
   const library = await openLibrary(config, plugins.skillFolders, createWrittenSkills(health.store), log);
+  opening.defer(library.close);
   const channels = await options.channels({
     hasAnswered: (conversation) => store.transcripts.answered(conversationKey(conversation)),
     skillNames: () => library.current().names,
@@ -134,35 +133,33 @@ export async function openBot(options: {
     names,
     drop: async (key) => void (await bot.operate('inbox drop', key)),
   });
-  const control = await openControl(config, { operate: bot.operate, takeTerminal, log });
-  const watch = watchConfig(config, { env, onChange: bot.reconfigure });
   // While the bot only waits, for a retry or to stop, nothing else keeps the process alive.
   const alive = setInterval(() => undefined, 60_000);
-  let server: HealthServer | undefined;
-  const closeAll = async (): Promise<void> => {
-    watch.stop();
+  opening.defer(() => clearInterval(alive));
+  const control = await openControl(config, { operate: bot.operate, takeTerminal, log });
+  let serving: ReturnType<typeof health.serve> | undefined;
+  opening.defer(async () => {
     await Promise.all([control?.close(), bot.stop()]);
-    await server?.close();
-    await library.close();
-    plugins.close();
-    await skillSandbox.sandbox.close();
-    await shared?.release().catch((error: unknown) => {
-      log.warn({ err: error }, 'other processes take this one for running a while longer');
-    });
-    await store.close();
-    home.release();
-    clearInterval(alive);
-  };
+    // Where it failed, the start said so.
+    await serving?.then(
+      (server) => server?.close(),
+      () => undefined,
+    );
+  });
+  const watch = watchConfig(config, { env, onChange: bot.reconfigure });
+  opening.defer(watch.stop);
+  const opened = opening.move();
   // A stop during the start fails the start, which closes, too.
   let closed: Promise<void> | undefined;
-  const close = (): Promise<void> => (closed ??= closeAll());
+  const close = (): Promise<void> => (closed ??= opened.disposeAsync());
   return {
     ...bot,
     sit: terminals.sit,
     names,
     async start() {
       try {
-        server = await health.serve(bot.redact);
+        serving = health.serve(bot.redact);
+        await serving;
         await bot.start();
       } catch (error) {
         // What is open would keep the process alive that cannot do its work.
