@@ -5,7 +5,8 @@ import type { FrontProblem } from './front-value.ts';
 export type Repair = Readonly<{ yaml: string; keys: readonly string[] }>;
 
 /**
- * Puts an unquoted top-level `name` or `description` that holds a colon into quotes (F4), and an `argument-hint` like
+ * Puts an unquoted top-level `name` or `description` that holds a colon, or begins with a character that no YAML text
+ * begins with, into quotes (F4), and an `argument-hint` like
  * `[file] [count]` (F8); nothing when there is none. No other key is ever touched: a guess must not grant anything. Nor is
  * a line that grants or restricts something taken into a text: that is a problem.
  */
@@ -30,7 +31,7 @@ export function repairFrontMatter(yaml: string): Repair | FrontProblem | undefin
     }
     const text = value.filter((part) => part !== '').join('\n  ');
     const below = lines.slice(at + 1, next);
-    if (key === undefined || !isPlain(text) || !/:(?:\s|$)/.test(text)) {
+    if (key === undefined || !isPlain(text) || !/:(?:\s|$)|^[@`%,]/.test(text)) {
       repaired.push(line);
       continue;
     }
@@ -55,5 +56,5 @@ function quote(text: string): string {
 
 /** Neither quoted, nor a block, list, map, anchor, tag or comment. */
 function isPlain(text: string): boolean {
-  return !/^(?:["'|>[\]{}&*!%@`#,?]|-\s)/.test(text);
+  return !/^(?:["'|>[\]{}&*!#?]|-\s)/.test(text);
 }

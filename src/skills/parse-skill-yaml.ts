@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import type matter from 'gray-matter';
 import type yaml from 'yaml';
 import type { FrontProblem, FrontResult, FrontValue } from './front-value.ts';
+import { yamlProblem } from './yaml-problem.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -60,14 +61,12 @@ function readYaml(text: string): FrontResult {
     });
   } catch (error) {
     // A parser that gives up (a stack too deep) is one more way for a file to be wrong.
-    if (error instanceof Error) return failed('YAML_ERROR', error.message, 1);
+    if (error instanceof Error)
+      return failed('YAML_ERROR', 'this cannot be read as YAML: make it simpler', 1);
     throw error;
   }
-  const [found] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
-  if (found !== undefined) {
-    const code = found.code === 'TAG_RESOLVE_FAILED' ? 'YAML_TAG' : 'YAML_ERROR';
-    return failed(code, found.message, lineAt(found.pos[0]));
-  }
+  const problem = yamlProblem(document, text, lineAt);
+  if (problem !== undefined) return { ok: false, problem };
   const { contents } = document;
   if (contents === null) return { ok: true, front: new Map() };
   if (!library.isMap(contents)) return failed('YAML_NOT_A_MAP', 'front matter is lines of "key: value"', 1);

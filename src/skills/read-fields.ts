@@ -123,8 +123,10 @@ function readMetadata(
   }
   const values = nothing();
   for (const [key, entry] of value.entries) {
-    if (entry.kind !== 'text' && !dialects.includes(key))
-      warn(`metadata: "${key}" is a ${entry.kind}; kept as text`, entry.line);
+    if (entry.kind !== 'text' && !dialects.includes(key)) {
+      const message = `metadata: "${key}" is a ${entry.kind}, and is kept as text; the specification wants a text there`;
+      report({ level: 'warning', code: 'METADATA_AS_TEXT', message, field, line: entry.line });
+    }
     values[key] = entry.kind === 'text' ? entry.text : entry.source;
   }
   return { values: Object.freeze(values), written: value.entries };

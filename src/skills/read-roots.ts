@@ -7,7 +7,7 @@ import { parseSkill } from './parse-skill.ts';
 import { reservedNames } from './reserved-names.ts';
 import type { ParseResult, SkillSource } from './skill-definition.ts';
 import type { SkillStore, StoredSkill } from './skill-store.ts';
-import { validateSkill } from './validate-skill.ts';
+import { refusedWhenStrict, validateSkill } from './validate-skill.ts';
 
 /** A place to load skills from: a folder, or a store of another kind (D8). */
 export type SkillRoot = Readonly<{ origin: Origin } & ({ path: string } | { store: SkillStore })>;
@@ -133,7 +133,7 @@ export function judge(
   }
   if (strict) {
     const problems = validateSkill(source);
-    if (problems.some(({ level }) => level === 'error'))
+    if (problems.some(refusedWhenStrict))
       return { ok: false, diagnostics: problems, name, accessBroken: false };
   }
   const { pin } = stored;

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type yaml from 'yaml';
 import { nameProblems } from './skill-name.ts';
+import { yamlProblem } from './yaml-problem.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -45,14 +46,14 @@ function readStrictYaml(written: string): StrictYaml {
     prettyErrors: false,
     keepSourceTokens: true,
   });
-  const [error] = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0]);
-  if (error !== undefined) return fail('YAML_ERROR', error.message, error.pos[0]);
+  const problem = yamlProblem(document, front, lineAt);
+  if (problem !== undefined) return { ok: false, finding: problem };
   const control = unprintable.exec(front);
-  if (control !== null) return fail('YAML_ERROR', 'a control character', control.index);
+  if (control !== null) return fail('YAML_ERROR', 'a control character: remove it', control.index);
   const tab = findTab(front, library, document);
-  if (tab !== undefined) return fail('YAML_ERROR', 'a tab outside of quotes', tab);
+  if (tab !== undefined) return fail('YAML_ERROR', 'a tab outside of quotes: use spaces', tab);
   const { contents } = document;
-  if (!library.isMap(contents)) return fail('YAML_NOT_A_MAP', 'front matter must be a map', 0);
+  if (!library.isMap(contents)) return fail('YAML_NOT_A_MAP', 'front matter is lines of "key: value"', 0);
 
   let found: StrictYaml | undefined;
   const refuse = (code: string, message: string, offset: number): symbol => {
@@ -60,13 +61,20 @@ function readStrictYaml(written: string): StrictYaml {
     return library.visit.BREAK;
   };
   library.visit(document, {
-    Alias: (_key, node) => refuse('YAML_ALIAS', 'aliases are not allowed', node.range?.[0] ?? 0),
+    Alias: (_key, node) =>
+      refuse('YAML_ALIAS', 'aliases are not allowed: write the value out', node.range?.[0] ?? 0),
     Node(_key, node) {
       const at = node.range?.[0] ?? 0;
-      if (node.anchor !== undefined) return refuse('YAML_ANCHOR', 'anchors are not allowed', at);
-      if (node.tag !== undefined) return refuse('YAML_TAG', 'tags are not allowed', at);
+      if (node.anchor !== undefined)
+        return refuse('YAML_ANCHOR', 'anchors are not allowed: remove it, or put the value in quotes', at);
+      if (node.tag !== undefined)
+        return refuse('YAML_TAG', 'tags are not allowed: remove it, or put the value in quotes', at);
       if (library.isCollection(node) && node.flow === true)
-        return refuse('YAML_FLOW', 'lists in [ ] and maps in { } are not allowed', at);
+        return refuse(
+          'YAML_FLOW',
+          'lists in [ ] and maps in { } are not allowed: write one item a line, or put a text in quotes',
+          at,
+        );
       if (!library.isMap(node)) return undefined;
       const apart = node.items.find(({ key }) => {
         const end = library.isNode(key) ? (key.range?.[1] ?? 0) : 0;
@@ -139,12 +147,17 @@ function fieldProblems(entries: ReadonlyMap<string, Entry>, directory: string): 
       add(key, 'FIELD_UNKNOWN', `"${key}" is no key of the specification; put it under metadata`);
   }
   const name = textOf(entries, 'name');
-  if (name === undefined || strip(name) === '') add('name', 'NAME_MISSING', 'name must be a text');
+  if (name === undefined || strip(name) === '')
+    add('name', 'NAME_MISSING', 'there is no name: write the name of the folder');
   else for (const problem of nameProblems(strip(name), directory)) add('name', 'NAME_INVALID', problem);
   const description = textOf(entries, 'description');
   const length = [...(description ?? '')].length;
   if (description === undefined || strip(description) === '')
-    add('description', 'DESCRIPTION_MISSING', 'description must be a text');
+    add(
+      'description',
+      'DESCRIPTION_MISSING',
+      'there is no description: write what the skill does and when to use it',
+    );
   else if (length > 1024) add('description', 'DESCRIPTION_TOO_LONG', `${length} characters; at most 1024`);
   if (entries.has('compatibility')) {
     const compatibility = textOf(entries, 'compatibility');

@@ -44,9 +44,16 @@ const errorsHere: ReadonlySet<string> = new Set([
   'YAML_REPAIRED',
   'NAME_MISSING',
   'DESCRIPTION_MISSING',
-  'DESCRIPTION_TRUNCATED',
   'FIELD_INVALID',
 ]);
+/** What is used in part or in another form: a warning, though the specification does not allow it either (F5). */
+const departures: ReadonlySet<string> = new Set(['DESCRIPTION_TRUNCATED', 'METADATA_AS_TEXT']);
+
+/** Whether `[skills] strict` keeps a file with this finding from loading. */
+export function refusedWhenStrict({ level, code }: Diagnostic): boolean {
+  return level === 'error' || departures.has(code);
+}
+
 /** Said again, more exactly, by `nameProblems`. */
 const saidBetter: ReadonlySet<string> = new Set(['NAME_INVALID', 'NAME_TOO_LONG', 'NAME_DIR_MISMATCH']);
 

@@ -158,8 +158,10 @@ test('F5 with strict only what validate passes is loaded', async (t) => {
   const path = makeRoot(t, {
     'a/SKILL.md': skillText('name: b\ndescription: d'),
     'c/SKILL.md': skillText('name: c\ndescription: d\nfoo: bar'),
+    'd/SKILL.md': skillText('name: d\ndescription: d\nmetadata:\n  a: [b]'),
+    'e/SKILL.md': skillText(`name: e\ndescription: ${'d'.repeat(1_025)}`),
   });
-  assert.deepEqual((await loadSkills([{ origin: 'user', path }])).names, ['b', 'c']);
+  assert.deepEqual((await loadSkills([{ origin: 'user', path }])).names, ['b', 'c', 'd', 'e']);
   const strict = await loadSkills([{ origin: 'user', path }], { strict: true });
   assert.deepEqual(strict.names, ['c']);
   assert.ok(strict.diagnostics.some(({ code }) => code === 'NAME_INVALID'));

@@ -113,6 +113,16 @@ test('F4 an unquoted colon in name or description is repaired, with a warning', 
   assert.equal(below.ok && below.definition.description, 'Use when: x');
 });
 
+test('F4 a description that begins with a character which YAML keeps for itself is repaired, as harmless as one with a colon', () => {
+  for (const text of ['@Observableを使う', ', it might rain', '`jq` for beginners', '%d: a number']) {
+    const result = parse(skillText(`name: tool\ndescription: ${text}`));
+    assert.ok(result.ok, text);
+    assert.deepEqual([result.definition.description, codes(result)], [text, ['YAML_REPAIRED']]);
+  }
+  for (const text of ['*all', '&all', '!all of it', '"a" b', '[a] b', '{a} b', '| a'])
+    assert.notDeepEqual(codes(parse(skillText(`name: tool\ndescription: ${text}`))), ['YAML_REPAIRED'], text);
+});
+
 test('F4 a key that grants something is never repaired', () => {
   for (const key of ['allowed-tools', 'metadata', 'access', 'env', 'license'])
     assert.equal(parse(skillText(`name: tool\ndescription: d: e\n${key}: a: b`)).ok, false, key);

@@ -31,11 +31,11 @@ test('F6 validate wants what the table wants', () => {
   assert.deepEqual(validate(skillText('name: other\ndescription: d')), ['error NAME_INVALID name']);
   assert.deepEqual(validate(skillText('description: d')), ['error NAME_MISSING name']);
   assert.deepEqual(validate(skillText(`name: tool\ndescription: ${'d'.repeat(1025)}`)), [
-    'error DESCRIPTION_TRUNCATED description',
+    'warning DESCRIPTION_TRUNCATED description',
   ]);
   assert.deepEqual(validate(skillText('name: tool\ndescription: a: b')), ['error YAML_REPAIRED description']);
   assert.deepEqual(validate(skillText('name: tool\ndescription: d\nmetadata:\n  a:\n    b: c')), [
-    'error FIELD_INVALID metadata',
+    'warning METADATA_AS_TEXT metadata',
   ]);
   assert.deepEqual(validate(skillText('name: tool\ndescription: d\ncompatibility: ""')), [
     'error FIELD_INVALID compatibility',
@@ -91,6 +91,53 @@ test('F5 strict follows the reference where it is lenient', () => {
     'quoted text may go on at the first column',
   );
   assert.deepEqual(validate(skillText(`name: tool\ndescription: "${'é'.repeat(1024)}"`), true), []);
+});
+
+const broken: readonly (readonly [front: string, said: RegExp, line?: number])[] = [
+  ['summary: a: b', /^summary has a value with ": " in it.* quotes$/, 4],
+  ['metadata:\n  hint: a: b', /^hint has a value with ": " in it.* quotes$/, 5],
+  [
+    '<<<<<<< HEAD\nlicense: a\n=======\nlicense: b\n>>>>>>> theirs',
+    /"<<<<<<< HEAD" is left of a merge conflict/,
+    4,
+  ],
+  [
+    'metadata: {"bins":["bc"],["touch"]}',
+    /list or map stands where a key belongs|\[ \] and .* not allowed/,
+    4,
+  ],
+  ['metadata: {a: b\nlicense: x', /\[ or { is not closed/, 5],
+  ['license: [Use this', /\[ or { is not closed/],
+  ['license: "a" b', /^something follows the end of the value: put the whole value in quotes/, 4],
+  ["license: 'it's'", /put the whole value in quotes, and write ' as ''/, 4],
+  ['license: "abc', /never closed: add the closing one/],
+  ['license: "a\\d"', /a backslash in "…" begins an escape/, 4],
+  ['license: @x', /cannot begin with this character: put the whole value in quotes/, 4],
+  ['just text', /^"just text" is no line of "key: value"/, 4],
+  ['metadata:\n\ta: b', /use spaces/],
+  ['metadata:\n  a: b\n c: d', /indent this one like the others/, 6],
+  ['metadata:\n  - a\n - b', /indent this one like the others/, 6],
+  ['license: |x', /text begins on the next line/, 4],
+  ['license: - a', /a list begins on the line below its key/, 4],
+  ['license: [a,,b]', /comma or bracket too many/, 4],
+  ['license: !x y', /begins a tag: put it in quotes/, 4],
+];
+/** Words of the parser. */
+const raw = /mapping|implicit|flow |scalar|stringKeys|token|sequence|node end|indicator|collection/i;
+
+test('F5 what is wrong with YAML is said in plain words, with its line and what to write, strict or not', () => {
+  for (const [front, said, line] of broken) {
+    const text = skillText(`name: tool\ndescription: d\n${front}`);
+    const file = { path: '/root/tool/SKILL.md', directory: '/root/tool', bytes: Buffer.from(text) };
+    for (const strict of [false, true]) {
+      const [found] = validateSkill(file, { strict }).filter(({ level }) => level === 'error');
+      assert.match(found?.message ?? '', said, `${front} strict ${strict}`);
+      assert.doesNotMatch(found?.message ?? '', raw);
+      if (line !== undefined) assert.equal(found?.line, line, `${front} strict ${strict}`);
+    }
+  }
+  const [colon] = validate(skillText('name: tool\ndescription: Use it: now'), true);
+  assert.equal(colon, 'error YAML_ERROR');
 });
 
 test('F5 validate takes a file, a skill folder or a whole tree', (t) => {
