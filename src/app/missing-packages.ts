@@ -1,8 +1,9 @@
 import type { Skill } from '../core/skill.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
-import { packageOf } from '../sandbox/has-program.ts';
+import { packageOf, pythonPackageOf, unpackaged } from '../sandbox/debian-packages.ts';
 import { findRootTool } from '../sandbox/root-tool.ts';
 import type { SandboxMode } from '../sandbox/sandbox.ts';
+import { pythonNeeds } from '../skills/python-needs.ts';
 
 /** The packages of a skill that its commands would not find. */
 export function missingPackages(
@@ -40,9 +41,40 @@ export function programsFix(
   mode: SandboxMode,
   from: AvailablePackages['from'],
   missing: readonly string[],
+  skill: Pick<Skill, 'installs'>,
 ): string {
-  const names = missing.map(packageOf);
-  if (from === 'root') return `skillet sandbox build, once a skill lists packages: [${names.join(', ')}]`;
-  const first = mode === 'virtual' ? ['bubblewrap'] : [];
-  return `apt-get install ${[...first, ...names].join(' ')} (or as the skill says)`;
+  const names = [...new Set(missing.flatMap((program) => packageOf(program) ?? []))];
+  const others = missing.filter((program) => packageOf(program) === undefined);
+  const all = [...(mode === 'virtual' ? ['bubblewrap'] : []), ...names];
+  return [
+    ...packagesFix(from, all),
+    ...others.map((program) =>
+      unpackaged(program, Object.hasOwn(skill.installs, program) ? skill.installs[program] : undefined),
+    ),
+  ].join('; ');
+}
+
+/** The packages of PyPI that a skill needs and Python would not find. */
+export function missingPython(skill: Skill, available: AvailablePackages): readonly string[] {
+  return pythonNeeds(skill).filter((name) => !available.imports(name));
+}
+
+/** How the operator gets these packages of PyPI into the sandbox in use. */
+export function pythonFix(
+  mode: SandboxMode,
+  from: AvailablePackages['from'],
+  missing: readonly string[],
+): string {
+  const names = missing.flatMap((name) => pythonPackageOf(name) ?? []);
+  const others = missing.filter((name) => pythonPackageOf(name) === undefined);
+  const all = mode === 'virtual' ? ['bubblewrap', 'python3', ...names] : names;
+  const byUv = `no Debian package is known to bring ${others.join(', ')}: a script gets it by uv where its "# /// script" header lists it`;
+  return [...packagesFix(from, all), ...(others.length === 0 ? [] : [byUv])].join('; ');
+}
+
+function packagesFix(from: AvailablePackages['from'], names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  return from === 'root'
+    ? [`skillet sandbox build, once a skill lists packages: [${names.join(', ')}]`]
+    : [`apt-get install ${names.join(' ')}`];
 }

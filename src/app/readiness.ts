@@ -43,7 +43,7 @@ export function createReadiness(options: {
       const those = absent.length === 1 ? 'the program' : 'the programs';
       return fail(
         'SKILL_UNAVAILABLE',
-        `${skill.name} needs ${those} ${absent.join(', ')}, which the sandbox does not have. The operator installs what is missing: ${programsFix(mode, now.from, absent)}`,
+        `${skill.name} needs ${those} ${absent.join(', ')}, which the sandbox does not have. The operator installs what is missing: ${programsFix(mode, now.from, absent, skill)}`,
       );
     }
     const { missing: unset } = skillEnvironment(skill, config().skills.byName[skill.name]?.env ?? {});

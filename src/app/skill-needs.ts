@@ -3,7 +3,15 @@ import type { Skill } from '../core/skill.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
 import type { RootFileSystem } from '../sandbox/root-file-system.ts';
 import type { SandboxMode } from '../sandbox/sandbox.ts';
-import { installCommand, missingPackages, missingPrograms, programsFix } from './missing-packages.ts';
+import { skillEnvironment } from '../sandbox/script-environment.ts';
+import {
+  installCommand,
+  missingPackages,
+  missingPrograms,
+  missingPython,
+  programsFix,
+  pythonFix,
+} from './missing-packages.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
 
 /** What one skill asks of the system. */
@@ -11,10 +19,14 @@ export type SkillNeed = Readonly<{
   skill: string;
   packages: readonly string[];
   programs: readonly string[];
-  /** Packages and programs that are not there. */
+  /** Packages and programs that are not there: it is off without them. */
   missing: readonly string[];
-  /** Installs what is missing; absent where nothing is. */
+  /** How to get what is missing, Python packages too; absent where nothing is. */
   command?: string;
+  /** Packages of PyPI that are not there: what imports them fails. */
+  python: readonly string[];
+  /** Names without a value in `[skills.NAME]`. */
+  env: readonly string[];
 }>;
 
 export type SkillNeeds = Readonly<{
@@ -23,7 +35,7 @@ export type SkillNeeds = Readonly<{
   why: string;
   root: RootFileSystem | undefined;
   from: AvailablePackages['from'];
-  /** One for each of the skills that asks for packages or programs. */
+  /** One for each of the skills that asks for something. */
   needs: readonly SkillNeed[];
 }>;
 
@@ -46,21 +58,26 @@ export async function skillNeeds(config: Config, skills: readonly Skill[]): Prom
   const root = rootFileSystem();
   const available = look();
   const needs = skills
-    .filter(({ packages, programs }) => packages.length + programs.length > 0)
     .map((skill): SkillNeed => {
+      const python = missingPython(skill, available);
+      const { missing: env } = skillEnvironment(skill, config.skills.byName[skill.name]?.env ?? {});
       const packages = missingPackages(skill, available);
       const programs = missingPrograms(skill, available);
       const fixes = [
         ...(packages.length === 0 ? [] : [installCommand(mode, packages, available.from)]),
-        ...(programs.length === 0 ? [] : [programsFix(mode, available.from, programs)]),
+        ...(programs.length === 0 ? [] : [programsFix(mode, available.from, programs, skill)]),
+        ...(python.length === 0 ? [] : [pythonFix(mode, available.from, python)]),
       ];
       return {
         skill: skill.name,
         packages: skill.packages,
         programs: skill.programs,
         missing: [...packages, ...programs],
+        python,
+        env,
         ...(fixes.length === 0 ? {} : { command: fixes.join('; ') }),
       };
-    });
+    })
+    .filter((need) => [need.packages, need.programs, need.python, need.env].some((each) => each.length > 0));
   return { mode, why: said.join('; '), root, from: available.from, needs };
 }

@@ -69,14 +69,17 @@ export async function sandboxStatus({ config: flag, json }: ReadOptions): Promis
   if (json === true) return printJson(data);
   print(`sandbox: ${mode} ([sandbox] mode = "${config.sandbox.mode}"): ${why}`);
   print(`root file system: ${rootLine(data.rootFileSystem)}`);
-  for (const { skill, packages, programs, missing, command } of needs) {
-    print(
-      missing.length === 0
-        ? `skill ${skill}: has ${[...packages, ...programs].join(', ')}`
-        : `skill ${skill}: lacks ${missing.join(', ')}; it is off until you run: ${command}`,
-    );
+  for (const { skill, packages, programs, missing, python, env, command } of needs) {
+    const lacks = [...missing, ...python];
+    const asks = [...packages, ...programs];
+    if (missing.length > 0)
+      print(`skill ${skill}: lacks ${lacks.join(', ')}; it is off until you do this: ${command}`);
+    else if (python.length > 0) print(`skill ${skill}: lacks ${lacks.join(', ')}: ${command}`);
+    else if (asks.length > 0) print(`skill ${skill}: has ${asks.join(', ')}`);
+    if (env.length > 0)
+      print(`skill ${skill}: needs ${env.join(', ')} in config.toml, below [skills.${skill}]`);
   }
-  if (needs.length === 0) print('No enabled skill asks for packages or programs.');
+  if (needs.length === 0) print('No enabled skill asks for packages, programs or keys.');
 }
 
 type DescribedRoot = Readonly<{

@@ -85,8 +85,8 @@ export function allowedChatTypes(
     : skill.access.chatTypes.filter((type) => byConfig.includes(type));
 }
 
-/** A4: the skill's own list wins whole; an explicit `[]` lifts the default. */
-function allowedChats(name: string, { defaults, skills }: SkillRules): readonly string[] | undefined {
+/** A4: the skill's own list wins whole; an explicit `[]` lifts the default. Nothing is every chat. */
+export function allowedChats(name: string, { defaults, skills }: SkillRules): readonly string[] | undefined {
   const own = skills.get(name)?.allowChatIds;
   if (own !== undefined) return own.length === 0 ? undefined : own;
   return defaults.allowChatIds?.length ? defaults.allowChatIds : undefined;

@@ -54,6 +54,8 @@ export type Skill = Readonly<{
   license?: string;
   compatibility?: string;
   metadata: Readonly<Record<string, string>>;
+  /** Keys of its front matter that mean nothing here, as text. */
+  others: Readonly<Record<string, string>>;
   version?: string;
   tags: readonly string[];
   authors: readonly string[];
@@ -64,6 +66,10 @@ export type Skill = Readonly<{
   packages: readonly string[];
   /** Programs that have to be there, by the names they are called by: `requires.bins` of public skills. */
   programs: readonly string[];
+  /** How it says that a program is installed, by the program's name. */
+  installs: Readonly<Record<string, string>>;
+  /** Packages of PyPI that it says its scripts import. */
+  python: readonly string[];
   capabilities: readonly string[];
   network: readonly string[];
   access: SkillAccess;

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { findsProgram } from './finds-program.ts';
 import { installedPackages } from './installed-packages.ts';
+import { pythonPackagesIn } from './python-packages.ts';
 import type { RootFileSystem } from './root-file-system.ts';
 import type { SandboxMode } from './sandbox.ts';
 
@@ -10,6 +11,8 @@ export type AvailablePackages = Readonly<{
   has(name: string): boolean;
   /** Whether a program of this name can be started. */
   runs(program: string): boolean;
+  /** Whether Python has a package of this name on PyPI; in a container without our root nobody can tell, so it counts as there. */
+  imports(name: string): boolean;
 }>;
 
 /**
@@ -31,13 +34,20 @@ export function followAvailablePackages(options: {
   return () => {
     const built = mode === 'off' || mode === 'virtual' || installed !== undefined ? undefined : root();
     const runs = (program: string): boolean => findsProgram(mode, built?.path, program);
-    if (installed !== undefined) return { from: 'image', has: (name) => installed.has(name), runs };
-    if (mode === 'virtual') return { from: 'nowhere', has: () => false, runs };
-    if (built !== undefined) return { from: 'root', has: (name) => built.installed.has(name), runs };
+    const imports =
+      mode === 'virtual'
+        ? () => false
+        : mode === 'docker' && built === undefined
+          ? () => true
+          : pythonPackagesIn(built?.path ?? '/');
+    const of = { runs, imports };
+    if (installed !== undefined) return { from: 'image', has: (name) => installed.has(name), ...of };
+    if (mode === 'virtual') return { from: 'nowhere', has: () => false, ...of };
+    if (built !== undefined) return { from: 'root', has: (name) => built.installed.has(name), ...of };
     // A container has neither the host's programs nor, without a root file system, any of ours.
-    if (mode === 'docker') return { from: 'nowhere', has: () => false, runs };
+    if (mode === 'docker') return { from: 'nowhere', has: () => false, ...of };
     const names = host();
-    return { from: 'host', has: (name) => names.has(name), runs };
+    return { from: 'host', has: (name) => names.has(name), ...of };
   };
 }
 

@@ -12,7 +12,8 @@ import {
 } from './bubblewrap-arguments.ts';
 import { createHandedFiles } from './handed-files.ts';
 import { handshakeByDescriptor, type Handshake } from './handshake.ts';
-import { hasProgram, packageOf } from './has-program.ts';
+import { installProgram } from './debian-packages.ts';
+import { hasProgram } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killNamespace } from './kill-processes.ts';
 import { openWayOut, type WayOutOptions } from './open-way-out.ts';
@@ -210,9 +211,6 @@ function followSystem(rootfs: BubblewrapOptions['rootfs']): () => SystemMounts {
 }
 
 function missing(program: string, { root }: SystemMounts): SandboxOutcome {
-  const fix =
-    root === '/'
-      ? `install it on the bot's system (apt-get install ${packageOf(program)})`
-      : `declare packages: [${packageOf(program)}] in the skill and install them with "skillet sandbox build"`;
+  const fix = installProgram(program, root === '/' ? 'host' : 'root');
   return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
 }

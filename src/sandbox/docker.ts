@@ -9,7 +9,7 @@ import { containerArguments, missingWord, type Container, type Mount } from './c
 import type { ContainerEngine } from './container-engine.ts';
 import { isNoImage, type ContainerImage } from './container-image.ts';
 import { handshakeByStreams } from './handshake.ts';
-import { packageOf } from './has-program.ts';
+import { installProgram } from './debian-packages.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killOne } from './kill-processes.ts';
 import { openCapDoor, type CapDoor } from './open-cap-door.ts';
@@ -265,9 +265,7 @@ const noWayOut: Unavailable = {
 };
 
 function missing(program: string, ownImage: boolean): SandboxOutcome {
-  const fix = ownImage
-    ? `install it in the image that [sandbox] image names (apt-get install ${packageOf(program)})`
-    : `declare packages: [${packageOf(program)}] in the skill and install them with "skillet sandbox build"`;
+  const fix = installProgram(program, ownImage ? 'image' : 'root');
   return { status: 'unavailable', message: `${program} is not there in the sandbox: ${fix}` };
 }
 

@@ -9,20 +9,3 @@ export function hasProgram(root: string, folders: readonly string[], program: st
     return found !== undefined && (found.isSymbolicLink() || (found.isFile() && (found.mode & 0o111) !== 0));
   });
 }
-
-/** The Debian package that most likely brings a program. */
-export function packageOf(program: string): string {
-  return packages.get(program) ?? program;
-}
-
-const packages: ReadonlyMap<string, string> = new Map([
-  ['node', 'nodejs'],
-  ['pip', 'python3-pip'],
-  ['pip3', 'python3-pip'],
-  ['convert', 'imagemagick'],
-  ['magick', 'imagemagick'],
-  ['pdftotext', 'poppler-utils'],
-  ['rg', 'ripgrep'],
-  ['soffice', 'libreoffice'],
-  ['Rscript', 'r-base-core'],
-]);

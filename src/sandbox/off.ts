@@ -1,7 +1,8 @@
 import path from 'node:path';
 import { systemClock } from '../core/clock.ts';
 import { createDeadline } from '../core/deadline.ts';
-import { hasProgram, packageOf } from './has-program.ts';
+import { installProgram } from './debian-packages.ts';
+import { hasProgram } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killTree } from './kill-processes.ts';
 import { limitsCommand } from './limits-command.ts';
@@ -59,7 +60,7 @@ export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox
       ];
       const [program] = argv;
       if (!hasProgram('/', reached, program)) {
-        const message = `${program} is not there: install it on the bot's system (apt-get install ${packageOf(program)})`;
+        const message = `${program} is not there: ${installProgram(program, 'host')}`;
         return { status: 'unavailable', message };
       }
       const own = { PATH: reached.join(':'), HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };

@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { folderSize } from '../files/folder-size.ts';
 import { startCell, type Cell, type CellAnswer, type CellSetup } from './cell.ts';
-import { packageOf } from './has-program.ts';
+import { packageOf } from './debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from './sandbox.ts';
 
 /**
@@ -105,7 +105,7 @@ function outcomeOf(
   const { program } = answer;
   return {
     status: 'unavailable',
-    message: `${program} is not there in the virtual sandbox, which has sh, bash, awk, sed, grep, jq, yq and sqlite3. It takes bubblewrap on the bot's system: apt-get install ${['bubblewrap', ...(program === 'node' ? [] : [packageOf(program)])].join(' ')} (now: ${better})`,
+    message: `${program} is not there in the virtual sandbox, which has sh, bash, awk, sed, grep, jq, yq and sqlite3. It takes bubblewrap on the bot's system: apt-get install ${['bubblewrap', ...(program === 'node' ? [] : [packageOf(program) ?? []].flat())].join(' ')} (now: ${better})`,
   };
 }
 

@@ -19,6 +19,14 @@ export const accessFields: ReadonlySet<string> = new Set([
   'disable_model_invocation',
 ]);
 
+/** Keys of F6, in snake case; anything else is kept as it is. */
+export const knownFields: ReadonlySet<string> = new Set([
+  ...['name', 'description', 'license', 'compatibility', 'metadata', 'version', 'tags', 'author', 'authors'],
+  ...['rationale', 'allowed_tools', 'env', 'packages', 'capabilities', 'sensitive', 'access', 'model'],
+  ...['max_iterations', 'timeout_seconds', 'network', 'context', 'background', 'agent'],
+  ...['disable_model_invocation', 'user_invocable', 'argument_hint', 'opt_in'],
+]);
+
 /** Fields whose value a stray ` #` would cut short without anybody noticing (F4). */
 const proseFields = ['name', 'description', 'compatibility', 'rationale', 'argument_hint', 'license'];
 
@@ -69,6 +77,7 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     ...optional('license', read('license', readText)),
     ...optional('compatibility', read('compatibility', readText)),
     metadata: metadata.values,
+    others: readOthers(fields),
     ...optional('version', textShown('version')),
     tags: listShown('tags'),
     authors: [...new Set([...listShown('author'), ...listShown('authors')])],
@@ -76,6 +85,8 @@ export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) =>
     ...optional('allowedTools', allowedTools),
     env: [...new Set([...(read('env', readGrant.env) ?? []), ...requires.env])],
     programs: requires.programs,
+    installs: requires.installs,
+    python: requires.python,
     packages: read('packages', readGrant.packages) ?? [],
     capabilities: read('capabilities', readGrant.capabilities) ?? [],
     network: read('network', readGrant.network) ?? [],
@@ -130,6 +141,13 @@ function readMetadata(
     values[key] = entry.kind === 'text' ? entry.text : entry.source;
   }
   return { values: Object.freeze(values), written: value.entries };
+}
+
+function readOthers(fields: FrontMap): Readonly<Record<string, string>> {
+  const others = nothing();
+  for (const [key, value] of fields)
+    if (!knownFields.has(key)) others[key] = value.kind === 'text' ? value.text : value.source;
+  return Object.freeze(others);
 }
 
 /** Without a prototype, so that a key called `__proto__` is a key. */

@@ -5,6 +5,7 @@ import type { FrontMap } from './front-value.ts';
 import { parseFrontMatter } from './parse-skill-front-matter.ts';
 import { parseSkill } from './parse-skill.ts';
 import { bySnakeCase } from './read-access.ts';
+import { knownFields } from './read-fields.ts';
 import { readText } from './read-values.ts';
 import { nameProblems } from './skill-name.ts';
 import { splitFrontMatter } from './split-front-matter.ts';
@@ -29,14 +30,6 @@ export function validateSkill(
   const folder = basename(directory ?? path.replace(/\.md$/i, ''));
   return findStrictProblems(text, folder).map((problem) => ({ level: 'error', path, ...problem }));
 }
-
-/** Keys of F6, in snake case; anything else is a warning. */
-const knownFields: ReadonlySet<string> = new Set([
-  ...['name', 'description', 'license', 'compatibility', 'metadata', 'version', 'tags', 'author', 'authors'],
-  ...['rationale', 'allowed_tools', 'env', 'packages', 'capabilities', 'sensitive', 'access', 'model'],
-  ...['max_iterations', 'timeout_seconds', 'network', 'context', 'background', 'agent'],
-  ...['disable_model_invocation', 'user_invocable', 'argument_hint', 'opt_in'],
-]);
 
 /** What the bot reads leniently and the specification does not allow. */
 const errorsHere: ReadonlySet<string> = new Set([

@@ -100,6 +100,88 @@ test('U3 L1 skill list and show say where the env of a skill reaches commands th
   assert.doesNotMatch((await run(['skill', 'show', 'kept'])).stdout, /reaches commands/);
 });
 
+test('D3 A8 R6 U3 F6 skill list and show say what is missing, who may use a skill where, and all that its file says', async (t) => {
+  const { run, write, folder } = await openCliHome(t);
+  await mkdir(path.join(folder, 'workspace/skills/table'), { recursive: true });
+  await write(
+    'workspace/skills/table/SKILL.md',
+    `---
+name: table
+description: Makes tables.
+version: 1.2
+tags: [sheet, office]
+author: Ann
+rationale: Tables are read.
+model: haiku
+max_iterations: 4
+user_invocable: false
+zone: north
+env: [TABLE_KEY]
+metadata:
+  openclaw:
+    requires:
+      bins: [skillet-tabler]
+      pip: skillet-sheets
+    install:
+      - kind: brew
+        formula: ann/tap/tabler
+        bins: [skillet-tabler]
+      - kind: brew
+        formula: "x; rm -rf /"
+        bins: [other]
+---
+Do it.
+`,
+  );
+  await write(
+    'workspace/skills/table/requirements.txt',
+    '# what it takes\nskillet_grids>=2 ; python_version > "3"\n',
+  );
+  await write(
+    'config.toml',
+    '[skills.table]\nallow_users = ["telegram:1"]\nallow_chat_ids = ["telegram:-100"]\nTABLE_URL = "https://t.example"\n[sandbox]\nmode = "off"\n[policy]\ncritical = "confirm"\n',
+  );
+  const list = (await run(['skill', 'list'])).stdout;
+  assert.match(list, /^table .* needs TABLE_KEY, skillet-tabler, skillet-sheets, … +Makes tables\.$/m);
+  assert.match(list, /only in these chats: telegram:-100\n +only for these people: telegram:1\n/);
+  assert.match(list, /not set up: write TABLE_KEY below \[skills\.table\]/);
+  const way =
+    'no Debian package is known to bring skillet-tabler: install it as the skill says: brew install ann/tap/tabler';
+  assert.ok(list.includes(way), list);
+  assert.doesNotMatch(list, /apt-get install skillet|rm -rf/);
+
+  const shown = (await run(['skill', 'show', 'table'])).stdout;
+  for (const line of [
+    ...['version: 1.2', 'tags: sheet, office', 'authors: Ann', 'rationale: Tables are read.', 'model: haiku'],
+    ...['limits: 4 model calls, 300 s', 'started: not by people', 'zone (no meaning here): north'],
+    ...['env: TABLE_KEY, TABLE_URL (given by the operator)', 'only for these people: telegram:1'],
+  ])
+    assert.ok(shown.split('\n').includes(line), `${line} in ${shown}`);
+  const { skills } = JSON.parse((await run(['skill', 'list', '--json'])).stdout) as {
+    skills: { name: string }[];
+  };
+  const { missing, missingEnv, missingPython, users, chats, givenEnv } = skills.find(
+    ({ name }) => name === 'table',
+  ) as unknown as Record<string, unknown>;
+  assert.deepEqual(
+    { missing, missingEnv, missingPython, users, chats, givenEnv },
+    {
+      missing: ['skillet-tabler'],
+      missingEnv: ['TABLE_KEY'],
+      missingPython: ['skillet-sheets', 'skillet_grids'],
+      users: ['telegram:1'],
+      chats: ['telegram:-100'],
+      givenEnv: ['TABLE_URL'],
+    },
+  );
+  const status = await run(['sandbox', 'status']);
+  assert.match(
+    status.stdout,
+    /skill table: lacks skillet-tabler, skillet-sheets, skillet_grids; it is off until/,
+  );
+  assert.match(status.stdout, /skill table: needs TABLE_KEY in config\.toml/);
+});
+
 test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its store when none runs', async (t) => {
   const { run, runAlone, write, folder } = await openCliHome(t);
   const telegram = await startTelegramServer();

@@ -49,7 +49,7 @@ test(
     assert.match(skills[0].command ?? '', /^skillet sandbox build$/);
     assert.match(
       (await run(['skill', 'list'])).stdout,
-      /unavailable: lacks .*skillet-scales; run: skillet sandbox build/,
+      /unavailable: lacks .*skillet-scales; do this: skillet sandbox build/,
     );
 
     const built = await runAlone(['sandbox', 'build']);
@@ -69,7 +69,14 @@ test(
     const now = JSON.parse(after.stdout) as Status;
     assert.deepEqual([now.packagesFrom, now.rootFileSystem?.current], ['root', true]);
     assert.deepEqual(now.skills, [
-      { skill: 'parcels', packages: ['skillet-scales', 'jq'], programs: [], missing: [] },
+      {
+        skill: 'parcels',
+        packages: ['skillet-scales', 'jq'],
+        programs: [],
+        missing: [],
+        python: [],
+        env: [],
+      },
     ]);
     const again = JSON.parse((await run(['sandbox', 'build', '--json'])).stdout) as { status: string };
     assert.equal(again.status, 'kept');

@@ -319,6 +319,27 @@ test('D7 a syntax error on the lines of an access field counts as a broken acces
   assert.deepEqual([elsewhere.ok, elsewhere.ok || elsewhere.accessBroken], [false, false]);
 });
 
+test('F6 requires.pip and install are read: packages of PyPI, and the way to a program in plain words only', () => {
+  const read = (metadata: string) => {
+    const { python, installs } = good(`metadata: ${metadata}`);
+    return { python, installs: { ...installs } };
+  };
+  const openclaw =
+    '{"openclaw":{"requires":{"bins":["gog"],"pip":["openpyxl>=3.1","pillow"]},"install":[{"id":"b","kind":"brew","formula":"steipete/tap/gogcli","bins":["gog"]},{"kind":"node","package":"@ann/wacli","bins":["wacli"]},{"kind":"go","module":"x.example/y@latest","bins":["y"]}]}}';
+  assert.deepEqual(read(openclaw), {
+    python: ['openpyxl', 'pillow'],
+    installs: {
+      gog: 'brew install steipete/tap/gogcli',
+      wacli: 'npm install -g @ann/wacli',
+      y: 'go install x.example/y@latest',
+    },
+  });
+  assert.deepEqual(read('{requires: {pip: openpyxl}}').python, ['openpyxl']);
+  const odd =
+    '{openclaw: {install: [{kind: brew, formula: "a; id", bins: [a]}, {kind: odd, package: b, bins: [b]}, text]}}';
+  assert.deepEqual(read(odd), { python: [], installs: {} });
+});
+
 test('F6 metadata.openclaw.requires: env counts as env, bins are programs; what cannot be read is told and stands for nothing', () => {
   const read = (metadata: string) => {
     const { env, programs, diagnostics } = good(`env: [OWN]\n${metadata}`);
