@@ -4,6 +4,7 @@ import type { Skill } from '../../core/skill.ts';
 import type { ToolContext } from '../../core/tool.ts';
 import { capOutput, wholeEnd } from '../../sandbox/cap-output.ts';
 import type { SandboxOutcome, SandboxOutput, ServeCap } from '../../sandbox/sandbox.ts';
+import { aboutMissing } from './about-missing.ts';
 
 /** `skillet-cap` for the commands of one call (C4). */
 export type CapOf = (call: Pick<ToolContext, 'toolUseId' | 'mark'>) => ServeCap;
@@ -17,7 +18,7 @@ export function answerCommand(
   what: string,
   outcome: SandboxOutcome,
   timeoutMs: number,
-  skill?: Pick<Skill, 'name' | 'network'>,
+  skill?: Pick<Skill, 'name' | 'network'> & Partial<Pick<Skill, 'directory'>>,
 ): Envelope {
   if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${what}: ${outcome.message}`);
   const network = aboutNetwork(outcome, skill);
@@ -38,7 +39,7 @@ export function answerCommand(
   if (outcome.exitCode !== 0)
     return fail(
       'SCRIPT_FAILED',
-      `${what} ended with exit code ${outcome.exitCode}${network}`,
+      `${what} ended with exit code ${outcome.exitCode}${network || aboutMissing(outcome, skill)}`,
       tailsOf(outcome),
     );
   const { stdout, stderr, refused = [] } = outcome;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { renderEnvelope } from '../../../src/core/envelope.ts';
+import { makeRoot } from '../../skills/make-root.ts';
 import { answerCommand } from '../../../src/tools/built-in/command-answer.ts';
 
 const said = (stderr: string, network: readonly string[]): string => {
@@ -32,6 +33,37 @@ test('R5 a command that fails for want of a network says who gives it one; any o
     'ERROR: No matching distribution found for a',
   ])
     assert.doesNotMatch(said(words, []), fix, words);
+});
+
+test('R5 a missing Python module or program is told with what brings it, and never as a missing network', (t) => {
+  const told = (stderr: string, stdout = ''): string => {
+    const outcome = { status: 'exited', exitCode: 1, stdout, stderr, truncated: false } as const;
+    const directory = makeRoot(t, { 'core/gif.py': 'x', 'helper.py': 'x' });
+    const skill = { name: 'sheets', network: [], directory };
+    return renderEnvelope(answerCommand('the command', outcome, 1_000, skill)).split('\n')[0] ?? '';
+  };
+  const trace = (module: string): string =>
+    `Traceback (most recent call last):\n  File "x.py", line 1\nModuleNotFoundError: No module named '${module}'`;
+  for (const [module, brings] of [
+    ['openpyxl', 'python3-openpyxl'],
+    ['pypdf', 'python3-pypdf'],
+    ['PIL', 'python3-pil'],
+    ['yaml', 'python3-yaml'],
+  ] as const)
+    assert.match(
+      told(trace(module)),
+      new RegExp(`no module ${module} here.*apt-get install ${brings} .*packages: \\[${brings}\\]`),
+    );
+  assert.match(told('', trace('openpyxl')), /python3-openpyxl/);
+  assert.match(told('/usr/bin/python3: No module named pytest'), /python3-pytest/);
+  assert.match(told(trace('pdfplumber')), /No Debian package is known .* "# \/\/\/ script" header .* uv$/);
+  assert.doesNotMatch(told(trace('pdfplumber')), /apt-get/);
+  for (const own of ['core.gif', 'helper'])
+    assert.match(told(trace(own)), /lies in the skill's: change there first$/);
+  assert.match(told('sh: 1: pandoc: not found'), /program pandoc is not there.*apt-get install pandoc/);
+  assert.doesNotMatch(told('sh: 1: memo: not found'), /apt-get/);
+  for (const words of [trace('openpyxl'), 'sh: 1: pandoc: not found'])
+    assert.doesNotMatch(told(words), /network/);
 });
 
 test('R5 a command that was refused a host is told which, and what to set, however it ended', () => {
