@@ -54,7 +54,7 @@ export type TurnRequest = Readonly<{
 /** The answer to the person, as Markdown; never empty. */
 export type Turn = (request: TurnRequest, grant: TurnGrant) => Promise<string>;
 
-const nothingToSay = 'I have no answer to that. Please say it in other words.';
+const nothingToSay = 'I couldn’t come up with an answer. Could you rephrase?';
 const stopped = 'Stopped.';
 
 /**

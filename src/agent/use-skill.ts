@@ -64,6 +64,8 @@ export function createUseSkill(options: {
     background: boolean,
     context: ToolContext,
   ): Promise<Envelope | Readonly<{ running: string }>>;
+  /** How a command is written in this conversation. */
+  command?: (name: string, args?: string) => string;
   /** Absent where nobody is there to follow instructions: in a run, and in a lane of its own (U8). */
   inline?: InlineSkill;
   onDenied(denial: DeniedSkill): void;
@@ -123,7 +125,9 @@ export function createUseSkill(options: {
   ): Promise<Envelope | undefined> {
     if (attend === undefined) return undefined;
     const ended = await attend(name, request, apart, context);
-    return 'running' in ended ? succeed(runningTask(`the skill ${name}`, ended.running)) : ended;
+    return 'running' in ended
+      ? succeed(runningTask(`the skill ${name}`, ended.running, options.command))
+      : ended;
   }
 
   /** The instructions of an inline skill, or what is to be said of its being a run (U8). */
@@ -164,11 +168,15 @@ export function createUseSkill(options: {
 }
 
 /** What a model is told of work that goes on by itself (U9). */
-export function runningTask(what: string, task: string): string {
+export function runningTask(
+  what: string,
+  task: string,
+  command: (name: string, args?: string) => string = (name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
+): string {
   const id = task.slice(0, shownIdLength);
   return labelled(
     'instruction',
-    `{"status":"running","task":"${id}"}: ${what} works in the background. You will be woken with its result. Tell the person that it runs, and that \`/tasks\` and \`/stop ${id}\` are theirs to use.`,
+    `{"status":"running","task":"${id}"}: ${what} works in the background. You will be woken with its result. Tell the person that it runs, that ${command('tasks')} lists it and that ${command('stop', id)} stops it. Write the commands exactly so.`,
   );
 }
 

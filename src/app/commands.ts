@@ -1,4 +1,4 @@
-import type { Channel } from '../core/channel.ts';
+import type { Channel, WriteCommand } from '../core/channel.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { OpenForm } from '../core/form.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
@@ -57,6 +57,7 @@ export function createCommands(options: {
   budgets: Pick<Budgets, 'today'>;
   capabilities: Pick<Capabilities, 'callOff'>;
   channels: ReadonlyMap<string, Channel>;
+  writeCommand: WriteCommand;
   /** What owners are told by `/status`: a sentence each. */
   notices(): readonly string[];
   settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
@@ -64,7 +65,7 @@ export function createCommands(options: {
   voice: Voice;
 }): Commands {
   const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, voice } = options;
-  const { capabilities, settings, listTools } = options;
+  const { capabilities, settings, listTools, writeCommand } = options;
   const seen = store.keyed('commands');
 
   const answers: Readonly<
@@ -72,26 +73,32 @@ export function createCommands(options: {
   > = {
     start: async (message, args) => {
       const named = /^skill_(.+)$/.exec(args)?.[1];
+      const write = writeIn(message);
       const skill = (await usable(message)).find(
         ({ name }) => name === named || name.replaceAll('-', '_') === named,
       );
-      if (skill !== undefined) return { text: describe(skill), more: runButton(skill) };
+      if (skill !== undefined) return { text: describe(skill, write), more: runButton(skill) };
       return {
-        text: `Hello, I am ${live().config.bot.name}. Write to me, or use a skill: /skills lists them, /help says more.`,
+        text: `Hello, I am ${live().config.bot.name}. Write to me, or use a skill: ${write('skills')} lists them, ${write('help')} tells you more.`,
       };
     },
-    help: async () => ({ text: helpText }),
-    skills: async (message) => ({ text: listText(await usable(message)) }),
+    help: async (message) => ({ text: helpText(writeIn(message)) }),
+    skills: async (message) => ({ text: listText(await usable(message), writeIn(message)) }),
     skill: async (message, args) => {
       const skills = await usable(message);
-      if (args !== '') return { text: `There is no skill ${inlineCode(args)} here. ${listText(skills)}` };
+      const list = listText(skills, writeIn(message));
+      if (args !== '') return { text: `There is no skill ${inlineCode(args)} here. ${list}` };
       const buttons = skills.slice(0, 20).flatMap((skill) => runButton(skill).buttons ?? []);
-      return { text: listText(skills), ...(buttons.length === 0 ? {} : { more: { buttons } }) };
+      return { text: list, ...(buttons.length === 0 ? {} : { more: { buttons } }) };
     },
     stop: async (message, args) => {
       if (args === '') await capabilities.callOff(message.sender.id, message.conversation);
       const means = { isOwner: await people.isOwner(message.sender.id), store, approvals };
-      return { text: await (args === '' ? stopWork(message, means) : stopTask(message, args, means)) };
+      return {
+        text: await (args === ''
+          ? stopWork(message, means)
+          : stopTask(message, args, means, writeIn(message)('tasks'))),
+      };
     },
     tasks: async (message) => ({ text: tasksText(await tasksHere(message, store.inbox)) }),
     status: async (message) => {
@@ -118,8 +125,14 @@ export function createCommands(options: {
       const { text, buttons } = await settings.answer(message, args, openForm);
       return { text, more: { buttons } };
     },
-    exit: async () => ({ text: 'Only the terminal can leave. /new starts afresh.' }),
+    exit: async (message) => ({
+      text: `Only the terminal can be left. ${writeIn(message)('new')} starts a new conversation.`,
+    }),
   };
+
+  function writeIn({ conversation }: Message): WriteHere {
+    return (name, args) => writeCommand(conversation, name, args);
+  }
 
   function modelName(): string {
     const { models, config } = live();
@@ -194,13 +207,17 @@ function namesNothing({ command }: Message, asked: Resolved | undefined): boolea
 /** As long as platforms may send a message again (Q2). */
 const rememberMs = 7 * 24 * 3_600_000;
 
-const helpText = `Write to me in a direct message, or mention me in a group.
+type WriteHere = (name: string, args?: string) => string;
 
-- \`/skills\` lists what I can do here; \`/skill NAME text\` or \`/NAME text\` starts one
-- \`/new\` starts afresh, \`/stop\` stops what runs
-- \`/tasks\` lists what runs in the background, \`/stop ID\` stops one
-- \`/tools\` says what I can use, \`/settings\` sets it up (owners)
-- \`/status\` and \`/whoami\` say how things stand and who you are to me`;
+function helpText(write: WriteHere): string {
+  return `Write to me in a direct message, or mention me in a group.
+
+- ${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one
+- ${write('new')} starts a new conversation, ${write('stop')} stops what I am doing
+- ${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one
+- ${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)
+- ${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`;
+}
 
 function tasksText(items: readonly ListedItem[]): string {
   if (items.length === 0) return 'Nothing runs in the background here.';
@@ -213,14 +230,15 @@ function tasksText(items: readonly ListedItem[]): string {
   return ['In the background here:', '', ...lines].join('\n');
 }
 
-function describe(skill: Skill): string {
-  const hint = skill.argumentHint === undefined ? '' : ` ${skill.argumentHint}`;
-  return `\`/${skill.name}${hint}\`: ${oneLine(skill.description, 300)}`;
+function describe(skill: Skill, write: WriteHere): string {
+  return `${write(skill.name, skill.argumentHint ?? '')}: ${oneLine(skill.description, 300)}`;
 }
 
-function listText(skills: readonly Skill[]): string {
+function listText(skills: readonly Skill[], write: WriteHere): string {
   if (skills.length === 0) return 'No skill is available to you here.';
-  const shown = skills.slice(0, 50).map((skill) => `- \`/${skill.name}\` ${oneLine(skill.description, 100)}`);
+  const shown = skills
+    .slice(0, 50)
+    .map((skill) => `- ${write(skill.name, '')} ${oneLine(skill.description, 100)}`);
   const more = skills.length > 50 ? [`- and ${skills.length - 50} more`] : [];
   return ['Skills you can use here:', '', ...shown, ...more].join('\n');
 }

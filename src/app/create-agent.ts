@@ -1,3 +1,4 @@
+import type { WriteCommand } from '../core/channel.ts';
 import { createQuestions } from '../agent/questions.ts';
 import { createHasBegun } from '../agent/has-begun.ts';
 import { createRunSkill, type RunSkill } from '../agent/run-skill.ts';
@@ -53,6 +54,7 @@ export function createAgent(options: {
   capabilities: Pick<Capabilities, 'tools' | 'lacking'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  writeCommand: WriteCommand;
   settings: Pick<SettingsInForce, 'forCall'>;
   audit: Pick<Audit, 'record'>;
   meter: Meter;

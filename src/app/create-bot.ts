@@ -7,6 +7,7 @@ import { createBudgets } from './gates/budgets.ts';
 import { cleanAudit, cleanChannel, cleanOperate, cleanStore } from './clean-doors.ts';
 import { createChatSettings } from './settings/chat-settings.ts';
 import { createCapabilities } from './capabilities/create-capabilities.ts';
+import type { WriteCommand } from '../core/channel.ts';
 import { createCommands } from './commands.ts';
 import { createDelivery } from './deliver.ts';
 import { createDoor } from './door/create-door.ts';
@@ -67,11 +68,14 @@ export function createBot(parts: BotParts): Bot {
   const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
   const stopping = new AbortController();
+  const writeCommand: WriteCommand = (conversation, name, args) =>
+    channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`;
   // What most parts stand on; each names in its options what of it is its business.
   const basics = {
     live: current,
     store,
     channels,
+    writeCommand,
     library,
     people,
     moved,

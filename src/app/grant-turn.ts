@@ -1,3 +1,4 @@
+import type { WriteCommand } from '../core/channel.ts';
 import { z } from 'zod';
 import { mainPrompt } from '../agent/main-prompt.ts';
 import type { HasBegun } from '../agent/has-begun.ts';
@@ -66,13 +67,14 @@ export function createGrantTurn(options: {
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  writeCommand: WriteCommand;
   settings: Pick<SettingsInForce, 'forCall'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): GrantTurn {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
     options;
-  const { sandbox, moved, audit, budgets, settings, hasBegun } = options;
+  const { sandbox, moved, writeCommand, audit, budgets, settings, hasBegun } = options;
   const followInTurn = createFollowInTurn(options);
   const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
@@ -118,7 +120,9 @@ export function createGrantTurn(options: {
     };
     const following = followInTurn({ visible: visibleNow, byPerson: use, names: () => names });
     const { contraction } = following;
+    const command = (name: string, args?: string): string => writeCommand(conversation, name, args);
     const useSkill = createUseSkill({
+      command,
       visible: visibleNow,
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
       rules: () => live().rules,
@@ -165,7 +169,7 @@ export function createGrantTurn(options: {
         toolUseId: id,
       });
       if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
-      return succeed(runningTask(tool.name, set.id));
+      return succeed(runningTask(tool.name, set.id, command));
     };
     const door = (own: readonly Tool[], ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>): CallTool =>
       createCallTool({

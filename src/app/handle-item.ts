@@ -24,7 +24,7 @@ import { partKey, repliesTo, type Voice } from './voice.ts';
 import { wasBegun } from './was-begun.ts';
 import { conversationKey } from '../core/conversation.ts';
 
-const apology = 'I am sorry, I could not answer that. My operator can see why; please try again later.';
+const apology = 'Sorry, I couldn’t answer that. My operator can see why. Please try again later.';
 
 const gaveUp = labelled('host', 'It was interrupted again and again, and was given up without a result.');
 
@@ -127,7 +127,7 @@ export function createHandleItem(options: {
     }
     await capabilities.callOff(message.sender.id, message.conversation);
     await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
-    await voice.answer(message, 'We start afresh. What was said before is put aside.', { done: item.key });
+    await voice.answer(message, 'New conversation. The previous one is archived.', { done: item.key });
   }
 
   async function stillAdmitted(message: Message): Promise<boolean> {

@@ -1,4 +1,4 @@
-import type { ShownCall } from '../core/channel.ts';
+import type { ShownCall, WriteCommand } from '../core/channel.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
@@ -24,9 +24,10 @@ export function createJudgeMessage(options: {
   commands: Pick<Commands, 'resolve' | 'elsewhere'>;
   budgets: Pick<Budgets, 'ofMessage'>;
   useOf(message: Message): Promise<SkillUse>;
+  writeCommand: WriteCommand;
   live: () => Pick<Live, 'rules' | 'redact'>;
 }): JudgeMessage {
-  const { commands, budgets, useOf, live } = options;
+  const { commands, budgets, useOf, writeCommand, live } = options;
 
   /** A call is quoted only where everybody who reads it may make the same one (H12). */
   async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
@@ -42,7 +43,10 @@ export function createJudgeMessage(options: {
     if (asked?.kind === 'elsewhere') return { kind: 'answer', ...commands.elsewhere(message, asked) };
     if (asked !== undefined && asked.args === '' && lacksArguments(asked.skill, message)) {
       const { name, argumentHint, description } = asked.skill;
-      return { kind: 'answer', text: `\`/${name} ${argumentHint}\`\n\n${description}` };
+      return {
+        kind: 'answer',
+        text: `${writeCommand(message.conversation, name, argumentHint)}\n\n${description}`,
+      };
     }
     const { conversation, chatType, external, sender } = message;
     const requester = { conversation, chatType, external, sender: sender.id };

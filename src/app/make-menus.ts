@@ -10,12 +10,12 @@ const builtIn: readonly MenuEntry[] = [
   { name: 'help', description: 'What I can do and how to ask for it' },
   { name: 'skills', description: 'The skills you can use here' },
   { name: 'skill', description: 'Start a skill by its name' },
-  { name: 'new', description: 'Start afresh' },
-  { name: 'stop', description: 'Stop what runs' },
-  { name: 'status', description: 'How things stand' },
+  { name: 'new', description: 'Start a new conversation' },
+  { name: 'stop', description: 'Stop what I am doing' },
+  { name: 'status', description: 'How I am doing' },
   { name: 'tools', description: 'What I and my skills can use here' },
   { name: 'settings', description: 'Set up the tools in this chat' },
-  { name: 'whoami', description: 'Who you are to me' },
+  { name: 'whoami', description: 'Your id and role' },
 ];
 
 /** The `/` menus (I1): built-in commands and the skills anybody may use in such a chat; a skill with lists of chats or users shows in none. */

@@ -20,4 +20,4 @@ export function mayStartAfresh(
 
 /** What a person hears who may not. */
 export const notAfresh =
-  'Others have talked with me here, too, so only the owner can put it aside with /new. In a direct message you can always start afresh.';
+  'Others have talked with me here too, so only an owner can start a new conversation. In a direct message you always can.';

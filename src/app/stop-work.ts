@@ -14,11 +14,13 @@ export async function stopTask(
   message: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
   id: string,
   options: Parameters<typeof stopWork>[1],
+  tasksCommand: string,
 ): Promise<string> {
   const { isOwner, store } = options;
   const named = (await tasksHere(message, store.inbox)).filter((item) => taskId(item)?.startsWith(id));
   const [item] = named;
-  if (item === undefined) return `There is no background run ${inlineCode(id)} here: /tasks lists them.`;
+  if (item === undefined)
+    return `There is no background run ${inlineCode(id)} here. ${tasksCommand} lists them.`;
   if (!maySay(message, isOwner, item)) return 'Only who began it or the owner can stop it.';
   const { dropped, stopping } = await haltWork(store, { items: [item.key] });
   return dropped.length + stopping.length === 0 ? 'It has just ended.' : 'Stopping.';

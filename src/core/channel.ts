@@ -105,6 +105,9 @@ export type ChannelEvent =
 /** Resolves once the event is safely stored or rightly ignored: only then does the channel acknowledge it (Q1). Rejects when it could not be stored: the channel then does not acknowledge. */
 export type OnEvent = (event: ChannelEvent) => Promise<void>;
 
+/** How a command is written in a conversation, as Markdown: as a person types it there, or taps it (H12). */
+export type WriteCommand = (conversation: Conversation, name: string, args?: string) => string;
+
 export type MenuEntry = Readonly<{ name: string; description: string; hint?: string }>;
 export type Menus = Readonly<{ private: readonly MenuEntry[]; group: readonly MenuEntry[] }>;
 
@@ -144,6 +147,8 @@ export type Channel = Readonly<{
   setMenus(menus: Menus): Promise<readonly Diagnostic[]>;
   /** Completes a chat type that the event did not carry (Q2). */
   lookUpChat(conversation: Conversation): Promise<Readonly<{ chatType: SeenChatType; external: boolean }>>;
+  /** `name` is a built-in command, or with `args`, which may be empty, a skill. */
+  command: WriteCommand;
   /** A link that opens a direct message with the bot, carrying a skill's name at most (A11). */
   directLink(skill?: string): string | undefined;
 }>;

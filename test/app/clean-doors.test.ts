@@ -113,6 +113,7 @@ test('S2 whatever a channel shows holds no secret, whoever made it: parts, edits
       return [];
     },
     lookUpChat: async () => ({ chatType: 'private', external: false }),
+    command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
     directLink: () => undefined,
   };
   const channel = cleanChannel(bare, clean);

@@ -364,6 +364,7 @@ function recordingChannel(
     status: async () => undefined,
     setMenus: async () => [],
     lookUpChat: async () => ({ chatType: 'unknown', external: false }),
+    command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
     directLink: () => undefined,
   };
 }

@@ -128,9 +128,9 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
   });
   const means = (isOwner: boolean) => ({ isOwner, store, approvals: unasked });
   const from = (sender: Message['sender']) => makeMessage({ sender, conversation, chatType: 'channel' });
-  assert.match(await stopTask(from(ben), 'abcdef', means(false)), /^Only who began it/);
-  assert.match(await stopTask(from(ada), 'abd', means(false)), /no background run/);
-  assert.equal(await stopTask(from(ben), 'abcdef', means(true)), 'Stopping.');
+  assert.match(await stopTask(from(ben), 'abcdef', means(false), '/tasks'), /^Only who began it/);
+  assert.match(await stopTask(from(ada), 'abd', means(false), '/tasks'), /no background run/);
+  assert.equal(await stopTask(from(ben), 'abcdef', means(true), '/tasks'), 'Stopping.');
 });
 
 /** Nothing is asked in these conversations. */

@@ -208,7 +208,7 @@ test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its s
   assert.equal(second.code, 1);
   assert.match(second.stderr, new RegExp(String(bot.pid)));
   assert.equal((await runAlone(['pair', 'approve', code])).code, 0);
-  assert.match((await eve.dm.nextMessage()).text, /let in/);
+  assert.match((await eve.dm.nextMessage()).text, /approved/);
   const wrong = await run(['pair', 'approve', 'NOTACODE']);
   assert.equal(wrong.code, 1);
   assert.match(wrong.stderr, /no valid pairing code/);

@@ -35,7 +35,7 @@ for (const [moment, when] of [
     await ann.say('say n2');
     await untilHeard(ann, (text) => text.includes('answer n2'));
     await second.stop();
-    assert.equal(times(ann, 'We start afresh'), 1);
+    assert.equal(times(ann, 'New conversation'), 1);
     assert.doesNotMatch(JSON.stringify(stage.messages.requests.at(-1)?.body.messages), /\bn1\b/);
   });
 }

@@ -173,7 +173,7 @@ test('C6 /new calls a sign-in off; where the bot may, it deletes an answer that 
   await group.nextMessage(/I deleted it/);
   assert.equal(Number(bot.telegram.calls('deleteMessage').at(-1)?.args['message_id']), pasted);
   ann.says('/new');
-  await ann.dm.nextMessage(/afresh/);
+  await ann.dm.nextMessage(/New conversation/);
   ann.says(landed);
   await ann.dm.nextMessage(/not open any more/);
 });

@@ -148,7 +148,7 @@ test('M8 what is said in a direct message never shows in a group, nor the other 
   assert.doesNotMatch(elsewhere + again, /pear/);
   assert.match(again, /plum/);
   ann.says('/clear');
-  await ann.dm.nextMessage(/afresh/);
+  await ann.dm.nextMessage(/New conversation/);
   assert.doesNotMatch(await say('and now?'), /plum/);
 });
 

@@ -73,7 +73,7 @@ test('S7 after a sensitive skill has answered a fetch is asked for, over a rule 
   await ann.dm.nextMessage('Refused.');
   await talk(ann, [
     ['fetch http://127.0.0.1/typed?by=me', 'Fetched, in a way.'],
-    ['/new', /afresh/],
+    ['/new', /New conversation/],
     ['fetch it', 'Fetched, in a way.'],
   ]);
 });
@@ -161,7 +161,7 @@ test('S7 what a run knows that was begun before /new marks the new conversation 
   ann.says('use weather run: fetch it');
   const asked = await ann.dm.nextMessage(question);
   await talk(ann, [
-    ['/new', /afresh/],
+    ['/new', /New conversation/],
     ['fetch it', 'Fetched, in a way.'],
   ]);
   ann.presses(asked.id, 'Deny');

@@ -98,3 +98,20 @@ test('H12 a skill picked from a list that one person sees begins a thread', asyn
   await slack.posted(({ threadTs, text }) => threadTs === root.ts && text.includes('Said nicely'));
   assert.ok(isRun(messages.requests[0]!.body));
 });
+
+test('H12 help, lists and usage name commands as Slack takes them', async (t) => {
+  const { slack, anna } = await inChannel(t);
+  const dm = slack.workspace.dmWith(anna.id);
+  await slack.people.slash(anna, dm, 'help');
+  const help = await slack.posted(({ text }) => text.includes('whoami'));
+  assert.match(help.text, /`\/skill status`/);
+  await slack.people.slash(anna, dm, 'skills');
+  const list = await slack.posted(({ text }) => text.includes('Does lookup'));
+  assert.match(list.text, /`\/skill lookup`/);
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  const asked = slack.people.mention(anna, room, 'help');
+  const inThread = await slack.posted(({ threadTs }) => threadTs === asked.ts);
+  assert.match(inThread.text, /`@skillet status`/);
+  for (const { text } of [help, list, inThread])
+    assert.doesNotMatch(text, /`\/(?:skills|new|stop|tasks|status|whoami|lookup)\b/);
+});

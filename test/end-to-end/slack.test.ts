@@ -77,7 +77,7 @@ test('I1 a bare /skill lists the skills with a picker, and picking one runs it',
   );
   const anna = slack.workspace.addUser('anna');
   await slack.people.slash(anna, slack.workspace.dmWith(anna.id), '');
-  const list = await slack.posted((message) => message.text.includes('/lookup'));
+  const list = await slack.posted((message) => message.text.includes('/skill lookup'));
   await slack.people.press(anna, list, 'lookup');
   await slack.posted((message) => message.text.includes('Said nicely'));
 });

@@ -48,16 +48,16 @@ test('A10 a stranger gets a pairing code and nothing they wrote reaches the mode
   assert.match(asked.text, new RegExp(`telegram:${eve.id}`));
   const inVain = eve.presses(asked.id, 'Approve', owner.dm);
   const told = await set.telegram.until('a word on the press', () => inVain.text());
-  assert.equal(told, 'Only an owner can let somebody in.');
-  assert.ok(!eve.dm.sent().some(({ text }) => text.includes('let in')));
+  assert.equal(told, 'Only an owner can approve people.');
+  assert.ok(!eve.dm.sent().some(({ text }) => text.includes('approved')));
   owner.presses(asked.id, 'Approve');
-  assert.match((await eve.dm.nextMessage()).text, /let in/);
+  assert.match((await eve.dm.nextMessage()).text, /approved/);
   assert.equal(set.messages.requests.length, 0);
   await set.telegram.until('the outcome', () =>
     owner.dm
       .sent()
       .find(({ id }) => id === asked.id)
-      ?.text.includes('Let in'),
+      ?.text.includes('Approved'),
   );
   eve.says('hello');
   assert.equal((await eve.dm.nextMessage()).text, 'Welcome.');
@@ -367,12 +367,12 @@ test('I3 in a group nobody but the owner puts aside what others have said with t
   olga.says('@test_bot remember the blue door', { in: group });
   await group.nextMessage(/One/);
   ben.says('/new@test_bot', { in: group });
-  await group.nextMessage(/only the owner/);
+  await group.nextMessage(/only an owner/);
   ben.says('@test_bot which door?', { in: group });
   await group.nextMessage(/Two/);
   assert.match(textOf(messages.requests[1]!.body), /blue door/);
   olga.says('/new@test_bot', { in: group });
-  await group.nextMessage(/afresh/);
+  await group.nextMessage(/New conversation/);
   olga.says('@test_bot which door?', { in: group });
   await group.nextMessage(/Three/);
   assert.doesNotMatch(textOf(messages.requests[2]!.body), /blue door/);

@@ -1,4 +1,4 @@
-import type { OnEvent } from '../../core/channel.ts';
+import type { OnEvent, WriteCommand } from '../../core/channel.ts';
 import { createAdmit } from './admit.ts';
 import { createAnswerAsks } from './answer-asks.ts';
 import type { Approvals } from '../gates/approvals.ts';
@@ -8,7 +8,11 @@ import { createStrangers } from './strangers.ts';
 
 type Needs = Omit<Parameters<typeof createAdmit>[0], 'strangers' | 'presses' | 'answerAsks' | 'signIns'> &
   Omit<Parameters<typeof createPresses>[0], 'now' | 'approvals' | 'confirmations'> &
-  Readonly<{ approvals: Approvals; capabilities: Pick<Capabilities, 'signIns' | 'confirmations'> }>;
+  Readonly<{
+    writeCommand: WriteCommand;
+    approvals: Approvals;
+    capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
+  }>;
 
 /** What channels hand their events to: messages, presses, and how strangers are met. */
 export function createDoor(needs: Needs): OnEvent {

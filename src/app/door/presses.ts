@@ -45,7 +45,7 @@ export function createPresses(options: {
         { sender: press.sender.id, action: press.action },
         'somebody who is not the owner pressed a pairing button',
       );
-      return 'Only an owner can let somebody in.';
+      return 'Only an owner can approve people.';
     }
     const request =
       verdict === 'approve'
@@ -55,7 +55,7 @@ export function createPresses(options: {
     const outcome =
       request === undefined
         ? 'This code is no longer valid.'
-        : `${verdict === 'approve' ? 'Let in' : 'Not let in'}: \`${request.sender}\`.`;
+        : `${verdict === 'approve' ? 'Approved' : 'Denied'}: ${inlineCode(request.name)}, \`${request.sender}\`.`;
     return show(press, outcome);
   }
 
@@ -165,7 +165,7 @@ export function createPresses(options: {
   };
 }
 
-const meansNothing = 'This button means nothing any more.';
+const meansNothing = 'This button has expired.';
 
 /** Words for where no Markdown is read. */
 function withoutMarks(markdown: string): string {

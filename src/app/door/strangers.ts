@@ -1,3 +1,4 @@
+import type { WriteCommand } from '../../core/channel.ts';
 import type { MessageDenial } from '../../core/decide-message.ts';
 import type { Message } from '../../core/message.ts';
 import { claimedToken } from './claimed-token.ts';
@@ -13,8 +14,12 @@ export type Strangers = Readonly<{
   meet(message: Message, code: MessageDenial): Promise<void>;
 }>;
 
-export function createStrangers(options: { pairing: Pairing; voice: Voice }): Strangers {
-  const { pairing, voice } = options;
+export function createStrangers(options: {
+  pairing: Pairing;
+  voice: Voice;
+  writeCommand: WriteCommand;
+}): Strangers {
+  const { pairing, voice, writeCommand } = options;
   return {
     async claims(message) {
       const { chatType, sender } = message;
@@ -25,8 +30,8 @@ export function createStrangers(options: { pairing: Pairing; voice: Voice }): St
       await voice.answer(
         message,
         done
-          ? `You are the owner now (\`${sender.id}\`). Put \`owner = ["${sender.id}"]\` under \`[bot]\` in \`config.toml\` to make it plain. /help says what I can do.`
-          : 'This token is not valid (any more). Restart the bot for a new one.',
+          ? `You are the owner now (\`${sender.id}\`). Put \`owner = ["${sender.id}"]\` under \`[bot]\` in \`config.toml\` to keep that. ${writeCommand(message.conversation, 'help')} tells you what I can do.`
+          : 'This token is not valid, or no longer. Restart the bot to get a new one.',
       );
       return true;
     },
@@ -38,11 +43,11 @@ export function createStrangers(options: { pairing: Pairing; voice: Voice }): St
       if (request === undefined) return;
       await voice.answer(
         message,
-        `I don't know you yet. Your pairing code is \`${request.code}\`, valid for an hour. The operator lets you in with \`skillet pair approve ${request.code}\`.`,
+        `I don't know you yet. Your pairing code is \`${request.code}\`, valid for an hour. The operator can approve you with \`skillet pair approve ${request.code}\`.`,
       );
       await voice.tellOwners(
         `pair:${request.code}`,
-        `Somebody asks to be let in: ${inlineCode(request.name)}, id \`${request.sender}\`. Code \`${request.code}\`, valid for an hour.`,
+        `${inlineCode(request.name)} asks to use this bot: id \`${request.sender}\`. Code \`${request.code}\`, valid for an hour.`,
         {
           buttons: [
             { label: 'Approve', action: `pair:approve:${request.code}` },

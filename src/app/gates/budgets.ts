@@ -128,7 +128,7 @@ export function createBudgets(options: {
     );
     const full = limited.find(({ limits, isFor }) => tasks.filter(isFor).length >= limits.concurrentRuns);
     if (full === undefined) return undefined;
-    return `${full.whose} limit of ${full.limits.concurrentRuns} runs at the same time is reached: there is room when one has ended (/tasks lists them).`;
+    return `${full.whose} limit of ${full.limits.concurrentRuns} runs at the same time is reached. There is room when one of them has ended.`;
   }
 
   async function tooManyThisHour(scopes: readonly Scope[], id: string): Promise<string | undefined> {

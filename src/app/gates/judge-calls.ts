@@ -35,7 +35,7 @@ type Confirm = Readonly<{ confirm: true; eachTime: boolean; marked: boolean }>;
 type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
 
 const outwards =
-  'This conversation holds what a sensitive skill or a linked account gave, and this call reaches outside: it could carry some of that away. `/new` starts without it.';
+  'This conversation holds what a sensitive skill or a linked account gave, and this call reaches outside: it could carry some of that away. A new conversation starts without it.';
 
 const patienceMs = 10_000;
 

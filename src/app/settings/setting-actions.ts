@@ -35,7 +35,7 @@ export function othersMenu(
 ): string | undefined {
   return menu === menuOf(conversation, sender.id)
     ? undefined
-    : 'Somebody else opened this: write /settings for one of your own.';
+    : 'Somebody else opened this. Open the settings yourself to change them.';
 }
 
 /** At most 44 bytes. */

@@ -129,7 +129,7 @@ export function createSettingsTalk(options: {
   async function late(message: Message): Promise<boolean> {
     if (!(await mayChange(message.sender.id))) return false;
     const removed = await removeSecret(message);
-    await voice.answer(message, `That came too late: write /settings again.${removed}`);
+    await voice.answer(message, `That came too late. Open the settings again.${removed}`);
     return true;
   }
 }

@@ -49,6 +49,7 @@ export function createCaseChannel(
     status: async () => undefined,
     setMenus: async () => [],
     lookUpChat: async () => ({ chatType: where.chatType, external: where.external }),
+    command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
     directLink: () => undefined,
   };
   return {

@@ -177,6 +177,7 @@ export function createTerminals(options: {
         chatType: seats.get(conversationKey(conversation))?.who.as ?? 'unknown',
         external: false,
       }),
+      command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
       directLink: () => undefined,
     },
     sit(who, view) {

@@ -6,6 +6,7 @@ import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { slackFits } from './from-markdown.ts';
 import { captionFits, largestFile } from './send-file.ts';
 import type { SlackOptions } from './slack-options.ts';
+import { writeCommand } from './write-command.ts';
 
 /** Slack over Bolt, by Socket Mode or HTTP (H4). */
 export function createSlack(options: SlackOptions): Channel {
@@ -49,6 +50,7 @@ export function createSlack(options: SlackOptions): Channel {
       const { chatType, external } = await (await connected).chats.lookUp(chat);
       return { chatType, external };
     },
+    command: (conversation, name, args) => writeCommand(state.connection?.me, conversation, name, args),
     directLink() {
       const me = state.connection?.me;
       if (me === undefined) return undefined;

@@ -18,6 +18,7 @@ export async function identify(
   return {
     team: auth.team_id,
     user: auth.user_id,
+    ...(auth.user ? { name: auth.user } : {}),
     ...(auth.bot_id ? { botId: auth.bot_id } : {}),
     ...(appId === undefined ? {} : { appId }),
     command,
@@ -27,6 +28,7 @@ export async function identify(
 const authTest = z.object({
   team_id: z.string().min(1),
   user_id: z.string().min(1),
+  user: z.string().nullish(),
   bot_id: z.string().nullish(),
   app_id: z.string().nullish(),
 });

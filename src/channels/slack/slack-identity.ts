@@ -4,6 +4,8 @@ export type SlackIdentity = Readonly<{
   team: string;
   /** `U…` or `W…`: the bot's user, the one that people mention. */
   user: string;
+  /** What people type after `@`. */
+  name?: string;
   /** `B…`: what its own posts carry besides the user. */
   botId?: string;
   /** `A…` */

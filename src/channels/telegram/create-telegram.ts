@@ -19,6 +19,7 @@ import { createTelegramApi, longestUploadSeconds } from './telegram-api.ts';
 import { saidBy, TelegramFault } from './telegram-fault.ts';
 import { wantedUpdates } from './to-event.ts';
 import { chatTypeOf } from './to-message.ts';
+import { writeCommand } from './write-command.ts';
 
 export type TelegramOptions = Readonly<{
   token: string;
@@ -130,6 +131,7 @@ export function createTelegram(options: TelegramOptions): Channel {
         return { chatType: 'unknown', external: false };
       }
     },
+    command: (_, name, args) => writeCommand(name, args),
     directLink(skill) {
       if (me === undefined) return undefined;
       const link = `https://t.me/${me.username}`;

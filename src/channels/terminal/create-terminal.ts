@@ -195,6 +195,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     },
     setMenus: async () => [],
     lookUpChat: async () => ({ chatType: as, external: false }),
+    command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
     directLink: () => undefined,
   };
 }

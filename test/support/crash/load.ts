@@ -10,7 +10,7 @@ export type Load = Readonly<{
   done: Promise<unknown>;
 }>;
 
-const apology = 'I am sorry, I could not answer that.';
+const apology = 'Sorry, I couldn’t answer that.';
 
 /**
  * Talks in every place side by side: `each` messages a place, at most `ahead` of them without an answer at a time, so
