@@ -23,14 +23,16 @@ const booker: NonNullable<WholeBotOptions['script']> = (body) => {
   const last = lastOf(body);
   if (isRun(body)) {
     const day = /They answered: ([A-Z][a-z]+)/.exec(last)?.[1];
-    return day === undefined
-      ? call('toolu_ask', 'ask_person', { question: 'Which day?' })
-      : `Booked for ${day}.`;
+    if (day !== undefined) return `Booked for ${day}.`;
+    return /tool_result/.test(last)
+      ? `Not booked: ${last}`
+      : call('toolu_ask', 'ask_person', { question: 'Which day?' });
   }
   if (/needs_input/.test(last)) return 'Which day shall it be?';
   if (/ARGUMENTS_INVALID/.test(last)) return 'Nothing waits for that.';
   const booked = /Booked for ([A-Z][a-z]+)/.exec(last)?.[1];
   if (booked !== undefined) return `It is booked for ${booked}.`;
+  if (/tool_result/.test(last)) return `It failed: ${last}`;
   const run = resumable(last);
   if (run === undefined)
     return /book/i.test(last)

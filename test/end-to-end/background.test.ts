@@ -23,6 +23,9 @@ const callDig = (id: string, input: object = {}) => ({
     },
   ],
 });
+/** Digs when a person asks; a result that nothing else knows is passed on as it is. */
+const firstCall = (body: MessagesRequest, input: object = {}) =>
+  /tool_result/.test(lastOf(body)) ? `It failed: ${lastOf(body)}` : callDig('toolu_1', input);
 const open = '[access]\ndm = "open"\n[bot]\nshutdown_seconds = 1\n';
 
 test('U9 a run in the background answers at once, and its result wakes the conversation that asked', async (t) => {
@@ -34,7 +37,7 @@ test('U9 a run in the background answers at once, and its result wakes the conve
       if (isRun(body)) return held('The map is under the oak.', gate.promise);
       if (/under the oak/.test(lastOf(body))) return 'Found: under the oak.';
       if (/status.{0,5}running/.test(lastOf(body))) return 'It runs.';
-      return /meanwhile/.test(lastOf(body)) ? 'Still here.' : callDig('toolu_1');
+      return /meanwhile/.test(lastOf(body)) ? 'Still here.' : firstCall(body);
     },
   });
   const ann = telegram.person({ name: 'Ann' });
@@ -69,7 +72,8 @@ test('U9 Q5 a run in the background goes on after a restart, and is answered onc
         asked.resolve();
         return runs === 1 ? held('cut off', new Promise(() => undefined)) : 'The map is under the oak.';
       }
-      return /under the oak/.test(lastOf(body)) ? 'Found it.' : 'It runs.';
+      if (/under the oak/.test(lastOf(body))) return 'Found it.';
+      return /status.{0,5}running/.test(lastOf(body)) ? 'It runs.' : `It failed: ${lastOf(body)}`;
     },
   });
   const ann = set.telegram.person({ name: 'Ann' });
@@ -95,7 +99,7 @@ test('U9 Q4 /stop with its id ends one run in the background', async (t) => {
         asked.resolve();
         return held('never', new Promise(() => undefined));
       }
-      return /status.{0,5}running/.test(lastOf(body)) ? 'It runs.' : callDig('toolu_1');
+      return /status.{0,5}running/.test(lastOf(body)) ? 'It runs.' : firstCall(body);
     },
   });
   const ann = set.telegram.person({ name: 'Ann' });
@@ -125,8 +129,11 @@ test('U9 A8 a result whose skill was forbidden meanwhile is not delivered', asyn
         asked.resolve();
         return held('SECRET MAP', gate.promise);
       }
-      if (/has ended/.test(lastOf(body))) return 'It gave nothing.';
-      return /status.{0,5}running/.test(lastOf(body)) ? 'It runs.' : callDig('toolu_1');
+      if (/has ended/.test(lastOf(body)))
+        return /SKILL_NOT_FOUND|no skill/.test(lastOf(body))
+          ? 'It gave nothing.'
+          : `It gave: ${lastOf(body)}`;
+      return /status.{0,5}running/.test(lastOf(body)) ? 'It runs.' : firstCall(body);
     },
   });
   const ann = set.telegram.person({ name: 'Ann' });
@@ -153,7 +160,7 @@ test('U9 ten runs go on in the background of a conversation, the next is refused
       if (isRun(body)) return held('never', new Promise(() => undefined));
       if (!/tool_result/.test(lastOf(body))) return { content: calls.flatMap((call) => call ?? []) };
       results.resolve(lastOf(body));
-      return 'Ten run.';
+      return /status.{0,6}running/.test(lastOf(body)) ? 'Ten run.' : `It failed: ${lastOf(body)}`;
     },
   });
   const ann = set.telegram.person({ name: 'Ann' });
@@ -175,7 +182,7 @@ test('U9 a run that outlives detach_after_seconds goes on by itself: the convers
       if (isRun(body)) return held('The map is under the oak.', gate.promise);
       if (/under the oak/.test(lastOf(body))) return 'Found: under the oak.';
       if (/status.{0,5}running/.test(lastOf(body))) return 'It takes longer.';
-      return /meanwhile/.test(lastOf(body)) ? 'Still here.' : callDig('toolu_1', { background: false });
+      return /meanwhile/.test(lastOf(body)) ? 'Still here.' : firstCall(body, { background: false });
     },
   });
   const ann = telegram.person({ name: 'Ann' });
@@ -194,7 +201,7 @@ test('U9 U4 a run that ends in time is told once: in the turn that began it, not
     script: (body) => {
       if (isRun(body)) return 'The map is under the oak.';
       if (/under the oak/.test(lastOf(body))) return 'Found: under the oak.';
-      return /hello/.test(lastOf(body)) ? 'Hello.' : callDig('toolu_1', { background: false });
+      return /hello/.test(lastOf(body)) ? 'Hello.' : firstCall(body, { background: false });
     },
   });
   const ann = telegram.person({ name: 'Ann' });

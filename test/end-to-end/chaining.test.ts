@@ -39,7 +39,7 @@ test('U7 a run that lists use_skill uses another skill, whose result stays insid
   });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('go');
-  await ann.dm.nextMessage(/main heard/);
+  await ann.dm.nextMessage(/^main heard the deepest word$/);
   const inOuter = messages.requests
     .filter(({ body }) => runOf(body) === 'outer')
     .map(({ body }) => lastOf(body));
@@ -66,7 +66,7 @@ test('U7 without use_skill written out a run is not offered it and may not call 
   const ann = telegram.person({ name: 'Ann' });
   for (const word of ['go', 'go globbed']) {
     ann.says(word);
-    await ann.dm.nextMessage(/main heard/);
+    await ann.dm.nextMessage(/^main heard TOOL_NOT_ALLOWED$/);
   }
   const runs = messages.requests.filter(({ body }) => runOf(body) !== undefined);
   assert.ok(runs.every(({ body }) => !JSON.stringify(body.tools ?? []).includes('use_skill')));
@@ -86,7 +86,7 @@ for (const [what, next, way] of [
     });
     const ann = telegram.person({ name: 'Ann' });
     ann.says('go');
-    await ann.dm.nextMessage(/main heard/);
+    await ann.dm.nextMessage(/^main heard RECURSION_LIMIT$/);
     const limited = messages.requests.filter(({ body }) => lastOf(body).includes('error RECURSION_LIMIT'));
     assert.equal(limited.length, 1);
     assert.ok(lastOf(limited[0]!.body).includes(way));
@@ -102,7 +102,7 @@ test('U7 A8 access is decided again for the inner skill: what is hidden from a m
   });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('/outer go');
-  await ann.dm.nextMessage(/main heard|deepest|outer heard/);
+  await ann.dm.nextMessage(/^main heard SKILL_NOT_FOUND$/);
   assert.ok(messages.requests.some(({ body }) => /SKILL_NOT_FOUND/.test(lastOf(body))));
   assert.ok(!messages.requests.some(({ body }) => runOf(body) === 'inner'));
 });
@@ -115,7 +115,7 @@ test('U11 a profile adds to the system prompt, gives default tools and a model',
   });
   const ann = telegram.person({ name: 'Ann' });
   ann.says('go');
-  await ann.dm.nextMessage(/main heard/);
+  await ann.dm.nextMessage(/^main heard the deepest word$/);
   const run = messages.requests.find(({ body }) => runOf(body) === 'cut')!.body;
   assert.match(systemOf(run), /Measure twice\./);
   assert.equal(run.model, 'claude-careful');
