@@ -81,10 +81,13 @@ export function temporaryBytes({ memoryMb }: SandboxLimits): number {
 /** The environment of a command: what is declared, and the sandbox's own over it. */
 export function sandboxEnvironment(
   declared: Readonly<Record<string, string>>,
+  { skillDirectory }: Pick<SandboxRequest, 'skillDirectory'>,
 ): Readonly<Record<string, string>> {
   return {
     // Not asked where it is declared: the first time costs 25 ms and 8 MB (B4).
     ...(declared['TZ'] === undefined ? { TZ: new Intl.DateTimeFormat().resolvedOptions().timeZone } : {}),
+    // Public skills are written for their own folder as the working directory: there Python finds their modules.
+    ...(skillDirectory === undefined ? {} : { PYTHONPATH: '/skill' }),
     ...declared,
     PATH: [ownPrograms, ...searchedFolders].join(':'),
     HOME: '/scratch',

@@ -175,7 +175,7 @@ export function createBubblewrapSandbox({
       const result = await use(
         {
           argv: [bwrap, '--args', number, '--', ...inside],
-          env: { ...sandboxEnvironment(env), ...wayOut?.env },
+          env: { ...sandboxEnvironment(env, request), ...wayOut?.env },
           files,
         },
         handshakeByDescriptor(() => {

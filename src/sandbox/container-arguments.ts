@@ -51,7 +51,11 @@ export function containerArguments(
   { name, image, until, node, mounts, before, env, terminal }: Container,
 ): Readonly<{ args: readonly string[]; env: Readonly<Record<string, string>> }> {
   const { argv, env: declared } = request;
-  const own = { ...Object.fromEntries(proxies.map((each) => [each, ''])), ...sandboxEnvironment({}), ...env };
+  const own = {
+    ...Object.fromEntries(proxies.map((each) => [each, ''])),
+    ...sandboxEnvironment({}, request),
+    ...env,
+  };
   const names = Object.keys(declared).filter(
     (each) => isVariable.test(each) && (each === 'TZ' || !Object.hasOwn(own, each)),
   );
