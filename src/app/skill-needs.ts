@@ -33,6 +33,8 @@ export type SkillNeeds = Readonly<{
   mode: SandboxMode;
   /** What the bot says of it when it starts: why it is this one, and what a better one takes (T4). */
   why: string;
+  /** Of the sandbox. */
+  limits: string | undefined;
   root: RootFileSystem | undefined;
   from: AvailablePackages['from'];
   /** One for each of the skills that asks for something. */
@@ -54,7 +56,7 @@ export async function skillNeeds(config: Config, skills: readonly Skill[]): Prom
     error: keep,
   });
   await sandbox.close();
-  const { mode } = sandbox;
+  const { mode, limits } = sandbox;
   const root = rootFileSystem();
   const available = look();
   const needs = skills
@@ -79,5 +81,5 @@ export async function skillNeeds(config: Config, skills: readonly Skill[]): Prom
       };
     })
     .filter((need) => [need.packages, need.programs, need.python, need.env].some((each) => each.length > 0));
-  return { mode, why: said.join('; '), root, from: available.from, needs };
+  return { mode, why: said.join('; '), limits, root, from: available.from, needs };
 }

@@ -52,22 +52,24 @@ export async function buildSandbox({
 /** Of all that the tools say: what is fetched, installed, or wrong. */
 const saysSomething = /^(I|W|E|Err|N): |^(Get:\d|Fetched |Unpacking |Setting up |Err:\d)/;
 
-/** `sandbox status`: where commands run, what is installed there, and which skills miss something. Exit 1 where one does. */
+/** `sandbox status`: where commands run, who enforces their limits, what is installed there, and which skills miss something. Exit 1 where one does. */
 export async function sandboxStatus({ config: flag, json }: ReadOptions): Promise<void> {
   const config = await openConfig(flag);
   const skills = await enabledSkills(config);
-  const { mode, why, root, from, needs } = await skillNeeds(config, skills);
+  const { mode, why, limits, root, from, needs } = await skillNeeds(config, skills);
   if (needs.some(({ missing }) => missing.length > 0)) process.exitCode = 1;
   const data = {
     mode,
     configured: config.sandbox.mode,
     why,
+    limits,
     packagesFrom: from,
     rootFileSystem: root === undefined ? null : describeRoot(root, skills),
     skills: needs,
   };
   if (json === true) return printJson(data);
   print(`sandbox: ${mode} ([sandbox] mode = "${config.sandbox.mode}"): ${why}`);
+  if (limits !== undefined) print(`limits: ${limits}`);
   print(`root file system: ${rootLine(data.rootFileSystem)}`);
   for (const { skill, packages, programs, missing, python, env, command } of needs) {
     const lacks = [...missing, ...python];

@@ -10,6 +10,7 @@ import {
   sandboxUser,
   searchedFolders,
 } from './bubblewrap-arguments.ts';
+import { openCommandGroups, type CommandGroup, type CommandGroups } from './command-groups.ts';
 import { createHandedFiles } from './handed-files.ts';
 import { handshakeByDescriptor, type Handshake } from './handshake.ts';
 import { installProgram } from './debian-packages.ts';
@@ -44,6 +45,8 @@ export type BubblewrapOptions = Readonly<{
   hidden?: readonly string[];
   /** How the hosts that skills declare are reached. */
   wayOut?: WayOutOptions;
+  /** Where the kernel holds commands to their limits; made here without. */
+  groups?: CommandGroups;
 }>;
 
 /**
@@ -57,16 +60,18 @@ export function createBubblewrapSandbox({
   rootfs,
   hidden = [],
   wayOut: wayOutOptions,
+  groups = openCommandGroups(),
 }: BubblewrapOptions): Sandbox {
   const systemNow = followSystem(rootfs);
   const pipes = createPipes();
   const covered = inheritedDescriptors();
-  const handed = createHandedFiles(sandboxUser, firstFile);
+  const handed = createHandedFiles(sandboxUser, firstFile, { counted: groups.ok });
   const ending = new AbortController();
   const running = new Set<Promise<unknown>>();
 
   return {
     mode: 'bubblewrap',
+    limits: groups.ok ? byKernel : `${watched} (${groups.why})`,
     reachesNetwork: true,
     seen: (folder) => `/${folder}`,
     async run(request) {
@@ -109,11 +114,11 @@ export function createBubblewrapSandbox({
     const { started, refused, result } = await withCommand(
       { ...request, ...pausing(request.cap, deadline) },
       { system, python, limits, session: 'new' },
-      (command, handshake) =>
+      (command, handshake, met) =>
         runLimited(
           command,
           { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-          { limits, pipes, covered, kill: killNamespace, handshake, deadline },
+          { limits, pipes, covered, kill: killNamespace, handshake, deadline, ...met },
         ),
     );
     if (result.status === 'exited' && !started)
@@ -129,11 +134,11 @@ export function createBubblewrapSandbox({
     const { result } = await withCommand(
       { ...request, argv: shellCommand },
       { system, python: pythonOf(system), limits: forPerson, session },
-      (command, handshake) =>
+      (command, handshake, met) =>
         runOnTerminal(
           { ...command, env: { ...command.env, ...terminalEnvironment() } },
           { ...request, signal: AbortSignal.any([request.signal, ending.signal]) },
-          { limits: forPerson, covered, kill: killNamespace, handshake },
+          { limits: forPerson, covered, kill: killNamespace, handshake, ...met },
         ),
     );
     return result;
@@ -148,7 +153,11 @@ export function createBubblewrapSandbox({
       limits: SandboxLimits;
       session: 'new' | 'kept';
     }>,
-    use: (command: HostCommand, handshake: Handshake) => Promise<Result>,
+    use: (
+      command: HostCommand,
+      handshake: Handshake,
+      met: Partial<Pick<CommandGroup, 'met'>>,
+    ) => Promise<Result>,
   ): Promise<Readonly<{ started: boolean; refused: Pick<SandboxOutput, 'refused'>; result: Result }>> {
     const { system, python, session } = how;
     const { network, env, cap } = request;
@@ -156,6 +165,7 @@ export function createBubblewrapSandbox({
       cap === undefined ? undefined : await openCapDoor(cap, { node: nodeSeen, programs: ownPrograms });
     const wayOut = network.length === 0 ? undefined : await openWayOut(network, nodeSeen, wayOutOptions);
     const settings = handed.open(system.settings);
+    const group = groups.ok ? groups.open(limits) : undefined;
     let started = false;
     try {
       const { options, started: inside } = bubblewrapArguments(request, how.limits, {
@@ -182,16 +192,23 @@ export function createBubblewrapSandbox({
           started = true;
           wayOut?.started();
           capDoor?.started();
-        }),
+        }, group),
+        group === undefined ? {} : { met: group.met },
       );
       return { started, refused: wayOut === undefined ? {} : { refused: wayOut.refused() }, result };
     } finally {
       settings.close();
+      group?.close();
       await wayOut?.close();
       await capDoor?.close();
     }
   }
 }
+
+const byKernel =
+  'the kernel enforces memory and the number of processes; processor time and disk are watched, so a command can pass those for a moment';
+const watched =
+  'all are watched, none is enforced by the kernel: a hostile command can pass them for a moment, and can hold disk space that is not counted. To have the kernel enforce memory and processes, run the bot as a systemd service with Delegate=yes';
 
 /** What `python` stands for where the system has no program of that name. */
 function pythonOf({ root }: SystemMounts): string | undefined {

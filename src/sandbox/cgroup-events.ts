@@ -29,13 +29,22 @@ export function followCgroupEvents(id: number): () => StopReason | undefined {
     const place = path.join(mount.place, path.relative(mount.root, group), version === '' ? second : first);
     return [{ reason, place, counted: new RegExp(`^${word} (?!0$)\\d+$`, 'm') }];
   });
-  return () => files.find(({ place, counted }) => counted.test(read(place)))?.reason;
+  return () => files.find(({ place, counted }) => counted.test(readGroupFile(place)))?.reason;
+}
+
+/** The folder of a process's control group: by controller, and under no name that of version 2. */
+export function cgroupFolder(id: string, controller: string): string | undefined {
+  const group = groups(id).get(controller);
+  const mount = cgroupMounts().get(controller);
+  return group === undefined || mount === undefined
+    ? undefined
+    : path.join(mount.place, path.relative(mount.root, group));
 }
 
 /** Where the groups of this process's system are: by controller, and under no name those of version 2. */
 function cgroupMounts(): ReadonlyMap<string, Readonly<{ place: string; root: string }>> {
   const found = new Map<string, Readonly<{ place: string; root: string }>>();
-  for (const line of read('/proc/self/mountinfo').split('\n')) {
+  for (const line of readGroupFile('/proc/self/mountinfo').split('\n')) {
     const [, root = '', place = '', type, options = ''] =
       /^\d+ \d+ \S+ (\S+) (\S+) .* - (cgroup2?) \S+ (\S+)$/.exec(line) ?? [];
     const names = type === 'cgroup2' ? [''] : type === 'cgroup' ? options.split(',') : [];
@@ -46,13 +55,14 @@ function cgroupMounts(): ReadonlyMap<string, Readonly<{ place: string; root: str
 
 /** The groups that a process is in, by controller. */
 function groups(id: string): ReadonlyMap<string, string> {
-  const lines = [...read(`/proc/${id}/cgroup`).matchAll(/^\d+:([^:]*):(.*)$/gm)];
+  const lines = [...readGroupFile(`/proc/${id}/cgroup`).matchAll(/^\d+:([^:]*):(.*)$/gm)];
   return new Map(
     lines.flatMap(([, names = '', group = '']) => names.split(',').map((name) => [name, group] as const)),
   );
 }
 
-function read(file: string): string {
+/** What the file says; nothing where it is not there any more. */
+export function readGroupFile(file: string): string {
   try {
     return readFileSync(file, 'latin1');
   } catch (error) {

@@ -24,7 +24,11 @@ export const nameSettings = [
 ] as const;
 
 /** Keeps those files for all commands; `first` is the number that the first of them gets in bwrap. */
-export function createHandedFiles(user: number, first: number): HandedFiles {
+export function createHandedFiles(
+  user: number,
+  first: number,
+  memory: Readonly<{ counted: boolean }>,
+): HandedFiles {
   const settings = [
     ...nameSettings.map((each) => [...each, 'kept'] as const),
     [
@@ -34,7 +38,7 @@ export function createHandedFiles(user: number, first: number): HandedFiles {
     ] as const,
     ['/etc/group', `skillet:x:${user}:\nnogroup:x:65534:\n`, 'replaced'] as const,
   ].map(([place, text, present]) => ({ place, present, file: createNamelessFile(text) }));
-  const filter = systemCallFilter();
+  const filter = systemCallFilter(memory);
   const calls = filter === undefined ? undefined : createNamelessFile(filter);
   return {
     filters: calls !== undefined,

@@ -1,5 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { Socket } from 'node:net';
+import type { CommandGroup } from './command-groups.ts';
+import { measureProcesses } from './measure-processes.ts';
 
 /** How a program says that its command is about to begin, and is answered: until then it waits. */
 export type Handshake = Readonly<{
@@ -24,18 +26,33 @@ export type Talk = Readonly<{
   end(): void;
 }>;
 
-/** It says a line on descriptor 3 and reads one there; `onStart` is told between. The program is what is watched. */
-export function handshakeByDescriptor(onStart: () => void): Handshake {
+/** Processes that a command has before it begins, and more. */
+const mostWaiting = 10;
+
+/**
+ * It says a line on descriptor 3 and reads one there; `onStart` is told between, when all is in the `group`. The program is
+ * what is watched.
+ */
+export function handshakeByDescriptor(onStart: () => void, group?: Pick<CommandGroup, 'take'>): Handshake {
   return {
     descriptor: 3,
     begin(child, { ready, watch, fail }) {
-      if (child.pid !== undefined) watch(child.pid);
+      const { pid } = child;
+      if (pid !== undefined) watch(pid);
+      // The first move takes the kernel some milliseconds, in which the program gets ready.
+      const moved = pid === undefined ? undefined : group?.take(pid);
+      const moveRest = async (): Promise<void> => {
+        await Promise.all([ready, moved]);
+        if (pid === undefined || group === undefined) return;
+        for (const id of measureProcesses(pid, mostWaiting).ids) await group.take(id);
+      };
+      moved?.catch(fail);
       const line = child.stdio[3];
       if (line instanceof Socket) {
         // Both ends may be gone at any time.
         line.on('error', () => line.destroy());
         line.once('data', () => {
-          void ready.then(() => {
+          void moveRest().then(() => {
             onStart();
             line.end('\n');
           }, fail);

@@ -54,9 +54,10 @@ export async function openSandbox(options: {
       const { probeBubblewrap } = await import('./probe-bubblewrap.ts');
       const probe = await probeBubblewrap(made);
       if (probe.ok) {
-        log.info({ sandbox: 'bubblewrap' }, 'scripts run in bubblewrap');
         const { createBubblewrapSandbox } = await import('./bubblewrap.ts');
-        return createBubblewrapSandbox({ ...made, bwrap: probe.bwrap });
+        const sandbox = createBubblewrapSandbox({ ...made, bwrap: probe.bwrap });
+        log.info({ sandbox: 'bubblewrap', limits: sandbox.limits }, 'scripts run in bubblewrap');
+        return sandbox;
       }
       if (mode === 'bubblewrap')
         throw new OperatorError(`[sandbox] mode = "bubblewrap": ${probe.why}. Or write mode = "auto".`);

@@ -37,6 +37,8 @@ export type HostRun = Readonly<{
   handshake?: Handshake;
   /** Counts the command's time, and may stand still meanwhile. */
   deadline?: Deadline;
+  /** Which limit the kernel enforced. */
+  met?: () => StopReason | undefined;
   /** Ends the program, whose id is given, and all its processes. */
   kill(pid: number): void;
 }>;
@@ -60,7 +62,7 @@ const lastWords = 200;
 export async function runLimited(
   command: HostCommand,
   request: SandboxRequest,
-  { limits, pipes, covered, kill, handshake, deadline = createDeadline(systemClock) }: HostRun,
+  { limits, pipes, covered, kill, handshake, met: enforced, deadline = createDeadline(systemClock) }: HostRun,
 ): Promise<Ran> {
   const { signal, timeoutMs, outputCap, scratch, chat } = request;
   const { textInParts } = createRedaction(request.secrets ?? []);
@@ -130,7 +132,8 @@ export async function runLimited(
   // The bot is to answer whatever commands do to the processor.
   if (child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   const begin = (root: number): void => {
-    if (!ended) watch ??= watchLimits({ root, scratch, chat, mostInChat, limits, onOver: stop });
+    if (!ended)
+      watch ??= watchLimits({ root, scratch, chat, mostInChat, limits, met: enforced, onOver: stop });
   };
   if (handshake !== undefined)
     talk = handshake.begin(child, { ready: mostInChat, watch: begin, fail: () => stop('crashed') });
@@ -146,7 +149,7 @@ export async function runLimited(
     const exitCode = code ?? 128 + (died === null ? 0 : constants.signals[died]);
     await finish(streams, heard);
     const overfull = chat !== undefined && (await cutBack(chat, await mostInChat));
-    const met = reason ?? bySignal.get(exitCode) ?? (overfull ? 'disk' : undefined);
+    const met = reason ?? enforced?.() ?? bySignal.get(exitCode) ?? (overfull ? 'disk' : undefined);
     return met === undefined
       ? { status: 'exited', exitCode, ...output() }
       : { status: 'stopped', reason: met, ...output() };

@@ -22,10 +22,12 @@ export async function runOnTerminal(
     covered: CoveredDescriptors;
     /** Without one nothing is watched. */
     handshake?: Handshake;
+    /** Which limit the kernel enforced. */
+    met?: () => StopReason | undefined;
     kill(pid: number): void;
   }>,
 ): Promise<ShellEnd> {
-  const { limits, covered, handshake, kill } = options;
+  const { limits, covered, handshake, met, kill } = options;
   const [program, ...args] = command.argv;
   const mostInChat = chat === undefined ? Promise.resolve(0) : mostIn(chat, limits);
   let reason: StopReason | undefined;
@@ -48,12 +50,13 @@ export async function runOnTerminal(
   for (const key of keys) process.on(key, notOurs);
   const talk = handshake?.begin(child, {
     ready: mostInChat,
-    watch: (root) => (watch = watchLimits({ root, scratch, chat, mostInChat, limits, onOver: stop })),
+    watch: (root) => (watch = watchLimits({ root, scratch, chat, mostInChat, limits, met, onOver: stop })),
     fail: () => stop('crashed'),
   });
   try {
     if (signal.aborted) onAbort();
     const [code, died] = await ended;
+    reason ??= met?.();
     if (reason !== undefined) return { status: 'stopped', reason };
     return { status: 'exited', exitCode: code ?? 128 + (died === null ? 0 : constants.signals[died]) };
   } finally {

@@ -91,6 +91,8 @@ export type Sandbox = Readonly<{
   reachesNetwork: boolean;
   /** Names of packages in a system that is neither the host's nor the root file system; else absent. */
   installed?: ReadonlySet<string>;
+  /** Which limits the kernel itself enforces here, and which are watched: one line for operators (T9). */
+  limits?: string;
   /** A folder of the host as commands see it: the skill's is what `{baseDir}` becomes (I5). */
   seen(folder: SandboxFolder, host: string): string;
   /** Throws for faults of the host only (a folder that is gone). Otherwise everything is an outcome. */

@@ -41,16 +41,23 @@ const absent: readonly Numbers[] = [
   { x64: 447, arm64: 447 }, // memfd_secret
 ];
 
+/** Memory that is sent through a socket and closed is in no process. */
+const memfdCreate: Numbers = { x64: 319, arm64: 279 };
+
 const architectures = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const clone: Numbers = { x64: 56, arm64: 220 };
 const socket: Numbers = { x64: 41, arm64: 198 };
 const ioctl: Numbers = { x64: 16, arm64: 29 };
 /** TIOCSTI and TIOCLINUX, which put words into the mouth of whoever sits at the terminal. */
 const typing = [0x5412, 0x541c];
+const setsockopt: Numbers = { x64: 54, arm64: 208 };
+/** SO_SNDBUF and SO_RCVBUF: what sockets may hold is counted by what they hold by themselves. */
+const bufferSizes = [7, 8];
 const newNamespaces = 0x7e020000;
 /** Unix, IPv4, IPv6 and netlink; others, such as the sockets to a virtual machine's host, know no namespace. */
 const families = [1, 2, 10, 16];
 
+const pretend = 0x00050000;
 const refuse = 0x00050001;
 const noSuchCall = 0x00050026;
 const noSuchFamily = 0x00050061;
@@ -58,9 +65,12 @@ const allow = 0x7fff0000;
 
 /**
  * A seccomp filter as bwrap takes it, which leaves commands the system calls that they need (T9). Nothing for a
- * processor that it doesn't know.
+ * processor that it doesn't know. `counted`: the kernel counts all memory of a command.
  */
-export function systemCallFilter(processor: string = process.arch): Uint8Array | undefined {
+export function systemCallFilter(
+  { counted }: Readonly<{ counted: boolean }>,
+  processor: string = process.arch,
+): Uint8Array | undefined {
   if (processor !== 'x64' && processor !== 'arm64') return undefined;
   const program = [
     load(4),
@@ -69,11 +79,19 @@ export function systemCallFilter(processor: string = process.arch): Uint8Array |
     // Calls of the x32 kind, which have numbers of their own.
     ...(processor === 'x64' ? [step(0x35, 0x40000000, 0, 1), answer(noSuchCall)] : []),
     ...refused.flatMap((call) => ifEqual(call[processor], [answer(refuse)])),
-    ...absent.flatMap((call) => ifEqual(call[processor], [answer(noSuchCall)])),
+    ...[...absent, ...(counted ? [] : [memfdCreate])].flatMap((call) =>
+      ifEqual(call[processor], [answer(noSuchCall)]),
+    ),
     ...ifEqual(clone[processor], [load(16), step(0x45, newNamespaces, 0, 1), answer(refuse), answer(allow)]),
     ...ifEqual(ioctl[processor], [
       load(24),
       ...typing.flatMap((request) => ifEqual(request, [answer(refuse)])),
+      answer(allow),
+    ]),
+    ...ifEqual(setsockopt[processor], [
+      load(24),
+      // At the level of sockets.
+      ...ifEqual(1, [load(32), ...bufferSizes.flatMap((option) => ifEqual(option, [answer(pretend)]))]),
       answer(allow),
     ]),
     ...ifEqual(socket[processor], [load(16), ...unlessEqual(families, noSuchFamily), answer(allow)]),
@@ -82,7 +100,7 @@ export function systemCallFilter(processor: string = process.arch): Uint8Array |
   return Buffer.concat(program);
 }
 
-/** Loads 32 bits of what is known of the call: 0 its number, 4 the architecture, 16 its first argument, 24 its second. */
+/** Loads 32 bits of what is known of the call: 0 its number, 4 the architecture, 16 its first argument, 24 its second, 32 its third. */
 function load(offset: number): Buffer {
   return step(0x20, offset, 0, 0);
 }

@@ -31,6 +31,7 @@ export function createVirtualSandbox(
 
   return {
     mode: 'virtual',
+    limits: 'time, memory and disk are enforced by the shell in memory',
     reachesNetwork: false,
     seen: (folder) => `/${folder}`,
     async run(request) {

@@ -1,6 +1,6 @@
 import { followCgroupEvents } from './cgroup-events.ts';
 import { bytesPerName, measureFolders, measureNameless } from './measure-disk.ts';
-import { measureOwnMemory, measureProcesses } from './measure-processes.ts';
+import { measureOwnMemory, measureProcesses, measureSockets } from './measure-processes.ts';
 import type { SandboxLimits, StopReason } from './sandbox.ts';
 
 /** Milliseconds between two looks at processes, and at least between two at the disk. */
@@ -22,15 +22,15 @@ export function watchLimits(options: {
   chat?: string | undefined;
   mostInChat: Promise<number>;
   limits: SandboxLimits;
+  /** Which limit the kernel enforced; without it the groups of version 1 or 2 that the root is in are asked. */
+  met?: (() => StopReason | undefined) | undefined;
   onOver(reason: StopReason): void;
 }): Readonly<{ stop(): void }> {
-  const { root, scratch, chat, mostInChat, limits, onOver } = options;
+  const { root, scratch, chat, mostInChat, limits, met: events = followCgroupEvents(root), onOver } = options;
   const stopped = new AbortController();
   const memory = limits.memoryMb * 1024 * 1024;
   const disk = limits.diskMb * 1024 * 1024;
   const folders = chat === undefined ? [scratch] : [scratch, chat];
-
-  const events = followCgroupEvents(root);
 
   const over = (reason: StopReason): void => {
     if (stopped.signal.aborted) return;
@@ -47,7 +47,10 @@ export function watchLimits(options: {
     const load = measureProcesses(root, limits.processes);
     if (load.tasks > limits.processes) over('processes');
     else if (load.cpu > limits.cpuSeconds) over('cpu');
-    else if (load.memory > memory && measureOwnMemory(load.ids) > memory) over('memory');
+    else {
+      const sockets = measureSockets(load.ids.at(-1) ?? root);
+      if (load.memory + sockets > memory && measureOwnMemory(load.ids) + sockets > memory) over('memory');
+    }
   }, everyProcesses);
   // A disk that can't be measured is not left to whoever writes on it.
   void watchDisk().catch(() => over('crashed'));

@@ -43,7 +43,8 @@ test(
 
     const before = await run(['sandbox', 'status', '--json']);
     assert.equal(before.code, 1);
-    const { mode, rootFileSystem, skills } = JSON.parse(before.stdout) as Status;
+    const { mode, limits, rootFileSystem, skills } = JSON.parse(before.stdout) as Status;
+    assert.match(limits, /enforce/, 'it says which limits the kernel enforces');
     assert.deepEqual([mode, rootFileSystem], ['bubblewrap', null]);
     assert.equal(skills[0]?.missing.includes('skillet-scales'), true);
     assert.match(skills[0].command ?? '', /^skillet sandbox build$/);
@@ -101,6 +102,7 @@ test(
 
 type Status = {
   mode: string;
+  limits: string;
   packagesFrom: string;
   rootFileSystem: { current?: boolean } | null;
   skills: { skill: string; missing: string[]; command?: string }[];

@@ -147,6 +147,32 @@ time.sleep(300)`;
   },
 );
 
+test(
+  'T9 bubblewrap: what waits in sockets counts as memory, and few ask for more room',
+  { skip },
+  async () => {
+    assert.ok(made.ground);
+    const within = createBubblewrapSandbox({ bwrap, limits: { ...limits, memoryMb: 150 } });
+    const script = `const dgram = require('node:dgram');
+    const sockets = Array.from({ length: COUNT }, () => dgram.createSocket('udp4').bind(0, '127.0.0.1'));
+    sockets[0].on('listening', () => {
+      const before = sockets[0].getSendBufferSize();
+      sockets[0].setSendBufferSize(before / 2);
+      console.log(sockets[0].getSendBufferSize() === before);
+      setTimeout(() => process.exit(), COUNT === 60 ? 0 : 300_000);
+    });`;
+    const run = (count: number) => {
+      assert.ok(made.ground);
+      const argv = ['node', '-e', script.replaceAll('COUNT', String(count))] as const;
+      return within.run(requestOf(within, made.ground, { argv }));
+    };
+    assert.equal(exited(await run(60)).stdout, 'true\n');
+    const many = await run(900);
+    await within.close();
+    assert.equal(many.status === 'stopped' ? many.reason : many, 'memory');
+  },
+);
+
 test('T9 bubblewrap: the kernel is asked for nothing that knows no namespace', { skip }, async (t) => {
   if ((await sh('command -v perl || true')) === '' || process.arch !== 'x64')
     return t.skip('needs perl on an x64 system');

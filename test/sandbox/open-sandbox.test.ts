@@ -22,7 +22,7 @@ test(
       assert.equal(sandbox.mode, 'bubblewrap');
       assert.deepEqual(
         log.lines.map(({ fields }) => fields),
-        [{ sandbox: 'bubblewrap' }],
+        [{ sandbox: 'bubblewrap', limits: sandbox.limits }],
       );
       await sandbox.close();
     }
