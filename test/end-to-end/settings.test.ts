@@ -181,7 +181,7 @@ test('X3 settings hold for one chat, in a group a value is an answer to the bot,
   olga.says('garden', { in: team, replyTo: menu.id });
   await team.nextMessage(/Room in this chat: garden/);
   olga.says('attic', { in: team, replyTo: menu.id });
-  await team.nextMessage(/That came too late: write \/settings again\./);
+  await team.nextMessage(/That came too late\. Open the settings again\./);
   olga.says('/settings lamp_state');
   await olga.dm.nextMessage(/room Room: cellar \(config\)/);
   assert.equal(bot.messages.requests.length, 0);
