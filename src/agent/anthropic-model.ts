@@ -115,7 +115,10 @@ function toBody(
   bound: BoundRequest,
   { model, maxTokens, thinking, effort }: AnthropicModelOptions,
 ): Anthropic.MessageStreamParams {
-  const { system, messages, tools } = withCachePoints({ ...bound, system: said, tools: given });
+  const { system, messages, tools } = withCachePoints(
+    { messages: bound.messages, system: said, tools: given },
+    bound.known,
+  );
   return {
     model,
     max_tokens: typeof thinking === 'number' ? Math.max(maxTokens, thinking + 1_024) : maxTokens,

@@ -14,6 +14,8 @@ export type Account = Readonly<{
 export type BoundRequest = Readonly<{
   /** Without thinking that was not made by this account, behind what stands before it here. */
   messages: readonly Anthropic.MessageParam[];
+  /** Index of the last message of an earlier request of this account, where thinking tells of one. */
+  known?: number | undefined;
   /** What the thinking of an answer to this request is bound to; nothing where it has none. */
   bindingOf(content: readonly Anthropic.ContentBlock[]): string | undefined;
 }>;
@@ -31,7 +33,7 @@ export function boundThinking(request: ModelRequest, account: Account): BoundReq
   const thinks = messages.some(({ content }) => typeof content !== 'string' && content.some(isThinking));
   const walked = once(() => walk(request, account));
   return {
-    messages: thinks ? walked().messages : messages,
+    ...(thinks ? { messages: walked().messages, known: walked().known } : { messages }),
     bindingOf(content) {
       const blocks = upToLastThinking(content);
       return blocks.length === 0 ? undefined : walked().bind(blocks);
@@ -59,13 +61,18 @@ function walk({ system, tools, messages, audience }: ModelRequest, account: Acco
     pass(digest, role, left);
     return left;
   };
-  const kept = messages.map(({ role, content }) => {
+  let known: number | undefined;
+  const kept = messages.map(({ role, content }, index) => {
     const blocks: readonly Block[] =
       typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-    return { role, content: spans(blocks).flatMap((span) => keep(role, span)) } as Anthropic.MessageParam;
+    const left = spans(blocks).flatMap((span) => keep(role, span));
+    // It was an answer to everything before it.
+    if (left.some(isThinking)) known = index - 1;
+    return { role, content: left } as Anthropic.MessageParam;
   });
   return {
     messages: kept,
+    known,
     bind(blocks: readonly Block[]): string {
       const running = digest.copy();
       pass(running, 'assistant', blocks);

@@ -1,21 +1,24 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ModelRequest } from '../core/model.ts';
 
+type Cacheable = Pick<ModelRequest, 'system' | 'messages' | 'tools'>;
+
 const mark = { type: 'ephemeral' } as const;
 
+/** Blocks before a breakpoint within which the API finds a prefix that it knows. */
+const lookback = 20;
+
 /**
- * The request with its prompt-cache breakpoints (M5), four at most: after the tools, after the first system block (the
- * stable part), and at the end of the last two user messages, so that the previous request's prefix is found
- * again however many blocks came since.
+ * The request with its prompt-cache breakpoints (M5), four at most: after the first system block (the stable part, tools
+ * before it), and at the end of three user messages. The last two find the previous request of the same turn, however many
+ * calls it made. The third finds the last request for the same people behind turns of others: `known` is a message that
+ * stood in it, otherwise it is as far back as leaves no gap.
  */
-export function withCachePoints({
-  system,
-  messages,
-  tools,
-}: Pick<ModelRequest, 'system' | 'messages' | 'tools'>): Pick<ModelRequest, 'system' | 'messages' | 'tools'> {
-  const ends = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : [])).slice(-2);
+export function withCachePoints({ system, messages, tools }: Cacheable, known?: number): Cacheable {
+  const users = messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
+  const ends = [...users.slice(-2), ...thirdEnd(messages, users.slice(0, -1), known)];
   return {
-    tools: tools.map((tool, index) => (index === tools.length - 1 ? { ...tool, cache_control: mark } : tool)),
+    tools: system.length > 0 ? tools : markLast(tools),
     system: system.map((block, index) => (index === 0 ? { ...block, cache_control: mark } : block)),
     messages: messages.map((message, index) =>
       message.role === 'user' && ends.includes(index)
@@ -25,11 +28,28 @@ export function withCachePoints({
   };
 }
 
-function markLast(content: readonly Anthropic.ContentBlockParam[]): Anthropic.ContentBlockParam[] {
+/** `users`: indexes of user messages, up to the one before the last. */
+function thirdEnd(
+  messages: readonly Anthropic.MessageParam[],
+  users: readonly number[],
+  known: number | undefined,
+): readonly number[] {
+  const second = users.at(-1);
+  if (second === undefined) return [];
+  const before = users.slice(0, -1);
+  if (known !== undefined && known < second) return before.filter((index) => index <= known).slice(-1);
+  let blocks = 0;
+  const near = before.toReversed().filter((index, at, reversed) => {
+    for (let next = index + 1; next <= (reversed[at - 1] ?? second); next++)
+      blocks += asBlocks(messages[next]?.content ?? []).length;
+    return blocks <= lookback;
+  });
+  return near.slice(-1);
+}
+
+function markLast<Block extends object>(content: readonly Block[]): Block[] {
   return content.map((block, index) =>
-    index === content.length - 1 && block.type !== 'thinking' && block.type !== 'redacted_thinking'
-      ? { ...block, cache_control: mark }
-      : block,
+    index === content.length - 1 ? { ...block, cache_control: mark } : block,
   );
 }
 

@@ -1,12 +1,14 @@
+import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../core/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
-import { noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
+import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
 import { truncate } from '../core/text.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 import { markIn } from './marks.ts';
 import { planCompaction, type CompactionPlan } from './plan-compaction.ts';
 import { promptSize } from './prompt-size.ts';
+import { isHidden, type Viewer } from './show-to.ts';
 import { asStub, stubFollowed } from './stub-followed.ts';
 import { summaryRequest } from './summary-request.ts';
 import { toMessages } from './to-messages.ts';
@@ -52,8 +54,10 @@ export async function compactEntries(options: {
   full: boolean;
   signal: AbortSignal;
   clock: Clock;
+  /** In a chat of several people: whom this request, and whom a summary is shown to (M13). */
+  viewers?: Readonly<{ requester: Viewer; everybody: Viewer }> | undefined;
 }): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
-  const { entries, start, request, model, full, signal, clock } = options;
+  const { entries, start, request, model, full, signal, clock, viewers } = options;
   const known = model.contextWindow ?? unknownWindow;
   const size = promptSize(request, entries, model.tokenFactor);
   if (!full && size <= known * share.full) return undefined;
@@ -72,7 +76,12 @@ export async function compactEntries(options: {
   const began = clock.now();
   const limit = Math.max(200, Math.min(4_000, Math.round(window * share.summary)));
   const older = olderEntries(entries, plan);
-  const made = await summarise(older, { model, limit, room: asEstimated(window * share.asked), signal });
+  const asking = { model, limit, room: asEstimated(window * share.asked), signal };
+  const made = await summarise(
+    toMessages(older, { viewer: viewers?.everybody, underWay: older.length }),
+    asking,
+  );
+  const own = made.ok ? await ownPart(entries, plan, viewers?.everybody, asking) : undefined;
   if (signal.aborted) return undefined;
   // A fault that passes is no reason to forget while there is still room.
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
@@ -85,8 +94,9 @@ export async function compactEntries(options: {
     kept: entries.length - plan.cut,
     ...(plan.tail > plan.cut ? { folded: plan.tail - plan.cut } : {}),
     senders: sendersOf(older),
+    ...(own?.part === undefined ? {} : { own: own.part }),
     ...(marks === undefined ? {} : { marks }),
-    tokens: made.tokens,
+    tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
     // Grows from summary to summary: ids of later calls are told apart by it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
   };
@@ -98,7 +108,9 @@ export async function compactEntries(options: {
       before: viewEntries(entries).length,
       after: view.length,
       tokensBefore: size,
-      tokensAfter: Math.round(size * (1 - (shown - estimateTokens(toMessages(view))) / estimated)),
+      tokensAfter: Math.round(
+        size * (1 - (shown - estimateTokens(toMessages(view, { viewer: viewers?.requester }))) / estimated),
+      ),
       durationMs: clock.now() - began,
       ...(made.ok ? {} : { cause: made.cause }),
     },
@@ -115,18 +127,35 @@ function olderEntries(entries: readonly Entry[], { tail }: CompactionPlan): read
   return summary === undefined ? record : [{ ...summary, kept: 0 }, ...record];
 }
 
+/** Of a turn that is cut inside, and holds what not everybody may know of, what was done so far: for its own sender. */
+async function ownPart(
+  entries: readonly Entry[],
+  { cut, tail }: CompactionPlan,
+  everybody: Viewer | undefined,
+  asking: Asking,
+): Promise<Readonly<{ part?: NonNullable<Summary['own']>; tokens: Tokens }> | undefined> {
+  const first = entries[cut];
+  if (everybody === undefined || first?.kind !== 'user' || first.sender === undefined) return undefined;
+  const done = entries.slice(cut, tail);
+  if (!isHidden(done, everybody)) return undefined;
+  const made = await summarise(toMessages(done.map(asStub)), asking);
+  return made.ok
+    ? { part: { sender: first.sender, text: made.text }, tokens: made.tokens }
+    : { tokens: made.tokens };
+}
+
 type Made = Readonly<
   { tokens: Tokens } & ({ ok: true; text: string } | { ok: false; passing: boolean; cause: string })
 >;
 
+type Asking = Readonly<{ model: Model; limit: number; room: number; signal: AbortSignal }>;
+
 async function summarise(
-  older: readonly Entry[],
-  options: Readonly<{ model: Model; limit: number; room: number; signal: AbortSignal }>,
+  messages: readonly Anthropic.MessageParam[],
+  { model, limit, room, signal }: Asking,
 ): Promise<Made> {
-  const { model, limit, room, signal } = options;
   const words = Math.round(limit / tokensPerWord);
   try {
-    const messages = toMessages(older);
     const request = summaryRequest(messages, { words, room });
     const { content, stopReason, tokens } = await model.complete(request, signal);
     const text = content

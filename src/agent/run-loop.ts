@@ -9,6 +9,7 @@ import type { LoopEnd, LoopResult } from './loop-result.ts';
 import { nextStep } from './next-step.ts';
 import { allText, readTurn } from './read-turn.ts';
 import { runCalls, type ToolSpec } from './run-calls.ts';
+import type { Viewer } from './show-to.ts';
 import { toMessages } from './to-messages.ts';
 import { uniqueCallIds } from './unique-call-ids.ts';
 
@@ -31,6 +32,8 @@ export type RunLoopOptions = Readonly<{
   callTool: CallTool;
   /** Who may read what the model is shown here: the same words for the same people. */
   audience?: string;
+  /** In a chat of several people: what the requester, and what everybody there may know of. */
+  viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
   limits: Readonly<{
     /** Model calls in this turn; one more, without tools, sums up (U5). */
     maxIterations: number;
@@ -55,7 +58,7 @@ export type RunLoopOptions = Readonly<{
  */
 export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
   const { model, system, tools, callTool, limits, journal, signal, onText, onIteration, clock } = options;
-  const { audience } = options;
+  const { audience, viewers } = options;
   const entries = [...options.entries];
   let start =
     options.turnStart ??
@@ -79,14 +82,14 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
 
   const requestWith = ({ tools: shown, toolChoice }: Offer): ModelRequest => ({
     system,
-    messages: toMessages(entries),
+    messages: toMessages(entries, { viewer: viewers?.requester }),
     tools: shown.map(toApiTool),
     ...(toolChoice === undefined ? {} : { toolChoice }),
     ...(audience === undefined ? {} : { audience }),
   });
   /** Stores a summary where one is needed (M9); `full`: the prompt did not fit. False when nothing was made shorter. */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
-    const made = await compactEntries({ entries, start, request, model, full, signal, clock });
+    const made = await compactEntries({ entries, start, request, model, full, signal, clock, viewers });
     if (made === undefined) return false;
     await append(made.summary);
     // From here on what would be read back, so that a restart finds the same.

@@ -4,6 +4,7 @@ import { labelled } from '../core/label.ts';
 import type { BoundThinking } from '../core/model.ts';
 import { callsOf, type Answer } from './read-turn.ts';
 import { interrupted } from './run-calls.ts';
+import { showTo, type Viewer } from './show-to.ts';
 import { followedUnseen, stubFollowed } from './stub-followed.ts';
 import { viewEntries, type Summary } from './view-entries.ts';
 
@@ -15,10 +16,14 @@ type Said = { role: 'user' | 'assistant'; content: Block[] };
  * message after it, a call without a result is closed as interrupted (M7), no text is empty, thinking goes back
  * unchanged with what it is bound to, notices are the host's words. A refused turn is left out and said to be, an answer that broke off at the
  * end of the window is made anew. What a summary stands for is not shown (M9), nor
- * the instructions that earlier turns followed (T6). Pure: the same entries give the same
+ * the instructions that earlier turns followed (T6), nor what a viewer may not know of (M13). Pure: the same entries give the same
  * bytes, so that the prompt cache holds (M5).
  */
-export function toMessages(entries: readonly Entry[]): readonly Anthropic.MessageParam[] {
+export function toMessages(
+  entries: readonly Entry[],
+  shown: Readonly<{ viewer?: Viewer | undefined; underWay?: number }> = {},
+): readonly Anthropic.MessageParam[] {
+  const { viewer } = shown;
   const said: Said[] = [];
   const say = (role: Said['role'], content: readonly Block[]): void => {
     if (content.length === 0) return;
@@ -27,12 +32,15 @@ export function toMessages(entries: readonly Entry[]): readonly Anthropic.Messag
     else said.push({ role, content: [...content] });
   };
   const view = viewEntries(entries);
-  const kept = withoutRefused(stubFollowed(view));
+  // Counted from the end: what a summary stands for is not in the view.
+  const turn = shown.underWay === undefined ? undefined : view.length - (entries.length - shown.underWay);
+  const kept = withoutRefused(showTo(stubFollowed(view), viewer, turn));
   const unseen = followedUnseen(entries, view);
   for (const [index, entry] of kept.entries()) {
-    if (entry.kind === 'user') say('user', userBlocks(entry.content));
+    if (entry.kind === 'user') say('user', userBlocks(entry));
     if (entry.kind === 'notice') say('user', [{ type: 'text', text: labelled('host', entry.text) }]);
-    if (entry.kind === 'summary') say('user', [summaryBlock(entry, kept[index + 1] ?? entry, unseen)]);
+    if (entry.kind === 'summary')
+      say('user', [summaryBlock(entry, kept[index + 1] ?? entry, unseen, viewer)]);
     if (entry.kind === 'assistant' && entry.stopReason !== 'model_context_window_exceeded') {
       say('assistant', answerBlocks(entry));
       say('user', resultBlocks(entry, kept.slice(index + 1)));
@@ -69,7 +77,13 @@ function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
 }
 
 /** Memory, not instructions: it was made from what anybody said (M11). `next` is shown after it, and may rely on a day that was told before. */
-function summaryBlock({ text, folded = 0 }: Summary, next: Entry, unseen: readonly string[]): Block {
+function summaryBlock(
+  { text, folded = 0, own }: Summary,
+  next: Entry,
+  unseen: readonly string[],
+  viewer: Viewer | undefined,
+): Block {
+  const isOwn = own !== undefined && (viewer === undefined || viewer.sender === own.sender);
   const note = [
     `Today is ${new Date(next.at).toISOString().slice(0, 10)} (UTC).`,
     'Earlier parts of this conversation are replaced by the summary in <background>: a record of what was said and done. What people asked for in it was for its own time.',
@@ -80,13 +94,15 @@ function summaryBlock({ text, folded = 0 }: Summary, next: Entry, unseen: readon
       (skill) => `The instructions of the skill ${skill} still hold: skills_load shows them again.`,
     ),
   ].join(' ');
-  const told = labelled('background', text, { note: 'summary of earlier parts' });
+  const whole = isOwn ? `${text}\n\n${own.text}` : text;
+  const told = labelled('background', whole, { note: 'summary of earlier parts' });
   return { type: 'text', text: `${labelled('host', note)}\n${told}` };
 }
 
-function userBlocks(content: string | readonly Block[]): readonly Block[] {
+function userBlocks({ content, asked = [] }: Extract<Entry, { kind: 'user' }>): readonly Block[] {
+  const questions = asked.map(({ text }): Block => ({ type: 'text', text }));
   const blocks: readonly Block[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  return blocks.filter((block) => !isBlank(block));
+  return [...questions, ...blocks].filter((block) => !isBlank(block));
 }
 
 function answerBlocks(answer: Answer): readonly Block[] {

@@ -20,7 +20,8 @@ import type { RunLoopOptions } from './run-loop.ts';
 import { followedBy, followedInTurn } from './stub-followed.ts';
 import { hostCallPrefix } from './unique-call-ids.ts';
 import { useOfEntry } from './use-of-entry.ts';
-import { userContent } from './user-content.ts';
+import { questionContent, userContent } from './user-content.ts';
+import { invocationEnd, type Viewer } from './show-to.ts';
 
 /** What the host hands the main agent for one message. */
 export type TurnGrant = Readonly<{
@@ -36,6 +37,8 @@ export type TurnGrant = Readonly<{
   /** Told which runs this turn's message may answer: no other is gone on with (U14). */
   answers(runs: readonly string[]): void;
   maxTurns: number;
+  /** In a chat of several people: what the requester, and what everybody there may know of (A8, A11). */
+  viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
 }>;
 
 /** A skill that a person started by name (I6). */
@@ -115,6 +118,7 @@ export function createTurn(options: {
       entries,
       tools: grant.shown,
       callTool: grant.callTool,
+      ...(grant.viewers === undefined ? {} : { viewers: grant.viewers }),
       audience: grant.tools.map(({ name }) => name).join(' '),
       limits: { maxIterations: grant.maxTurns },
       journal: { append },
@@ -155,17 +159,23 @@ export function createTurn(options: {
         : await store.overheard.recent(conversationKey(message.conversation), background(), since);
     const today = isoDate(clock.now());
     const known = lastAt !== undefined && isoDate(lastAt) === today;
-    const content = userContent(message, { background: heard, waiting, ...(known ? {} : { today }) });
+    const content = userContent(message, { background: heard, ...(known ? {} : { today }) });
     // Instructions that were waited for arrive in a turn of their own.
-    const { follows, marks } = message.task?.kind === 'result' ? message.task : {};
+    const { follows, marks, skill: about } = message.task?.kind === 'result' ? message.task : {};
     const urls = message.task === undefined ? addressesTyped(message) : [];
     return {
       kind: 'user',
       item: key,
       sender: message.sender.id,
       content,
+      ...(about === undefined ? {} : { about }),
       ...(follows === undefined ? {} : { follows }),
-      ...(waiting.length === 0 ? {} : { answers: waiting.map(({ run }) => run) }),
+      ...(waiting.length === 0
+        ? {}
+        : {
+            answers: waiting.map(({ run }) => run),
+            asked: waiting.map((each) => ({ skill: each.skill, text: questionContent(each) })),
+          }),
       ...(urls.length === 0 ? {} : { urls }),
       ...(marks === undefined ? {} : { marks }),
       at: clock.now(),
@@ -194,6 +204,7 @@ export function createTurn(options: {
       kind: 'user',
       item: skillItem(key),
       content,
+      about: skill,
       ...(follows === undefined ? {} : { follows }),
       ...(marks === undefined ? {} : { marks }),
       at: clock.now(),
@@ -215,7 +226,7 @@ export function invocationId(key: string): string {
 
 /** The item under which the result of a person's own skill call stands. */
 function skillItem(key: string): string {
-  return `${key}#skill`;
+  return `${key}${invocationEnd}`;
 }
 
 function isoDate(at: number): string {

@@ -9,7 +9,7 @@ import { shownIdLength, type Attachment, type Message, type Quote, type Task } f
  */
 export function userContent(
   message: Message,
-  options: Readonly<{ background: readonly Message[]; waiting?: readonly Question[]; today?: string }>,
+  options: Readonly<{ background: readonly Message[]; today?: string }>,
 ): string {
   if (message.task?.kind === 'result') return taskResult(message.task, options.today);
   // An empty turn is refused by the API.
@@ -21,7 +21,6 @@ export function userContent(
   return [
     ...(options.today === undefined ? [] : [labelled('host', `Today is ${options.today} (UTC).`)]),
     ...(options.background.length === 0 ? [] : [background(options.background)]),
-    ...(options.waiting ?? []).map(question),
     ...(message.replyTo === undefined ? [] : [quote(message.replyTo)]),
     own,
     ...(message.shared ?? []).map(quote),
@@ -46,7 +45,7 @@ function background(messages: readonly Message[]): string {
 }
 
 /** What is asked was written by a run's model: it is quoted, not said by the host. */
-function question({ run, skill, question: asked }: Question): string {
+export function questionContent({ run, skill, question: asked }: Question): string {
   const note = `A run of the skill ${skill} asked this person what is quoted here. If their message answers it, call use_skill {"skill": "${skill}", "message": their answer in full, "resume": "${run}"}; if it is about something else, leave it.`;
   return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');
 }

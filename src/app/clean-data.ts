@@ -40,14 +40,22 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
         ...entry,
         content:
           typeof entry.content === 'string' ? redact(entry.content) : cleanBlocks(entry.content, redact),
+        ...(entry.asked && {
+          asked: entry.asked.map(({ skill, text }) => ({ skill, text: redact(text) })),
+        }),
       };
     case 'assistant':
       return { ...entry, content: cleanBlocks(entry.content, redact) };
     case 'tool_result':
       return { ...entry, content: redact(entry.content) };
     case 'notice':
-    case 'summary':
       return { ...entry, text: redact(entry.text) };
+    case 'summary':
+      return {
+        ...entry,
+        text: redact(entry.text),
+        ...(entry.own && { own: { ...entry.own, text: redact(entry.own.text) } }),
+      };
     case 'tool_started':
       return entry;
   }

@@ -36,6 +36,7 @@ import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
 import { turnBash } from './turn-bash.ts';
 import { turnFileTools } from './turn-file-tools.ts';
+import { viewersOf } from './viewers-of.ts';
 import { wasBegun } from './was-begun.ts';
 
 type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
@@ -209,7 +210,12 @@ export function createGrantTurn(options: {
       catalogue: redact(catalogue.text),
       chatType,
     });
+    const viewers = await viewersOf(requester, {
+      ...{ use, registry, rules: () => live().rules, builtIn: wanted },
+      outside: (whose) => options.outside.offered(whose, 'main'),
+    });
     return {
+      ...(viewers === undefined ? {} : { viewers }),
       model,
       system,
       tools,

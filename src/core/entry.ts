@@ -13,6 +13,10 @@ export type Entry =
       /** Sender id. */
       sender?: string;
       content: string | readonly Anthropic.ContentBlockParam[];
+      /** The skill or tool whose work the content tells of, where nobody wrote it. */
+      about?: string;
+      /** What runs of these skills ask the sender, as the model reads it (U14). */
+      asked?: readonly Readonly<{ skill: string; text: string }>[];
       /** The content is the instructions of an inline skill that the person started (I6). */
       follows?: Followed;
       /** Runs that asked this sender something, and that this may be the answer to (U14). */
@@ -56,6 +60,8 @@ export type Entry =
       folded?: number;
       /** Sender ids of what it stands for, earlier summaries included. */
       senders?: readonly string[];
+      /** What was done so far in a turn that is cut inside, for its own sender only. */
+      own?: Readonly<{ sender: string; text: string }>;
       marks?: Marks;
       tokens: Tokens;
       at: number;

@@ -84,10 +84,12 @@ export function createForgetEntries(
     const fewer = (among: readonly boolean[]): number => among.filter(Boolean).length;
     const folded = (summary.folded ?? 0) - fewer(kept.slice(0, summary.folded ?? 0));
     const holds = summary.senders?.includes(sender) ?? seen.theirs;
-    const { folded: _before, ...rest } = summary;
+    const { folded: _before, own, ...rest } = summary;
+    const holdsTheirs = holds || seen.quoted;
     const rewritten: Summary = {
       ...rest,
-      ...(holds || seen.quoted ? { text: forgottenSummary } : {}),
+      ...(holdsTheirs ? { text: forgottenSummary } : {}),
+      ...(own === undefined || holdsTheirs ? {} : { own }),
       kept: summary.kept - fewer(kept),
       ...(folded > 0 ? { folded } : {}),
       ...(summary.senders === undefined ? {} : { senders: summary.senders.filter((id) => id !== sender) }),

@@ -1,0 +1,101 @@
+import type { Entry } from '../core/entry.ts';
+import { noTokens } from '../core/model.ts';
+import { callsOf, finalText } from './read-turn.ts';
+import { beginningOfLastTurn } from './stub-followed.ts';
+
+/** For whom a transcript is shown in a chat of several people: what they may know of (A8, A11). */
+export type Viewer = Readonly<{
+  /** Their own turns are shown whole. Absent: everybody in the chat. */
+  sender?: string;
+  skill(name: string): boolean;
+  tool(name: string): boolean;
+}>;
+
+type Turn = readonly Entry[];
+
+/**
+ * The entries as this viewer may know them (M13): a turn of somebody else in which a skill or tool was used that they may
+ * not use is left with what everybody saw, the person's message and the answer. The turn under way, from `underWay` on,
+ * stays whole. The same entries and rights give the same bytes.
+ */
+export function showTo(
+  entries: readonly Entry[],
+  viewer: Viewer | undefined,
+  underWay = beginningOfLastTurn(entries),
+): readonly Entry[] {
+  if (viewer === undefined) return entries;
+  return [
+    ...turnsOf(entries.slice(0, underWay)).flatMap((turn) => shownTurn(turn, viewer)),
+    ...entries.slice(underWay),
+  ];
+}
+
+/** Whether a turn holds what the viewer may not know of. */
+export function isHidden(turn: Turn, viewer: Viewer): boolean {
+  return turn.some((entry) => isEntryHidden(entry, viewer));
+}
+
+function shownTurn(turn: Turn, viewer: Viewer): Turn {
+  const [first] = turn;
+  const from = first?.kind === 'user' ? first.sender : undefined;
+  if (from !== undefined && from === viewer.sender) return turn;
+  return isHidden(turn, viewer)
+    ? wordsOf(turn, viewer)
+    : turn.map((entry) => withoutHiddenAsked(entry, viewer));
+}
+
+function turnsOf(entries: readonly Entry[]): readonly Turn[] {
+  const turns: Entry[][] = [];
+  for (const entry of entries) {
+    const begins = entry.kind === 'summary' || (entry.kind === 'user' && entry.sender !== undefined);
+    if (begins || turns.length === 0) turns.push([]);
+    turns.at(-1)?.push(entry);
+  }
+  return turns;
+}
+
+function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
+  if (entry.kind === 'assistant') return callsOf(entry).some((call) => isCallHidden(call, viewer));
+  if (entry.kind !== 'user') return false;
+  const { about, follows, item } = entry;
+  const knows = (name: string): boolean => viewer.skill(name) || viewer.tool(name);
+  if (about !== undefined && !knows(about)) return true;
+  if (follows !== undefined && !viewer.skill(follows.skill)) return true;
+  // Stored before `about` was.
+  return about === undefined && isInvocation(item);
+}
+
+/** Lists of skills are somebody's own; a name that is no skill is answered with near ones. */
+function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
+  if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
+  if (name !== 'use_skill' && !name.startsWith('skills_')) return false;
+  const skill = (input as Readonly<{ skill?: unknown }> | null)?.skill;
+  return typeof skill !== 'string' || !viewer.skill(skill);
+}
+
+/** What a person wrote to start a hidden skill may have been for the bot alone. */
+function wordsOf(turn: Turn, viewer: Viewer): Turn {
+  const [first] = turn;
+  const answers = turn.filter((entry) => entry.kind === 'assistant');
+  const last = answers.at(-1);
+  const text = last?.stopReason === 'tool_use' || last?.stopReason === 'refusal' ? '' : finalText(answers);
+  const started = turn.some((entry) => entry.kind === 'user' && isInvocation(entry.item));
+  const said = first?.kind === 'user' && first.about === undefined && first.follows === undefined && !started;
+  const words = said ? [withoutHiddenAsked(first, viewer)] : [];
+  if (last === undefined || text === '') return words;
+  const { model, at } = last;
+  const content = [{ type: 'text' as const, text, citations: null }];
+  return [...words, { kind: 'assistant', content, stopReason: 'end_turn', tokens: noTokens, model, at }];
+}
+
+function withoutHiddenAsked(entry: Entry, viewer: Viewer): Entry {
+  if (entry.kind !== 'user' || entry.asked === undefined) return entry;
+  return { ...entry, asked: entry.asked.filter(({ skill }) => viewer.skill(skill)) };
+}
+
+function isInvocation(item: string | undefined): boolean {
+  return item?.endsWith(invocationEnd) ?? false;
+}
+
+/** Ends the item under which the result of a person's own skill call stands. */
+export const invocationEnd = '#skill';
