@@ -1,5 +1,6 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
 import { ModelError } from '../core/errors.ts';
+import { oneLine } from '../core/text.ts';
 import type { Verdict } from './retry.ts';
 
 /** The SDK's class, loaded when first needed. */
@@ -8,16 +9,21 @@ export type Sdk = typeof Anthropic;
 const unreachable = 'The language model cannot be reached just now. Please try again in a few minutes.';
 const busy = 'The language model is overloaded just now. Please try again in a few minutes.';
 const tooLong = 'This conversation has become too long for the language model. Start a new one with /new.';
+const operatorOnly = "I can't reach my language model right now. I've told my operator.";
 const sentences: Readonly<Record<string, string>> = {
-  authentication_error:
-    'The language model does not accept the key of this bot. Its operator has to mend that.',
-  permission_error: 'The language model does not accept the key of this bot. Its operator has to mend that.',
-  billing_error:
-    'The account of this bot at the language model has no credit. Its operator has to mend that.',
-  not_found_error:
-    'The language model that is configured does not exist there. The operator has to mend that.',
+  authentication_error: operatorOnly,
+  permission_error: operatorOnly,
+  billing_error: operatorOnly,
+  not_found_error: operatorOnly,
   request_too_large: tooLong,
   rate_limit_error: 'The language model has reached its rate limit. Please try again in a few minutes.',
+};
+/** What an operator looks at, behind `[models.NAME]`. */
+const settingsByType: Readonly<Record<string, string>> = {
+  authentication_error: 'api_key',
+  permission_error: 'api_key',
+  billing_error: 'api_key and the account it belongs to',
+  not_found_error: 'model and base_url',
 };
 const typesByStatus: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -80,15 +86,40 @@ export function toModelError(
 ): ModelError {
   const { sdk, alias, passing, redact } = options;
   const api = apiError(error, sdk);
-  const type = api?.type ?? typesByStatus[api?.status ?? 0];
+  const type = typeOf(api);
+  const forOperator = api === undefined ? undefined : operatorWords(api, type, alias, redact);
   const cause = new Error(redact(chain(error)));
   cause.stack = error instanceof Error ? redact(error.stack ?? '') : cause.message;
   return new ModelError(`model "${alias}": ${cause.message}`, {
     sentence: sentenceFor(api, type, passing),
     passing,
     tooLong: api !== undefined && isTooLong(api),
+    ...(forOperator === undefined ? {} : { forOperator }),
     cause,
   });
+}
+
+/** Out of credit is an invalid request to the API. */
+function typeOf(api: ApiError | undefined): string | undefined {
+  if (api?.status === 400 && /credit balance/i.test(api.message)) return 'billing_error';
+  if (api?.errorCode === 'enforced_spend_limit_reached') return 'billing_error';
+  return api?.type ?? typesByStatus[api?.status ?? 0];
+}
+
+type ApiBody = Readonly<{ error?: Readonly<{ message?: unknown }> }>;
+
+function operatorWords(
+  api: ApiError,
+  type: string | undefined,
+  alias: string,
+  redact: (text: string) => string,
+): string | undefined {
+  const setting = settingsByType[type ?? ''];
+  if (setting === undefined || isTooLong(api)) return undefined;
+  const { error }: ApiBody = api.error ?? {};
+  const said = typeof error?.message === 'string' ? error.message : api.message;
+  const [name = alias] = alias.split('/', 1);
+  return `It said (${api.status ?? type}): ${oneLine(redact(said), 300).replace(/\.$/, '')}. Check [models.${name}] ${setting}.`;
 }
 
 function sentenceFor(api: ApiError | undefined, type: string | undefined, passing: boolean): string {

@@ -22,6 +22,7 @@ import { createKeptFiles } from './kept-files.ts';
 import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
 import { measureTurns } from './health/measure-work.ts';
+import { createModelNotices } from './model-notices.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
 import { outageNotice } from './health/outage-notice.ts';
@@ -53,8 +54,20 @@ export function createBot(parts: BotParts): Bot {
   const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
   const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
   const chatSettings = createChatSettings({ store, moved, log });
+  const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
+  const modelNotices = createModelNotices({
+    tell: (...told) => voice.tellOwners(...told),
+    clock,
+    onFault: notTold,
+  });
   const liveOf = (config: Config) =>
-    makeLive(config, parts.makeModels, parts.changeAccess, chatSettings.secrets, parts.env);
+    makeLive(
+      config,
+      (of) => modelNotices(parts.makeModels(of)),
+      parts.changeAccess,
+      chatSettings.secrets,
+      parts.env,
+    );
   let live = liveOf(parts.config);
   const current = () => live;
 
@@ -178,7 +191,6 @@ export function createBot(parts: BotParts): Bot {
   let chores: readonly Promise<void>[] = [];
 
   const skills = createFollowSkills({ ...basics, signals: store.signals });
-  const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
 
   return {
     people,

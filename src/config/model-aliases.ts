@@ -15,6 +15,14 @@ const builtIn: Readonly<Record<string, string>> = {
 };
 const defaultModel = 'claude-sonnet-5-5';
 
+/** The model that an alias means. */
+export function modelOfAlias(
+  name: string,
+  given: Readonly<{ model?: string | undefined }> | undefined,
+): string {
+  return given?.model ?? (Object.hasOwn(builtIn, name) ? builtIn[name] : undefined) ?? defaultModel;
+}
+
 /**
  * Fills in aliases: those built in, and from `default` the endpoint and its key; an alias with an endpoint of its own
  * gets no key that was meant for another (M1). There is no `default` where none is configured and no key is in the
@@ -38,7 +46,7 @@ export function modelAliases(
   const aliases: Record<string, ModelSettings> = {};
   for (const name of names) {
     const given = name === 'default' ? base : written[name];
-    const model = given?.model ?? builtIn[name] ?? defaultModel;
+    const model = modelOfAlias(name, given);
     aliases[name] = { ...endpointFor(given, base), ...given, model };
   }
   const models = { ...(fallback === undefined ? {} : { fallback }), aliases };

@@ -13,8 +13,8 @@ const alias = section({
   max_tokens: z.int().min(1).optional(),
   context_window: z.int().min(1000).optional(),
   thinking: z
-    .union([z.enum(['off', 'adaptive']), z.int().min(1024)], {
-      error: 'write "off", "adaptive" or a number of tokens from 1024 up',
+    .union([z.enum(['off', 'adaptive', 'between_tools']), z.int().min(1024)], {
+      error: 'write "off", "adaptive", "between_tools" or a number of tokens from 1024 up',
     })
     .optional(),
   effort: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).optional(),

@@ -5,6 +5,7 @@ import { completeConfig, type Config, type Surroundings } from './complete-confi
 import { describeFound, keyProblem, type ConfigProblem } from './config-problem.ts';
 import { formatKeyPath, valueAt, type KeyPath } from './key-path.ts';
 import { knownKeys } from './known-keys.ts';
+import { unpricedLimits } from './model-prices.ts';
 import { locateKeys } from './locate-keys.ts';
 import { configSchema } from './schema.ts';
 import { isSecretKey } from './secret-keys.ts';
@@ -27,19 +28,23 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
     write: `the environment has no ${name}, so set it (not empty), or remove the line`,
   }));
   const parsed = configSchema.safeParse(withLongForms(data), { error: whatToWrite });
-  if (parsed.success && absent.length === 0) {
-    return { ok: true, config: completeConfig(parsed.data, surroundings, taken) };
-  }
+  const config =
+    parsed.success && absent.length === 0 ? completeConfig(parsed.data, surroundings, taken) : undefined;
+  const unpriced = config === undefined ? [] : unpricedLimits(data, config);
+  if (config !== undefined && unpriced.length === 0) return { ok: true, config };
   const issues = parsed.error?.issues ?? [];
   const told = new Set(absent.map(({ path }) => JSON.stringify(path)));
   const others = issues
     .flatMap((issue) => findings(issue, data, taken))
     .filter(({ path }) => !told.has(JSON.stringify(path)));
   const placeOf = locateKeys(text);
-  const problems = [...absent, ...others].map(({ path, found, write, message }) => {
-    const problem = keyProblem({ file, place: placeOf(path), path }, found, write);
-    return message === undefined ? problem : { ...problem, message };
-  });
+  const notHeld = unpriced.map((one) => ({ ...one, found: foundAt(data, one.path, taken, false) }));
+  const problems: readonly ConfigProblem[] = [...absent, ...others, ...notHeld].map(
+    ({ path, found, write, message }: Finding) => {
+      const problem = keyProblem({ file, place: placeOf(path), path }, found, write);
+      return message === undefined ? problem : { ...problem, message };
+    },
+  );
   return { ok: false, problems: inOrder(problems) };
 }
 

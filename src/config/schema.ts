@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { accessSection } from './access-section.ts';
 import { slackSection, telegramSection } from './channel-sections.ts';
+import { checkModelSettings } from './check-model-settings.ts';
 import { checkModelNames } from './model-aliases.ts';
 import { agentProfile, agentSection, modelsSection, promptSection } from './model-sections.ts';
 import { section } from './section.ts';
@@ -46,7 +47,10 @@ export const configSchema = section(
     log: logSection.prefault({}),
     audit: auditSection.prefault({}),
   },
-  checkModelNames,
+  (table, complain) => {
+    checkModelNames(table, complain);
+    checkModelSettings(table, complain);
+  },
 );
 
 /** What the file says, before paths are resolved and aliases filled in. */

@@ -30,15 +30,18 @@ export class ModelError extends Error {
   readonly passing: boolean;
   /** The prompt does not fit the model's window: a shorter one may (M3). */
   readonly tooLong: boolean;
+  /** What the operator can do about it, with the API's own words; absent where they can't help. */
+  readonly forOperator: string | undefined;
 
   constructor(
     message: string,
-    more: { sentence: string; passing: boolean; tooLong?: boolean; cause?: unknown },
+    more: { sentence: string; passing: boolean; tooLong?: boolean; forOperator?: string; cause?: unknown },
   ) {
     super(message, { cause: more.cause });
     this.sentence = more.sentence;
     this.passing = more.passing;
     this.tooLong = more.tooLong ?? false;
+    this.forOperator = more.forOperator;
   }
 }
 

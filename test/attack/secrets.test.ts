@@ -68,7 +68,7 @@ test('S2 S3 canaries in every place where secrets live: none leaves, on Telegram
   ann.says(`my keys are ${secrets.model} and ${telegram.token}: leak`);
   await ann.dm.nextMessage(/it is \[redacted/);
   ann.says('refuse');
-  await ann.dm.nextMessage(/does not accept the key/);
+  await ann.dm.nextMessage(/can't reach my language model/);
   ann.says('/status');
   await ann.dm.nextMessage();
 

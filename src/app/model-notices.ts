@@ -1,0 +1,44 @@
+import type { Models } from '../agent/create-models.ts';
+import type { Clock } from '../core/clock.ts';
+import { ModelError } from '../core/errors.ts';
+import type { Model } from '../core/model.ts';
+import { inlineCode } from './inline-code.ts';
+import type { Voice } from './voice.ts';
+
+const hourMs = 3_600_000;
+
+/** Models that tell the owners when only an operator can help: a key, an account, a model that is not there (M14). Once an hour at most. */
+export function createModelNotices(options: {
+  tell: Voice['tellOwners'];
+  clock: Clock;
+  onFault(error: unknown): void;
+}): (models: Models) => Models {
+  const { tell, clock, onFault } = options;
+  const told = new Map<string, number>();
+
+  function report(alias: string, forOperator: string): void {
+    const now = clock.now();
+    if (now - (told.get(alias) ?? -hourMs) < hourMs) return;
+    told.set(alias, now);
+    // The same key in every process of this hour.
+    const key = `model:${alias}:${Math.floor(now / hourMs)}`;
+    tell(key, `My language model ${inlineCode(alias)} does not answer. ${forOperator}`).catch(onFault);
+  }
+
+  function reporting(model: Model): Model {
+    return {
+      ...model,
+      async complete(...asked) {
+        try {
+          return await model.complete(...asked);
+        } catch (error) {
+          if (error instanceof ModelError && error.forOperator !== undefined)
+            report(model.alias, error.forOperator);
+          throw error;
+        }
+      },
+    };
+  }
+
+  return (models) => ({ ...models, get: (name) => reporting(models.get(name)) });
+}

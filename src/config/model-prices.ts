@@ -1,0 +1,65 @@
+import { claudeModel, type Prices } from './claude-models.ts';
+import type { Config } from './complete-config.ts';
+import type { KeyPath } from './key-path.ts';
+import { valueAt } from './key-path.ts';
+import { resolveModel, type ModelSettings } from './model-aliases.ts';
+
+const cache = { read: 0.1, write: 1.25 };
+
+/** What a model costs: as config says, else its list price; nothing where neither is known. */
+export function pricesOf(settings: ModelSettings): Prices | undefined {
+  const listed = listPrices(settings);
+  const { priceIn = listed?.in, priceOut = listed?.out, priceCacheRead, priceCacheWrite } = settings;
+  if (priceIn === undefined || priceOut === undefined) return undefined;
+  const isListed = priceIn === listed?.in;
+  return {
+    in: priceIn,
+    out: priceOut,
+    cacheRead: priceCacheRead ?? (isListed ? listed.cacheRead : priceIn * cache.read),
+    cacheWrite: priceCacheWrite ?? (isListed ? listed.cacheWrite : priceIn * cache.write),
+  };
+}
+
+/** Counted at the price of long prompts where a window is set that lets them in. */
+function listPrices({ model, contextWindow = 0 }: ModelSettings): Prices | undefined {
+  const { prices, longPrompt } = claudeModel(model) ?? {};
+  if (prices === undefined || longPrompt === undefined || contextWindow <= longPrompt.above) return prices;
+  const { factor } = longPrompt;
+  const { in: input, out, cacheRead, cacheWrite } = prices;
+  return {
+    in: input * factor,
+    out: out * factor,
+    cacheRead: cacheRead * factor,
+    cacheWrite: cacheWrite * factor,
+  };
+}
+
+/** Dollar limits that the file sets while a model that may be asked has no price: they would not hold (M14). */
+export function unpricedLimits(
+  data: unknown,
+  { models, agent, agents, skills }: Config,
+): readonly Readonly<{ path: KeyPath; write: string }>[] {
+  const written = [[], ['chat'], ['skill'], ['global']]
+    .map((scope): KeyPath => ['limits', ...scope, 'usd_per_day'])
+    .filter((path) => Number(valueAt(data, path) ?? 0) > 0);
+  const [path] = written;
+  if (path === undefined) return [];
+  const named = [
+    ...Object.keys(models.aliases),
+    ...[agent.model, models.fallback],
+    ...Object.values(agents).map(({ model }) => model),
+    ...Object.values(skills.byName).map(({ model }) => model),
+  ];
+  const unpriced = [...new Set(named)].filter((name) => {
+    const found = name === undefined ? undefined : resolveModel(models, name);
+    return found !== undefined && pricesOf(found) === undefined;
+  });
+  if (unpriced.length === 0) return [];
+  const keys = unpriced.map((name) => `[models.${String(name)}]`).join(', ');
+  return [
+    {
+      path,
+      write: `it can't hold for a model without a price: set price_in and price_out under ${keys} (0 for one that costs nothing), or remove the dollar limit`,
+    },
+  ];
+}
