@@ -60,7 +60,8 @@ export function whyForked(
   if (skill.capabilities.length > 0) return 'it has capabilities of its own';
   if (skill.packages.length > 0) return 'it needs packages';
   if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
-  if ((given?.model ?? skill.model) !== undefined) return 'it has a model of its own';
+  // `default` is the model that it would have anyway.
+  if (!['default', undefined].includes(given?.model ?? skill.model)) return 'it has a model of its own';
   const lacking = namedElsewhere(skill.allowedTools ?? [], tools, elsewhere);
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;
 }

@@ -11,10 +11,14 @@ import { defineTool, readOnly, type Requester, type Tool, type ToolContext } fro
 import { instructionsLimit } from '../tools/skill-instructions.ts';
 import { describeResult } from './describe-result.ts';
 
-/** What is wrong with a skill on this system, if anything: its packages, env or capabilities (U1). */
-export type Readiness = (skill: Skill) => Envelope | undefined;
+/** What a skill lacks here, if anything: packages, env, or a capability that may be used in this chat (U1). */
+export type Readiness = (
+  skill: Skill,
+  requester: Requester,
+  signal: AbortSignal,
+) => Promise<Envelope | undefined> | Envelope | undefined;
 
-const input = z.object({
+const written = z.object({
   skill: z.string().min(1),
   message: z.string().min(1),
   context: z.string().optional(),
@@ -27,7 +31,10 @@ const input = z.object({
     .optional(),
 });
 
-export type SkillRequest = Readonly<Omit<z.output<typeof input>, 'background'>>;
+/** A model that knows skills from elsewhere gives arguments alone: they are the message then. */
+const input = z.preprocess(withMessage, written);
+
+export type SkillRequest = Readonly<Omit<z.output<typeof written>, 'background'>>;
 
 /** A skill that somebody, or a model for them, may not use here: for the operator, who is told why (A8). */
 export type DeniedSkill = Readonly<{ skill: string; code: string; reason: string; requester: Requester }>;
@@ -94,7 +101,7 @@ export function createUseSkill(options: {
           told ?? fail('CANCELLED', `the run of ${defuse(request.skill)} was ended: it may not go on here`)
         );
       }
-      const unready = readiness(skill);
+      const unready = await readiness(skill, context.requester, context.signal);
       if (unready !== undefined) return unready;
       const apart = background ?? skill.background;
       const inlined = await followed(skill, request, apart);
@@ -178,6 +185,11 @@ export function runningTask(
     'instruction',
     `{"status":"running","task":"${id}"}: ${what} works in the background. You will be woken with its result. Tell the person that it runs, that ${command('tasks')} lists it and that ${command('stop', id)} stops it. Write the commands exactly so.`,
   );
+}
+
+function withMessage(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || 'message' in given || !('args' in given)) return given;
+  return { ...given, message: given.args };
 }
 
 function asEnvelope(skill: string, result: SkillResult, warnings: Envelope['warnings']): Envelope {

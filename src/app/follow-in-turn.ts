@@ -81,6 +81,7 @@ export function createFollowInTurn(options: {
         make.list(visible),
         make.search(visible),
         make.load({
+          visible: open,
           find: async (name) => find(name) ?? (await library.rescan(), find(name)),
           body,
           pathOf: (directory) => sandbox.seen('skill', directory),

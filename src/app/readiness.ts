@@ -5,6 +5,7 @@ import type { Skill } from '../core/skill.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
 import type { SandboxMode } from '../sandbox/sandbox.ts';
 import { skillEnvironment } from '../sandbox/script-environment.ts';
+import type { Capabilities } from './capabilities/create-capabilities.ts';
 import { installCommand, missingPackages, missingPrograms, programsFix } from './missing-packages.ts';
 
 /** Tells for many skills, as of now, whether what they need is on this system at all; one that lacks it stays out of the catalogue (P3). */
@@ -25,10 +26,10 @@ export function createReadiness(options: {
   mode: SandboxMode;
   available: () => AvailablePackages;
   /** See `Capabilities.lacking`. */
-  lackingCapabilities(skill: Skill): string | undefined;
+  lackingCapabilities: Capabilities['lacking'];
 }): Readiness {
   const { config, mode, available, lackingCapabilities } = options;
-  return (skill) => {
+  return async (skill, requester, signal) => {
     const missing = skill.packages.length === 0 ? [] : missingPackages(skill, available());
     if (missing.length > 0) {
       const those = missing.length === 1 ? 'the package' : 'the packages';
@@ -54,8 +55,7 @@ export function createReadiness(options: {
         `${skill.name} is not set up. The operator adds to config.toml:\n[skills.${skill.name}]\n${lines}`,
       );
     }
-    const lacking = lackingCapabilities(skill);
-    if (lacking !== undefined) return fail('CAPABILITY_UNAVAILABLE', lacking);
-    return undefined;
+    const lacking = await lackingCapabilities(skill, requester, signal);
+    return lacking === undefined ? undefined : fail('CAPABILITY_UNAVAILABLE', lacking);
   };
 }

@@ -99,14 +99,19 @@ const jsonSchema = z.looseObject({
 });
 const settingValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
-/** Texts that no form could show again are not taken either. */
-function fitsField({ max }: SettingField, value: SettingValue): boolean {
-  return typeof value !== 'string' || max === undefined || value.length <= max;
+/** Neither texts that no form could show again nor numbers between the steps fit. */
+function fitsField({ min = 0, max, step }: SettingField, value: SettingValue): boolean {
+  if (typeof value === 'string') return max === undefined || value.length <= max;
+  if (typeof value !== 'number' || step === undefined) return true;
+  // Counted from nothing or from the least value. 0.3 is three steps of 0.1, though not to the last bit.
+  return [value / step, (value - min) / step].some(
+    (steps) => Math.abs(steps - Math.round(steps)) < 1e-9 * Math.max(1, Math.abs(steps)),
+  );
 }
 
 /** What a value of this setting looks like, as a request: `write a whole number from 1 to 20`. */
 export function whatToEnter(field: SettingField): string {
-  const { kind, whole, min, max, options } = field;
+  const { kind, whole, min, max, step, options } = field;
   const values = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
     options.map(({ value }) => value),
   );
@@ -114,7 +119,7 @@ export function whatToEnter(field: SettingField): string {
     case 'boolean':
       return 'write true or false';
     case 'number':
-      return `write a ${whole === true ? 'whole number' : 'number'}${rangeOf(min, max)}`;
+      return `write a ${whole === true ? 'whole number' : 'number'}${rangeOf(min, max)}${step === undefined || step === 1 ? '' : ` in steps of ${step}`}`;
     case 'select':
       return `write ${values}`;
     case 'multiselect':

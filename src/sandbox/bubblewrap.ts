@@ -18,19 +18,20 @@ import { hasProgram } from './has-program.ts';
 import { inheritedDescriptors } from './inherited-descriptors.ts';
 import { killNamespace } from './kill-processes.ts';
 import { openWayOut, type WayOutOptions } from './open-way-out.ts';
-import { capProgram, openCapDoor } from './open-cap-door.ts';
+import { openCapDoor } from './open-cap-door.ts';
 import { pausing } from './pausing.ts';
 import { createPipes } from './pipes.ts';
 import { firstFile, runLimited, type HostCommand } from './run-limited.ts';
 import { runOnTerminal, secondsForPerson } from './run-on-terminal.ts';
-import type {
-  Sandbox,
-  SandboxLimits,
-  SandboxOutcome,
-  SandboxOutput,
-  SandboxRequest,
-  ShellEnd,
-  ShellRequest,
+import {
+  capPrograms,
+  type Sandbox,
+  type SandboxLimits,
+  type SandboxOutcome,
+  type SandboxOutput,
+  type SandboxRequest,
+  type ShellEnd,
+  type ShellRequest,
 } from './sandbox.ts';
 import { shellCommand, terminalEnvironment } from './shell-command.ts';
 import { systemMounts, type SystemMounts } from './system-mounts.ts';
@@ -82,7 +83,7 @@ export function createBubblewrapSandbox({
       const lent = [
         'node',
         ...(python === undefined ? [] : ['python']),
-        ...(request.cap === undefined ? [] : [capProgram]),
+        ...(request.cap === undefined ? [] : capPrograms),
         ...(request.programs ?? []).map((file) => path.basename(file)),
       ];
       if (!lent.includes(program) && !hasProgram(system.root, searchedFolders, program))

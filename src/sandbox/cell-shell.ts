@@ -16,6 +16,7 @@ import { createRedaction } from '../core/redact.ts';
 import { capOutput } from './cap-output.ts';
 import type { CellAnswer, CellAsks, CellJob, CellSetup, CellTold } from './cell.ts';
 import { limitDisk } from './limit-disk.ts';
+import { capPrograms } from './sandbox.ts';
 import { shellStart } from './shell-start.ts';
 
 const mebibyte = 1024 * 1024;
@@ -60,7 +61,7 @@ parentPort?.postMessage({ status: 'ready' } satisfies CellAnswer);
 
 async function answer(job: CellJob): Promise<CellAnswer> {
   const [program, ...args] = job.argv;
-  if (!programs.has(program) && !(job.cap && program === 'skillet-cap'))
+  if (!programs.has(program) && !(job.cap && capPrograms.includes(program)))
     return { status: 'missing', program };
   const began = performance.now();
   const start = program === 'sh' || program === 'bash' ? shellStart(args) : args;
@@ -80,7 +81,7 @@ async function execute(
 ): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
   const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
   // A shell that is given no file system makes the usual one: /bin, /tmp, /dev, /proc, in memory.
-  const customCommands = job.cap ? [capCommand] : [];
+  const customCommands = job.cap ? capCommands : [];
   const { fs: base } = new Bash({ executionLimits, processInfo, customCommands });
   const disk = new MountableFs({ base });
   disk.mount('/scratch', limitDisk(new ReadWriteFs({ root: setup.scratch }), job.room.scratch));
@@ -109,14 +110,17 @@ async function execute(
 }
 
 /** `skillet-cap`: the host carries it out (C4). */
-const capCommand = defineCommand('skillet-cap', (words, { stdin }) => {
-  const { promise, resolve } = Promise.withResolvers<CellTold['answer']>();
-  const number = ++numbers.last;
-  asked.set(number, resolve);
-  const input = decodeBytesToUtf8(stdin);
-  parentPort?.postMessage({ status: 'asks', number, words, input } satisfies CellAsks);
-  return promise;
-});
+const capCommands = capPrograms.map((name) =>
+  defineCommand(name, (given, { stdin }) => {
+    const { promise, resolve } = Promise.withResolvers<CellTold['answer']>();
+    const number = ++numbers.last;
+    asked.set(number, resolve);
+    const input = decodeBytesToUtf8(stdin);
+    const words = given[0] === 'capability' ? given.slice(1) : given;
+    parentPort?.postMessage({ status: 'asks', number, words, input } satisfies CellAsks);
+    return promise;
+  }),
+);
 
 function cap(
   stdout: string,

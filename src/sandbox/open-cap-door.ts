@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { z } from 'zod';
-import type { CapAnswer, ServeCap } from './sandbox.ts';
+import { capPrograms, type CapAnswer, type ServeCap } from './sandbox.ts';
 
 /** How a command in a sandbox reaches the capabilities of its run, as `skillet-cap` (C4). */
 export type CapDoor = Readonly<{
@@ -16,8 +16,6 @@ export type CapDoor = Readonly<{
   close(): Promise<void>;
 }>;
 
-/** The name of the program. */
-export const capProgram = 'skillet-cap';
 /** Characters of one request. */
 const longestRequest = 300_000;
 /** Requests at the same time. */
@@ -39,13 +37,15 @@ export async function openCapDoor(
   const socketPath = path.join(folder, 'cap.sock');
   const typed = import.meta.filename.endsWith('.ts');
   const client = path.join(import.meta.dirname, typed ? 'cap-process.ts' : 'cap-process.js');
-  const program = path.join(folder, capProgram);
   const seen = {
     client: programs === undefined ? client : `/run/skillet/cap.${typed ? 'mts' : 'mjs'}`,
     socket: programs === undefined ? socketPath : '/run/skillet/cap.sock',
   };
-  writeFileSync(program, `#!/bin/sh\nexec '${node}' --no-warnings '${seen.client}' '${seen.socket}' "$@"\n`);
-  chmodSync(program, 0o755);
+  const text = `#!/bin/sh\n[ "$1" = capability ] && shift\nexec '${node}' --no-warnings '${seen.client}' '${seen.socket}' "$@"\n`;
+  for (const name of capPrograms) {
+    writeFileSync(path.join(folder, name), text);
+    chmodSync(path.join(folder, name), 0o755);
+  }
   const server = createServer({ allowHalfOpen: true }, (socket) => {
     const over = new AbortController();
     open.set(socket, over);
@@ -74,7 +74,10 @@ export async function openCapDoor(
         : [
             { source: socketPath, target: seen.socket },
             { source: client, target: seen.client },
-            { source: program, target: `${programs}/${capProgram}` },
+            ...capPrograms.map((name) => ({
+              source: path.join(folder, name),
+              target: `${programs}/${name}`,
+            })),
           ],
     folder,
     started: remove,

@@ -7,6 +7,9 @@ export type SandboxMode = (typeof sandboxModes)[number];
 /** The folders that commands have. In every sandbox but `off` they are `/skill`, `/scratch`, `/chat` and `/packages`. */
 export type SandboxFolder = 'skill' | 'scratch' | 'chat' | 'packages';
 
+/** Names of the program for capabilities: the bot's own, and the one that skills written for Ash call, as `ash-sb capability` (C4). */
+export const capPrograms: readonly string[] = ['skillet-cap', 'ash-sb'];
+
 /** What one `skillet-cap` command comes to. */
 export type CapAnswer = Readonly<{ stdout: string; stderr: string; exitCode: number }>;
 

@@ -34,7 +34,9 @@ export function readSkillBytes(
 ): Readonly<{ ok: true; bytes: Buffer }> | Failure {
   const malformed = malformedPath(file);
   if (malformed !== undefined) return failure('INVALID_PATH', malformed);
-  const descriptor = directory === undefined ? undefined : openBelow(directory, file);
+  // As in the index (R3): `.env` and `.git` are no part of a skill.
+  const isHidden = file.split('/').some((name) => /^\.[^/]/.test(name));
+  const descriptor = directory === undefined || isHidden ? undefined : openBelow(directory, file);
   if (descriptor === undefined)
     return failure('FILE_NOT_FOUND', `the skill has no file ${JSON.stringify(file)}`);
   try {

@@ -70,6 +70,16 @@ test('U1 arguments are checked first, then existence with near misses among the 
   assert.deepEqual(runs, []);
 });
 
+test('U1 I5 arguments alone are the message', async () => {
+  const { tool } = setUp({ skills: [makeSkill('notes')], onRun: () => undefined });
+  assert.equal(tool.check({ skill: 'notes', args: 'a b' }), undefined);
+  assert.match(tool.check({ skill: 'notes' }) ?? '', /message/);
+  const schema = tool.inputSchema as { required?: readonly string[] };
+  assert.deepEqual(schema.required, ['skill', 'message']);
+  const ran = await tool.run({ skill: 'notes', args: 'a b' }, toolContext());
+  assert.ok(ran.ok);
+});
+
 test('U1 a skill that access, enabled or I4 hides is answered exactly like one that does not exist', async () => {
   const hidden = [
     makeSkill('hidden', { access: { chatTypes: ['private'], sensitive: true } }),

@@ -322,6 +322,15 @@ test('U8 I5 arguments that found no place are said after the body, as `args` or 
   assert.match(without, /\nBe kind\.\n<\/instruction>$/);
 });
 
+test('U8 an inline skill whose model is the default one is followed', async (t) => {
+  const stage = await openTurnStage(t, {
+    skills: { a: allowing(undefined, 'context: inline\nmodel: default\n') },
+    script: [calls('use_skill a'), 'Done.'],
+  });
+  await stage.ask('go');
+  assert.deepEqual(stage.forked, []);
+});
+
 test('U8 an inline skill with an env, capabilities, packages, scripts, a model or tools the main agent lacks is forked', async (t) => {
   const forks = {
     a: allowing(undefined, 'context: inline\nenv: [A_KEY]\n'),

@@ -54,6 +54,22 @@ test('X3 every kind of setting follows from a zod field and its .meta()', () => 
   assert.deepEqual(new Set(settings.fields.map(({ kind }) => kind)), new Set(settingKinds));
 });
 
+test('X3 a number between two steps is refused; steps count from nothing or from the least value', () => {
+  const { check } = toolSettings(
+    z.object({
+      pause: z.number().min(0).max(50).meta({ step: 0.1 }),
+      count: z.int().min(1).max(20).meta({ step: 5 }),
+    }),
+  );
+  for (const value of [0.3, 7.3, 0, 50]) assert.equal(check('pause', value).ok, true, `${value}`);
+  assert.deepEqual(check('pause', 7.35), {
+    ok: false,
+    problem: 'write a number from 0 to 50 in steps of 0.1',
+  });
+  for (const value of [1, 5, 6, 20]) assert.equal(check('count', value).ok, true, `${value}`);
+  assert.equal(check('count', 7).ok, false);
+});
+
 test('X3 title, description, default, bounds, step, unit, placeholder and options are told', () => {
   assert.deepEqual(field('name'), {
     key: 'name',
@@ -83,8 +99,8 @@ test('X3 title, description, default, bounds, step, unit, placeholder and option
 
 test('X3 a value is judged by itself, and what is wrong says what to write and never the value', () => {
   const wrong: readonly (readonly [string, unknown, string])[] = [
-    ['count', 21, 'write a whole number from 1 to 20'],
-    ['count', 2.5, 'write a whole number from 1 to 20'],
+    ['count', 21, 'write a whole number from 1 to 20 in steps of 5'],
+    ['count', 2.5, 'write a whole number from 1 to 20 in steps of 5'],
     ['on', 'yes', 'write true or false'],
     ['language', 'fr', 'write en or de'],
     ['days', ['mo', 'tu', 'we'], 'write a list of mo, tu or we, at most 2 of them'],

@@ -178,6 +178,14 @@ test('C6 /new calls a sign-in off; where the bot may, it deletes an answer that 
   await ann.dm.nextMessage(/not open any more/);
 });
 
+test('U1 C5 a skill whose capability is not for this chat, or whose provider is away, begins no run', async (t) => {
+  const bot = await start(t);
+  const ann = bot.telegram.person({ name: 'Ann' });
+  const group = bot.telegram.group({ title: 'Friends' });
+  ann.says(`@test_bot ${run(invoke('list', {}))}`, { in: group });
+  await group.nextMessage(/CAPABILITY_UNAVAILABLE.*notes\.book is not for this chat, only for: private/s);
+});
+
 test('U1 a skill whose capability has no provider says so, and what to write', async (t) => {
   const bot = await startWholeBot(t, {
     flood: false,

@@ -47,12 +47,13 @@ export function testSandboxCap(
         heard.push([words, input]);
         return { stdout: 'ünï\n', stderr: 'words for people\n', exitCode: 7 };
       };
-      const script = `printf '{"text":"it’s $HOME"}' | skillet-cap invoke notes.book add --account 'a b'; echo "code $?"; skillet-cap list`;
+      const script = `printf '{"text":"it’s $HOME"}' | skillet-cap invoke notes.book add --account 'a b'; echo "code $?"; printf '{}' | ash-sb capability invoke notes.book list; skillet-cap list`;
       const { stdout, stderr, exitCode } = exited(await run(script, serve));
-      assert.deepEqual({ stdout, exitCode }, { stdout: 'ünï\ncode 7\nünï\n', exitCode: 7 });
-      assert.equal(stderr, 'words for people\nwords for people\n');
+      assert.deepEqual({ stdout, exitCode }, { stdout: 'ünï\ncode 7\nünï\nünï\n', exitCode: 7 });
+      assert.equal(stderr, 'words for people\n'.repeat(3));
       assert.deepEqual(heard, [
         [['invoke', 'notes.book', 'add', '--account', 'a b'], '{"text":"it’s $HOME"}'],
+        [['invoke', 'notes.book', 'list'], '{}'],
         [['list'], ''],
       ]);
     },

@@ -27,8 +27,8 @@ import type { Voice } from '../voice.ts';
 export type Capabilities = Readonly<{
   /** The tools of one run; none for a skill that declares nothing. */
   tools(skill: Skill, run: string): readonly Tool[];
-  /** What a skill declares and no provider brings, with what the operator has to do; nothing where all is there (U1). */
-  lacking(skill: Skill): string | undefined;
+  /** Why a capability that a skill declares can't be used in this chat; nothing if each can (U1). */
+  lacking(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
   signIns: GuardSignIns;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   /** Calls off a person's sign-ins in a conversation: `/stop`, `/new`. Gives how many. */
@@ -137,11 +137,15 @@ export function createCapabilities(options: {
                 }),
             },
           ),
-    lacking(skill) {
-      const missing = skill.capabilities.filter((id) => providers().get(namespaceOf(id)) === undefined);
-      const [first] = missing;
-      if (first === undefined) return undefined;
-      return `no provider is set up for ${missing.join(', ')}, which ${skill.name} needs. The operator adds to config.toml:\n[capabilities.providers.${namespaceOf(first)}]\ncommand = ["…"]`;
+    async lacking({ name, capabilities: declared }, requester, signal) {
+      for (const capability of declared) {
+        const namespace = namespaceOf(capability);
+        if (providers().get(namespace) === undefined)
+          return `no provider is set up for ${capability}, which ${name} needs. The operator adds to config.toml:\n[capabilities.providers.${namespace}]\ncommand = ["…"]`;
+        const found = await invoke.find({ requester, skill: name, run: '', declared }, capability, signal);
+        if (!found.ok) return `${name} needs ${capability}: ${found.message}`;
+      }
+      return undefined;
     },
     signIns: createGuardSignIns({ take, channels, voice, audit, log }),
     confirmations,

@@ -17,6 +17,8 @@ import { noSuchSkill } from './no-such-skill.ts';
 export function createSkillsLoad(): (options: {
   /** A visible skill, after a re-scan where the name is unknown (D7). */
   find(name: string): Promise<Skill | undefined>;
+  /** Those whose names may be told where one is unknown. */
+  visible(): readonly Skill[];
   /** Its instructions as the file holds them now, the places for arguments left as they are. */
   body(skill: Skill): Promise<FilledBody>;
   /** Its folder as tools see it. */
@@ -35,10 +37,10 @@ export function createSkillsLoad(): (options: {
     traits: { ...readOnly, sideEffects: true },
     risk: 'safe',
   });
-  return ({ find, body, pathOf, contraction, isSensitive }) => ({
+  return ({ find, visible, body, pathOf, contraction, isSensitive }) => ({
     ...make(async ({ skill: name }, { mark }): Promise<Envelope> => {
       const skill = await find(name);
-      if (skill === undefined) return noSuchSkill(name);
+      if (skill === undefined) return noSuchSkill(name, visible());
       const loaded = await skillInstructions(skill, { body: body(skill), contraction });
       if (!loaded.ok) return loaded.envelope;
       if (isSensitive(skill)) mark(skill.name);

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import { fail, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { defineTool, prepareTool, readOnly, type Tool } from '../../core/tool.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
+import { offsetInput, pageOf } from '../page-of.ts';
 import { noSuchSkill } from './no-such-skill.ts';
 
 const filePath = z.string().describe('relative to the skill, such as references/api.md');
@@ -12,17 +13,17 @@ export function createSkillsReadFile(): (visible: () => readonly Skill[]) => Too
   const make = prepareTool({
     name: 'skills_read_file',
     description: 'Reads a text file of a skill.',
-    input: z.object({ skill: z.string(), path: filePath }),
+    input: z.object({ skill: z.string(), path: filePath, offset: offsetInput }),
     traits: readOnly,
   });
   return (visible) =>
-    make(async ({ skill: name, path }) => {
+    make(async ({ skill: name, path, offset }) => {
       const skill = visible().find((each) => each.name === name);
-      return skill === undefined ? noSuchSkill(name) : readFile(skill, path);
+      return skill === undefined ? noSuchSkill(name, visible()) : readFile(skill, path, offset);
     });
 }
 
-const ownFile = z.object({ path: filePath });
+const ownFile = z.object({ path: filePath, offset: offsetInput });
 
 /** `skills_read_file {path}` in a run: its own skill's files and no other's (R1). */
 export function ownSkillReadFileTool(skill: Skill): Tool {
@@ -31,11 +32,11 @@ export function ownSkillReadFileTool(skill: Skill): Tool {
     description: 'Reads a text file of this skill.',
     input: ownFile,
     traits: readOnly,
-    run: async ({ path }) => readFile(skill, path),
+    run: async ({ path, offset }) => readFile(skill, path, offset),
   });
 }
 
-function readFile(skill: Skill, path: string): Envelope {
+function readFile(skill: Skill, path: string, offset: number | undefined): Envelope {
   const read = readSkillFile(skill, path);
-  return read.ok ? succeed(read.text) : fail(read.code, read.message);
+  return read.ok ? pageOf(read.text, offset) : fail(read.code, read.message);
 }

@@ -1,11 +1,12 @@
 import { closeSync } from 'node:fs';
 import { z } from 'zod';
-import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import { fail, type Envelope } from '../../core/envelope.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import { absent, findPlace, openIn, readOfSkill, type Places } from '../../files/places.ts';
 import { asText, readBytes, textLimit } from '../../files/read-text.ts';
+import { offsetInput, pageOf } from '../page-of.ts';
 
-const input = z.object({ path: z.string() });
+const input = z.object({ path: z.string(), offset: offsetInput });
 
 /** `read_file {path}`: a text file of at most 200,000 bytes from the places that are seen here (T13); a relative path means the first of them, then the skill. */
 export function readFileTool(places: Places): Tool {
@@ -15,40 +16,44 @@ export function readFileTool(places: Places): Tool {
     description: `Reads a text file from ${where}.`,
     input,
     traits: { ...readOnly, requiresFilesystem: true },
-    run: async ({ path }) => read(places, path),
+    run: async ({ path, offset }) => read(places, path, offset),
   });
 }
 
-function read(places: Places, path: string): Envelope {
+function read(places: Places, path: string, offset: number | undefined): Envelope {
   const found = findPlace(places, path);
   if (!found.ok) return fail(found.code, found.message);
   const { place, names } = found;
   if (place.kind === 'skill') {
     const file = readOfSkill(place, names, textLimit);
-    return file.ok ? textOf(file.bytes, path) : fail(file.code, file.message);
+    return file.ok ? textOf(file.bytes, path, offset) : fail(file.code, file.message);
   }
   const descriptor = openIn(place, names);
-  if (descriptor === undefined) return readBeside(places, path, names);
+  if (descriptor === undefined) return readBeside(places, path, names, offset);
   try {
     const file = readBytes(descriptor, textLimit);
-    return file.ok ? textOf(file.bytes, path) : fail(file.code, file.message);
+    return file.ok ? textOf(file.bytes, path, offset) : fail(file.code, file.message);
   } finally {
     closeSync(descriptor);
   }
 }
 
 /** Instructions of a skill name its files relative to its own folder, so that is where a relative path leads next. */
-function readBeside(places: Places, path: string, names: readonly string[]): Envelope {
+function readBeside(
+  places: Places,
+  path: string,
+  names: readonly string[],
+  offset: number | undefined,
+): Envelope {
   const ofSkill = path.startsWith('/') ? undefined : places.find((place) => place.kind === 'skill');
   const file = ofSkill === undefined ? undefined : readOfSkill(ofSkill, names, textLimit);
-  if (file?.ok === true) return textOf(file.bytes, path);
+  if (file?.ok === true) return textOf(file.bytes, path, offset);
   const { code, message } =
     file === undefined || file.code === 'FILE_NOT_FOUND' ? absent(places, path) : file;
   return fail(code, message);
 }
 
-function textOf(bytes: Buffer, path: string): Envelope {
+function textOf(bytes: Buffer, path: string, offset: number | undefined): Envelope {
   const read = asText(bytes, path);
-  if (!read.ok) return fail(read.code, read.message);
-  return succeed(read.text === '' ? 'The file is empty.' : read.text);
+  return read.ok ? pageOf(read.text, offset) : fail(read.code, read.message);
 }

@@ -28,7 +28,7 @@ export type CapabilityProvider = Readonly<{
 
 /** What an author writes: see `definePlugin`. */
 export type PluginOptions<Config extends z.ZodType = z.ZodType> = Readonly<{
-  /** What messages and log lines call it: lower-case letters, digits and hyphens, 64 at most. No two plugins of a bot share one. */
+  /** What messages and log lines call it: lower-case letters, digits, single `-` and `_`, 64 at most. No two plugins of a bot share one. */
   name: string;
   /**
    * Makes its tools, once, when the bot starts. What it throws keeps the plugin from being loaded, as does taking longer
@@ -118,7 +118,10 @@ const shape = z.strictObject({
   name: z
     .string()
     .max(64)
-    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, 'write lower-case letters, digits and single hyphens, 64 at most'),
+    .regex(
+      /^[a-z0-9]+([-_][a-z0-9]+)*$/,
+      'write lower-case letters, digits and single "-" or "_", 64 at most',
+    ),
   tools: z.custom((value) => typeof value === 'function', 'write a function that gives a list of tools'),
   skills: z.string().min(1).optional(),
   config: z.custom(isZod, 'make it with zod 4').optional(),

@@ -26,6 +26,8 @@ function partsOf(
   tool: string,
   answer: unknown,
 ): Readonly<{ artifacts: readonly Artifact[]; data?: unknown }> {
+  const marked = markedArtifact.safeParse(answer);
+  if (marked.success) return { artifacts: [fileOf(marked.data)] };
   const parts = withArtifacts.safeParse(answer);
   if (!parts.success) return { artifacts: [], data: answer };
   const files = z.array(artifact).safeParse(parts.data.artifacts);
@@ -57,6 +59,26 @@ function plain(tool: string, data: unknown): unknown {
 function withCollections(_key: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value as ReadonlyMap<string, unknown>);
   return value instanceof Set ? [...(value as ReadonlySet<unknown>)] : value;
+}
+
+/** One artifact as plugins of CachiBot return it: text with a title and a type. */
+const markedArtifact = z.looseObject({
+  __artifact__: z.literal(true),
+  title: z.string().min(1),
+  type: z.string().optional(),
+  language: z.string().optional(),
+  content: z.string(),
+});
+
+const endings: Readonly<Record<string, string>> = {
+  ...{ markdown: 'md', html: 'html', svg: 'svg', mermaid: 'mmd', react: 'jsx', code: 'txt', json: 'json' },
+  ...{ python: 'py', javascript: 'js', typescript: 'ts', bash: 'sh', css: 'css', csv: 'csv', yaml: 'yaml' },
+};
+
+function fileOf({ title, type = '', language = '', content }: z.output<typeof markedArtifact>): Artifact {
+  const ending = endings[language.toLowerCase()] ?? endings[type.toLowerCase()] ?? 'txt';
+  const name = title.replace(/[\p{Cc}/\\]+/gu, ' ').trim() || 'artifact';
+  return { name: /\.\w{1,5}$/.test(name) ? name : `${name}.${ending}`, data: content };
 }
 
 /** Anything with other keys is plain data. */

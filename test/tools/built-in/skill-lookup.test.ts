@@ -74,10 +74,37 @@ test('R4 A11 skills_read_file reads a visible skill, and a hidden one is answere
     renderEnvelope(envelope).replaceAll(name, 'NAME');
   for (const file of ['references/a.md', 'absent.md', '../x', '/etc/passwd']) {
     const known = swap(await call(tool, { skill: 'secret-notes', path: file }), 'secret-notes');
-    const unknown = swap(await call(tool, { skill: 'never-heard-of', path: file }), 'never-heard-of');
+    const unknown = swap(await call(tool, { skill: 'hidden-notes', path: file }), 'hidden-notes');
     assert.equal(known, unknown);
     assert.match(known, /^error SKILL_NOT_FOUND: /);
   }
+});
+
+test('R4 a name that is nearly right is told, and never that of a hidden skill', async (t) => {
+  const { skill, hidden } = await onDisk(t);
+  const tool = createSkillsReadFile()(visibleInGroup([skill, hidden, makeSkill('pdf-editing')]));
+  const said = async (name: string) => renderEnvelope(await call(tool, { skill: name, path: 'a.md' }));
+  assert.match(await said('pdf_editing'), /there is no skill "pdf_editing" here\. Near: pdf-editing$/);
+  assert.doesNotMatch(await said('secret_notes'), /secret-notes/);
+});
+
+test('R4 a long file is read page by page, and what begins with a dot is no file of the skill', async (t) => {
+  const { skill } = await onDisk(t);
+  const folder = skill.directory ?? '';
+  await writeFile(path.join(folder, 'long.txt'), 'a'.repeat(25_000) + 'b'.repeat(20_000));
+  await writeFile(path.join(folder, '.env'), 'KEY=1');
+  await mkdir(path.join(folder, '.git'));
+  await writeFile(path.join(folder, '.git/config'), 'token');
+  const tool = ownSkillReadFileTool(skill);
+  const first = await call(tool, { path: 'long.txt' });
+  assert.equal(first.data, 'a'.repeat(25_000));
+  assert.match(renderEnvelope(first), /CONTENT_TRUNCATED.*of 45000: read on with offset 25000/);
+  const second = await call(tool, { path: 'long.txt', offset: 25_000 });
+  assert.deepEqual([second.data, second.warnings], ['b'.repeat(20_000), []]);
+  assert.match(renderEnvelope(await call(tool, { path: 'long.txt', offset: 45_000 })), /45000 characters/);
+  for (const file of ['.env', '.git/config', './.env', 'references/../.env'])
+    assert.equal((await call(tool, { path: file })).ok, false, file);
+  assert.equal((await call(tool, { path: './references/a.md' })).data, 'text of a\n');
 });
 
 test('R1 R4 in a run skills_read_file reads its own skill and no other file', async (t) => {

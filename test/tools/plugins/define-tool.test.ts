@@ -185,6 +185,10 @@ test('X5 T12 artifacts are handed over in their order and noted; the first that 
     handed.map(({ name }) => name),
     ['huge'],
   );
+  const page = { __artifact__: true, title: 'My/page', type: 'html', content: '<p>hi</p>', id: 'x' };
+  handed.length = 0;
+  await answer(() => page, {}, handOver);
+  assert.deepEqual(handed, [{ name: 'My page.html', data: '<p>hi</p>' }], 'the form of CachiBot');
   const odd = await answer(() => ({ artifacts: [file('a'), 'secret bytes'] }), {}, handOver);
   assert.match(odd.content, /TOOL_FAILED: .*artifacts that are none/);
   assert.doesNotMatch(odd.content, /secret bytes/);

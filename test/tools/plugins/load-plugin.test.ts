@@ -4,6 +4,7 @@ import path from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { checkPluginConfig } from '../../../src/config/plugin-config.ts';
 import { systemClock, type Clock } from '../../../src/core/clock.ts';
+import { definePlugin } from '../../../src/tools/plugins/define-plugin.ts';
 import { loadPlugin } from '../../../src/tools/plugins/load-plugin.ts';
 import { namedLog } from '../../../src/tools/plugins/named-log.ts';
 import { openPluginImports } from '../../../src/tools/plugins/plugin-imports.ts';
@@ -240,6 +241,12 @@ test('X6 a plugin that never ends being loaded, or making its tools, is given up
   assert.deepEqual(await faultsOf(t, idle, { clock: overAfter(1) }), [
     'PLUGIN_BROKEN it did not make its tools within 20 s',
   ]);
+});
+
+test('X1 a plugin is named with hyphens or underscores, and nothing that could be mistaken', () => {
+  const named = (name: string) => definePlugin({ name, tools: () => [] }).name;
+  for (const name of ['my_plugin', 'my-plugin2', 'x']) assert.equal(named(name), name);
+  for (const name of ['my__plugin', '_x', 'x_', 'My', 'a b', '']) assert.throws(() => named(name), /single/);
 });
 
 test('X2 X4 the public door has definePlugin, defineTool and types, and nothing else', async () => {
