@@ -113,7 +113,7 @@ test('X3 a value is judged by itself, and what is wrong says what to write and n
   for (const [key, value, problem] of wrong)
     assert.deepEqual(settings.check(key, value), { ok: false, problem }, key);
   for (const [key, value] of [
-    ['count', 7],
+    ['count', 10],
     ['on', false],
     ['days', ['we']],
     ['apiToken', 'long enough'],
