@@ -248,7 +248,7 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
 
 test('U6 an empty answer becomes a plain sentence, a passing model fault is thrown for another try', async () => {
   const empty = await setUp({ main: [{ text: '' }] });
-  assert.match(await empty.ask(makeMessage()), /no answer/);
+  assert.match(await empty.ask(makeMessage()), /Could you rephrase/);
   const away = await setUp({
     main: [new ModelError('529 overloaded', { sentence: 'The model is busy.', passing: true })],
   });

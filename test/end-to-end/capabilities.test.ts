@@ -13,8 +13,10 @@ const skill = (more = 'capabilities: [notes.book]\n') =>
 /** In a run: the calls that the person wrote as JSON, one after another; then what the last one gave. */
 const obedient: NonNullable<WholeBotOptions['script']> = (body) => {
   if (!isRun(body)) {
+    const said = JSON.stringify(body.messages.at(-1));
+    const [refusal] = /error CAPABILITY_UNAVAILABLE: [^"\\]*/.exec(said) ?? [];
     const outputs = [...JSON.stringify(body.messages).matchAll(/<output>(.*?)<\/output>/g)];
-    return outputs.at(-1)?.[1]?.slice(0, 500) ?? 'Hm.';
+    return refusal ?? outputs.at(-1)?.[1]?.slice(0, 500) ?? 'Hm.';
   }
   const first = JSON.stringify(body.messages[0]?.content);
   const calls = JSON.parse(
@@ -104,15 +106,16 @@ test('C4 C6 a person links a notebook in a direct message, lists, reads and adds
   assert.equal((await everything(bot)).includes(code), false);
 });
 
-test('C5 C6 in a group nothing sensitive is done, a pasted answer is refused; a no, /stop and forget hold', async (t) => {
+test('C5 C6 U1 in a group nothing sensitive is done, a pasted answer is refused; a no, /stop and forget hold', async (t) => {
   const bot = await start(t);
   const { telegram } = bot;
   const [ann, bob] = [telegram.person({ name: 'Ann' }), telegram.person({ name: 'Bob' })];
   const group = telegram.group({ title: 'Friends' });
-  ann.says(`@test_bot ${run(invoke('list', {}))}`, { in: group });
-  await group.nextMessage(/capability_access_denied/);
-  ann.says(`@test_bot ${run(begin)}`, { in: group });
-  await group.nextMessage(/capability_access_denied/);
+  for (const call of [invoke('list', {}), begin]) {
+    ann.says(`@test_bot ${run(call)}`, { in: group });
+    await group.nextMessage(/CAPABILITY_UNAVAILABLE.*notes\.book is not for this chat, only for: private/);
+  }
+  assert.ok(!bot.messages.requests.some(({ body }) => isRun(body)), 'no run begins (U1)');
   ann.says(run(begin));
   const landed = await allow(bot, (await ann.dm.nextMessage(/asks to use notes\.book/)).text);
   await ann.dm.nextMessage(/pending/);
@@ -176,14 +179,6 @@ test('C6 /new calls a sign-in off; where the bot may, it deletes an answer that 
   await ann.dm.nextMessage(/New conversation/);
   ann.says(landed);
   await ann.dm.nextMessage(/not open any more/);
-});
-
-test('U1 C5 a skill whose capability is not for this chat, or whose provider is away, begins no run', async (t) => {
-  const bot = await start(t);
-  const ann = bot.telegram.person({ name: 'Ann' });
-  const group = bot.telegram.group({ title: 'Friends' });
-  ann.says(`@test_bot ${run(invoke('list', {}))}`, { in: group });
-  await group.nextMessage(/CAPABILITY_UNAVAILABLE.*notes\.book is not for this chat, only for: private/s);
 });
 
 test('U1 a skill whose capability has no provider says so, and what to write', async (t) => {
