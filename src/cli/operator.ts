@@ -70,7 +70,7 @@ export async function policyList({ config, json }: ReadOptions): Promise<void> {
   const rules = (await askBot('policy list', '', config)) as ListedRule[];
   if (json === true) return printJson(rules);
   const line = ({ id, tool, skill, chat, sender, by, since, counts }: ListedRule): string =>
-    `${id}  ${tool}${skill === undefined ? '' : ` of ${skill}`}  for ${sender} in ${chat}  by ${by} since ${date(since)}${counts ? '' : '  (means nothing now: the tool is not as it was)'}`;
+    `${id}  ${tool}${skill === undefined ? '' : ` of ${skill}`}  for ${sender} in ${chat}  by ${by} since ${date(since)}${counts ? '' : '  (has no effect: bash is asked for each time, and a changed tool again)'}`;
   print(rules.map(line).join('\n') || 'Nobody has allowed anything for good.');
 }
 

@@ -38,6 +38,7 @@ const tool = (name: string, requiresNetwork: boolean): Tool =>
 async function setUp(
   marked: Readonly<Record<string, readonly (Marks | undefined)[]>>,
   answer: () => Approval = () => ({ kind: 'denied' }),
+  config = '[policy]\ndangerous = "allow"\ncritical = "allow"\n[[policy.rules]]\ntool = "*"\naction = "allow"\n',
 ) {
   const store = await openStore('sqlite::memory:');
   const said = { kind: 'user', sender: requester.sender, content: 'x', at: 1 } as const;
@@ -45,10 +46,7 @@ async function setUp(
     const entries = marks.map((mark) => (mark === undefined ? said : { ...said, marks: mark }));
     await store.commit({ entries: entries.map((entry) => ({ transcript, entry })) });
   }
-  const parsed = parseConfig(
-    '[policy]\ndangerous = "allow"\ncritical = "allow"\n[[policy.rules]]\ntool = "*"\naction = "allow"\n',
-    { env: {} },
-  );
+  const parsed = parseConfig(config, { env: {} });
   assert.ok(parsed.ok);
   const asked: AskedCall[] = [];
   const access: { taken?: true } = {};
@@ -64,7 +62,7 @@ async function setUp(
         return answer();
       },
     } as never,
-    rules: { covers: async () => true },
+    rules: { covers: async () => config.includes('rules') },
     handOver: noHandOver,
     outside: { mayCall: async () => ({ allowed: true }) },
     store,
@@ -147,6 +145,17 @@ test('S7 what the same skill gave before is its own; where anything else is know
     assert.equal(await decides(script, mail, transcript), decision, JSON.stringify(marked));
     await close();
   }
+});
+
+test('T8 "Always" is offered for a script, not for bash: a yes to one command says nothing of the next', async (t) => {
+  const asking = '[policy]\nsafe = "confirm"\n';
+  const { says, asked, close } = await setUp({}, () => ({ kind: 'denied' }), asking);
+  t.after(close);
+  for (const name of ['bash', 'skills_run_script']) await says(tool(name, false), open);
+  assert.deepEqual(
+    asked.map(({ standing }) => standing?.tool),
+    [undefined, 'skills_run_script'],
+  );
 });
 
 test('T8 a yes is for the files of the skill as they were when it was asked', async (t) => {

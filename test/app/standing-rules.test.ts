@@ -40,3 +40,17 @@ test('T8 X7 a rule stands for one edition of a tool: for no other one, and one t
   ]);
   assert.deepEqual((await shown({}))[1], ['mcp_files_echo', false], 'the tool is off or gone');
 });
+
+test('T8 "Always" is not offered for bash, and a stored rule for it has no effect and is listed as such', async (t) => {
+  const store = await openStore('sqlite::memory:');
+  t.after(() => store.close());
+  const rules = createStandingRules({
+    stored: store.keyed('standing-rules'),
+    audit: { record: async () => undefined },
+  });
+  for (const tool of ['bash', 'skills_run_script']) await rules.add({ tool, ...chat }, chat.sender, 1);
+  assert.equal(await rules.covers({ tool: 'bash', ...chat }), false);
+  assert.equal(await rules.covers({ tool: 'skills_run_script', ...chat }), true);
+  const listed = listRules(await rules.list(), new Map()).map(({ tool, counts }) => [tool, counts]);
+  assert.deepEqual(Object.fromEntries(listed), { bash: false, skills_run_script: true });
+});

@@ -111,10 +111,7 @@ test('T8 X7 "Always" means the tool as it was: with another description that the
   await script.write({ tools: [listedTool('echo', { description: 'Does echo, and more.' })] });
   await ann.dm.nextMessage(/off until you agree/);
   await skillet(bot, 'mcp', 'agree', 'files', '--yes');
-  assert.match(
-    await skillet(bot, 'policy', 'list'),
-    /mcp_files_echo {2}for telegram:42 .*\(means nothing now: the tool is not as it was\)/,
-  );
+  assert.match(await skillet(bot, 'policy', 'list'), /mcp_files_echo {2}for telegram:42 .*\(has no effect: /);
   ann.says('echo owls');
   const question = await ann.dm.nextMessage(/wants to use.*mcp_files_echo/s);
   ann.presses(question.id, 'Deny');

@@ -256,7 +256,7 @@ function outcomeText(ask: Ask): string {
   if (state === 'expired') return `Not approved in time, so denied: ${what}.`;
   if (state === 'cancelled') return `Stopped: ${what}.`;
   const by = `by \`${answer?.by ?? ''}\`: ${what}`;
-  if (answer?.value === 'always') return `Approved from now on ${by}.`;
+  if (answer?.value === 'always') return `Approved from now on, whatever its input, ${by}.`;
   return `${isApproved(ask) ? 'Approved' : 'Denied'} ${by}.`;
 }
 

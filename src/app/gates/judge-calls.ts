@@ -13,7 +13,7 @@ import type { AskedCall } from './approval-question.ts';
 import type { Approval, Approvals } from './approvals.ts';
 import type { Live } from '../live.ts';
 import type { OutsideTools } from '../outside-tools.ts';
-import type { StandingRule, StandingRules } from './standing-rules.ts';
+import { mayStand, type StandingRule, type StandingRules } from './standing-rules.ts';
 
 /** One loop's calls, as policy judges them. */
 export type JudgedLoop = Readonly<{
@@ -93,13 +93,10 @@ export function createJudgeCalls(options: {
         ...(tool.edition === undefined ? {} : { edition: tool.edition }),
         ...(skill === undefined ? {} : { ...ofSkill, files: files() }),
       };
-      const standing: StandingRule | undefined = first.eachTime
-        ? undefined
-        : {
-            ...bound,
-            chat: chatIdOf(requester.conversation),
-            sender: requester.sender,
-          };
+      const standing: StandingRule | undefined =
+        first.eachTime || !mayStand(tool.name)
+          ? undefined
+          : { ...bound, chat: chatIdOf(requester.conversation), sender: requester.sender };
       if (standing !== undefined && (await rules.covers(standing))) return { allowed: true };
       const asked: AskedCall = {
         ...bound,

@@ -19,6 +19,11 @@ export type StandingRule = Readonly<{
 
 export type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
 
+/** Whether "Always" may be said of a tool. A command line can be anything, so a yes to one says nothing of the next. */
+export function mayStand(tool: string): boolean {
+  return tool !== 'bash';
+}
+
 /** Rules that people set by a button. They stand in the place of what `[policy]` says of a risk, never of a rule of its own, and never for `critical` calls. */
 export type StandingRules = Readonly<{
   covers(rule: StandingRule): Promise<boolean>;
@@ -43,7 +48,7 @@ export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 
 
   return {
     list,
-    covers: (rule) => stored.has(idOf(rule)),
+    covers: async (rule) => mayStand(rule.tool) && (await stored.has(idOf(rule))),
     async add(rule, by, at) {
       const kept: KeptRule = { ...rule, id: idOf(rule), by, since: at };
       // First: a death in between may leave a line too many, but never a rule that nobody knows of.
