@@ -69,6 +69,7 @@ const requester = {
   chatType: 'group',
   external: false,
   sender: 'telegram:42',
+  kind: 'person',
 } as const;
 const decisions = 1_000;
 const perDecision = timed(() => {

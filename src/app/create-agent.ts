@@ -22,6 +22,8 @@ import { costOf } from './gates/cost-of.ts';
 import { createGrantRun } from './grant-run.ts';
 import { createGrantTurn, type GrantTurn } from './grant-turn.ts';
 import { createJudgeCalls } from './gates/judge-calls.ts';
+import { createStillAdmitted } from './gates/while-admitted.ts';
+import type { People } from './door/people.ts';
 import type { Live } from './live.ts';
 import { auditRuns, measureRunCalls, measureRuns, measureTurnCalls } from './health/measure-work.ts';
 import type { MovedChats } from './moved-chats.ts';
@@ -55,6 +57,7 @@ export function createAgent(options: {
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
   writeCommand: WriteCommand;
+  people: Pick<People, 'mayAct'>;
   settings: Pick<SettingsInForce, 'forCall'>;
   audit: Pick<Audit, 'record'>;
   meter: Meter;
@@ -65,7 +68,8 @@ export function createAgent(options: {
 }): Agent {
   const { live, store, sandbox, available, meter, clock, log } = options;
   const questions = createQuestions({ store, clock });
-  const judgeCalls = createJudgeCalls(options);
+  const stillAdmitted = createStillAdmitted(options.people);
+  const judgeCalls = createJudgeCalls({ ...options, stillAdmitted });
   const readiness = createReadiness({
     config: () => live().config,
     mode: sandbox.mode,
@@ -85,7 +89,10 @@ export function createAgent(options: {
     createRunSkill({
       store,
       questions,
-      grant: measureRunCalls(createGrantRun({ ...options, judgeCalls, questions, chained }), meter),
+      grant: measureRunCalls(
+        createGrantRun({ ...options, judgeCalls, stillAdmitted, questions, chained }),
+        meter,
+      ),
       costOf: (model, tokens) => costOf(live().config, model.alias, tokens),
       clock,
       log,
@@ -107,6 +114,7 @@ export function createAgent(options: {
     tasks,
     attendTask: createAttendTask({ store, stopping: options.stopping, clock }),
     judgeCalls,
+    stillAdmitted,
   });
   const background = () => live().config.agent.backgroundMessages;
   return {

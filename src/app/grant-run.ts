@@ -27,6 +27,7 @@ import type { Audit } from './audit/create-audit.ts';
 import type { Capabilities } from './capabilities/create-capabilities.ts';
 import type { ChainedSkills } from './chained-skills.ts';
 import type { JudgeCalls } from './gates/judge-calls.ts';
+import { whileAdmitted, type StillAdmitted } from './gates/while-admitted.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
@@ -52,6 +53,7 @@ export function createGrantRun(options: {
   useOf: UseOf;
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
   judgeCalls: JudgeCalls;
+  stillAdmitted: StillAdmitted;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   capabilities: Pick<Capabilities, 'tools'>;
@@ -210,7 +212,7 @@ export function createGrantRun(options: {
     return {
       ok: true,
       sensitive: isSensitive(skill, live().rules),
-      model: models.get(wanted),
+      model: whileAdmitted(models.get(wanted), context.requester, options.stillAdmitted),
       maxIterations: settings?.maxIterations ?? skill.maxIterations,
       timeoutSeconds,
       ...(profile?.prompt === undefined ? {} : { profile: profile.prompt }),

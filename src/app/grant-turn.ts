@@ -25,6 +25,7 @@ import type { AttendTask } from './attend-task.ts';
 import type { Budgets } from './gates/budgets.ts';
 import { createFollowInTurn } from './follow-in-turn.ts';
 import type { JudgeCalls } from './gates/judge-calls.ts';
+import { whileAdmitted, type StillAdmitted } from './gates/while-admitted.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
@@ -64,6 +65,7 @@ export function createGrantTurn(options: {
   tasks: Pick<Tasks, 'setUp'>;
   attendTask: AttendTask;
   judgeCalls: JudgeCalls;
+  stillAdmitted: StillAdmitted;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<MovedChats, 'original'>;
@@ -83,7 +85,7 @@ export function createGrantTurn(options: {
   return async (item, message, use, transcript, progress) => {
     const { config, models, redact } = live();
     const { conversation, chatType, external, sender } = message;
-    const requester = { conversation, chatType, external, sender: sender.id };
+    const requester = { conversation, chatType, external, sender: sender.id, kind: sender.kind };
     const byModel: SkillUse = { ...use, by: 'model' };
     const visibleNow = (): readonly Skill[] => {
       const now = live();
@@ -94,7 +96,7 @@ export function createGrantTurn(options: {
     };
     const visible = visibleNow();
     const registry = library.current();
-    const model = models.get(config.agent.model);
+    const model = whileAdmitted(models.get(config.agent.model), requester, options.stillAdmitted);
     // The one call that no model makes: behind a person's command, or in the background.
     const task = message.task?.kind === 'run' ? message.task : undefined;
     const ownCall = task?.toolUseId ?? invocationId(item.key);

@@ -49,7 +49,7 @@ export function createJudgeMessage(options: {
       };
     }
     const { conversation, chatType, external, sender } = message;
-    const requester = { conversation, chatType, external, sender: sender.id };
+    const requester = { conversation, chatType, external, sender: sender.id, kind: sender.kind };
     const over = isNew ? await budgets.ofMessage(requester) : undefined;
     if (over !== undefined) return { kind: 'answer', text: over };
     if (asked === undefined) return { kind: 'turn', invocation: undefined, shown: {} };

@@ -37,7 +37,7 @@ export function createListTools(options: {
   return async (message) => {
     const { config, rules } = live();
     const { conversation, chatType, external, sender } = message;
-    const requester: Requester = { conversation, chatType, external, sender: sender.id };
+    const requester: Requester = { conversation, chatType, external, sender: sender.id, kind: sender.kind };
     const use = await useOf(message);
     const usable = library.current().skills.filter((skill) => decideSkill(skill, rules, use).allowed);
     const searches = web().some(({ name }) => name === 'web_search');

@@ -8,7 +8,9 @@ import type { Message, Sender } from './message.ts';
 export type MessageDenial =
   'STRANGER' | 'NOT_ALLOWED' | 'NOT_ADDRESSED' | 'CHAT_NOT_ALLOWED' | 'OUTSIDER' | 'BOT';
 
-type Speaker = Pick<Message, 'conversation' | 'chatType' | 'sender' | 'addressed'>;
+/** Somebody who says or does something in a chat. */
+export type Speaker = Pick<Message, 'conversation' | 'chatType' | 'addressed'> &
+  Readonly<{ sender: Pick<Sender, 'id' | 'kind'> }>;
 
 /** Kinds that are judged by their own rules. A bot, or a kind not known here, has to be listed by its id. */
 const speaksUnlisted: readonly Sender['kind'][] = ['person', 'chat', 'guest'];

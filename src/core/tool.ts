@@ -3,6 +3,7 @@ import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
 import type { Marks } from './marks.ts';
+import type { Sender } from './message.ts';
 import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
 
 /** What a call may do to the world; risk is worked out from it (T7). */
@@ -32,6 +33,8 @@ export type Requester = Readonly<{
   external: boolean;
   /** Sender id. */
   sender: string;
+  /** What the sender is: with it is judged whether they may still talk (S11). */
+  kind: Sender['kind'];
 }>;
 
 /**

@@ -16,6 +16,7 @@ const ann: Requester = {
   chatType: 'private',
   external: false,
   sender: 'telegram:42',
+  kind: 'person',
 };
 
 /** A run that has asked which day, as its journal and the store have it. */

@@ -19,10 +19,10 @@ import { until } from '../support/until.ts';
 const conversation = { channel: 'telegram', chat: '42' };
 const place = { conversation, sender: 'telegram:42' };
 const call: AskedCall = {
-  tool: 'bash',
+  tool: 'write_file',
   input: { command: 'ls' },
-  standing: { tool: 'bash', chat: 'telegram:42', sender: 'telegram:42' },
-  requester: { ...place, chatType: 'private', external: false },
+  standing: { tool: 'write_file', chat: 'telegram:42', sender: 'telegram:42' },
+  requester: { ...place, chatType: 'private', external: false, kind: 'person' },
   transcript: 'telegram:42',
   toolUseId: 'toolu_1',
 };
@@ -111,7 +111,7 @@ for (const name of storeNames) {
     const { part, shown } = await send();
     assert.deepEqual(
       [part.markdown, part.buttons, shown],
-      ['Approved by `telegram:42`: `bash`.', [], { id: '7' }],
+      ['Approved by `telegram:42`: `write_file`.', [], { id: '7' }],
     );
     await clock.advance(3_600_000);
     assert.deepEqual(await recorded(), approved);
@@ -159,7 +159,7 @@ test('T8 who presses again on a question that was cut off reads what became of t
   });
   await clock.advance(10_000);
   const again = await press(process());
-  const text = 'Approved by `telegram:42`: `bash`. It was interrupted, so it may not have run.';
+  const text = 'Approved by `telegram:42`: `write_file`. It was interrupted, so it may not have run.';
   assert.deepEqual(again, { kind: 'late', text });
   assert.deepEqual((await send()).part, { markdown: text, buttons: [] });
   assert.deepEqual(await recorded(), approved);

@@ -11,7 +11,7 @@ const conversation = { channel: 'telegram', chat: '42' };
 const call: AskedCall = {
   tool: 'bash',
   input: { command: 'ls' },
-  requester: { conversation, chatType: 'private', external: false, sender: 'telegram:42' },
+  requester: { conversation, chatType: 'private', external: false, sender: 'telegram:42', kind: 'person' },
   transcript: 'telegram:42',
   toolUseId: 'toolu_1',
 };

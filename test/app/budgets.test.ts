@@ -30,7 +30,7 @@ function budgetsOver(toml: string, rows: UsageRow[]) {
 
 function from(sender: string, chat: string, thread?: string): Requester {
   const conversation = { channel: 'slack', chat, ...(thread === undefined ? {} : { thread }) };
-  return { conversation, chatType: 'group', external: false, sender };
+  return { conversation, chatType: 'group', external: false, sender, kind: 'person' };
 }
 
 test('U10 a chat’s budget counts what was used in it and its threads by anybody, and nothing of other chats', async () => {

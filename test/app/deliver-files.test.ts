@@ -62,7 +62,13 @@ async function stageOf(
     clock,
     log,
   });
-  const requester = { conversation, chatType: 'private', external: false, sender: 'x:1' } as const;
+  const requester = {
+    conversation,
+    chatType: 'private',
+    external: false,
+    sender: 'x:1',
+    kind: 'person',
+  } as const;
   return {
     clock,
     outgoing,

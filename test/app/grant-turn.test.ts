@@ -51,6 +51,7 @@ function grantBy(settings: Config, log = quietLog()) {
     tasks: { setUp: async () => assert.fail('nothing is set up') },
     attendTask: async () => assert.fail('nothing is waited for'),
     judgeCalls: () => async () => ({ allowed: true }),
+    stillAdmitted: async () => ({ allowed: true }),
     web: () => [
       webFetchTool(),
       webSearchTool({ search: async () => assert.fail('nothing is searched'), log: quietLog() }),

@@ -49,7 +49,7 @@ async function setUp(
   const parsed = parseConfig(config, { env: {} });
   assert.ok(parsed.ok);
   const asked: AskedCall[] = [];
-  const access: { taken?: true } = {};
+  const access: { taken?: true; removed?: true } = {};
   const judge = createJudgeCalls({
     live: () =>
       ({
@@ -65,6 +65,10 @@ async function setUp(
     rules: { covers: async () => config.includes('rules') },
     handOver: noHandOver,
     outside: { mayCall: async () => ({ allowed: true }) },
+    stillAdmitted: async () =>
+      access.removed === undefined
+        ? { allowed: true }
+        : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'removed' },
     store,
   });
   const says = (called: Tool, skill?: Skill, transcript = skill === undefined ? conversation : outerRun) => {
@@ -189,4 +193,20 @@ test('T8 D7 access is judged before a person is asked, and again after the yes',
   assert.deepEqual(await says(tool('web_fetch', true), open), taken);
   assert.deepEqual(await says(tool('web_fetch', true), open), taken);
   assert.equal(asked.length, 1, 'nobody is asked for what may not be done anyway');
+});
+
+test('S11 a removed person’s calls are refused, one that was approved too, and made again once they are back', async (t) => {
+  let meanwhile = (): void => undefined;
+  const { says, access, close } = await setUp({ [outerRun]: [true] }, () => {
+    meanwhile();
+    return { kind: 'approved', by: requester.sender };
+  });
+  t.after(close);
+  meanwhile = () => void (access.removed = true);
+  const removed = { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'removed' };
+  assert.deepEqual(await says(tool('web_fetch', true), open), removed);
+  assert.deepEqual(await says(tool('read_file', false), open), removed);
+  assert.deepEqual(await says(tool('read_file', false)), removed);
+  delete access.removed;
+  assert.deepEqual(await says(tool('read_file', false), open), { allowed: true });
 });

@@ -95,6 +95,7 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
     handOver: noHandOver,
     rules: { covers: async () => false },
     outside: { mayCall },
+    stillAdmitted: async () => ({ allowed: true }),
     store: { transcripts: { read: async () => ({ entries: [], damaged: 0 }) } },
   })({
     transcript: 'telegram:42',

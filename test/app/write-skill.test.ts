@@ -24,6 +24,7 @@ const by = (sender: string): Requester => ({
   chatType: 'group',
   external: false,
   sender,
+  kind: 'person',
 });
 const [ann, eve, olga] = [by('telegram:1'), by('telegram:2'), by('telegram:1001')];
 const draft = (name = 'greet', body = 'Greet.', files: SkillDraft['files'] = []): SkillDraft => ({

@@ -34,6 +34,7 @@ const requester = {
   chatType: 'private',
   external: false,
   sender: 'slack:U1',
+  kind: 'person',
 } as const;
 const subject = { requester, skill: 'notebook', run: 'r1' };
 const ofEach = {

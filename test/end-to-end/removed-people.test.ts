@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { callSteps, isRun } from '../support/call-steps.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const admitted = '[access]\nusers = ["telegram:1001", "telegram:1002"]\n';
@@ -36,4 +37,55 @@ test('A9 who is removed while the answer is made does not get it, and who is rem
   assert.equal((await ben.dm.nextMessage()).text, 'For Ben.');
   assert.deepEqual(ann.dm.everSent(), []);
   assert.equal(set.messages.requests.length, 2, 'the second question reached the model');
+});
+
+const report = { report: '---\nname: report\ndescription: Makes reports.\n---\nMake one.\n' };
+const confirm = '[policy]\nmoderate = "confirm"\n';
+
+test('S11 what a removed person was asked, they can not approve; restored, they can', async (t) => {
+  const set = await startWholeBot(t, {
+    toml: `${admitted}${confirm}`,
+    skills: report,
+    script: callSteps([{ name: 'write_file', input: { path: 'a.txt', content: 'hello' } }]),
+  });
+  const ann = set.telegram.person({ name: 'Ann', id: 1001 });
+  const changes = () => set.log.lines.filter(({ message }) => message === 'the config was changed');
+  ann.says('/report');
+  const question = await ann.dm.nextMessage(/wants to use.*write_file/s);
+  await set.reconfigure(`${removed}${confirm}`);
+  await set.log.line(() => changes().length === 1);
+  ann.presses(question.id, 'Approve');
+  const pressed = /somebody pressed who is not admitted|an approval was answered/;
+  const { message } = await set.log.line((line) => pressed.test(line.message));
+  assert.match(message, /not admitted/);
+  await set.reconfigure(`${admitted}${confirm}`);
+  await set.log.line(() => changes().length === 2);
+  ann.presses(question.id, 'Approve');
+  await ann.dm.nextMessage('All done.');
+});
+
+test('S11 a run of a removed person makes no more calls, of tools or of the model', async (t) => {
+  const asked = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  const call = { content: [{ type: 'tool_use' as const, id: 'toolu_1', name: 'write_file', input: {} }] };
+  const set = await startWholeBot(t, {
+    toml: admitted,
+    skills: report,
+    script: async (body) => {
+      assert.ok(isRun(body));
+      asked.resolve();
+      await gone.promise;
+      return call;
+    },
+  });
+  const ann = set.telegram.person({ name: 'Ann', id: 1001 });
+  ann.says('/report');
+  await asked.promise;
+  await set.reconfigure(removed);
+  await set.log.line(({ message }) => message === 'the config was changed');
+  gone.resolve();
+  await set.log.line(({ message, fields }) => message === 'a run ended' && fields['code'] === 'MODEL_ERROR');
+  await set.log.line(({ message }) => message.startsWith('a message is no longer admitted'));
+  assert.equal(set.messages.requests.length, 1);
+  assert.deepEqual(ann.dm.everSent(), []);
 });

@@ -28,6 +28,7 @@ export const requester = (more: Partial<Requester> = {}): Requester => ({
   chatType: 'private',
   external: false,
   sender: 'telegram:42',
+  kind: 'person',
   ...more,
 });
 export const caller = (more: Partial<CapabilityCaller> = {}): CapabilityCaller => ({

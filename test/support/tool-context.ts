@@ -9,6 +9,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
       chatType: 'private',
       external: false,
       sender: 'telegram:42',
+      kind: 'person',
     },
     toolUseId: 'toolu_1',
     turn: 'item',
@@ -29,4 +30,5 @@ export const inAGroup = {
   chatType: 'group',
   external: false,
   sender: 'telegram:42',
+  kind: 'person',
 } as const;

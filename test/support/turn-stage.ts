@@ -166,7 +166,7 @@ export async function openTurnStage(
       tools,
       ceiling: contraction,
       decide: async () => ({ allowed: true }),
-      requester: { ...byPerson, conversation: message.conversation },
+      requester: { ...byPerson, kind: 'person', conversation: message.conversation },
       redact: (words) => words,
       log,
       onProgress: () => undefined,

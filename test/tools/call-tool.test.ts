@@ -18,6 +18,7 @@ const requester: Requester = {
   chatType: 'private',
   external: false,
   sender: 'telegram:42',
+  kind: 'person',
 };
 const secret = 'sk-canary-0123456789';
 

@@ -59,8 +59,11 @@ export function createAdmit(options: {
     // Before anything is decided, stored or logged of it.
     if (await signIns.takes(event.message)) return;
     const message = await signIns.clean(event.message);
-    if ((await strangers.claims(message)) || (await settings.takeValue(message))) return;
+    if (await strangers.claims(message)) return;
     const decision = await people.decide(message);
+    // A secret that is waited for may come without a mention.
+    const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
+    if (mayAct && (await settings.takeValue(message))) return;
     if (!decision.allowed) {
       if (decision.code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());
       log.info(
@@ -141,6 +144,7 @@ export function createAdmit(options: {
           return onMessage({ type: 'message', message, ...(openThread === undefined ? {} : { openThread }) });
         });
       case 'form': {
+        if (!(await people.mayAct(event.filled)).allowed) return;
         const problems = await settings.takeForm(event.filled);
         if (problems !== undefined) event.refuse(problems);
         return;

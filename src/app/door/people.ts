@@ -1,8 +1,7 @@
 import type Keyv from 'keyv';
 import type { AccessSettings } from '../../core/access-settings.ts';
-import { decideMessage, type MessageDenial } from '../../core/decide-message.ts';
+import { decideMessage, type MessageDenial, type Speaker } from '../../core/decide-message.ts';
 import type { Decision } from '../../core/decision.ts';
-import type { Message } from '../../core/message.ts';
 import type { MovedChats } from '../moved-chats.ts';
 
 /** A person the owner let in (A10). */
@@ -19,9 +18,9 @@ export type People = Readonly<{
   /** Neither paired nor an owner by claim any more; false when they were neither. */
   forget(sender: string): Promise<boolean>;
   /** `decideMessage` with what is known of the sender and the chat. */
-  decide(
-    message: Pick<Message, 'conversation' | 'chatType' | 'sender' | 'addressed'>,
-  ): Promise<Decision<MessageDenial>>;
+  decide(message: Speaker): Promise<Decision<MessageDenial>>;
+  /** Whether somebody may act here, in words or not: judged again whenever something is done for them (S11). */
+  mayAct(of: Omit<Speaker, 'addressed'>): Promise<Decision<MessageDenial>>;
 }>;
 
 /** `stored` has a key for each person, so that two processes change it without harm to each other (Q9). */
@@ -46,8 +45,22 @@ export function createPeople(options: {
     return access().owners.includes(sender) || (await stored.has(ownerKey(sender)));
   }
 
+  const decide: People['decide'] = async (message) => {
+    const { id } = message.sender;
+    const [owner, paired] = await stored.getMany<unknown>([ownerKey(id), pairedKey(id)]);
+    const { owners, ...rest } = access();
+    return decideMessage(
+      message,
+      { ...rest, owners: owner === undefined ? owners : [...owners, id] },
+      { paired: paired !== undefined, formerChatIds: await moved.formerIds(message.conversation) },
+    );
+  };
+
   return {
     isOwner,
+    decide,
+    mayAct: ({ conversation, chatType, sender }) =>
+      decide({ conversation, chatType, sender, addressed: true }),
     async owners() {
       const claimed = (await every(ownerKey(''))).map(([sender]) => sender);
       return [...new Set([...access().owners, ...claimed])].filter(isHere);
@@ -66,16 +79,6 @@ export function createPeople(options: {
     async forget(sender) {
       const was = [await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))];
       return was.includes(true);
-    },
-    async decide(message) {
-      const { id } = message.sender;
-      const [owner, paired] = await stored.getMany<unknown>([ownerKey(id), pairedKey(id)]);
-      const { owners, ...rest } = access();
-      return decideMessage(
-        message,
-        { ...rest, owners: owner === undefined ? owners : [...owners, id] },
-        { paired: paired !== undefined, formerChatIds: await moved.formerIds(message.conversation) },
-      );
     },
   };
 }

@@ -141,6 +141,14 @@ export function createPresses(options: {
       const { press } = event;
       const [kind, ...rest] = press.action.split(':');
       if (kind !== 'run') {
+        // Who was removed has no hands, whatever they were asked before (S11).
+        const may = await people.mayAct(press);
+        if (!may.allowed) {
+          const { sender, action } = press;
+          log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
+          event.tell?.('You may not use this bot.');
+          return;
+        }
         const words = await act(event, [kind ?? '', ...rest]);
         if (words !== undefined) event.tell?.(words);
         return;

@@ -13,6 +13,7 @@ import type { AskedCall } from './approval-question.ts';
 import type { Approval, Approvals } from './approvals.ts';
 import type { Live } from '../live.ts';
 import type { OutsideTools } from '../outside-tools.ts';
+import type { StillAdmitted } from './while-admitted.ts';
 import { mayStand, type StandingRule, type StandingRules } from './standing-rules.ts';
 
 /** One loop's calls, as policy judges them. */
@@ -47,10 +48,11 @@ export function createJudgeCalls(options: {
   approvals: Approvals;
   rules: Pick<StandingRules, 'covers'>;
   outside: Pick<OutsideTools, 'mayCall'>;
+  stillAdmitted: StillAdmitted;
   handOver: HandOver;
   store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }>;
 }) {
-  const { live, approvals, rules, outside, handOver } = options;
+  const { live, approvals, rules, outside, stillAdmitted, handOver } = options;
   const { transcripts } = options.store;
 
   /** Whether a call could carry out what it was not meant to: it reaches outside, and what it knows is private (S7). */
@@ -74,6 +76,8 @@ export function createJudgeCalls(options: {
         skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
       const ofSkill = skill === undefined ? {} : { skill: skill.name };
       const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | Confirm> => {
+        const admitted = await stillAdmitted(requester);
+        if (!admitted.allowed) return admitted;
         const may = await mayGoOn();
         if (!may.allowed) return may;
         const mayUse = await outside.mayCall(tool, requester);
