@@ -7,6 +7,7 @@ import { ModelError } from '../core/errors.ts';
 import { labelled } from '../core/label.ts';
 import type { Followed } from '../core/followed.ts';
 import type { Log } from '../core/log.ts';
+import { joinMarks } from '../core/marks.ts';
 import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
@@ -15,6 +16,7 @@ import type { Tool } from '../core/tool.ts';
 import { bounds } from '../stores/bounds.ts';
 import type { Store } from '../stores/store.ts';
 import type { Question, Questions } from './questions.ts';
+import { markOf, roomOf } from './marks.ts';
 import { runLoop } from './run-loop.ts';
 import type { RunLoopOptions } from './run-loop.ts';
 import { followedBy, followedInTurn } from './stub-followed.ts';
@@ -100,7 +102,7 @@ export function createTurn(options: {
 
     if (under !== key && under !== skillItem(key)) {
       const waiting = await questionsTo(message, transcript, invocation);
-      const entry = await userEntry(key, message, entries, waiting);
+      const entry = await userEntry({ key, message, transcript }, entries, waiting);
       await store.commit({ entries: [{ transcript, entry }] });
       entries.push(entry);
     }
@@ -146,8 +148,7 @@ export function createTurn(options: {
   }
 
   async function userEntry(
-    key: string,
-    message: Message,
+    { key, message, transcript }: Pick<TurnRequest, 'key' | 'message' | 'transcript'>,
     entries: readonly Entry[],
     waiting: readonly Question[],
   ): Promise<Entry> {
@@ -161,7 +162,11 @@ export function createTurn(options: {
     const known = lastAt !== undefined && isoDate(lastAt) === today;
     const content = userContent(message, { background: heard, ...(known ? {} : { today }) });
     // Instructions that were waited for arrive in a turn of their own.
-    const { follows, marks, skill: about } = message.task?.kind === 'result' ? message.task : {};
+    const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
+    // What the bot said before `/new` may hold what was private then.
+    const quoted =
+      message.replyTo?.own === true ? await markOf(store.transcripts, roomOf(transcript)) : undefined;
+    const marks = joinMarks(told, quoted);
     const urls = message.task === undefined ? addressesTyped(message) : [];
     return {
       kind: 'user',

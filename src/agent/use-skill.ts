@@ -105,10 +105,7 @@ export function createUseSkill(options: {
       if (unready !== undefined) return unready;
       const apart = background ?? skill.background;
       const inlined = await followed(skill, request, apart);
-      if ('envelope' in inlined) {
-        if (isSensitive(skill, rules())) context.mark(skill.name);
-        return inlined.envelope;
-      }
+      if ('envelope' in inlined) return inlined.envelope;
       const told = await attended(skill.name, request, apart, context);
       if (told !== undefined) return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
       const result = await run(skill, request, context);
@@ -120,7 +117,16 @@ export function createUseSkill(options: {
       );
     },
   });
-  const labelling: Tool = { ...tool, labelsOutput: true, outputLimit: instructionsLimit };
+  const labelling: Tool = {
+    ...tool,
+    labelsOutput: true,
+    outputLimit: instructionsLimit,
+    async terms(given, { toolUseId }) {
+      const skill = await find(input.parse(given).skill);
+      if (skill === undefined || !isSensitive(skill, rules())) return {};
+      return decideSkill(skill, rules(), use(toolUseId)).allowed ? { marks: skill.name } : {};
+    },
+  };
   return names.length === 0 ? labelling : { ...labelling, inputSchema: withEnum(tool.inputSchema, names) };
 
   /** What came of it in a lane of its own; nothing where this is that lane. */

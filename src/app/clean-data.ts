@@ -57,6 +57,7 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
         ...(entry.own && { own: { ...entry.own, text: redact(entry.own.text) } }),
       };
     case 'tool_started':
+    case 'mark':
       return entry;
   }
 }

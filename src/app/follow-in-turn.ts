@@ -75,6 +75,7 @@ export function createFollowInTurn(options: {
       );
       return more.length === 0 ? seen : [...seen, ...more];
     };
+    const isPrivate = (skill: Skill): boolean => isSensitive(skill, live().rules);
     const find = (name: string): Skill | undefined => open().find((skill) => skill.name === name);
     return {
       tools: [
@@ -86,9 +87,9 @@ export function createFollowInTurn(options: {
           body,
           pathOf: (directory) => sandbox.seen('skill', directory),
           contraction,
-          isSensitive: (skill) => isSensitive(skill, live().rules),
+          isSensitive: isPrivate,
         }),
-        make.readFile(open),
+        make.readFile(open, isPrivate),
       ],
       inline: createInlineSkill({
         tools: names,

@@ -1,12 +1,14 @@
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../core/clock.ts';
 import type { SkillUse } from '../core/decide-skill.ts';
 import type { Log } from '../core/log.ts';
 import { labelled } from '../core/label.ts';
 import type { Message } from '../core/message.ts';
 import type { InboxItem } from '../stores/inbox.ts';
 import type { Store } from '../stores/store.ts';
+import { markAround, noteMarks, roomOf } from '../agent/marks.ts';
 import { runIdOf, runJournal } from '../agent/run-journal.ts';
 import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
 import type { Commands } from './commands.ts';
@@ -57,10 +59,11 @@ export function createHandleItem(options: {
   useOf(message: Message): Promise<SkillUse>;
   showWork: ShowWork;
   voice: Voice;
+  clock: Pick<Clock, 'now'>;
   log: Log;
 }): ItemHandling {
   const { store, channels, people, commands, moved, turn, tasks, grant, useOf } = options;
-  const { judge, capabilities, showWork, voice, log } = options;
+  const { judge, capabilities, showWork, voice, clock, log } = options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
@@ -125,6 +128,9 @@ export function createHandleItem(options: {
     ) {
       return voice.answer(message, notAfresh, { done: item.key });
     }
+    const transcript = await transcriptOf(message);
+    const known = await markAround(store.transcripts, transcript);
+    await noteMarks(store, roomOf(transcript), known, clock.now());
     await capabilities.callOff(message.sender.id, message.conversation);
     await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
     await voice.answer(message, 'New conversation. The previous one is archived.', { done: item.key });

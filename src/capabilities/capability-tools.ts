@@ -117,7 +117,6 @@ export function capabilityTools(
     const outcome = await invoke.invoke(caller, input, { agreed, signal });
     if (!outcome.ok) return refusal(outcome, what);
     await onCall({ ...what, outcome: outcome.value.replayed ? 'replayed' : 'ok' });
-    context.mark(true);
     const { output, replayed } = outcome.value;
     return succeed(
       replayed
@@ -162,10 +161,15 @@ export function capabilityTools(
     }
   });
 
+  // The backend's words, refusals and account names included, are private from the first call on (S7).
+  const marks = of.skill;
   return [
-    list,
+    { ...list, terms: async () => ({ marks }) },
     { ...call, terms: (input, context) => termsOf(input, callerOf(context), context.signal) },
-    auth,
+    {
+      ...auth,
+      terms: async (input) => ({ marks, outward: (input as { action?: unknown }).action === 'begin' }),
+    },
   ];
 
   /** The gates, before a person is asked for nothing (C5). */
@@ -178,11 +182,11 @@ export function capabilityTools(
       return { refused: await refusal(prepared, { caller, capability, operation }) };
     }
     const { mutating, done, account } = prepared.value;
-    if (!mutating || done) return { risk: 'safe' } as const;
+    if (!mutating || done) return { risk: 'safe', marks, outward: !done } as const;
     const asks = {
       shown: shownCall(request, account),
       refusedAs: 'capability_mutation_not_confirmed',
     } as const;
-    return { risk: 'dangerous', asks } as const;
+    return { risk: 'dangerous', asks, marks, outward: true } as const;
   }
 }

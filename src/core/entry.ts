@@ -51,6 +51,8 @@ export type Entry =
       at: number;
     }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>
+  /** In a journal of marks alone: something private was begun here (S7). */
+  | Readonly<{ kind: 'mark'; marks: Marks; at: number }>
   /** What came before, in short: stands for every earlier entry but the last `kept` ones, which stay verbatim (M9). */
   | Readonly<{
       kind: 'summary';

@@ -43,7 +43,16 @@ export type Requester = Readonly<{
  */
 export type CallTerms = Readonly<
   | { refused: Envelope }
-  | { refused?: undefined; risk: Risk; asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode }> }
+  | {
+      refused?: undefined;
+      /** Absent: that of the tool. */
+      risk?: Risk;
+      asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode }>;
+      /** What it gives is private, whatever comes of it: noted before it begins (S7). */
+      marks?: Marks | undefined;
+      /** Its input reaches a provider, though the tool itself needs no network (S7). */
+      outward?: boolean;
+    }
 >;
 
 /** A file that a tool hands over for the person (T12). */

@@ -68,6 +68,11 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
   } satisfies FieldsOf<EntryOf<'tool_result'>>),
   z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),
   z.object({
+    kind: z.literal('mark'),
+    marks: z.union([text, z.literal(true)]),
+    at,
+  } satisfies FieldsOf<EntryOf<'mark'>>),
+  z.object({
     kind: z.literal('summary'),
     text,
     kept: count,

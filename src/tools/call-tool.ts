@@ -25,6 +25,9 @@ export type JudgedCall = Readonly<{
   risk: Risk;
   /** A person has to agree to this very call, and sees this. */
   shown?: unknown;
+  /** See `CallTerms`. */
+  marks?: Marks | undefined;
+  outward?: boolean;
   requester: Requester;
 }>;
 
@@ -123,7 +126,7 @@ export function createCallTool(options: {
     if (signal.aborted) return cancelled;
     if (terms?.refused !== undefined) return terms.refused;
     made.risk = terms?.risk ?? riskOf(tool);
-    const { asks } = terms ?? {};
+    const { asks, marks, outward } = terms ?? {};
     const denial = await judge(
       {
         id: call.id,
@@ -131,6 +134,8 @@ export function createCallTool(options: {
         input: call.input,
         risk: made.risk,
         ...(asks === undefined ? {} : { shown: asks.shown }),
+        ...(outward === undefined ? {} : { outward }),
+        marks,
         requester,
       },
       signal,
@@ -152,6 +157,9 @@ export function createCallTool(options: {
       return outcome;
     };
     underway.add(made);
+    // A command under way may have made this call, and learn what it gives (C4).
+    const mark = (as: Marks): void => underway.forEach((one) => (one.marks = joinMarks(one.marks, as)));
+    if (marks !== undefined) mark(marks);
     try {
       const envelope = await tool.run(call.input, {
         requester,
@@ -164,10 +172,7 @@ export function createCallTool(options: {
         progress: (line) => onProgress(oneLine(redact(line), 200)),
         settle: (item) => (made.settles = item),
         awaitAnswer: (question) => (made.asks = question),
-        mark(as) {
-          // A command under way may have made this call, and learn what it gives (C4).
-          for (const one of underway) one.marks = joinMarks(one.marks, as);
-        },
+        mark,
         artifact,
       });
       if (made.cutOff !== undefined) throw made.cutOff;

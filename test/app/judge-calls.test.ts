@@ -11,6 +11,7 @@ import type { Approval } from '../../src/app/gates/approvals.ts';
 import type { Live } from '../../src/app/live.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import type { Marks } from '../../src/core/marks.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
@@ -70,8 +71,14 @@ async function setUp(
         ? { allowed: true }
         : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'removed' },
     store,
+    clock: systemClock,
   });
-  const says = (called: Tool, skill?: Skill, transcript = skill === undefined ? conversation : outerRun) => {
+  const says = (
+    called: Tool,
+    skill?: Skill,
+    transcript = skill === undefined ? conversation : outerRun,
+    terms: Readonly<{ marks?: Marks; outward?: boolean }> = {},
+  ) => {
     const loop = judge({
       ...(skill === undefined ? {} : { skill, run: 'x' }),
       transcript,
@@ -81,7 +88,7 @@ async function setUp(
           : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'taken away' },
       waiting: (work) => work(),
     });
-    const call = { id: 'call_1', tool: called, input: {}, risk: 'safe', requester } as const;
+    const call = { id: 'call_1', tool: called, input: {}, risk: 'safe', requester, ...terms } as const;
     return loop(call, new AbortController().signal);
   };
   return {
@@ -148,6 +155,77 @@ test('S7 what the same skill gave before is its own; where anything else is know
     const transcript = innerRun in marked ? innerRun : outerRun;
     assert.equal(await decides(script, mail, transcript), decision, JSON.stringify(marked));
     await close();
+  }
+});
+
+const inFiles = (name: string, requiresNetwork: boolean, sideEffects: boolean): Tool => {
+  const made = tool(name, requiresNetwork);
+  return { ...made, traits: { ...made.traits, requiresFilesystem: true, sideEffects } };
+};
+const fetches = tool('web_fetch', true);
+const writes = inFiles('write_file', false, true);
+const reads = inFiles('read_file', false, false);
+
+test('S7 a conversation is marked when a sensitive run or a capability begins, before anything comes back', async () => {
+  for (const marks of ['diary', true] as const) {
+    const { decides, close } = await setUp({});
+    assert.equal(await decides(fetches), 'allowed');
+    assert.equal(await decides(tool('use_skill', false), undefined, conversation, { marks }), 'allowed');
+    assert.equal(await decides(fetches), 'asked');
+    assert.equal(await decides(fetches, open, outerRun), 'asked', 'a run beside it');
+    assert.equal(await decides(fetches, undefined, `${conversation}@new`), 'allowed', '/new');
+    await close();
+  }
+  const { decides, close } = await setUp({ [innerRun]: [undefined] });
+  const lists = tool('capability_list', false);
+  assert.equal(await decides(lists, open, innerRun, { marks: 'weather' }), 'allowed');
+  assert.equal(await decides(fetches), 'asked', 'begun in a run inside a run');
+  await close();
+});
+
+test('S7 the folder of a conversation stays marked: who reads in it after /new is asked, who leaves it alone is not', async () => {
+  const fresh = `${conversation}@new`;
+  const { decides, close } = await setUp({ [conversation]: [true] });
+  assert.equal(
+    await decides(inFiles('bash', true, true), undefined, fresh),
+    'allowed',
+    'nothing was written',
+  );
+  assert.equal(await decides(reads), 'allowed');
+  assert.equal(await decides(reads, undefined, fresh), 'allowed');
+  assert.equal(await decides(fetches, undefined, fresh), 'allowed', 'reading writes nothing');
+  assert.equal(await decides(writes), 'allowed');
+  assert.equal(await decides(fetches, undefined, fresh), 'allowed');
+  assert.equal(await decides(inFiles('bash', true, true), undefined, fresh), 'asked');
+  assert.equal(await decides(reads, undefined, fresh), 'allowed');
+  assert.equal(await decides(fetches, undefined, fresh), 'asked');
+  assert.equal(await decides(fetches, undefined, 'telegram:420'), 'allowed', 'another conversation');
+  await close();
+});
+
+test('S7 a capability of another skill is asked for, also to read; a skill goes on with what its own accounts gave', async () => {
+  const invokes = tool('capability_invoke', false);
+  const cases = [
+    [{}, mail, 'allowed'],
+    [{ [outerRun]: ['mail'], [conversation]: ['mail'] }, mail, 'allowed'],
+    [{ [outerRun]: ['weather'] }, open, 'allowed'],
+    [{ [conversation]: ['diary'] }, mail, 'asked'],
+    [{ [outerRun]: ['mail'], [conversation]: ['diary'] }, mail, 'asked'],
+    [{ [outerRun]: [true] }, mail, 'asked'],
+  ] as const;
+  for (const [marked, skill, decision] of cases) {
+    const { decides, close } = await setUp(marked);
+    const terms = { marks: skill.name, outward: true };
+    assert.equal(
+      await decides(invokes, skill, outerRun, { marks: skill.name }),
+      'allowed',
+      'nothing is sent',
+    );
+    await close();
+    const again = await setUp(marked);
+    assert.equal(await again.decides(invokes, skill, outerRun, terms), decision, JSON.stringify(marked));
+    if (decision === 'allowed') assert.equal(await again.decides(invokes, skill, outerRun, terms), 'allowed');
+    await again.close();
   }
 });
 

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { createJudgeCalls } from '../../src/app/gates/judge-calls.ts';
 import type { Live } from '../../src/app/live.ts';
 import { createOutsideTools } from '../../src/app/outside-tools.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { OutsideAccess, OutsideTool } from '../../src/core/outside-tool.ts';
@@ -96,7 +97,11 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
     rules: { covers: async () => false },
     outside: { mayCall },
     stillAdmitted: async () => ({ allowed: true }),
-    store: { transcripts: { read: async () => ({ entries: [], damaged: 0 }) } },
+    store: {
+      transcripts: { read: async () => ({ entries: [], damaged: 0 }) },
+      commit: async () => assert.fail('nothing is noted'),
+    },
+    clock: systemClock,
   })({
     transcript: 'telegram:42',
     mayGoOn: async () => ({ allowed: true }),

@@ -14,8 +14,8 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
     onCall: async (record) => void calls.push(record),
   });
   assert.ok(list && call?.terms && auth);
-  let marks = 0;
-  const context = toolContext({ mark: () => void (marks += 1) });
+  const marks = caller().skill;
+  const context = toolContext();
   const { terms } = call;
   const request = (operation: string, input = {}) => ({ capability: 'test.anywhere', operation, input });
 
@@ -23,16 +23,19 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
   assert.match(listed, /test\.secret[\s\S]*write[\s\S]*test\.none[\s\S]*capability_not_found/);
   const refused = await terms(request('note', { text: 1 }), context);
   assert.equal(refused.refused?.errors[0]?.code, 'capability_invalid_input');
-  assert.deepEqual(await terms(request('open'), context), { risk: 'safe' });
+  assert.deepEqual(await terms(request('open'), context), { risk: 'safe', marks, outward: true });
   const asked = await terms(request('note', { text: 'hi' }), context);
   assert.ok(asked.refused === undefined && asked.asks !== undefined);
   assert.equal(asked.risk, 'dangerous');
   const shown = { capability: 'test.anywhere', operation: 'note', account: 'none', input: { text: 'hi' } };
   assert.deepEqual(asked.asks, { shown, refusedAs: 'capability_mutation_not_confirmed' });
-  assert.equal(marks, 0);
+  assert.deepEqual([asked.marks, asked.outward], [marks, true]);
+  // Names of accounts, and what a backend says of an error, are private too.
+  assert.deepEqual(await list.terms?.({}, context), { marks });
+  for (const action of ['list', 'poll', 'begin'] as const)
+    assert.deepEqual(await auth.terms?.({ action }, context), { marks, outward: action === 'begin' });
   const read = await call.run(request('open', { text: 'x' }), context);
   assert.deepEqual(read.data, { output: { account: null, input: { text: 'x' } } });
-  assert.equal(marks, 1);
   const forged = { ...request('open'), user: 'telegram:1', context_token: 'mine', idempotency_key: 'k' };
   assert.equal((await call.run(forged, context)).ok, true);
   const unasked = await call.run(request('note', { text: 'hi' }), context);
@@ -40,7 +43,7 @@ test('C4 C5 L6 S7 the tools of a run: gates before a question, the question for 
   assert.equal((await call.run(request('note', { text: 'hi' }), { ...context, agreed: shown })).ok, true);
   assert.deepEqual(
     await terms(request('note', { text: 'hi' }), context),
-    { risk: 'safe' },
+    { risk: 'safe', marks, outward: false },
     'done already: nobody is asked',
   );
   const begun = renderEnvelope(

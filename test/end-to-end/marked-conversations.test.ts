@@ -207,3 +207,59 @@ test('S7 a sensitive skill may use its script again and again; once another one 
   ann.presses(asked.id, 'Deny');
   await ann.dm.nextMessage('The run says refused.');
 });
+
+test('S7 while a sensitive skill works in the background, and after it was stopped, a fetch is asked for', async (t) => {
+  const ended = Promise.withResolvers<void>();
+  t.after(() => ended.resolve());
+  const { telegram } = await startWholeBot(t, {
+    flood: false,
+    toml: toml + rule,
+    skills: { ...skills, diary: skill('diary', 'sensitive: true\nbackground: true\n') },
+    script: async (body, ...more) => {
+      if (isRun(body)) await ended.promise;
+      return obedient(body, ...more);
+    },
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  const refused = async (): Promise<void> => {
+    ann.says('fetch it');
+    ann.presses((await ann.dm.nextMessage(question)).id, 'Deny');
+    await ann.dm.nextMessage('Refused.');
+  };
+  await talk(ann, [
+    ['fetch it', 'Fetched, in a way.'],
+    ['use diary', 'It waits.'],
+  ]);
+  await refused();
+  await talk(ann, [['/stop', /./]]);
+  await refused();
+});
+
+test('S7 files of a sensitive skill mark as its instructions do, and so does the bot’s own old message after /new', async (t) => {
+  const { telegram, home } = await startWholeBot(t, {
+    flood: false,
+    toml: toml.replace('"use_skill",', '"use_skill", "skills_read_file",') + rule,
+    skills,
+    script: (body, ...more) =>
+      /read diary/.test(saidLast(body))
+        ? use('skills_read_file', { skill: 'diary', path: 'people.md' })
+        : obedient(body, ...more),
+  });
+  await writeFile(path.join(home, 'workspace', 'skills', 'diary', 'people.md'), 'Bob likes soup.');
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('hello');
+  const before = await ann.dm.nextMessage('Hello.');
+  ann.says('fetch it', { replyTo: before.id });
+  await ann.dm.nextMessage('Fetched, in a way.');
+  ann.says('read diary');
+  const told = await ann.dm.nextMessage('Used.');
+  ann.says('fetch it');
+  ann.presses((await ann.dm.nextMessage(question)).id, 'Deny');
+  await ann.dm.nextMessage('Refused.');
+  await talk(ann, [
+    ['/new', /New conversation/],
+    ['fetch it', 'Fetched, in a way.'],
+  ]);
+  ann.says('fetch it', { replyTo: told.id });
+  await ann.dm.nextMessage(question);
+});

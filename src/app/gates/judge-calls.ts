@@ -1,10 +1,12 @@
-import { markAround, wroteAddress } from '../../agent/marks.ts';
+import { begunIn, markAround, markOf, noteMarks, roomOf, wroteAddress } from '../../agent/marks.ts';
+import type { Clock } from '../../core/clock.ts';
 import { chatIdOf } from '../../core/conversation.ts';
 import type { Decision } from '../../core/decision.ts';
 import { isSensitive } from '../../core/decide-skill.ts';
 import type { Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
-import type { HandOver } from '../../core/tool.ts';
+import { joinMarks, type Marks } from '../../core/marks.ts';
+import type { HandOver, Tool } from '../../core/tool.ts';
 import { hashSkill } from '../../skills/hash-skill.ts';
 import type { Store } from '../../stores/store.ts';
 import type { DecideCall, JudgedCall } from '../../tools/call-tool.ts';
@@ -50,27 +52,57 @@ export function createJudgeCalls(options: {
   outside: Pick<OutsideTools, 'mayCall'>;
   stillAdmitted: StillAdmitted;
   handOver: HandOver;
-  store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }>;
+  store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
+  clock: Pick<Clock, 'now'>;
 }) {
   const { live, approvals, rules, outside, stillAdmitted, handOver } = options;
-  const { transcripts } = options.store;
+  const { store, clock } = options;
+  const { transcripts } = store;
 
   /** Whether a call could carry out what it was not meant to: it reaches outside, and what it knows is private (S7). */
-  async function isMarked({ tool, input, requester }: JudgedCall, of: MarkedLoop): Promise<boolean> {
+  async function isMarked(call: JudgedCall, of: MarkedLoop): Promise<boolean> {
+    const { tool, input, requester, outward = false } = call;
     // What an MCP server does with what it is given, nobody can see.
-    if (!tool.traits.requiresNetwork && !tool.name.startsWith('mcp_')) return false;
-    const known = await markAround(transcripts, of.transcript);
+    if (!outward && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
+    const around = await markAround(transcripts, of.transcript);
+    const known = joinMarks(around, await markInFolder(tool, of.transcript));
     if (known === undefined) return false;
-    // The script of a sensitive skill reaches the hosts that belong to it, with what that skill itself gave.
-    const own = tool.name === 'skills_run_script' && of.skill?.name === known;
-    if (own && isSensitive(of.skill, live().rules)) return false;
+    // Accounts that a skill declares belong to it, as the hosts of a sensitive skill do: it may take back what it gave itself.
+    const belongs =
+      outward || (tool.name === 'skills_run_script' && of.skill && isSensitive(of.skill, live().rules));
+    if (belongs && of.skill?.name === known) return false;
     const address = tool.goesTo?.(input);
     if (address === undefined) return true;
     return !(await wroteAddress(transcripts, of.transcript, { sender: requester.sender, address }));
   }
 
-  return ({ skill, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall =>
-    async (call, signal) => {
+  /** What the folder of the conversation may hold that this call can reach. */
+  async function markInFolder(tool: Tool, transcript: string): Promise<Marks | undefined> {
+    if (!tool.traits.requiresFilesystem || isForeign(tool)) return undefined;
+    return markOf(transcripts, roomOf(transcript));
+  }
+
+  /** Notes before a call begins what may be known from then on in its conversation, and what may lie in the folder. */
+  async function note({ tool, marks }: JudgedCall, transcript: string): Promise<void> {
+    const found = await markInFolder(tool, transcript);
+    const begun = joinMarks(marks, found);
+    await noteMarks(store, begunIn(transcript), begun, clock.now());
+    const { requiresFilesystem, sideEffects } = tool.traits;
+    if (begun === undefined && !(requiresFilesystem && sideEffects)) return;
+    await noteMarks(store, roomOf(transcript), await markAround(transcripts, transcript), clock.now());
+  }
+
+  return (loop: JudgedLoop): DecideCall => {
+    const decide = judge(loop);
+    return async (call, signal) => {
+      const decision = await decide(call, signal);
+      if (decision.allowed) await note(call, loop.transcript);
+      return decision;
+    };
+  };
+
+  function judge({ skill, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall {
+    return async (call, signal) => {
       const { requester, risk, tool } = call;
       const files = (): string =>
         skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
@@ -126,6 +158,11 @@ export function createJudgeCalls(options: {
       const again = await judged();
       return 'confirm' in again || again.allowed ? { allowed: true, approvedBy: answer.by } : again;
     };
+  }
+}
+
+function isForeign({ name }: Tool): boolean {
+  return name.startsWith('mcp_');
 }
 
 function denied(reason: string, hint?: string): Extract<Decision<'TOOL_POLICY_DENIED'>, { allowed: false }> {

@@ -27,23 +27,23 @@ export function createSkillsLoad(): (options: {
   /** Whether what comes of following it is private (S7). */
   isSensitive(skill: Skill): boolean;
 }) => Tool {
+  const input = z.object({ skill: z.string() });
   const make = prepareTool({
     name: 'skills_load',
     description:
       'Loads the instructions of a skill for you to follow yourself in this turn, with the list of its files. ' +
       'From then on you may use only the tools it allows.',
-    input: z.object({ skill: z.string() }),
+    input,
     // What may be called next hangs on it, so it never runs beside other calls (T6).
     traits: { ...readOnly, sideEffects: true },
     risk: 'safe',
   });
   return ({ find, visible, body, pathOf, contraction, isSensitive }) => ({
-    ...make(async ({ skill: name }, { mark }): Promise<Envelope> => {
+    ...make(async ({ skill: name }): Promise<Envelope> => {
       const skill = await find(name);
       if (skill === undefined) return noSuchSkill(name, visible());
       const loaded = await skillInstructions(skill, { body: body(skill), contraction });
       if (!loaded.ok) return loaded.envelope;
-      if (isSensitive(skill)) mark(skill.name);
       const { files, scripts, cut } = listSkillFiles(skill);
       const facts = {
         ...describeSkill(skill),
@@ -61,6 +61,10 @@ export function createSkillsLoad(): (options: {
         follows: loaded.follows,
       };
     }),
+    async terms(given) {
+      const skill = await find(input.parse(given).skill);
+      return skill !== undefined && isSensitive(skill) ? { marks: skill.name } : {};
+    },
     labelsOutput: true,
     outputLimit: instructionsLimit,
   });

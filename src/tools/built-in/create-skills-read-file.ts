@@ -9,18 +9,31 @@ import { noSuchSkill } from './no-such-skill.ts';
 const filePath = z.string().describe('relative to the skill, such as references/api.md');
 
 /** `skills_read_file {skill, path}` for the main agent, made for each turn. A hidden skill gets the answer of an unknown one (A11, R4). */
-export function createSkillsReadFile(): (visible: () => readonly Skill[]) => Tool {
+export function createSkillsReadFile(): (
+  visible: () => readonly Skill[],
+  /** Whether what its files say is private (S7). */
+  isSensitive: (skill: Skill) => boolean,
+) => Tool {
+  const input = z.object({ skill: z.string(), path: filePath, offset: offsetInput });
   const make = prepareTool({
     name: 'skills_read_file',
     description: 'Reads a text file of a skill.',
-    input: z.object({ skill: z.string(), path: filePath, offset: offsetInput }),
+    input,
     traits: readOnly,
   });
-  return (visible) =>
-    make(async ({ skill: name, path, offset }) => {
-      const skill = visible().find((each) => each.name === name);
-      return skill === undefined ? noSuchSkill(name, visible()) : readFile(skill, path, offset);
-    });
+  return (visible, isSensitive) => {
+    const find = (name: string): Skill | undefined => visible().find((each) => each.name === name);
+    return {
+      ...make(async ({ skill: name, path, offset }) => {
+        const skill = find(name);
+        return skill === undefined ? noSuchSkill(name, visible()) : readFile(skill, path, offset);
+      }),
+      async terms(given) {
+        const skill = find(input.parse(given).skill);
+        return skill !== undefined && isSensitive(skill) ? { marks: skill.name } : {};
+      },
+    };
+  };
 }
 
 const ownFile = z.object({ path: filePath, offset: offsetInput });

@@ -68,7 +68,7 @@ test('R2 skills_search finds visible skills by their words, and no hidden one', 
 
 test('R4 A11 skills_read_file reads a visible skill, and a hidden one is answered like an unknown one', async (t) => {
   const { skill, hidden } = await onDisk(t);
-  const tool = createSkillsReadFile()(visibleInGroup([skill, hidden]));
+  const tool = createSkillsReadFile()(visibleInGroup([skill, hidden]), () => false);
   assert.equal((await call(tool, { skill: 'notes', path: 'references/a.md' })).data, 'text of a\n');
   const swap = (envelope: Envelope, name: string): string =>
     renderEnvelope(envelope).replaceAll(name, 'NAME');
@@ -82,7 +82,7 @@ test('R4 A11 skills_read_file reads a visible skill, and a hidden one is answere
 
 test('R4 a name that is nearly right is told, and never that of a hidden skill', async (t) => {
   const { skill, hidden } = await onDisk(t);
-  const tool = createSkillsReadFile()(visibleInGroup([skill, hidden, makeSkill('pdf-editing')]));
+  const tool = createSkillsReadFile()(visibleInGroup([skill, hidden, makeSkill('pdf-editing')]), () => false);
   const said = async (name: string) => renderEnvelope(await call(tool, { skill: name, path: 'a.md' }));
   assert.match(await said('pdf_editing'), /there is no skill "pdf_editing" here\. Near: pdf-editing$/);
   assert.doesNotMatch(await said('secret_notes'), /secret-notes/);
