@@ -146,10 +146,31 @@ export function createGrantTurn(options: {
     const files = turnFileTools(chat, sandbox, config.sandbox.diskMb * 1024 * 1024);
     const { workspace } = config.bot;
     const bash = turnBash({ sandbox, workspace, chat, simple: () => contraction.commands !== undefined });
+    const work = (tool: string, toolUseId: string, input: unknown): ReturnType<Tasks['setUp']> =>
+      tasks.setUp(message, {
+        ...{ skill: tool, tool, by: 'model', parent: transcript, toolUseId },
+        input: z.record(z.string(), z.unknown()).parse(input),
+      });
+    /** A tool that others bring may take long: its call is work of a queue beside the conversation, waited for like a run (U9). */
+    const asWork = (tool: Tool): Tool => ({
+      ...tool,
+      // Made again, it finds its own work.
+      traits: { ...tool.traits, idempotent: true },
+      labelsOutput: true,
+      async run(input, context) {
+        const set = await work(tool.name, context.toolUseId, input);
+        if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
+        const patienceMs = live().config.agent.detachAfterSeconds * 1_000;
+        const told = await attendTask(set.id, conversation, patienceMs, context);
+        return told ?? succeed(runningTask(tool.name, set.id, command));
+      },
+    });
+    const offeredOutside = await options.outside.offered(requester, 'main');
+    const fromOutside = task === undefined ? offeredOutside.map(asWork) : offeredOutside;
     const others = [
       ...toEnd,
       ...[bash, ...files, ...options.web()].filter(({ name }) => wanted.has(name)),
-      ...(await options.outside.offered(requester, 'main')),
+      ...fromOutside,
     ];
     const tools = [...ofSkills, ...others];
     const names = tools.map(({ name }) => name);
@@ -163,27 +184,23 @@ export function createGrantTurn(options: {
     };
     /** A call that nobody has answered yet goes on by itself, like a run (U9). */
     const later = async ({ id, tool, input }: JudgedCall): Promise<Envelope> => {
-      const call = { tool: tool.name, input: z.record(z.string(), z.unknown()).parse(input) };
-      const set = await tasks.setUp(message, {
-        skill: tool.name,
-        ...call,
-        by: 'model',
-        parent: transcript,
-        toolUseId: id,
-      });
+      const set = await work(tool.name, id, input);
       if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
       return succeed(runningTask(tool.name, set.id, command));
     };
+    const judge = judgeCalls({
+      transcript,
+      mayGoOn: async () => ({ allowed: true }),
+      waiting: (asking) => asking(),
+      ...(task === undefined ? { later } : { run: task.id }),
+    });
+    const works = new Set<Tool>(task === undefined ? fromOutside : []);
     const door = (own: readonly Tool[], ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>): CallTool =>
       createCallTool({
         tools: own,
         ceiling,
-        decide: judgeCalls({
-          transcript,
-          mayGoOn: async () => ({ allowed: true }),
-          waiting: (work) => work(),
-          ...(task === undefined ? { later } : {}),
-        }),
+        // What is work of its own is judged where it is done.
+        decide: async (call, signal) => (works.has(call.tool) ? { allowed: true } : judge(call, signal)),
         requester,
         redact: (text) => live().redact(text),
         log,

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { makePlugin, onePlugin } from '../support/make-plugin.ts';
+import { startWebSite } from '../support/web-site.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const dig = (more = '') =>
@@ -192,6 +194,36 @@ test('U9 a run that outlives detach_after_seconds goes on by itself: the convers
   await ann.dm.nextMessage('Still here.');
   gate.resolve();
   await ann.dm.nextMessage('Found: under the oak.');
+});
+
+test('U9 X1 a plugin’s call that outlives detach_after_seconds goes on by itself, is made once, and its result follows', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  let calls = 0;
+  const site = await startWebSite((_, response) => {
+    calls += 1;
+    void gate.promise.then(() => response.end('under the oak'));
+  });
+  t.after(() => site.close());
+  const run = `run: async () => (await fetch('http://127.0.0.1:${site.port}/')).text()`;
+  const folder = await makePlugin(t, onePlugin(`name: 'slow_search', ${run}`));
+  const { telegram } = await startWholeBot(t, {
+    toml: `${open}[agent]\ndetach_after_seconds = 1\n[[plugins]]\npath = "${folder}"\n`,
+    script: (body) => {
+      if (/under the oak/.test(lastOf(body))) return 'Found: under the oak.';
+      if (/status.{0,5}running/.test(lastOf(body))) return 'It takes longer.';
+      if (/tool_result/.test(lastOf(body))) return `It failed: ${lastOf(body)}`;
+      if (/meanwhile/.test(lastOf(body))) return 'Still here.';
+      return { content: [{ type: 'tool_use', id: 'toolu_1', name: 'slow_search', input: {} }] };
+    },
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('find the map');
+  await ann.dm.nextMessage('It takes longer.');
+  ann.says('meanwhile, hello');
+  await ann.dm.nextMessage('Still here.');
+  gate.resolve();
+  await ann.dm.nextMessage('Found: under the oak.');
+  assert.equal(calls, 1);
 });
 
 test('U9 U4 a run that ends in time is told once: in the turn that began it, not again as an item of its own', async (t) => {
