@@ -100,13 +100,15 @@ const jsonSchema = z.looseObject({
 const settingValue = z.union([z.string(), z.number(), z.boolean(), z.array(z.string())]);
 
 /** Neither texts that no form could show again nor numbers between the steps fit. */
-function fitsField({ min = 0, max, step }: SettingField, value: SettingValue): boolean {
+function fitsField({ min = 0, max, step, default: preset }: SettingField, value: SettingValue): boolean {
   if (typeof value === 'string') return max === undefined || value.length <= max;
-  if (typeof value !== 'number' || step === undefined) return true;
-  // Counted from nothing or from the least value. 0.3 is three steps of 0.1, though not to the last bit.
-  return [value / step, (value - min) / step].some(
-    (steps) => Math.abs(steps - Math.round(steps)) < 1e-9 * Math.max(1, Math.abs(steps)),
-  );
+  if (typeof value !== 'number' || step === undefined || value === max) return true;
+  // Steps count from zero, from the least value and from the default, which buttons start at.
+  return [0, min, typeof preset === 'number' ? preset : 0].some((from) => {
+    const steps = (value - from) / step;
+    // 0.3 is three steps of 0.1, though not to the last bit.
+    return Math.abs(steps - Math.round(steps)) < 1e-9 * Math.max(1, Math.abs(steps));
+  });
 }
 
 /** What a value of this setting looks like, as a request: `write a whole number from 1 to 20`. */
