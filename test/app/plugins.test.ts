@@ -134,7 +134,7 @@ test('X6 config check says what start would say of plugins, skill list has their
   assert.equal(ok, false);
   assert.match(
     diagnostics[0]!.message,
-    /^the plugin expenses is not loaded: .*config\.toml:3:12: plugins\[0\]\.config\.largest is "x": write a number\.$/,
+    /^the plugin expenses is not loaded: .*config\.toml:3:12: plugins\[0\]\.config\.largest is text of 1 characters: write a number\.$/,
   );
   assert.match(diagnostics[1]!.message, /is no plugin: write export default definePlugin/);
   const skills = await check(listed(example), 'skill', 'list', '--json');
@@ -149,7 +149,7 @@ test('X3 X6 a check of a setting that throws refuses the value, and keeps no bot
   const { plugins } = await open(t, `${listed(folder)}[tools.mine]\nbridge = "no address"\n`);
   const told = plugins.diagnostics.map(({ code, message }) => `${code} ${message}`);
   assert.equal(told.length, 1);
-  assert.match(told[0]!, /^TOOL_SETTING_INVALID .*tools\.mine\.bridge is "no address": write text/);
+  assert.match(told[0]!, /^TOOL_SETTING_INVALID .*tools\.mine\.bridge is text of 10 characters: write text/);
   assert.deepEqual(plugins.loaded, [{ name: 'one', tools: ['mine'] }]);
 });
 

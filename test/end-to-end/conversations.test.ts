@@ -178,7 +178,8 @@ test('I1 U2 U12 a name with underscores starts the skill with hyphens, by the mo
   assert.deepEqual(modelsOf(), ['claude-sonnet-5-5', 'claude-sonnet-5-5', 'claude-haiku-5-5']);
   const lines = set.log.lines.filter(({ message }) => message === 'a run ended');
   assert.equal(lines.length, 3);
-  const { tokens, durationMs, run, ...fields } = lines[0]?.fields ?? {};
+  const { tokens, durationMs, run, cost, ...fields } = lines[0]?.fields ?? {};
+  assert.ok(typeof cost === 'number' && cost > 0, 'prices of known models are built in (M14)');
   assert.deepEqual(fields, {
     skill: 'code-review',
     origin: 'workspace',
@@ -187,7 +188,6 @@ test('I1 U2 U12 a name with underscores starts the skill with hyphens, by the mo
     status: 'ok',
     code: undefined,
     iterations: 1,
-    cost: undefined,
   });
   assert.ok(typeof tokens === 'object' && typeof durationMs === 'number' && typeof run === 'string');
 });
