@@ -45,7 +45,9 @@ export function resolveCommand(
   const { command } = message;
   if (command === undefined) return undefined;
   const builtIn = builtIns.find((name) => name === command.name);
-  if (builtIn !== undefined && builtIn !== 'skill' && !(command.bare === true && command.args !== '')) {
+  // A word alone may begin a sentence: it calls no skill (I1).
+  if (builtIn === undefined && command.bare === true) return undefined;
+  if (builtIn !== undefined && builtIn !== 'skill') {
     return { kind: 'built-in', name: builtIn, args: command.args };
   }
   const [name, args] = builtIn === 'skill' ? splitFirstWord(command.args) : [command.name, command.args];

@@ -188,16 +188,22 @@ test('I1 !stop in a thread reaches the bot without a mention, even before its fi
   assert.equal((await message(({ text }) => text === '!stop')).addressed, false);
 });
 
-test('I1 after the mention /name is a command, and a bare word may be one', async (t) => {
+test('I1 after the mention a call is written as one; a word alone may be a built-in command', async (t) => {
   const { slack, message } = await connectSlackChannel(t);
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
   slack.people.mention(anna, room, '/Code-Review a\nb');
   slack.people.mention(anna, room, 'research the moon');
+  slack.people.mention(anna, room, 'research: the sea');
+  slack.people.mention(anna, room, 'status');
   const command = await message(({ text }) => text.startsWith('/'));
   assert.deepEqual(command.command, { name: 'code-review', args: 'a\nb' });
   const words = await message(({ text }) => text.startsWith('research'));
-  assert.deepEqual(words.command, { name: 'research', args: 'the moon', bare: true });
+  assert.equal(words.command, undefined);
+  const named = await message(({ text }) => text.startsWith('research:'));
+  assert.deepEqual(named.command, { name: 'research', args: 'the sea' });
+  const alone = await message(({ text }) => text === 'status');
+  assert.deepEqual(alone.command, { name: 'status', args: '', bare: true });
   slack.people.dm(anna, 'research the sun');
   assert.equal((await message(({ text }) => text === 'research the sun')).command, undefined);
 });

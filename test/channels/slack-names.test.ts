@@ -19,11 +19,11 @@ test('H4 sender, mentioned people, presser and caller are called by their names,
   const anna = slack.workspace.addUser('anna.lee', { displayName: 'Anna', realName: 'Anna Lee' });
   const ben = slack.workspace.addUser('ben', { displayName: '', realName: 'Ben Ode' });
   const room = slack.workspace.addRoom('channel', { members: [anna.id, ben.id] });
-  const said = slack.people.mention(anna, room, `ask <@${ben.id}> and <@${anna.id}|old-handle>`);
+  const said = slack.people.mention(anna, room, `ask: <@${ben.id}> and <@${anna.id}|old-handle>`);
   const heard = await message();
   assert.deepEqual(heard.sender, { id: `slack:${anna.id}`, name: 'Anna', kind: 'person' });
-  assert.equal(heard.text, 'ask @Ben Ode and @Anna');
-  assert.deepEqual(heard.command, { name: 'ask', args: '@Ben Ode and @Anna', bare: true });
+  assert.equal(heard.text, 'ask: @Ben Ode and @Anna');
+  assert.deepEqual(heard.command, { name: 'ask', args: '@Ben Ode and @Anna' });
   await said.delivered;
 
   await slack.people.slash(ben, slack.workspace.dmWith(ben.id), `remind <@${anna.id}|anna.lee> soon`);

@@ -45,7 +45,7 @@ test('H4 a direct message is answered directly; a stranger of another workspace 
   assert.equal(messages.requests.length, 1);
 });
 
-test('I1 I6 /skill in a channel opens a thread; @bot NAME text runs a skill in it; @bot stop is a command', async (t) => {
+test('I1 I6 /skill in a channel opens a thread; @bot NAME: text runs a skill in it; @bot stop is a command', async (t) => {
   const { slack, messages } = await startWholeBot(
     t,
     onSlack({ skills: { lookup }, script: (body) => (isRun(body) ? 'found it' : 'Said nicely.') }),
@@ -57,7 +57,7 @@ test('I1 I6 /skill in a channel opens a thread; @bot NAME text runs a skill in i
   const answer = await slack.posted((message) => message.threadTs === root.ts);
   assert.match(answer.text, /Said nicely/);
   assert.match(JSON.stringify(messages.requests[0]!.body.messages), /Paris/);
-  slack.people.mention(anna, room, 'lookup London', { thread: root.ts });
+  slack.people.mention(anna, room, 'lookup: London', { thread: root.ts });
   await slack.posted((message) => message.threadTs === root.ts && message.ts !== answer.ts);
   assert.match(JSON.stringify(messages.requests[2]!.body.messages), /London/);
   assert.ok(isRun(messages.requests[2]!.body), 'it ran without asking a model first');
@@ -86,9 +86,21 @@ test('A11 A3 a sensitive skill called in a channel is refused with a link to the
   const { slack, messages } = await startWholeBot(t, onSlack({ skills: { gmail }, script: [] }));
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('group', { members: [anna.id] });
-  slack.people.mention(anna, room, 'gmail what is new');
+  slack.people.mention(anna, room, '/gmail what is new');
   const refusal = await slack.posted();
   assert.match(refusal.text, /direct message only/);
   assert.match(JSON.stringify(refusal.blocks), /slack\.com\/app_redirect/);
   assert.equal(messages.requests.length, 0);
+});
+
+test('I1 a sentence that begins with the name of a skill goes to the main agent', async (t) => {
+  const { slack, messages } = await startWholeBot(
+    t,
+    onSlack({ skills: { lookup }, script: (body) => (isRun(body) ? 'it ran' : 'Read.') }),
+  );
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  slack.people.mention(anna, room, 'lookup is a fine word, what do you think?');
+  await slack.posted((message) => message.text.includes('Read.'));
+  assert.ok(!messages.requests.some(({ body }) => isRun(body)));
 });

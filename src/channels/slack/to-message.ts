@@ -1,6 +1,6 @@
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
 import type { Attachment, Command, Message, Quote, Sender } from '../../core/message.ts';
-import { parseCommand } from '../../core/parse-command.ts';
+import { parseAddressed, parseCommand } from '../../core/parse-command.ts';
 import type { Said } from './payloads.ts';
 import { plainSlackText } from './plain-text.ts';
 import { noNames, shownName, type Names } from './shown-name.ts';
@@ -44,7 +44,7 @@ export function toMessage(
   if (text === '' && attachments.length === 0 && shared.length === 0 && !mentioned)
     shared.push({ name: sender.name, own: false, sender: sender.id, note: 'message', text: unreadable });
   const quoted = place.quoted === undefined ? undefined : toQuote(place.quoted, me, names);
-  const command = commandIn(commandText) ?? (mentioned ? bareCommand(commandText) : undefined);
+  const command = mentioned ? parseAddressed(commandText) : commandIn(commandText);
   const message: Message = {
     id: messageId(me.team, place.chat, ts),
     conversation: toConversation(place.chat, said.thread_ts ?? undefined, ts, chatType),
@@ -110,11 +110,6 @@ function commandIn(text: string): Command | undefined {
 }
 
 /** `@bot name rest`: whether `name` names anything is for the bot to say (I1). */
-function bareCommand(text: string): Command | undefined {
-  const command = parseCommand(`/${text}`);
-  return command === undefined ? undefined : { name: command.name, args: command.args, bare: true };
-}
-
 function isOwn(said: Said, me: SlackIdentity): boolean {
   if (said.user === me.user) return true;
   if (me.botId !== undefined && said.bot_id === me.botId) return true;

@@ -1,7 +1,7 @@
 import type { Chat, ExternalReplyInfo, Message as TelegramMessage, User } from 'grammy/types';
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
 import type { Command, Message, Quote, Sender } from '../../core/message.ts';
-import { parseCommand } from '../../core/parse-command.ts';
+import { parseAddressed, parseCommand } from '../../core/parse-command.ts';
 import { readText, type Me } from './read-text.ts';
 import { toAttachments } from './to-attachments.ts';
 import { authorOf, thingOf } from './to-shared.ts';
@@ -22,7 +22,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
     return { ignored: 'it has neither text nor a file' };
 
   const reply = replyOf(from, me);
-  const call = readCommand(read.text, from, me);
+  const call = readCommand(read.text, read.mentioned, from, me);
   const meant = call?.meant === true || read.mentioned || reply?.own === true;
   // What was passed on are not the sender's words: nothing in it is taken for theirs.
   const own = from.forward_origin === undefined ? (call?.text ?? read.text) : '';
@@ -129,9 +129,13 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
 type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;
 
 /** Commands are read from the text: Telegram's entity for `/my-skill` covers `/my` only. What was forwarded calls nothing. */
-function readCommand(text: string, from: TelegramMessage, me: Me): Call | undefined {
-  const parsed = from.forward_origin === undefined ? parseCommand(text) : undefined;
-  if (parsed === undefined) return undefined;
+function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me: Me): Call | undefined {
+  if (from.forward_origin !== undefined) return undefined;
+  const parsed = parseCommand(text);
+  if (parsed === undefined) {
+    const command = mentioned ? parseAddressed(text) : undefined;
+    return command === undefined ? undefined : { text, command, meant: true };
+  }
   const { bot, ...command } = parsed;
   if (bot !== undefined && bot.toLowerCase() !== me.username.toLowerCase()) return { text, forOther: true };
   const meant = bot !== undefined || (me.commands?.has(command.name) ?? true);
