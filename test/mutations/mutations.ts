@@ -1,6 +1,19 @@
 import { accessMutations } from './access.ts';
-import { textMutations } from './text.ts';
+import { approvalMutations } from './approvals.ts';
+import { capabilityMutations } from './capabilities.ts';
+import { intakeMutations } from './intake.ts';
 import type { Mutation } from './mutation.ts';
+import { networkMutations } from './network.ts';
+import { recordMutations } from './records.ts';
+import { textMutations } from './text.ts';
 
 /** All of them. New safety code adds its own. */
-export const mutations: readonly Mutation[] = [...accessMutations, ...textMutations];
+export const mutations: readonly Mutation[] = [
+  ...accessMutations,
+  ...textMutations,
+  ...networkMutations,
+  ...approvalMutations,
+  ...capabilityMutations,
+  ...recordMutations,
+  ...intakeMutations,
+];

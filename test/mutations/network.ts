@@ -1,0 +1,52 @@
+import { changesOf } from './changes-of.ts';
+
+/** The ways to the internet: no address of the inside, declared hosts only (T3, T9). */
+export const networkMutations = [
+  ...changesOf('net/is-public-address.ts', 'net/is-public-address.test.ts', [
+    ['private 10/8 counts as public', "['10.0.0.0', 8],", "['10.0.0.0', 9],"],
+    ['link-local counts as public', "['169.254.0.0', 16],", "['169.254.0.0', 24],"],
+    ['loopback counts as public', "['127.0.0.0', 8],", "['127.0.0.0', 16],"],
+    ['private 172.16/12 counts as public', "['172.16.0.0', 12],", "['172.16.0.0', 16],"],
+    ['private 192.168/16 counts as public', "['192.168.0.0', 16],", "['192.168.0.0', 24],"],
+    ['carrier addresses count as public', "['100.64.0.0', 10],", "['100.64.0.0', 16],"],
+    ['6to4 counts as public', "['2002::', 16],", "['2002::', 32],"],
+    [
+      'an unassigned IPv6 address counts as public',
+      'assigned.check(address',
+      'true || assigned.check(address',
+    ],
+    ['a zone in an address is passed over', " || address.includes('%')", ''],
+    ['ISATAP counts as public', ' && !isIsatap(address)', ''],
+  ]),
+  ...changesOf('net/judge-target.ts', 'property/net-target.test.ts', [
+    ['an address in place of a name passes', 'if (isAddress) {', 'if (false) {'],
+    ['any host passes', '!matchesHost(hosts, host)', 'false'],
+    ['any port passes', '!ports.includes(port)', 'false'],
+  ]),
+  ...changesOf('net/matches-host.ts', 'net/matches-host.test.ts', [
+    [
+      'a pattern fits the end of any name',
+      'name.length > below.length && name.endsWith(below)',
+      'name.endsWith(below.slice(1))',
+    ],
+    ['a pattern fits the bare domain', 'name.length > below.length && ', ''],
+    ['letters of either case differ', 'host.toLowerCase()', 'host'],
+    ['a number in hex is a name', '&&\n    !/(?:^|\\.)0x[0-9a-f]*$/.test(name)', ''],
+    ['a dot at the end hides a host', ".replace(/\\.$/, '');\n}\n\n", ';\n}\n\n'],
+  ]),
+  ...changesOf('net/connect-checked.ts', 'net/connect-checked.test.ts', [
+    ['one public address of several is enough', '!found.every(', '!found.some('],
+    ['addresses are not judged', 'if (!found.every(({ address }) => mayReach(address))) {', 'if (false) {'],
+    ['a second look-up decides', 'lookup: (_host, _options, callback) => callback(null, [...found]),', ''],
+  ]),
+  ...changesOf('net/create-allow-proxy.ts', 'net/create-allow-proxy.test.ts', [
+    ['the proxy judges nothing', 'if (!target.ok) return turnDown(asked, refuse, target);', ''],
+    ['the socket of the proxy is open to others', 'await chmod(socketPath, 0o600);', ''],
+    ['CONNECT takes a whole address', '/^[^/?#@\\s\\\\]+:\\d{1,5}$/.test(url)', 'true'],
+    [
+      'credentials in an address pass',
+      "url === null || url.username !== '' || url.password !== ''",
+      'url === null',
+    ],
+  ]),
+];
