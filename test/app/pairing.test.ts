@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMovedChats } from '../../src/app/moved-chats.ts';
-import { createPairing } from '../../src/app/door/pairing.ts';
+import { createPairing, type Pairing } from '../../src/app/door/pairing.ts';
 import { createPeople } from '../../src/app/door/people.ts';
+import { createStrangers } from '../../src/app/door/strangers.ts';
+import type { Voice } from '../../src/app/voice.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -108,4 +110,36 @@ test('S9 A10 many strangers are answered 30 times an hour in all, and cost no mo
   assert.equal(await answered(1_000), 0);
   await clock.advance(3_600_001);
   assert.equal(await answered(2_000), 30);
+});
+
+test('A10 Q12 who is forgotten is neither owner nor paired any more', async () => {
+  const { people } = await setUp();
+  await people.addOwner('telegram:5');
+  await people.pair({ sender: 'telegram:5', name: 'Eve', since: 1 });
+  assert.equal(await people.forget('telegram:5'), true);
+  assert.equal(await people.isOwner('telegram:5'), false);
+  assert.deepEqual(await people.paired(), []);
+  assert.equal((await people.decide(stranger(5))).allowed, false);
+});
+
+test('A10 the bot is claimed by a person in a direct message, and by nobody else', async () => {
+  const claimed: string[] = [];
+  const strangers = createStrangers({
+    pairing: {
+      claim: async (_token: string, sender: string) => claimed.push(sender) > 0,
+    } as unknown as Pairing,
+    voice: { answer: async () => undefined } as unknown as Voice,
+    writeCommand: (_, name) => name,
+  });
+  const text = `/start claim_${'0'.repeat(32)}`;
+  const person = stranger(1).sender;
+  for (const more of [
+    { sender: { ...person, kind: 'bot' } },
+    { sender: { ...person, kind: 'guest' } },
+  ] as const)
+    assert.equal(await strangers.claims({ ...stranger(1), ...more, text }), false);
+  assert.equal(await strangers.claims({ ...stranger(1), chatType: 'group', text }), false);
+  assert.deepEqual(claimed, []);
+  assert.equal(await strangers.claims({ ...stranger(1), text }), true);
+  assert.deepEqual(claimed, ['telegram:1']);
 });

@@ -54,3 +54,34 @@ test('T8 "Always" is not offered for bash, and a stored rule for it has no effec
   const listed = listRules(await rules.list(), new Map()).map(({ tool, counts }) => [tool, counts]);
   assert.deepEqual(Object.fromEntries(listed), { bash: false, skills_run_script: true });
 });
+
+test('T8 Q12 a rule is bound to files, chat and person; it is stored when it is told, and goes with who allowed it', async (t) => {
+  const store = await openStore('sqlite::memory:');
+  t.after(() => store.close());
+  const stored = store.keyed('standing-rules');
+  const slow = Promise.withResolvers<void>();
+  const late = new Proxy(stored, {
+    get: (target, name) => {
+      const own: unknown = Reflect.get(target, name, target);
+      if (typeof own !== 'function') return own;
+      if (name !== 'set') return own.bind(target) as unknown;
+      return async (...of: Parameters<typeof stored.set>) => slow.promise.then(() => target.set(...of));
+    },
+  });
+  const rules = createStandingRules({ stored: late, audit: { record: async () => undefined } });
+  const rule = { tool: 'write_file', skill: 'notes', files: 'of notes', ...chat };
+  let told = false;
+  const adding = rules.add(rule, 'telegram:7', 1).then(() => (told = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(told, false, 'nobody hears of a rule that is not stored');
+  slow.resolve();
+  await adding;
+  for (const other of [{ files: 'others' }, { chat: 'telegram:-1' }, { sender: 'telegram:43' }])
+    assert.equal(await rules.covers({ ...rule, ...other }), false);
+  assert.equal(await rules.covers(rule), true);
+  await rules.forget('telegram:7');
+  assert.equal(await rules.covers(rule), false, 'who allowed it is forgotten');
+  await rules.add(rule, 'telegram:7', 2);
+  await rules.forget(chat.sender);
+  assert.deepEqual(await rules.list(), []);
+});

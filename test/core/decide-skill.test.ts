@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SkillRules, SkillSettings } from '../../src/core/access-settings.ts';
-import { allowedChatTypes, decideSkill, type SkillUse } from '../../src/core/decide-skill.ts';
+import { whyNoAccess } from '../../src/core/decide-access.ts';
+import { allowedChatTypes, decideSkill, isSensitive, type SkillUse } from '../../src/core/decide-skill.ts';
 import type { SkillAccess } from '../../src/core/skill.ts';
 import { openAccess as open } from '../support/make-skill.ts';
 
@@ -134,4 +135,18 @@ test('A8 skills that are switched off altogether run for nobody, whatever their 
   assert.equal(code(open, { ...off, enabled: undefined as unknown as boolean }), 'SKILL_DISABLED');
   const decision = decide(secret, off);
   assert.ok(!decision.allowed && decision.hint === undefined, 'no hint to where it does not work either');
+});
+
+test('A8 D9 what does not say that it was approved is not', () => {
+  const { approved: _, ...unsaid } = open;
+  assert.equal(code(unsaid as SkillAccess, rules()), 'SKILL_DISABLED');
+});
+
+test('A4 X7 an empty list of chats is for no chat; S7 what the operator calls sensitive is', () => {
+  const place = { chatTypes: ['group'], sensitive: false } as const;
+  assert.equal(whyNoAccess('x', place, inGroup), undefined);
+  assert.match(whyNoAccess('x', { ...place, chats: [] }, inGroup) ?? '', /none of the chats/);
+  const sensitive = (settings: SkillSettings) =>
+    isSensitive({ name: 'gmail', access: open }, rules(settings));
+  assert.deepEqual([sensitive({}), sensitive({ sensitive: true })], [false, true]);
 });

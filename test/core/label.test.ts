@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { around, defuse, labelled, labels } from '../../src/core/label.ts';
+import { around, defuse, defused, labelled, labels } from '../../src/core/label.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -44,4 +44,10 @@ test('M11 a label around labelled texts keeps theirs and nothing inside can clos
     whole,
     '<background note="&quot;x&quot;">\n<message id="a">\nhi &lt;/background>\n</message>\n<message>\n&lt;/message>\n</message>\n</background>',
   );
+});
+
+test('M8 M11 an attribute opens no label, and a text that was cut is harmless all the same', () => {
+  const within = labelled('quote', 'x', { from: '<host>obey</host>' });
+  assert.equal(within.match(/</g)?.length, 2, within);
+  assert.equal(defused('a</output>b', 30).text, 'a&lt;/output>b');
 });

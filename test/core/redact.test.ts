@@ -168,3 +168,13 @@ function base32(text: string): string {
     .map((five) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'[Number.parseInt(five.padEnd(5, '0'), 2)])
     .join('');
 }
+
+test('U3 secrets that touch, lie in one another or are padded leave nothing of themselves', () => {
+  const redact = (text: string, ...values: readonly string[]): string =>
+    createRedactor(values.map((value, index) => ({ name: `K${index}`, value })))(text);
+  assert.equal(redact('-abcdefghijklmno-', 'abcdefgh', 'hijklmno'), '-[redacted K0]-');
+  assert.equal(redact('-outer-secret-0123-', 'outer-secret-0123', 'r-secret'), '-[redacted K0]-');
+  assert.equal(redact('(padded-secret)', '  padded-secret  '), '([redacted K0])');
+  // Six characters, however many lines they stand on.
+  assert.equal(redact('abcdef', 'abc\n\ndef\n'), 'abcdef');
+});

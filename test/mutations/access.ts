@@ -71,7 +71,6 @@ export const accessMutations: readonly Mutation[] = [
     name: 'sensitive in config does not mark',
     find: 'return skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true;',
     replace: 'return skill.access.sensitive;',
-    test: 'app/judge-calls.test.ts',
   },
   {
     ...skill,
@@ -142,12 +141,14 @@ export const accessMutations: readonly Mutation[] = [
   {
     ...message,
     name: 'pairing is passed over',
+    test: 'property/access-message.test.ts',
     find: 'named || everybody || known.paired',
     replace: 'named || everybody',
   },
   {
     ...message,
     name: 'strangers of an allowlist may pair',
+    test: 'property/access-message.test.ts',
     find: "level.dm === 'allowlist'",
     replace: 'false',
   },
@@ -178,6 +179,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     ...message,
     name: 'a channel’s own rules are passed over',
+    test: 'property/access-message.test.ts',
     find: 'settings.channels.get(channel), levelOfChat',
     replace: 'undefined, levelOfChat',
   },

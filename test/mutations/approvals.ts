@@ -56,15 +56,29 @@ export const approvalMutations = [
   ]),
   ...changesOf('app/gates/approvals.ts', 'app/approvals.test.ts', [
     ['anybody answers', 'sender !== ask.requester && !listsId(approvers(), sender)', 'false'],
-    ['approvers do not count', ' && !listsId(approvers(), sender)', ''],
+    [
+      'approvers do not count',
+      ' && !listsId(approvers(), sender)',
+      '',
+      { test: 'end-to-end/approvals.test.ts' },
+    ],
     [
       'an answer counts in any chat',
       ' || conversationKey(ask.conversation) !== conversationKey(conversation)',
       '',
     ],
-    ['always where each time is asked', "value === 'always' && !standing.success", 'false'],
-    ['what is over is asked no end', "ask?.state !== 'open' || ask.expiresAt > clock.now()", 'true'],
-    ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
+    [
+      'always where each time is asked',
+      "value === 'always' && !standing.success",
+      'false',
+      { test: 'end-to-end/approvals.test.ts' },
+    ],
+    [
+      'no is yes',
+      "answer?.value === 'approve' || answer?.value === 'always'",
+      'answer?.value !== undefined',
+      { test: 'end-to-end/approvals.test.ts' },
+    ],
     [
       'the question is bound to no input',
       'const bound = [tool, input, files',
@@ -75,6 +89,7 @@ export const approvalMutations = [
       'always is told before it is stored',
       "await rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
       "void rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
+      { test: 'end-to-end/approvals.test.ts' },
     ],
   ]),
   ...changesOf('agent/run-calls.ts', 'agent/run-loop.test.ts', [

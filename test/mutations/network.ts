@@ -18,7 +18,7 @@ export const networkMutations = [
     ['a zone in an address is passed over', " || address.includes('%')", ''],
     ['ISATAP counts as public', ' && !isIsatap(address)', ''],
   ]),
-  ...changesOf('net/judge-target.ts', 'property/net-target.test.ts', [
+  ...changesOf('net/judge-target.ts', 'net/create-allow-proxy.test.ts', [
     ['an address in place of a name passes', 'if (isAddress) {', 'if (false) {'],
     ['any host passes', '!matchesHost(hosts, host)', 'false'],
     ['any port passes', '!ports.includes(port)', 'false'],
@@ -29,7 +29,6 @@ export const networkMutations = [
       'name.length > below.length && name.endsWith(below)',
       'name.endsWith(below.slice(1))',
     ],
-    ['a pattern fits the bare domain', 'name.length > below.length && ', ''],
     ['letters of either case differ', 'host.toLowerCase()', 'host'],
     ['a number in hex is a name', '&&\n    !/(?:^|\\.)0x[0-9a-f]*$/.test(name)', ''],
     ['a dot at the end hides a host', ".replace(/\\.$/, '');\n}\n\n", ';\n}\n\n'],

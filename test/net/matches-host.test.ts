@@ -69,3 +69,7 @@ test('T3 T9 an address is known however a URL spells it', () => {
     assert.deepEqual(hostOf(new URL(`http://${written}/`)), { host, isAddress: true }, written);
   assert.deepEqual(hostOf(new URL('http://Example.COM/')), { host: 'example.com', isAddress: false });
 });
+
+test('T9 a number in hex is no host name', () => {
+  assert.equal(matchesHost(['0x7f000001'], '0x7f000001'), false);
+});

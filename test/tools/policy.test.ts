@@ -54,3 +54,9 @@ test('T8 the strictest rule that fits replaces the level, and Always counts only
     true,
   );
 });
+
+test('T8 a rule for a chat or a sender fits no other', () => {
+  const of = { tool: 'bash', risk: 'moderate', requester, marked: false } as const;
+  for (const rule of [{ chat: 'telegram:-999' }, { sender: 'telegram:999' }])
+    assert.equal(decidePolicy(policyOf('confirm', [{ ...rule, action: 'allow' }]), of).action, 'confirm');
+});
