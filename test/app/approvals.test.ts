@@ -16,7 +16,7 @@ const call: AskedCall = {
   toolUseId: 'toolu_1',
 };
 
-async function setUp() {
+async function setUp(add: () => Promise<void> = async () => undefined) {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const approvals = createApprovals({
@@ -26,8 +26,8 @@ async function setUp() {
         { key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } },
       ],
     },
-    approvers: () => [],
-    rules: { add: async () => undefined, covers: async () => false },
+    approvers: () => ['telegram:9'],
+    rules: { add, covers: async () => false },
     audit: { record: async () => undefined, holds: async () => false },
     canAsk: ({ chat }) => chat !== 'nobody',
     stopping: new AbortController().signal,
@@ -76,6 +76,33 @@ test('T8 A12 an answer counts in the conversation of the question alone, and is 
   assert.equal((await store.asks.open(conversation)).length, 1);
   assert.equal((await from(conversation, sender)).kind, 'taken');
   assert.equal((await from(conversation, sender)).kind, 'late');
+  await store.close();
+});
+
+test('T8 no is no, an approver counts, and "Always" is told once it is stored', async () => {
+  const stored = Promise.withResolvers<void>();
+  const { store, approvals } = await setUp(() => stored.promise);
+  const signal = new AbortController().signal;
+  const standing = { tool: 'write_file', chat: 'telegram:42', sender: 'telegram:42' };
+  const answered = async (one: AskedCall, sender: string, value: 'approve' | 'deny' | 'always') => {
+    await approvals.request(one, signal, { patienceMs: 0 });
+    const [{ id } = assert.fail()] = await store.asks.open(conversation);
+    return approvals.answer(id, { sender, conversation }, value);
+  };
+  assert.equal((await answered(call, 'telegram:42', 'deny')).kind, 'taken');
+  assert.deepEqual(await approvals.request(call, signal), { kind: 'denied' });
+  const other = { ...call, toolUseId: 'toolu_2' };
+  assert.equal((await answered(other, 'telegram:42', 'always')).kind, 'not_yours', 'asked for each time');
+  assert.equal((await answered(other, 'telegram:9', 'approve')).kind, 'taken', 'an approver');
+  assert.deepEqual(await approvals.request(other, signal), { kind: 'approved', by: 'telegram:9' });
+  let told = false;
+  const always = answered({ ...call, toolUseId: 'toolu_3', standing }, 'telegram:42', 'always').then(
+    () => (told = true),
+  );
+  for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
+  assert.equal(told, false);
+  stored.resolve();
+  await always;
   await store.close();
 });
 

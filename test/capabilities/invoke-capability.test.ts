@@ -38,6 +38,7 @@ test('C5 C7 every gate stops with its code, in order, and no provider is called 
   const ofGroups = { capability: 'test.groups' };
   assert.equal(await code(ofGroups), 'capability_access_denied');
   assert.equal(await code(ofGroups, caller({ requester: group })), 'ok');
+  assert.equal(await code(ofGroups, anonymous), 'capability_access_denied', 'a chat is no person');
   const unknown = caller({ requester: { ...group, chatType: 'unknown' } });
   assert.equal(await code({ capability: 'test.anywhere' }, unknown), 'capability_access_denied');
   const external = caller({ requester: requester({ external: true }) });

@@ -56,29 +56,14 @@ export const approvalMutations = [
   ]),
   ...changesOf('app/gates/approvals.ts', 'app/approvals.test.ts', [
     ['anybody answers', 'sender !== ask.requester && !listsId(approvers(), sender)', 'false'],
-    [
-      'approvers do not count',
-      ' && !listsId(approvers(), sender)',
-      '',
-      { test: 'end-to-end/approvals.test.ts' },
-    ],
+    ['approvers do not count', ' && !listsId(approvers(), sender)', ''],
     [
       'an answer counts in any chat',
       ' || conversationKey(ask.conversation) !== conversationKey(conversation)',
       '',
     ],
-    [
-      'always where each time is asked',
-      "value === 'always' && !standing.success",
-      'false',
-      { test: 'end-to-end/approvals.test.ts' },
-    ],
-    [
-      'no is yes',
-      "answer?.value === 'approve' || answer?.value === 'always'",
-      'answer?.value !== undefined',
-      { test: 'end-to-end/approvals.test.ts' },
-    ],
+    ['always where each time is asked', "value === 'always' && !standing.success", 'false'],
+    ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
     [
       'the question is bound to no input',
       'const bound = [tool, input, files',
@@ -89,7 +74,6 @@ export const approvalMutations = [
       'always is told before it is stored',
       "await rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
       "void rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
-      { test: 'end-to-end/approvals.test.ts' },
     ],
   ]),
   ...changesOf('agent/run-calls.ts', 'agent/run-loop.test.ts', [

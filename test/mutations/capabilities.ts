@@ -3,12 +3,7 @@ import { changesOf } from './changes-of.ts';
 /** Systems behind accounts (C2–C8). */
 export const capabilityMutations = [
   ...changesOf('capabilities/gates.ts', 'capabilities/invoke-capability.test.ts', [
-    [
-      'a chat acts as a person',
-      'if (!isPerson(requester))',
-      'if (false)',
-      { test: 'capabilities/capability-tools.test.ts' },
-    ],
+    ['a chat acts as a person', 'if (!isPerson(requester))', 'if (false)'],
     ['what is not declared is used', 'if (!declared.includes(capability))', 'if (false)'],
     ['a sensitive capability works anywhere', "sensitive ? ['private'] : undefined", 'undefined'],
     ['a sensitive capability works where others read along', '!(sensitive && external) &&', ''],
@@ -42,21 +37,14 @@ export const capabilityMutations = [
       'the key leaves the account out',
       'capability, operation, account, input]',
       'capability, operation, input]',
-      { test: 'capabilities/capability-tools.test.ts' },
     ],
     [
       'the key leaves the input out',
       'capability, operation, account, input]',
       'capability, operation, account]',
-      { test: 'capabilities/capability-tools.test.ts' },
     ],
     ['the key leaves the person out', 'run, requester.sender, capability', 'run, capability'],
-    [
-      'an outcome is told before it is stored',
-      'await records.keepOutcome({',
-      'void records.keepOutcome({',
-      { test: 'capabilities/capability-tools.test.ts' },
-    ],
+    ['an outcome is told before it is stored', 'await records.keepOutcome({', 'void records.keepOutcome({'],
     [
       'credentials in an output pass',
       'const credential = findCredential(output);',
