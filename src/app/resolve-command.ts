@@ -45,8 +45,8 @@ export function resolveCommand(
   const { command } = message;
   if (command === undefined) return undefined;
   const builtIn = builtIns.find((name) => name === command.name);
-  // A word alone may begin a sentence: it calls no skill (I1).
-  if (builtIn === undefined && command.bare === true) return undefined;
+  // A sentence calls nothing, whatever its first word; a built-in word alone does (I1).
+  if (command.bare === true && (builtIn === undefined || command.args !== '')) return undefined;
   if (builtIn !== undefined && builtIn !== 'skill') {
     return { kind: 'built-in', name: builtIn, args: command.args };
   }

@@ -14,14 +14,15 @@ export function parseCommand(text: string): (Command & Readonly<{ bot?: string }
 }
 
 /**
- * Reads what stands after a mention of the bot (I1): `/NAME text`, `!NAME text` and `NAME: text` are calls; one word alone is
- * `bare`, and counts only as a built-in command. Any other sentence is none, whatever its first word.
+ * Reads what stands after a mention of the bot (I1): `/NAME text`, `!NAME text` and `NAME: text` are calls. Any other words are
+ * `bare`: a sentence that may begin with a built-in word, and that calls no skill.
  */
 export function parseAddressed(text: string): Command | undefined {
   const marked = parseCommand(text.replace(/^(\s*)!/, '$1/'));
   if (marked !== undefined) return { name: marked.name, args: marked.args };
-  const [, name, args] = /^\s*([^\s:]{1,64})(?::\s+(\S[^]*))?\s*$/.exec(text) ?? [];
-  const command = name === undefined ? undefined : parseCommand(`/${name} ${args ?? ''}`);
-  if (command === undefined || command.bot !== undefined) return undefined;
-  return { name: command.name, args: command.args, ...(args === undefined ? { bare: true } : {}) };
+  const [, name, args] = /^\s*([^\s:]{1,64}):\s+(\S[^]*)$/.exec(text) ?? [];
+  const called = name === undefined ? undefined : parseCommand(`/${name} ${args}`);
+  const command = called ?? parseCommand(`/${text}`);
+  if (command === undefined) return undefined;
+  return { name: command.name, args: command.args, ...(called === undefined ? { bare: true } : {}) };
 }

@@ -199,7 +199,7 @@ test('I1 after the mention a call is written as one; a word alone may be a built
   const command = await message(({ text }) => text.startsWith('/'));
   assert.deepEqual(command.command, { name: 'code-review', args: 'a\nb' });
   const words = await message(({ text }) => text.startsWith('research'));
-  assert.equal(words.command, undefined);
+  assert.deepEqual(words.command, { name: 'research', args: 'the moon', bare: true });
   const named = await message(({ text }) => text.startsWith('research:'));
   assert.deepEqual(named.command, { name: 'research', args: 'the sea' });
   const alone = await message(({ text }) => text === 'status');

@@ -79,14 +79,14 @@ test('H3 a mention in a caption counts, and the caption is the text', () => {
   assert.deepEqual(message.attachments, [{ kind: 'photo', name: 'photo.jpg', mime: 'image/jpeg', size: 90 }]);
 });
 
-const commands: readonly [string, { name: string; args: string } | undefined, boolean][] = [
+const commands: readonly [string, { name: string; args: string; bare?: boolean } | undefined, boolean][] = [
   ['/my-skill do it', { name: 'my-skill', args: 'do it' }, true],
   ['/Deploy@our_bot now\nplease', { name: 'deploy', args: 'now\nplease' }, true],
   ['/my-skill@Our_Bot x', { name: 'my-skill', args: 'x' }, true],
   ['@Our_Bot /skill x', { name: 'skill', args: 'x' }, true],
   ['@Our_Bot deploy: now', { name: 'deploy', args: 'now' }, true],
   ['@Our_Bot !deploy now', { name: 'deploy', args: 'now' }, true],
-  ['@Our_Bot deploy this now', undefined, true],
+  ['@Our_Bot deploy this now', { name: 'deploy', args: 'this now', bare: true }, true],
   ['/deploy@Other_Bot now', undefined, false],
   ['/etc/hosts is a file', undefined, false],
   ['please /skill x', undefined, false],

@@ -60,7 +60,7 @@ test('T12 H4 on Slack a file arrives in the thread of the question, once, marked
   const { slack } = bot;
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
-  const asked = slack.people.mention(anna, room, 'report');
+  const asked = slack.people.mention(anna, room, '/report');
   const { files = [], blocks = [], threadTs } = await slack.posted(({ files }) => files !== undefined);
   assert.equal(threadTs, asked.ts);
   assert.deepEqual(

@@ -100,7 +100,7 @@ export async function slackThread(stage: CrashStage, name: string): Promise<Plac
     room,
     name,
     (text) =>
-      people.mention(users[turn++ % 2] as SlackUser, room, text.replace(/^\//, ''), { thread: root.ts }),
+      people.mention(users[turn++ % 2] as SlackUser, room, text, { thread: root.ts }),
     root.ts,
   );
 }
