@@ -99,8 +99,7 @@ export async function slackThread(stage: CrashStage, name: string): Promise<Plac
     stage,
     room,
     name,
-    (text) =>
-      people.mention(users[turn++ % 2] as SlackUser, room, text, { thread: root.ts }),
+    (text) => people.mention(users[turn++ % 2] as SlackUser, room, text, { thread: root.ts }),
     root.ts,
   );
 }
