@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { test } from 'node:test';
 import { callSteps } from '../support/call-steps.ts';
 import { openCrashStage, type CrashStage, type CrashStageOptions } from '../support/crash/crash-stage.ts';
@@ -39,10 +40,13 @@ for (const store of storeNames) {
         const second = stage.start();
         assert.equal((await ann.dm.nextFile()).file.bytes.toString(), 'the report', name);
         await ann.dm.nextMessage('All done.');
+        const left = path.join(stage.folder, 'workspace', 'outgoing');
+        // It is removed after the send was noted: a stop may come before that.
+        for (let tries = 0; tries < 500 && (await readdir(left)).length > 0; tries++) await delay(20);
         const exit = await second.stop();
         assert.deepEqual(exit, { code: 0, signal: null }, second.errors().join('\n'));
         assert.equal(ann.dm.everSent().filter(({ file }) => file !== undefined).length, 1, name);
-        assert.deepEqual(await readdir(path.join(stage.folder, 'workspace', 'outgoing')), [], name);
+        assert.deepEqual(await readdir(left), [], name);
       } finally {
         await stage.close();
       }
