@@ -19,7 +19,7 @@ function read(...parts: readonly string[]): unknown {
 function check(payload: unknown, name: string): Converted {
   const converted = toEvent(payload, me, 1);
   if ('ignored' in converted) assert.match(converted.ignored, /^[a-z][\w .-]{5,80}$/i, name);
-  else assert.match(converted.event.type, /^(message|edited|press)$/, name);
+  else assert.match(converted.event.type, /^(message|edited|deleted|press)$/, name);
   return converted;
 }
 
