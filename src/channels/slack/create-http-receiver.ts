@@ -36,7 +36,7 @@ export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Recei
     },
     dispatchErrorHandler: ({ response }) => void response.writeHead(404).end(),
   });
-  receiver.requestListener = withinWindow(receiver.requestListener, clock);
+  receiver.requestListener = notAhead(receiver.requestListener, clock);
   return {
     init: (app) => receiver.init(app),
     async start() {
@@ -54,10 +54,10 @@ const windowMs = 5 * 60_000;
 const mostConnections = 256;
 
 /** Bolt refuses what is too old; a request dated ahead could be kept back until its time comes. */
-function withinWindow(listener: RequestListener, clock: Clock): RequestListener {
+function notAhead(listener: RequestListener, clock: Clock): RequestListener {
   return (request, response) => {
     const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;
-    if (Math.abs(clock.now() - sentAt) > windowMs) {
+    if (sentAt - clock.now() > windowMs) {
       response.writeHead(401).end();
       return;
     }
