@@ -133,6 +133,42 @@ test('C5 C8 a mutating call goes only as it was agreed to, and once in a run', a
   assert.equal(new Set(keys).size, 4);
 });
 
+test('C8 in one run another account and another input are calls of their own, and each is made', async (t) => {
+  const stage = await capabilityStage(t);
+  await stage.link('work');
+  await stage.link('home');
+  const made: unknown[] = [];
+  for (const account of ['work@example.org', 'home@example.org'])
+    for (const text of ['hello', 'bye']) {
+      const write = request({ operation: 'write', input: { text }, account });
+      const { invoke, signal } = stage;
+      const done = await invoke.invoke(caller(), write, { agreed: shownCall(write, account), signal });
+      assert.deepEqual(done, { ok: true, value: { output: { written: true }, replayed: false } });
+      made.push({ input: { text }, account });
+    }
+  const done = await readFile(path.join(stage.home, 'done.jsonl'), 'utf8');
+  const carriedOut = done
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { key: string; input: unknown; account: string });
+  assert.deepEqual(
+    carriedOut.map(({ input, account }) => ({ input, account })),
+    made,
+  );
+});
+
+test('C8 a mutating call whose outcome cannot be stored does not succeed, and is not made twice', async (t) => {
+  const stage = await capabilityStage(t);
+  const note = request({ capability: 'test.anywhere', operation: 'note', input: { text: 'hello' } });
+  const call = () =>
+    stage.invoke.invoke(caller(), note, { agreed: shownCall(note, null), signal: stage.signal });
+  stage.at.full = true;
+  await assert.rejects(call, /disk full/);
+  stage.at.full = false;
+  const again = await call();
+  assert.deepEqual(again.ok && again.value.output, { written: true, again: true });
+});
+
 test('C6 without the key that accounts were sealed with nothing is called, and it is said why', async (t) => {
   const stage = await capabilityStage(t);
   await stage.link('work');

@@ -23,6 +23,20 @@ export const approvalMutations = [
       'return true;',
     ],
   ]),
+  ...changesOf('tools/call-tool.ts', 'tools/call-tool.test.ts', [
+    ['what a tool itself refuses is done', 'if (terms?.refused !== undefined) return terms.refused;', ''],
+    ['a tool that is not allowed is called', '!ceiling.allows(call.name, call.input)', 'false'],
+    ['input is not checked for size', 'size > inputLimit\n', 'false\n'],
+    [
+      'a policy that fails allows',
+      "made.policy = 'TOOL_POLICY_DENIED';\n      return fail(",
+      'return undefined; fail(',
+    ],
+    ['a call begins before its start is stored', 'await made.begin();', 'void made.begin();'],
+    ['a secret in an output reaches the model', 'defuse(redact(text))', 'defuse(text)'],
+    ['a label in an output reaches the model', 'defuse(redact(text))', 'redact(text)'],
+    ['a call that a person refused is made', 'if (denial !== undefined) return denial;', ''],
+  ]),
   ...changesOf('tools/risk.ts', 'tools/risk.test.ts', [
     ['a declared risk is passed over', 'if (risk !== undefined) return risk;', ''],
     [

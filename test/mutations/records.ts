@@ -45,6 +45,13 @@ export const recordMutations = [
   ...changesOf('stores/embedded/lock-owner.ts', 'crash/store-owner.test.ts', [
     ['two processes own a store', "lock.exec('BEGIN EXCLUSIVE');", "lock.exec('BEGIN');"],
   ]),
+  ...changesOf('stores/postgres/write-step.ts', 'stores/postgres-durable.test.ts', [
+    ['a step is not on the disk when it is committed', '    durable,\n    locks', '    false,\n    locks'],
+  ]),
+  ...changesOf('stores/postgres/create-commit.ts', 'stores/postgres-durable.test.ts', [
+    ['what a tool did may be forgotten', "kind === 'notice');", "kind !== 'mark');"],
+    ['what is done outside a lane may be forgotten', 'leases.active() && isRetraced', 'isRetraced'],
+  ]),
   ...changesOf('stores/postgres/lease.ts', 'stores/lease.test.ts', [
     [
       'a lost lane is released',

@@ -1,3 +1,4 @@
+import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
 const label = { file: 'core/label.ts', test: 'core/label.test.ts' } as const;
@@ -7,6 +8,13 @@ const deep = { file: 'core/redact-deep.ts', test: 'core/redact-deep.test.ts' } a
 
 /** Labels that nobody can forge (M11), secrets that do not leave (U3, S2). */
 export const textMutations: readonly Mutation[] = [
+  ...changesOf('skills/parse-skill-yaml.ts', 'skills/parse-skill.test.ts', [
+    ['front matter is nested one deeper', 'depth >= depthLimit', 'depth > depthLimit'],
+    ['front matter is nested one less', 'depth >= depthLimit', 'depth >= depthLimit - 1'],
+    ['aliases are read', 'if (library.isAlias(node))', 'if (false)'],
+    ['tags are read', 'if (node.tag !== undefined) return', 'if (false) return'],
+    ['a key that is given twice counts once', 'if (entries.has(key.text))', 'if (false)'],
+  ]),
   { ...label, name: 'labels in upper case pass', find: "`, 'giu');", replace: "`, 'gu');" },
   { ...label, name: 'letters of a label may be apart', find: '[...label].join(unseen)', replace: 'label' },
   { ...label, name: 'a label that closes passes', find: '(?:/${unseen})?', replace: '' },

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseSkill } from '../../src/skills/parse-skill.ts';
+import { parseYamlFrontMatter } from '../../src/skills/parse-skill-yaml.ts';
 import type { Definition, ParseResult } from '../../src/skills/skill-definition.ts';
 import { skillText } from './make-root.ts';
 
@@ -89,6 +90,14 @@ test('F3 aliases, anchors, tags, duplicate keys and deep nesting are not loaded'
   assert.equal(refused(skillText(`${base}version: !x 1`)), 'YAML_TAG');
   assert.equal(refused(skillText(`${base}name: other`)), 'YAML_DUPLICATE_KEY');
   assert.equal(refused(skillText(`${base}tags: ${'['.repeat(20)}${']'.repeat(20)}`)), 'YAML_DEPTH');
+});
+
+test('F3 eight lists and maps inside one another are read, nine are not', () => {
+  // The front matter is the first of them.
+  const lists = (count: number): string => `tags: ${'['.repeat(count)}x${']'.repeat(count)}`;
+  assert.equal(parseYamlFrontMatter(lists(7)).ok, true);
+  const tooDeep = parseYamlFrontMatter(lists(8));
+  assert.equal(tooDeep.ok || tooDeep.problem.code, 'YAML_DEPTH');
 });
 
 test('F3 __proto__ and friends are plain keys that touch nothing', () => {

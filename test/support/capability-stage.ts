@@ -41,19 +41,25 @@ export const caller = (more: Partial<CapabilityCaller> = {}): CapabilityCaller =
 
 /**
  * Capabilities over a real store, a real key file and real processes. `at.plus` moves their clock; with `at.dies` the process
- * ends where it would show an identity.
+ * ends where it would show an identity, with `at.full` no outcome can be stored.
  */
 export async function capabilityStage(t: TestContext, folder?: string) {
   const home = folder ?? (await mkdtemp(path.join(tmpdir(), 'skillet-caps-')));
   const log = quietLog();
-  const at = { plus: 0, dies: false };
+  const at = { plus: 0, dies: false, full: false };
   const clock: Clock = { ...systemClock, now: () => Date.now() + at.plus };
   const store = await openStore(`sqlite:${path.join(home, 'skillet.db')}`, { log, clock });
   t.after(async () => {
     await store.close();
     if (folder === undefined) await rm(home, { recursive: true, force: true });
   });
-  const records = store.capabilities;
+  const records: typeof store.capabilities = {
+    ...store.capabilities,
+    async keepOutcome(outcome) {
+      if (at.full) throw new Error('disk full');
+      return store.capabilities.keepOutcome(outcome);
+    },
+  };
   const key = () => openCapabilityKey(path.join(home, 'capabilities.key'), records);
   const config = configuredProviders({
     capabilities: {

@@ -425,3 +425,19 @@ test('M4 T2 a call whose arguments were no JSON is refused whatever the tool tak
   assert.match(content, /^error ARGUMENTS_INVALID: .*no valid JSON/);
   assert.deepEqual(tool.ran, []);
 });
+
+test('T8 a call that its own terms refuse is neither judged nor run, and answered with the reason', async () => {
+  const tool = recorder('send_note');
+  const refusal = fail('capability_auth_required', 'link an account first');
+  const judged: JudgedCall[] = [];
+  const { call } = door([{ ...tool, terms: async () => ({ refused: refusal }) }], {
+    async decide(of) {
+      judged.push(of);
+      return { allowed: true };
+    },
+  });
+  const { isError, content } = await call('send_note');
+  assert.equal(isError, true);
+  assert.match(content, /capability_auth_required.*link an account first/s);
+  assert.deepEqual([judged, tool.ran], [[], []]);
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts';
+import { createIntake } from '../../src/channels/slack/create-intake.ts';
+import { createNameLookup } from '../../src/channels/slack/create-name-lookup.ts';
+import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
+import { systemClock as clock } from '../../src/core/clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+const me = { team: 'T1', user: 'UBOT', botId: 'BBOT', appId: 'ABOT', command: '/skill' };
+const log = quietLog();
+
+/** Takes payloads of a workspace whose channels are public and shared with nobody. */
+function intakeOf(onEvent: OnEvent) {
+  const told = { channel: { is_channel: true, is_member: true } };
+  return createIntake({
+    me,
+    onEvent,
+    chats: createChatLookup(async () => told, log, clock),
+    names: createNameLookup(async () => ({ user: { name: 'ann' } }), log, clock),
+    threadFollow: true,
+    hasAnswered: async () => false,
+    isAtWork: async () => false,
+    openForm: async () => undefined,
+    tell: async () => undefined,
+    openThread: async () => assert.fail(),
+    log,
+    clock,
+  });
+}
+
+const slash = {
+  command: '/skill',
+  text: 'dice',
+  trigger_id: '1.2.a',
+  channel_id: 'C1',
+  user_id: 'U1',
+  team_id: 'T1',
+};
+const press = {
+  type: 'block_actions',
+  user: { id: 'U1', team_id: 'T1' },
+  container: { message_ts: '1700000000.000001', channel_id: 'C1' },
+  channel: { id: 'C1' },
+  actions: [{ action_id: 'skillet:press:0', action_ts: '1700000001.000001', value: 'yes' }],
+};
+const form = {
+  type: 'view_submission',
+  trigger_id: '1.2.b',
+  user: { id: 'U1', team_id: 'T1' },
+  view: {
+    callback_id: 'skillet:form',
+    private_metadata: JSON.stringify(['save', 'C1', '']),
+    state: { values: {} },
+  },
+};
+
+for (const [what, payload] of Object.entries({ slash, press, form }))
+  test(`Q1 a ${what} that could not be stored is taken when it comes again, and then no more`, async () => {
+    const taken: ChannelEvent['type'][] = [];
+    let full = true;
+    const intake = intakeOf(async ({ type }) => {
+      if (full) throw new Error('disk full');
+      taken.push(type);
+    });
+    await assert.rejects(intake(payload), /disk full/);
+    full = false;
+    await intake(payload);
+    await intake(payload);
+    assert.equal(taken.length, 1);
+  });
+
+test('A1 an event of a shared channel is external, though the channel was shared with nobody before', async () => {
+  const seen: boolean[] = [];
+  const intake = intakeOf(async (event) => {
+    if (event.type === 'message') seen.push(event.message.external);
+    if (event.type === 'press') seen.push(event.press.external);
+  });
+  await intake(slash);
+  const said = {
+    type: 'app_mention',
+    channel: 'C1',
+    user: 'U1',
+    team: 'T1',
+    ts: '1700000000.000002',
+    text: 'x',
+  };
+  await intake({ type: 'event_callback', is_ext_shared_channel: true, event: said });
+  await intake({ ...press, user: { id: 'U2', team_id: 'T2' } });
+  assert.deepEqual(seen, [false, true, true]);
+});
+
+test('A9 the bot knows its own messages by its user, its bot id or its app id', async () => {
+  const seen: string[] = [];
+  const intake = intakeOf(async (event) => void (event.type === 'message' && seen.push(event.message.text)));
+  const say = (text: string, who: object, n: number) =>
+    intake({
+      type: 'event_callback',
+      event: {
+        type: 'message',
+        channel: 'C1',
+        channel_type: 'channel',
+        ts: `1700000000.00000${n}`,
+        text,
+        ...who,
+      },
+    });
+  await say('by its user', { user: me.user, team: 'T1' }, 1);
+  await say('by its bot id', { bot_id: me.botId }, 2);
+  await say('by its app id', { bot_id: 'BOTHER', bot_profile: { app_id: me.appId } }, 3);
+  await say('another bot', { bot_id: 'BOTHER', bot_profile: { app_id: 'AOTHER' } }, 4);
+  assert.deepEqual(seen, ['another bot']);
+});
