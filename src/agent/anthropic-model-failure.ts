@@ -6,9 +6,10 @@ import type { Verdict } from './retry.ts';
 /** The SDK's class, loaded when first needed. */
 export type Sdk = typeof Anthropic;
 
-const unreachable = 'The language model cannot be reached just now. Please try again in a few minutes.';
-const busy = 'The language model is overloaded just now. Please try again in a few minutes.';
-const tooLong = 'This conversation has become too long for the language model. Start a new one with /new.';
+const unreachable = "I can't reach the language model right now. Please try again in a few minutes.";
+const busy = 'The language model is overloaded right now. Please try again in a few minutes.';
+const tooLong =
+  'This conversation has become too long for the language model. Start a new one with the command “new”.';
 const operatorOnly = "I can't reach my language model right now. I've told my operator.";
 const sentences: Readonly<Record<string, string>> = {
   authentication_error: operatorOnly,

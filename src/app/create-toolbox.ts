@@ -1,4 +1,4 @@
-import type { Channel } from '../core/channel.ts';
+import type { Channel, WriteCommand } from '../core/channel.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Tool } from '../core/tool.ts';
@@ -43,6 +43,7 @@ export function createToolbox(options: {
   budgets: Budgets;
   chats: ChatSettings;
   channels: ReadonlyMap<string, Channel>;
+  writeCommand: WriteCommand;
   voice: Voice;
   audit: Pick<Audit, 'record'>;
   env: Readonly<Record<string, string | undefined>>;

@@ -21,9 +21,9 @@ export async function stopTask(
   const [item] = named;
   if (item === undefined)
     return `There is no background run ${inlineCode(id)} here. ${tasksCommand} lists them.`;
-  if (!maySay(message, isOwner, item)) return 'Only who began it or the owner can stop it.';
+  if (!maySay(message, isOwner, item)) return 'Only the person who started it or an owner can stop it.';
   const { dropped, stopping } = await haltWork(store, { items: [item.key] });
-  return dropped.length + stopping.length === 0 ? 'It has just ended.' : 'Stopping.';
+  return dropped.length + stopping.length === 0 ? 'It has just finished.' : 'Stopping.';
 }
 
 /**
@@ -51,14 +51,14 @@ export async function stopWork(
   for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key))) await takeDown(item, store);
 
   const dropped = stopped.dropped.length;
-  const left = `${dropped} waiting message${dropped === 1 ? '' : 's'}`;
-  if (stopped.stopping.length > 0) return dropped === 0 ? 'Stopping.' : `Stopping, and leaving out ${left}.`;
+  const cancelled = `I cancelled ${dropped} waiting message${dropped === 1 ? '' : 's'}.`;
+  if (stopped.stopping.length > 0) return dropped === 0 ? 'Stopping.' : `Stopping. ${cancelled}`;
   const others = running.find((item) => !may(item));
   if (others !== undefined) {
-    const refusal = `Only ${inlineCode(others.message?.sender.name ?? 'its sender')} or the owner can stop what runs here.`;
-    return dropped === 0 ? refusal : `Leaving out ${left}. ${refusal}`;
+    const refusal = `Only ${inlineCode(others.message?.sender.name ?? 'its sender')} or an owner can stop what is running here.`;
+    return dropped === 0 ? refusal : `${cancelled} ${refusal}`;
   }
-  return dropped === 0 ? 'Nothing is running here.' : `Nothing was running; leaving out ${left}.`;
+  return dropped === 0 ? 'Nothing is running here.' : `Nothing was running. ${cancelled}`;
 }
 
 /** What is asked here, and in the threads whose work is stopped, too. */

@@ -216,5 +216,5 @@ function jsonSchemaOf(input: z.ZodType): Tool['inputSchema'] {
 
 function notSet(name: string, problems: readonly SettingProblem[]): string {
   const what = problems.map(({ key, problem }) => (key === undefined ? problem : `${key}: ${problem}`));
-  return `${name} is not set up (${what.join('; ')}): an owner has to do that with /settings or in [tools.${name}]`;
+  return `${name} is not set up (${what.join('; ')}): an owner can do that in the settings of this chat or under [tools.${name}] in config.toml`;
 }

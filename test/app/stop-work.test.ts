@@ -69,7 +69,7 @@ test('Q4 /stop drops what waits for its next try', async (t) => {
   await lanes.idle();
   assert.deepEqual(await waiting(), ['a1']);
   assert.equal(await stop(ben, '1'), 'Nothing is running here.');
-  assert.match(await stop(ada, '1'), /^Nothing was running; leaving out 1 waiting message\.$/);
+  assert.match(await stop(ada, '1'), /^Nothing was running\. I cancelled 1 waiting message\.$/);
   assert.deepEqual(await waiting(), []);
 });
 
@@ -83,13 +83,13 @@ test('Q4 I3 in a group a sender stops their own work, the owner everything of th
   ] as const)
     await say(id, sender, '1');
   await begun('a1');
-  assert.match(await stop(ben, '1'), /^Leaving out 2 waiting messages\. Only `Ada` or the owner/);
+  assert.match(await stop(ben, '1'), /^I cancelled 2 waiting messages\. Only `Ada` or an owner/);
   assert.deepEqual(await waiting(), ['a1', 'a2']);
   assert.match(await stop(ben, '1'), /^Only `Ada`/);
   assert.deepEqual(cancelled, []);
   assert.equal(
     await stop(ben, '1', true),
-    'Stopping, and leaving out 1 waiting message.',
+    'Stopping. I cancelled 1 waiting message.',
     'as the owner, of everybody',
   );
   assert.deepEqual(cancelled, ['a1']);
@@ -128,7 +128,10 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
   });
   const means = (isOwner: boolean) => ({ isOwner, store, approvals: unasked });
   const from = (sender: Message['sender']) => makeMessage({ sender, conversation, chatType: 'channel' });
-  assert.match(await stopTask(from(ben), 'abcdef', means(false), '/tasks'), /^Only who began it/);
+  assert.match(
+    await stopTask(from(ben), 'abcdef', means(false), '/tasks'),
+    /^Only the person who started it/,
+  );
   assert.match(await stopTask(from(ada), 'abd', means(false), '/tasks'), /no background run/);
   assert.equal(await stopTask(from(ben), 'abcdef', means(true), '/tasks'), 'Stopping.');
 });

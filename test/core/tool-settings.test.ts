@@ -187,7 +187,7 @@ test('X3 a tool runs with checked settings and defaults, and says what has to be
   assert.equal((await run({ token: 'abc' })).data, '4 3');
   assert.match(
     JSON.stringify(await run({ count: 'many' })),
-    /echo is not set up \(count: write a whole number; token: it has to be set\): an owner has to do that with \/settings or in \[tools\.echo\]/,
+    /echo is not set up \(count: write a whole number; token: it has to be set\): an owner can do that in the settings of this chat or under \[tools\.echo\]/,
   );
 });
 

@@ -121,9 +121,9 @@ test('T8 only the requester or an approver may answer, in a group too; anybody e
   const question = await room.nextMessage(asked);
   const pressed = bob.presses(question.id, 'Approve', room);
   const told = await set.telegram.until('a word on the press', () => pressed.text());
-  assert.match(told ?? '', /^Only who asked for this, or an approver/);
+  assert.match(told ?? '', /^Only the person who asked for this or an approver/);
   bob.says(`@test_bot yes ${codeOf(question)}`, { in: room });
-  await room.nextMessage(/Only who asked for this, or an approver/);
+  await room.nextMessage(/Only the person who asked for this or an approver/);
   assert.match(room.sent().find(({ id }) => id === question.id)?.text ?? '', asked);
   eve.presses(question.id, 'Approve', room);
   await room.nextMessage('It was rolled.');
@@ -276,7 +276,7 @@ test('T8 Always is not offered, and `always CODE` not taken, where a rule of the
   const question = await ann.dm.nextMessage(asked);
   assert.deepEqual(question.buttons, ['Approve', 'Deny']);
   ann.says(`always ${codeOf(question)}`);
-  await ann.dm.nextMessage(/asked for each time/);
+  await ann.dm.nextMessage(/ask for this each time/);
   ann.says(`yes ${codeOf(question)}`);
   await ann.dm.nextMessage('It was rolled.');
 });

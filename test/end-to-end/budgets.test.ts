@@ -70,7 +70,7 @@ test('U10 runs at the same time are limited for a chat, whoever began them', asy
   await room.nextMessage('It is dug.');
 });
 
-test('U10 a budget of tokens that is used up ends answers, says when it begins anew, and /status shows it', async (t) => {
+test('U10 a budget of tokens that is used up ends answers, says when it resets, and /status shows it', async (t) => {
   const set = await startWholeBot(t, {
     toml: `${open}[limits]\ntokens_per_day = 100\n`,
     skills,
@@ -82,7 +82,7 @@ test('U10 a budget of tokens that is used up ends answers, says when it begins a
   const asked = set.messages.requests.length;
   await set.restart();
   ann.says('hello again');
-  await ann.dm.nextMessage(/^Your budget of 100 tokens a day is used up\. It begins anew at 00:00 UTC, in /);
+  await ann.dm.nextMessage(/^Your budget of 100 tokens a day is used up\. It resets at 00:00 UTC, in /);
   assert.equal(set.messages.requests.length, asked);
   ann.says('/status');
   await ann.dm.nextMessage(/Your tokens today: [\d,]+ of 100/);

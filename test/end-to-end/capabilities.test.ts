@@ -75,12 +75,12 @@ test('C4 C6 a person links a notebook in a direct message, lists, reads and adds
   ann.says(run(invoke('list', {})));
   await ann.dm.nextMessage(/capability_auth_required/);
   ann.says(run(begin));
-  const link = await ann.dm.nextMessage(/asks to use notes\.book/);
+  const link = await ann.dm.nextMessage(/wants to use notes\.book/);
   await ann.dm.nextMessage(/pending/);
   const landed = await allow(bot, link.text);
   const code = new URL(landed).searchParams.get('code') ?? '';
   ann.says(`here you are: ${landed}`);
-  const question = await ann.dm.nextMessage(/Is it yours/);
+  const question = await ann.dm.nextMessage(/Is this your account/);
   assert.match(question.text, /notebook/);
   assert.deepEqual(question.buttons, ['Use it', 'Not mine']);
   ann.says(run(invoke('list', {})));
@@ -117,7 +117,7 @@ test('C5 C6 U1 in a group nothing sensitive is done, a pasted answer is refused;
   }
   assert.ok(!bot.messages.requests.some(({ body }) => isRun(body)), 'no run begins (U1)');
   ann.says(run(begin));
-  const landed = await allow(bot, (await ann.dm.nextMessage(/asks to use notes\.book/)).text);
+  const landed = await allow(bot, (await ann.dm.nextMessage(/wants to use notes\.book/)).text);
   await ann.dm.nextMessage(/pending/);
   ann.says(landed, { in: group });
   await group.nextMessage(/others can read it here/);
@@ -126,10 +126,10 @@ test('C5 C6 U1 in a group nothing sensitive is done, a pasted answer is refused;
   ann.says('/stop');
   await ann.dm.nextMessage(/Nothing is running/);
   ann.says(landed);
-  await ann.dm.nextMessage(/not open any more/);
+  await ann.dm.nextMessage(/no longer open/);
   ann.says(run(begin));
-  ann.says(await allow(bot, (await ann.dm.nextMessage(/asks to use notes\.book/)).text));
-  ann.presses((await ann.dm.nextMessage(/Is it yours/)).id, 'Use it');
+  ann.says(await allow(bot, (await ann.dm.nextMessage(/wants to use notes\.book/)).text));
+  ann.presses((await ann.dm.nextMessage(/Is this your account/)).id, 'Use it');
   await telegram.until('the outcome', () => ann.dm.sent().find(({ text }) => /^Linked/.test(text)));
   ann.says(run(invoke('add', { text: 'never' })));
   const asked = await ann.dm.nextMessage(/wants to use.*capability_invoke/s);
@@ -158,7 +158,7 @@ test('C6 a device flow goes on by itself once it is allowed', async (t) => {
   const typed = new URLSearchParams({ user_code: /code there: (\S+?)\.? /.exec(asked.text)?.[1] ?? '' });
   const confirm = await (await fetch(`${bot.notes.page}/device`, { method: 'POST', body: typed })).text();
   await bot.notes.decide(/name="request" value="([^"]+)"/.exec(confirm)?.[1] ?? '', 'allow');
-  const question = await ann.dm.nextMessage(/Is it yours/);
+  const question = await ann.dm.nextMessage(/Is this your account/);
   ann.presses(question.id, 'Use it');
   await bot.telegram.until('the outcome', () => ann.dm.sent().find(({ text }) => /^Linked/.test(text)));
   ann.says(run(invoke('list', {})));
@@ -171,14 +171,14 @@ test('C6 /new calls a sign-in off; where the bot may, it deletes an answer that 
   const group = bot.telegram.group({ title: 'Friends' });
   group.setBot('administrator');
   ann.says(run(begin));
-  const landed = await allow(bot, (await ann.dm.nextMessage(/asks to use notes\.book/)).text);
+  const landed = await allow(bot, (await ann.dm.nextMessage(/wants to use notes\.book/)).text);
   const pasted = ann.says(`@test_bot ${landed}`, { in: group });
   await group.nextMessage(/I deleted it/);
   assert.equal(Number(bot.telegram.calls('deleteMessage').at(-1)?.args['message_id']), pasted);
   ann.says('/new');
   await ann.dm.nextMessage(/New conversation/);
   ann.says(landed);
-  await ann.dm.nextMessage(/not open any more/);
+  await ann.dm.nextMessage(/no longer open/);
 });
 
 test('U1 a skill whose capability has no provider says so, and what to write', async (t) => {

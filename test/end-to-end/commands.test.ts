@@ -78,7 +78,7 @@ test('Q4 /stop drops an album that is still waiting for its rest, and says so', 
   const ann = set.telegram.person({ name: 'Ann' });
   ann.sendsAlbum(2, 'look');
   ann.says('/stop');
-  assert.match((await ann.dm.nextMessage()).text, /Nothing was running; leaving out 1 waiting message/);
+  assert.match((await ann.dm.nextMessage()).text, /Nothing was running\. I cancelled 1 waiting message/);
   ann.says('/stop');
   assert.match((await ann.dm.nextMessage()).text, /Nothing is running here/);
   await set.bot.idle();
@@ -94,7 +94,7 @@ test('Q4 I3 in a group /stop leaves what others wait for, and the owner drops it
   bob.says('/stop@test_bot', { in: group });
   assert.match((await group.nextMessage()).text, /Nothing is running here/);
   olga.says('/stop@test_bot', { in: group });
-  assert.match((await group.nextMessage()).text, /leaving out 1 waiting message/);
+  assert.match((await group.nextMessage()).text, /I cancelled 1 waiting message/);
   await set.bot.idle();
   assert.equal(set.messages.requests.length, 0);
 });

@@ -120,7 +120,7 @@ test('Q3 fifty messages wait behind the one that is being answered; who writes t
   for (let n = 1; n <= 60; n++) ann.says(`number ${n}`);
   await ann.dm.nextMessage(/Too many messages.*again/);
   ann.says('/stop');
-  await ann.dm.nextMessage(/leaving out 50 waiting/);
+  await ann.dm.nextMessage(/cancelled 50 waiting/);
   gate.resolve();
   await set.bot.idle();
   assert.equal(ann.dm.sent().filter(({ text }) => text.startsWith('Too many')).length, 1);

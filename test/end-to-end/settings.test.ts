@@ -65,7 +65,7 @@ test('X3 on Telegram an owner goes from tools to a field by buttons, in one mess
   await press('+ → 100', /100 %/);
   await press('Unset in this chat', /40 % \(default\)/);
   await press('Back', /level Level: 40/);
-  await press('Done', /as you left them/);
+  await press('Done', /^Settings closed\.$/);
   assert.equal(olga.dm.sent().length, 1, 'one message all the way');
   olga.says('how is it?');
   const { text } = await olga.dm.nextMessage(/Heard/);
@@ -85,11 +85,11 @@ test('X3 a value is written as the next message; a wrong one is refused with wha
   olga.says('/settings lamp_state room');
   await olga.dm.nextMessage(/Or write the value as your next message, such as kitchen/);
   olga.says('x');
-  await olga.dm.nextMessage(/Lamp, Room: that can't be set\. Please write text from 2 to 40 characters/);
+  await olga.dm.nextMessage(/Lamp, Room: that doesn't work\. Please write text from 2 to 40 characters/);
   olga.says('kitchen');
   await olga.dm.nextMessage(/Lamp, Room in this chat: kitchen\./);
   olga.says('/settings lamp_state room default');
-  await olga.dm.nextMessage(/no longer set in this chat; in force: cellar/);
+  await olga.dm.nextMessage(/no longer set in this chat; it is now: cellar/);
   assert.equal(bot.messages.requests.length, 0);
   olga.says('kitchen');
   await olga.dm.nextMessage(/Heard/);
@@ -176,7 +176,7 @@ test('X3 settings hold for one chat, in a group a value is an answer to the bot,
   const olga = bot.telegram.person({ name: 'Olga', id: 1001 });
   const team = bot.telegram.group({ title: 'Team' });
   olga.says('/settings@test_bot lamp_state room', { in: team });
-  const menu = await team.nextMessage(/Or write the value as an answer to this message/);
+  const menu = await team.nextMessage(/Or write the value as a reply to this message/);
   olga.says('just talk', { in: team });
   olga.says('garden', { in: team, replyTo: menu.id });
   await team.nextMessage(/Room in this chat: garden/);

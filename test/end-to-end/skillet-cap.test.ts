@@ -58,17 +58,17 @@ test(
     assert.match(several.text, /capability_access_denied[\s\S]*code 1/);
 
     ann.says(run('capability_auth', { action: 'begin' }));
-    const question = await ann.dm.nextMessage(/Is it yours/);
+    const question = await ann.dm.nextMessage(/Is this your account/);
     ann.presses(question.id, 'Use it');
     await bot.telegram.until('the outcome', () => ann.dm.sent().find(({ text }) => /^Linked:/.test(text)));
 
     ann.says(bash(`${bump}; echo "code $?"`));
-    const refused = await ann.dm.nextMessage(/wants to use/);
+    const refused = await ann.dm.nextMessage(/wants to use[\s\S]*capability_invoke/);
     assert.match(refused.text, /capability_invoke[\s\S]*tally\.counter[\s\S]*bump[\s\S]*by[\s\S]*3/);
     ann.presses(refused.id, 'Deny');
     await ann.dm.nextMessage(/capability_mutation_not_confirmed[\s\S]*code 1/);
     ann.says(bash(`${bump} && ${bump}; echo "code $?"`));
-    const asked = await ann.dm.nextMessage(/wants to use/);
+    const asked = await ann.dm.nextMessage(/wants to use[\s\S]*capability_invoke/);
     ann.presses(asked.id, 'Approve');
     const done = await ann.dm.nextMessage(/code 0/);
     // The same again in one run is the same call.

@@ -72,8 +72,8 @@ export function createConfirmAccounts(options: {
       if (confirmed.outcome === 'unknown') return { kind: 'unknown' };
       const text =
         confirmed.outcome === 'late'
-          ? 'That sign-in is not open any more.'
-          : 'Only who began this sign-in can answer that.';
+          ? 'That sign-in is no longer open.'
+          : 'Only the person who started this sign-in can answer that.';
       return { kind: 'refused', text };
     },
   };

@@ -7,7 +7,7 @@ import { createConfirmLink } from '../../capabilities/confirm-link.ts';
 import { createInvokeCapability } from '../../capabilities/invoke-capability.ts';
 import { createTakeAuthAnswer } from '../../capabilities/take-auth-answer.ts';
 import type { Config } from '../../config/complete-config.ts';
-import type { Channel } from '../../core/channel.ts';
+import type { Channel, WriteCommand } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
@@ -47,13 +47,14 @@ export function createCapabilities(options: {
   plugins: Pick<Plugins, 'providers'>;
   store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
   channels: ReadonlyMap<string, Channel>;
+  writeCommand: WriteCommand;
   voice: Voice;
   audit: Pick<Audit, 'record'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
 }): Capabilities {
-  const { live, store, channels, voice, audit, env, clock, log } = options;
+  const { live, store, channels, writeCommand, voice, audit, env, clock, log } = options;
   const base = createCapabilityBase({
     config: () => live().config,
     ofPlugins: options.plugins.providers,
@@ -105,7 +106,8 @@ export function createCapabilities(options: {
     advance,
     async sendLink(flow, outboxKey) {
       const { requester } = flow.content;
-      await store.commit({ outbox: voice.rows(requester.conversation, outboxKey, linkText(flow)) });
+      const text = linkText(flow, writeCommand(requester.conversation, 'stop'));
+      await store.commit({ outbox: voice.rows(requester.conversation, outboxKey, text) });
       await recordSignIn(requester, flow.capability, 'link', 'ok');
     },
     poke: flowsAttended.poke,

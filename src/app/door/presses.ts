@@ -182,7 +182,7 @@ function withoutMarks(markdown: string): string {
 
 /** What stands where the buttons were. */
 function skillOutcome(decided: ApprovalOutcome | undefined): string {
-  if (decided === undefined) return 'This version of the skill is not there any more.';
+  if (decided === undefined) return 'This version of the skill no longer exists.';
   const name = inlineCode(decided.name);
   switch (decided.outcome) {
     case 'enabled':
@@ -190,10 +190,10 @@ function skillOutcome(decided: ApprovalOutcome | undefined): string {
     case 'discarded':
       return `Discarded: ${name}.`;
     case 'restored':
-      return `Discarded: this change of ${name}. What was enabled before is in force again.`;
+      return `Discarded the change of ${name}. The version enabled before is back in use.`;
     case 'changed':
-      return `${name} has changed since, so nothing was done: look at it, then \`skillet skill enable\`.`;
+      return `${name} has changed since, so I did nothing. Review it, then run \`skillet skill enable\`.`;
     case 'unknown':
-      return 'This version of the skill is not there any more.';
+      return 'This version of the skill no longer exists.';
   }
 }

@@ -194,11 +194,11 @@ export function createApprovals(options: {
         return { kind: 'unknown' };
       if (sender !== ask.requester && !listsId(approvers(), sender)) {
         log.warn({ ask: id, sender }, 'somebody answered who may not');
-        return { kind: 'not_yours', text: 'Only who asked for this, or an approver, can answer that.' };
+        return { kind: 'not_yours', text: 'Only the person who asked for this or an approver can answer.' };
       }
       const standing = storedRule.safeParse(ask.payload['standing']);
       if (value === 'always' && !standing.success)
-        return { kind: 'not_yours', text: 'This is asked for each time: approve it or deny it.' };
+        return { kind: 'not_yours', text: 'I have to ask for this each time. Approve it or deny it.' };
       const taken = await store.asks.answer(id, { by: sender, value, at: clock.now() });
       if (taken === 'answered') {
         log.info({ ask: id, sender, value, tool: ask.payload['tool'] }, 'an approval was answered');

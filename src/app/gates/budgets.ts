@@ -108,7 +108,7 @@ export function createBudgets(options: {
             ? `${limits.usdPerDay} US dollars`
             : undefined;
       if (budget !== undefined)
-        return `${whose} budget of ${budget} a day is used up. It begins anew at 00:00 UTC, ${waitText(untilMidnight(clock.now()))}.`;
+        return `${whose} budget of ${budget} a day is used up. It resets at 00:00 UTC, ${waitText(untilMidnight(clock.now()))}.`;
     }
     return undefined;
   }

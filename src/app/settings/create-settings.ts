@@ -1,4 +1,4 @@
-import type { Channel } from '../../core/channel.ts';
+import type { Channel, WriteCommand } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { redactDeep } from '../../core/redact-deep.ts';
@@ -31,12 +31,14 @@ export function createSettings(options: {
   outside: Pick<OutsideTools, 'all'>;
   people: Pick<People, 'isOwner'>;
   channels: ReadonlyMap<string, Channel>;
+  writeCommand: WriteCommand;
   voice: Pick<Voice, 'answer' | 'say'>;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): Settings {
-  const { live, store, chats, web, outside, people, channels, voice, audit, clock, log } = options;
+  const { live, store, chats, web, outside, people, channels, writeCommand } = options;
+  const { voice, audit, clock, log } = options;
   const config = () => live().config;
   const inForce = createSettingsInForce({ config, chats, log });
   const entries = createSettingEntries({
@@ -56,6 +58,7 @@ export function createSettings(options: {
     approvers: () => config().policy.approvers,
     holdsSecret: (value) => redactDeep(value, (text) => live().redact(text)) !== value,
     channels,
+    writeCommand,
     voice,
     log,
   });

@@ -28,7 +28,7 @@ export function createPressSettings(options: {
 
   async function act(who: Who, does: SettingAction): Promise<SettingView> {
     if (does.view === 'tools') return show.overview(who, does.page);
-    if (does.view === 'done') return { text: 'The settings are as you left them.', buttons: [] };
+    if (does.view === 'done') return { text: 'Settings closed.', buttons: [] };
     const { tool, field } = show.find(does.tool, 'field' in does ? does.field : '');
     if (tool === undefined) return show.overview(who);
     if (does.view === 'tool') return show.ofTool(who, tool, does.page);

@@ -10,17 +10,20 @@ import { toolTitle } from '../tool-title.ts';
 /** What stands in a message, and the buttons under it. */
 export type SettingView = Readonly<{ text: string; buttons: readonly Button[] }>;
 
+/** How a command is written in the chat. */
+export type WriteHere = (name: string, args?: string) => string;
+
 /** How many things one message lets choose from; the rest is a page further. */
 const pageSize = 20;
 
 /** The tools that have settings. */
-export function toolsView(tools: readonly Tool[], menu: string, page = 0): SettingView {
+export function toolsView(tools: readonly Tool[], menu: string, write: WriteHere, page = 0): SettingView {
   if (tools.length === 0) return { text: 'No tool here has settings.', buttons: [] };
   const lines = pageOf(tools, page).map(
     (tool) => `- \`${tool.name}\` ${toolTitle(tool)}: ${keysOf(tool).join(', ')}`,
   );
   return {
-    text: ['Settings of tools in this chat:', '', ...lines, '', usage].join('\n'),
+    text: ['Settings of tools in this chat:', '', ...lines, '', usage(write)].join('\n'),
     buttons: [
       ...pageOf(tools, page).map((tool) =>
         button(menu, toolTitle(tool), { view: 'tool', tool: nameOf(tool.name), page: 0 }),
@@ -32,7 +35,13 @@ export function toolsView(tools: readonly Tool[], menu: string, page = 0): Setti
 }
 
 /** One tool: what its settings are here. */
-export function toolView(tool: Tool, layered: LayeredSettings, menu: string, page = 0): SettingView {
+export function toolView(
+  tool: Tool,
+  layered: LayeredSettings,
+  menu: string,
+  write: WriteHere,
+  page = 0,
+): SettingView {
   const fields = tool.settings?.fields ?? [];
   const name = nameOf(tool.name);
   const lines = pageOf(fields, page).map((field) => `- \`${field.key}\` ${oneField(field, layered)}`);
@@ -41,7 +50,9 @@ export function toolView(tool: Tool, layered: LayeredSettings, menu: string, pag
     return `${where} can't be used${key === undefined ? '' : ` for \`${key}\``}: ${problem}.`;
   });
   return {
-    text: [`**${toolTitle(tool)}** in this chat:`, '', ...lines, '', ...problems, usageOf(tool)].join('\n'),
+    text: [`**${toolTitle(tool)}** in this chat:`, '', ...lines, '', ...problems, usageOf(tool, write)].join(
+      '\n',
+    ),
     buttons: [
       ...pageOf(fields, page).map((field) =>
         button(menu, field.title, { view: 'field', tool: name, field: nameOf(field.key), page: 0 }),
@@ -132,11 +143,12 @@ function oneField(field: SettingField, layered: LayeredSettings, titled = true):
   return `${titled ? `${field.title}: ` : ''}${shown}${value === undefined ? '' : ` (${where})`}`;
 }
 
-const usage =
-  'Choose one, or write `/settings TOOL`, `/settings TOOL KEY VALUE`, and with `default` as the value to unset one.';
+function usage(write: WriteHere): string {
+  return `Press a tool, or write ${write('settings', 'TOOL')}. To set a value, write ${write('settings', 'TOOL KEY VALUE')}.`;
+}
 
-function usageOf({ name }: Tool): string {
-  return `\n\`/settings ${name} KEY VALUE\` sets one in this chat, with \`default\` as the value unsets it.`;
+function usageOf({ name }: Tool, write: WriteHere): string {
+  return `\n${write('settings', `${name} KEY VALUE`)} sets one in this chat. The value \`default\` removes what this chat has set.`;
 }
 
 function keysOf({ settings }: Tool): readonly string[] {

@@ -25,7 +25,7 @@ export function settingsForm(
   const fields = tool.settings?.fields ?? [];
   return {
     title: toolTitle(tool),
-    text: 'What is set here holds in this chat. What is left empty is not set here.',
+    text: 'These settings apply to this chat. Leave a field empty to use the default.',
     action: writeAction(menu, { view: 'tool', tool: nameOf(tool.name), page: 0 }),
     conversation,
     fields: fields.map((field) => {

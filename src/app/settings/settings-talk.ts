@@ -1,4 +1,4 @@
-import type { Button, Channel } from '../../core/channel.ts';
+import type { Button, Channel, WriteCommand } from '../../core/channel.ts';
 import { listsId } from '../../core/chat-id.ts';
 import { nearest } from '../../core/nearest.ts';
 import type { Filled, OpenForm } from '../../core/form.ts';
@@ -44,12 +44,25 @@ export function createSettingsTalk(options: {
   people: Pick<People, 'isOwner'>;
   approvers(): readonly string[];
   holdsSecret: HoldsSecret;
+  writeCommand: WriteCommand;
   channels: ReadonlyMap<string, Channel>;
   voice: Pick<Voice, 'answer' | 'say'>;
   log: Log;
 }): SettingsTalk {
-  const { tools, inForce, change, entries, people, approvers, holdsSecret, channels, voice, log } = options;
-  const show = createShowSettings({ tools, inForce, entries, holdsSecret, log });
+  const {
+    tools,
+    inForce,
+    change,
+    entries,
+    people,
+    approvers,
+    holdsSecret,
+    writeCommand,
+    channels,
+    voice,
+    log,
+  } = options;
+  const show = createShowSettings({ tools, inForce, entries, holdsSecret, writeCommand, log });
   const removeSecret = createRemoveSecret({ channels, log });
 
   async function mayChange(sender: string): Promise<boolean> {
@@ -69,7 +82,7 @@ export function createSettingsTalk(options: {
     if (problem !== undefined) return { text: notSet(tool, field, problem), buttons: [], taken: false };
     const layered = await inForce.of(who.conversation, tool);
     const now = showSetting(field, valueOf(field, layered));
-    const where = value === undefined ? 'is no longer set in this chat; in force' : 'in this chat';
+    const where = value === undefined ? 'is no longer set in this chat; it is now' : 'in this chat';
     return { text: `${toolTitle(tool)}, ${field.title} ${where}: ${now}.`, buttons: back, taken: true };
   }
 
@@ -103,13 +116,13 @@ export function createSettingsTalk(options: {
       if (name === '') return show.overview(who);
       if (tool === undefined) {
         const { text, buttons } = show.overview(who);
-        return { text: `There is no tool of that name with settings.\n\n${text}`, buttons };
+        return { text: `I know no tool of that name with settings.\n\n${text}`, buttons };
       }
       if (key === '')
         return (await show.inForm(who, tool, openForm)) ? { text: '', buttons: [] } : show.ofTool(who, tool);
       if (field === undefined) {
         const { text, buttons } = await show.ofTool(who, tool);
-        return { text: `There is no setting of that name.\n\n${text}`, buttons };
+        return { text: `This tool has no setting of that name.\n\n${text}`, buttons };
       }
       return typed === '' ? show.ofField(who, tool, field) : take(message, tool, field, typed);
     },
@@ -139,5 +152,5 @@ function whoOf({ conversation, chatType, sender }: Message): Who {
 }
 
 function notSet(tool: Tool, { title }: SettingField, problem: string): string {
-  return `${toolTitle(tool)}, ${title}: that can't be set. Please ${problem}.`;
+  return `${toolTitle(tool)}, ${title}: that doesn't work. Please ${problem}.`;
 }

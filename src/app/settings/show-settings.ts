@@ -1,3 +1,4 @@
+import type { WriteCommand } from '../../core/channel.ts';
 import type { SettingField } from '../../core/setting-field.ts';
 import type { OpenForm } from '../../core/form.ts';
 import type { Log } from '../../core/log.ts';
@@ -7,7 +8,7 @@ import type { Who } from './change-setting.ts';
 import { menuOf, nameOf } from './setting-actions.ts';
 import type { SettingEntries } from './setting-entries.ts';
 import { settingsForm, type HoldsSecret } from './settings-form.ts';
-import { fieldView, toolsView, toolView, type SettingView } from './setting-views.ts';
+import { fieldView, toolsView, toolView, type SettingView, type WriteHere } from './setting-views.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
 
 /** Settings as they stand before a person: each view with what is in force in their chat (X3). */
@@ -27,9 +28,14 @@ export function createShowSettings(options: {
   inForce: Pick<SettingsInForce, 'of'>;
   entries: Pick<SettingEntries, 'begin'>;
   holdsSecret: HoldsSecret;
+  writeCommand: WriteCommand;
   log: Log;
 }): ShowSettings {
-  const { tools, inForce, entries, holdsSecret, log } = options;
+  const { tools, inForce, entries, holdsSecret, writeCommand, log } = options;
+  const writeIn =
+    ({ conversation }: Who): WriteHere =>
+    (name, args) =>
+      writeCommand(conversation, name, args);
 
   return {
     find(tool, field = '') {
@@ -37,9 +43,11 @@ export function createShowSettings(options: {
       const of = found?.settings?.fields.find(({ key }) => key === field || nameOf(key) === field);
       return { ...(found === undefined ? {} : { tool: found }), ...(of === undefined ? {} : { field: of }) };
     },
-    overview: ({ conversation, sender }, page = 0) => toolsView(tools(), menuOf(conversation, sender), page),
-    ofTool: async ({ conversation, sender }, tool, page = 0) =>
-      toolView(tool, await inForce.of(conversation, tool), menuOf(conversation, sender), page),
+    overview: (who, page = 0) => toolsView(tools(), menuOf(who.conversation, who.sender), writeIn(who), page),
+    async ofTool(who, tool, page = 0) {
+      const layered = await inForce.of(who.conversation, tool);
+      return toolView(tool, layered, menuOf(who.conversation, who.sender), writeIn(who), page);
+    },
     async ofField(who, tool, field, page = 0) {
       const { conversation, sender } = who;
       const types = !['boolean', 'select', 'multiselect'].includes(field.kind);
@@ -64,7 +72,7 @@ export function createShowSettings(options: {
 }
 
 function askFor({ secret, placeholder, kind }: SettingField, chatType: Message['chatType']): string {
-  const how = chatType === 'private' ? 'as your next message' : 'as an answer to this message';
+  const how = chatType === 'private' ? 'as your next message' : 'as a reply to this message';
   const example = placeholder === undefined ? '' : `, such as \`${placeholder.replaceAll('`', '')}\``;
   const hidden = secret ? ' It is kept from the model, and your message is deleted where I can do that.' : '';
   return `${asked} the ${kind === 'number' ? 'number' : 'value'} ${how}${example}, within 10 minutes.${hidden}`;

@@ -32,7 +32,7 @@ export function createTakeForm(options: {
     const { tool } = sent?.does.view === 'tool' ? find(sent.does.tool) : {};
     const [first] = Object.keys(values);
     if (tool === undefined)
-      return first === undefined ? undefined : { [first]: 'This tool is not there any more.' };
+      return first === undefined ? undefined : { [first]: 'This tool no longer exists.' };
     const refused = (await mayChange(sender.id)) ? othersMenu(sent?.menu, filled) : mayNotChange;
     if (refused !== undefined) {
       log.warn({ sender: sender.id }, 'somebody sent a form of settings that is not theirs');
