@@ -37,7 +37,7 @@ export type Tasks = Readonly<{
 
 /** Background runs of a conversation. */
 const mostTasks = 10;
-const tooMany = 'as many runs as may be go on in the background here: /tasks lists them';
+const tooMany = `${mostTasks} runs are in the background here, which is the limit: one has to end or be stopped first`;
 const progressEveryMs = 1_000;
 
 /** The inbox item that a run is. */

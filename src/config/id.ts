@@ -43,7 +43,7 @@ export const chatId = text.superRefine((id, context) => {
 const findUser =
   'names change hands, so write the id: on Telegram it is in `skillet pair list` once the person has written to the bot; in Slack it is in the profile under "Copy member ID"';
 const findChat =
-  'names change, so write the id: /whoami shows it in the chat; in Slack it is also at the end of the channel details';
+  "names change, so write the id: the bot's command `whoami` shows it in the chat; in Slack it is also at the end of the channel details";
 
 function qualified(id: string): string {
   if (/^\d+$/.test(id)) return `"telegram:${id}"`;

@@ -251,8 +251,8 @@ test('A9 a name where an id belongs is refused with the way to find the id', () 
     }
   }
   for (const name of ['@room', '#general', 'slack:#general', 'telegram:@room']) {
-    assert.match(lines(`[access]\ngroups = ["${name}"]`)[0] ?? '', /\/whoami shows it/, name);
-    assert.match(lines(`[access.chats."${name}"]\ndm = "open"`)[0] ?? '', /\/whoami shows it/, name);
+    assert.match(lines(`[access]\ngroups = ["${name}"]`)[0] ?? '', /`whoami` shows it/, name);
+    assert.match(lines(`[access.chats."${name}"]\ndm = "open"`)[0] ?? '', /`whoami` shows it/, name);
   }
 });
 

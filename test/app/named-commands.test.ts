@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { readFile, readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { test } from 'node:test';
+import { builtIns } from '../../src/app/resolve-command.ts';
+
+const source = path.join(import.meta.dirname, '../../src');
+const rooms = ['core', 'config', 'skills', 'tools', 'capabilities', 'agent', 'app'];
+
+test('H12 no text names a command in the form of one platform: each channel writes its own', async () => {
+  // The command of Slack begins every form there, so it is named with its setting.
+  const words = builtIns.filter((name) => name !== 'skill').join('|');
+  const named = new RegExp(String.raw`(?<![\w./*@<-])/(?:${words})(?![\w/.])`);
+  const found: string[] = [];
+  for (const room of rooms) {
+    const files = await readdir(path.join(source, room), { recursive: true });
+    for (const file of files.filter((name) => name.endsWith('.ts'))) {
+      const text = await readFile(path.join(source, room, file), 'utf8');
+      const code = text.replace(/\/\*\*[^]*?\*\/|^\s*\/\/.*$/gm, '');
+      found.push(
+        ...code.split('\n').flatMap((line) => (named.test(line) ? [`${file}: ${line.trim()}`] : [])),
+      );
+    }
+  }
+  assert.deepEqual(found, []);
+});
