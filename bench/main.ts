@@ -1,17 +1,25 @@
 /**
  * Speed and size, side by side with a bare bot on the same libraries (SPEC B1, B3, B4, B7, M6): `npm run bench`.
- * Figures are printed, never judged: a busy machine makes every one of them worse.
+ * Figures are printed, never judged: a busy machine makes every one of them worse. `SKILLET_BENCH_BESIDE` names another
+ * checkout with its packages installed, whose own time, start and memory are then measured in the same run, turn by turn.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
 import { measureSandbox } from './sandbox.ts';
-import { openStage, type Stage, type StageOptions } from './stage.ts';
+import { openStage, type StageOptions } from './stage.ts';
 import { describe, quantile } from './statistics.ts';
 
 const turns = Number(process.env['SKILLET_BENCH_TURNS'] ?? 200);
 const starts = Number(process.env['SKILLET_BENCH_STARTS'] ?? 5);
-const both = ['bare', 'skillet'] as const;
-type Which = (typeof both)[number];
+const beside = process.env['SKILLET_BENCH_BESIDE'];
+
+type Contender = Readonly<{ name: string } & Pick<StageOptions, 'bot' | 'checkout'>>;
+const bare: Contender = { name: 'bare', bot: 'bare' };
+const skillets: readonly Contender[] = [
+  { name: 'skillet', bot: 'skillet' },
+  ...(beside === undefined ? [] : [{ name: 'beside', bot: 'skillet', checkout: beside } as const]),
+];
+const contenders = [bare, ...skillets];
 
 await bench('B1 own time: from an update arriving to its request reaching the model', ownTime);
 await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
@@ -32,78 +40,91 @@ async function bench(title: string, measure: () => Promise<void>): Promise<void>
 }
 
 async function ownTime(): Promise<void> {
-  const { own } = await measureTurns(0);
-  for (const which of both) print(which, describe(own[which]));
-  print(
-    'skillet above bare',
-    `p50 ${(quantile(own.skillet, 0.5) - quantile(own.bare, 0.5)).toFixed(2)} ms, p95 ${(quantile(own.skillet, 0.95) - quantile(own.bare, 0.95)).toFixed(2)} ms`,
-  );
+  const [floor, ...rest] = await measureTurns(0);
+  for (const { name, own } of [floor, ...rest]) print(name, describe(own));
+  for (const { name, own } of rest) {
+    const above = (share: number): string => (quantile(own, share) - quantile(floor.own, share)).toFixed(2);
+    print(`${name} above bare`, `p50 ${above(0.5)} ms, p95 ${above(0.95)} ms`);
+  }
 }
 
 async function wholeTurn(): Promise<void> {
-  const { whole } = await measureTurns(50);
-  for (const which of both) print(which, describe(whole[which]));
-  print(
-    'skillet as a multiple of bare',
-    (quantile(whole.skillet, 0.5) / quantile(whole.bare, 0.5)).toFixed(3),
-  );
+  const [floor, ...rest] = await measureTurns(50);
+  for (const { name, whole } of [floor, ...rest]) print(name, describe(whole));
+  for (const { name, whole } of rest) {
+    print(`${name} as a multiple of bare`, (quantile(whole, 0.5) / quantile(floor.whole, 0.5)).toFixed(3));
+  }
 }
 
-async function measureTurns(
-  modelMs: number,
-): Promise<{ own: Record<Which, number[]>; whole: Record<Which, number[]> }> {
-  const stages = await openBoth({ modelMs });
-  const own = { bare: [] as number[], skillet: [] as number[] };
-  const whole = { bare: [] as number[], skillet: [] as number[] };
-  const people = { bare: stages.bare.telegram.person(), skillet: stages.skillet.telegram.person() };
+type Turns = { name: string; own: number[]; whole: number[] };
+
+/** The bare bot's first. */
+async function measureTurns(modelMs: number): Promise<[Turns, ...Turns[]]> {
+  const open = async ({ name, ...bot }: Contender) => {
+    const stage = await openStage({ ...bot, modelMs });
+    return { stage, person: stage.telegram.person(), turns: { name, own: [], whole: [] } as Turns };
+  };
+  const floor = await open(bare);
+  const measured = [floor];
+  for (const one of skillets) measured.push(await open(one));
   for (let turn = -20; turn < turns; turn++) {
-    for (const which of both) {
-      const { telegram, lastAsked } = stages[which];
+    for (const one of measured) {
+      const { telegram, lastAsked } = one.stage;
       const sent = telegram.calls('sendMessage').length;
       const began = performance.now();
-      people[which].says(`message ${turn}`);
+      one.person.says(`message ${turn}`);
       await telegram.until('the answer', () => telegram.calls('sendMessage').length > sent);
       if (turn < 0) continue;
-      whole[which].push(performance.now() - began);
-      own[which].push(lastAsked() - began);
+      one.turns.whole.push(performance.now() - began);
+      one.turns.own.push(lastAsked() - began);
       // Conversations grow: the bare bot has no memory, so every twentieth message comes from somebody new.
-      if (turn % 20 === 19) people[which] = telegram.person();
+      if (turn % 20 === 19) one.person = telegram.person();
     }
   }
-  await closeBoth(stages);
-  return { own, whole };
+  for (const { stage } of measured) await stage.close();
+  return [floor.turns, ...measured.slice(1).map((one) => one.turns)];
 }
 
 async function startTime(): Promise<void> {
-  const cases: readonly (readonly [string, StageOptions])[] = [
-    ['bare', { bot: 'bare', modelMs: 0 }],
-    ['skillet, 100 skills', { bot: 'skillet', modelMs: 0, skills: 100 }],
-    ['skillet, 5,000 skills', { bot: 'skillet', modelMs: 0, skills: 5_000 }],
+  const cases = [
+    { ...bare, modelMs: 0 },
+    ...[100, 5_000].flatMap((skills) =>
+      skillets.map(({ name, ...bot }) => ({
+        ...bot,
+        name: `${name}, ${skills.toLocaleString('en')} skills`,
+        modelMs: 0,
+        skills,
+      })),
+    ),
   ];
-  for (const [name, options] of cases) {
-    const times: number[] = [];
-    for (let n = 0; n < starts; n++) {
+  const times = cases.map(() => [] as number[]);
+  for (let n = 0; n < starts; n++) {
+    for (const [at, options] of cases.entries()) {
       const stage = await openStage(options);
-      times.push(stage.startMs);
+      times[at]?.push(stage.startMs);
       await stage.close();
     }
+  }
+  for (const [at, { name }] of cases.entries()) {
+    const all = times[at] ?? [];
     print(
       name,
-      `median ${quantile(times, 0.5).toFixed(0)} ms, most ${Math.max(...times).toFixed(0)} ms (${starts})`,
+      `median ${quantile(all, 0.5).toFixed(0)} ms, most ${Math.max(...all).toFixed(0)} ms (${starts})`,
     );
   }
 }
 
 async function idleMemory(): Promise<void> {
-  const cases: readonly (readonly [string, StageOptions])[] = [
-    ['bare, Telegram', { bot: 'bare', modelMs: 0 }],
-    ['skillet, Telegram', { bot: 'skillet', modelMs: 0, skills: 100 }],
-    ['skillet, Telegram and Slack', { bot: 'skillet', modelMs: 0, skills: 100, slack: true }],
-  ];
-  for (const [name, options] of cases) {
+  const cases = contenders.flatMap(({ name, ...bot }) => [
+    { ...bot, name: `${name}, Telegram`, skills: bot.bot === 'bare' ? 0 : 100, slack: false },
+    ...(bot.bot === 'bare'
+      ? []
+      : [{ ...bot, name: `${name}, Telegram and Slack`, skills: 100, slack: true }]),
+  ]);
+  for (const { name, ...options } of cases) {
     // The first start after an upgrade compiles everything, which stays in memory: some 10 MB.
-    await (await openStage(options)).close();
-    const { telegram, memoryMb, close } = await openStage(options);
+    await (await openStage({ ...options, modelMs: 0 })).close();
+    const { telegram, memoryMb, close } = await openStage({ ...options, modelMs: 0 });
     telegram.person().says('hello');
     await telegram.until('the answer', () => telegram.calls('sendMessage').length > 0);
     await delay(5_000);
@@ -146,17 +167,6 @@ async function lookUp(measured: Promise<LookUpTimes>): Promise<void> {
   const { floor, skillet } = await measured;
   print('floor', describe(floor));
   print('skillet', describe(skillet));
-}
-
-async function openBoth(options: Omit<StageOptions, 'bot'>): Promise<Record<Which, Stage>> {
-  return {
-    bare: await openStage({ ...options, bot: 'bare' }),
-    skillet: await openStage({ ...options, bot: 'skillet' }),
-  };
-}
-
-async function closeBoth(stages: Record<Which, Stage>): Promise<void> {
-  for (const which of both) await stages[which].close();
 }
 
 function print(name: string, value: string): void {

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import packageFile from '../package.json' with { type: 'json' };
 import { startMessagesServer, type MessagesServer } from '../test/support/messages-server/messages-server.ts';
 import { startSlackServer, type SlackServer } from '../test/support/slack-server/start-slack-server.ts';
 import {
@@ -26,6 +25,8 @@ export type Stage = Readonly<{
 
 export type StageOptions = Readonly<{
   bot: 'bare' | 'skillet';
+  /** The checkout whose Skillet runs; this one by default. */
+  checkout?: string;
   /** Milliseconds the model thinks. */
   modelMs: number;
   /** Slack beside Telegram. */
@@ -37,12 +38,11 @@ export type StageOptions = Readonly<{
 }>;
 
 const root = path.join(import.meta.dirname, '..');
-/** What `npm start` runs: flags and environment included. */
-const startScript = packageFile.scripts.start;
 
 /** Starts servers and bot, and resolves when the bot asks for updates. */
 export async function openStage({
   bot,
+  checkout = root,
   modelMs,
   slack = false,
   skills = 0,
@@ -64,13 +64,17 @@ export async function openStage({
     configText(telegram, messages, config + slackText(slackServer)),
     { mode: 0o600 },
   );
+  // What `npm start` runs: flags and environment included.
+  const { scripts } = JSON.parse(await readFile(path.join(checkout, 'package.json'), 'utf8')) as {
+    scripts: { start: string };
+  };
   const command =
     bot === 'bare'
       ? `node '${root}/bench/bare-bot.ts' ${telegram.url} ${telegram.token} ${messages.url}`
-      : `${startScript} --config '${home}/config.toml'`;
+      : `${scripts.start} --config '${home}/config.toml'`;
   const began = performance.now();
   const child = spawn('sh', ['-c', `exec env ${command}`], {
-    cwd: root,
+    cwd: checkout,
     stdio: ['ignore', 'ignore', 'pipe'],
     env: { PATH: `${path.dirname(process.execPath)}:${process.env['PATH']}`, HOME: home },
   });
