@@ -15,7 +15,7 @@ if (major < needed) {
   process.exit(2);
 }
 const { enableCompileCache } = await import('node:module');
-const { compileCacheFolder } = await import('../src/cli/compile-cache.ts');
+const { compileCacheFolder } = await import('../src/cli/compile-cache.js');
 const cache = compileCacheFolder();
 if (cache !== undefined) enableCompileCache(cache);
 const { main } = await import('../src/cli/main.ts');

@@ -42,7 +42,7 @@ const owners: readonly (readonly [RegExp, RegExp])[] = [
 
 type Import = Readonly<{ specifier: string; typeOnly: boolean }>;
 const files = readdirSync(path.join(root, 'src'), { recursive: true, withFileTypes: true })
-  .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+  .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
   .map((entry) => path.relative(root, path.join(entry.parentPath, entry.name)))
   .sort();
 const imports = new Map(files.map((file) => [file, importsOf(readFileSync(path.join(root, file), 'utf8'))]));

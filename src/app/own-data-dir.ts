@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
-import { changeableByOthers } from '../files/changeable-by-others.ts';
+import { changeableByOthers } from '../files/changeable-by-others.js';
 import { lockOwner } from '../stores/embedded/lock-owner.ts';
 import { makeFolders } from '../stores/make-folders.ts';
 

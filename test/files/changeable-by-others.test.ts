@@ -3,9 +3,9 @@ import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { compileCacheFolder } from '../../src/cli/compile-cache.ts';
+import { compileCacheFolder } from '../../src/cli/compile-cache.js';
 import { ownDataDir } from '../../src/app/own-data-dir.ts';
-import { changeableByOthers } from '../../src/files/changeable-by-others.ts';
+import { changeableByOthers } from '../../src/files/changeable-by-others.js';
 import { findPlugin } from '../../src/tools/plugins/find-plugin.ts';
 
 async function makeFolder(t: TestContext): Promise<string> {

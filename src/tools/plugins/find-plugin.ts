@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { changeableByOthers } from '../../files/changeable-by-others.ts';
+import { changeableByOthers } from '../../files/changeable-by-others.js';
 import { oneLine } from '../../core/text.ts';
 
 /** Where `[[plugins]]` says that a plugin is; one of the two. `path` is absolute. */

@@ -1,24 +1,28 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { changeableByOthers } from '../files/changeable-by-others.ts';
+import process from 'node:process';
+import { changeableByOthers } from '../files/changeable-by-others.js';
 
 const installation = path.join(import.meta.dirname, '../..');
 
 /**
  * A folder for compiled code that this user alone can write, or nothing. Code is read from there and run as it stands, and
  * without a folder Node takes one below /tmp that anybody can make first (S10).
+ * @param {readonly string[]} places
+ * @returns {string | undefined}
  */
 export function compileCacheFolder(
-  places: readonly string[] = [
-    path.join(installation, 'node_modules/.cache/skillet'),
-    path.join(homedir(), '.cache/skillet'),
-  ],
-): string | undefined {
+  places = [path.join(installation, 'node_modules/.cache/skillet'), path.join(homedir(), '.cache/skillet')],
+) {
   return places.find(isOurs);
 }
 
-function isOurs(folder: string): boolean {
+/**
+ * @param {string} folder
+ * @returns {boolean}
+ */
+function isOurs(folder) {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const stat = lstatSync(folder);
