@@ -110,6 +110,20 @@ test('no heap of odds and ends, no default export, no state at module level', ()
   }
 });
 
+test('B3 B4 what runs before the compile cache is open is plain JavaScript', () => {
+  const starter = readFileSync(path.join(root, 'bin', 'skillet.js'), 'utf8');
+  const early = importsOf(starter.slice(0, starter.indexOf('enableCompileCache(')))
+    .filter(({ specifier }) => specifier.startsWith('.'))
+    .map(({ specifier }) => resolve('bin/skillet.js', specifier));
+  assert.ok(early.length > 0);
+  for (const file of early) {
+    assert.match(file, /\.js$/);
+    for (const { specifier } of imports.get(file) ?? []) {
+      if (specifier.startsWith('.')) early.push(resolve(file, specifier));
+    }
+  }
+});
+
 test('the map has a line for each room, and for no other', () => {
   const map = readFileSync(path.join(root, 'src', 'README.md'), 'utf8');
   const named = [...map.matchAll(/^\| \d \| `([^`]+?)\/?` \|/gm)].map((match) => match[1]);
