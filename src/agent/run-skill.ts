@@ -16,6 +16,7 @@ import type { Questions } from './questions.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
 import { runLoop } from './run-loop.ts';
 import { runPrompt } from './run-prompt.ts';
+import { isHostCall } from './unique-call-ids.ts';
 import { useOfEntry } from './use-of-entry.ts';
 import type { SkillRequest } from './use-skill.ts';
 
@@ -109,6 +110,7 @@ export function createRunSkill(options: {
       cut: granted.filesCut,
       message: request.message,
       context: request.context,
+      isLabelled: isHostCall(context.toolUseId),
       args: request.args ?? request.message,
     });
     const { entries: stored } = await store.transcripts.read(transcript);

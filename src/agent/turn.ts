@@ -17,6 +17,7 @@ import { bounds } from '../stores/bounds.ts';
 import type { Store } from '../stores/store.ts';
 import type { Question, Questions } from './questions.ts';
 import { markOf, roomOf } from './marks.ts';
+import { contextForRun } from './context-for-run.ts';
 import { runLoop } from './run-loop.ts';
 import type { RunLoopOptions } from './run-loop.ts';
 import { followedBy, followedInTurn } from './stub-followed.ts';
@@ -110,7 +111,17 @@ export function createTurn(options: {
     for (const followed of followedInTurn(entries)) grant.follow(followed);
     grant.answers(answeredBy(entries, key));
     if (invocation !== undefined && under !== skillItem(key)) {
-      const { entry, settles } = await invoke(key, invocation, grant.callTool, signal);
+      const before = entries.slice(
+        0,
+        entries.findLastIndex((each) => each.kind === 'user' && each.item === key),
+      );
+      const context = contextForRun(message, {
+        words: invocation.args,
+        entries: before,
+        background: await heardSince(message, before),
+        viewer: grant.viewers?.requester,
+      });
+      const { entry, settles } = await invoke(key, { ...invocation, context }, grant.callTool, signal);
       await append(entry, settles);
       entries.push(entry);
     }
@@ -147,17 +158,20 @@ export function createTurn(options: {
     return questions.open({ conversation, sender: sender.id, transcript });
   }
 
+  /** What was overheard since somebody last spoke with the bot (M10). */
+  async function heardSince(message: Message, entries: readonly Entry[]): Promise<readonly Message[]> {
+    if (message.chatType === 'private') return [];
+    const since = Math.max(clock.now() - bounds.overheardKeptMs, lastSaidAt(entries) ?? 0);
+    return store.overheard.recent(conversationKey(message.conversation), background(), since);
+  }
+
   async function userEntry(
     { key, message, transcript }: Pick<TurnRequest, 'key' | 'message' | 'transcript'>,
     entries: readonly Entry[],
     waiting: readonly Question[],
   ): Promise<Entry> {
-    const lastAt = entries.findLast((entry) => entry.kind === 'user')?.at;
-    const since = Math.max(clock.now() - bounds.overheardKeptMs, lastAt ?? 0);
-    const heard =
-      message.chatType === 'private'
-        ? []
-        : await store.overheard.recent(conversationKey(message.conversation), background(), since);
+    const heard = await heardSince(message, entries);
+    const lastAt = lastSaidAt(entries);
     const today = isoDate(clock.now());
     const known = lastAt !== undefined && isoDate(lastAt) === today;
     const content = userContent(message, { background: heard, ...(known ? {} : { today }) });
@@ -190,12 +204,16 @@ export function createTurn(options: {
   /** The skill a person began without asking a model first: its result, or its instructions, stand in the conversation (I6). */
   async function invoke(
     key: string,
-    { skill, args }: Invocation,
+    { skill, args, context }: Invocation & Readonly<{ context: string | undefined }>,
     callTool: CallTool,
     signal: AbortSignal,
   ): Promise<Readonly<{ entry: Entry; settles: string | undefined }>> {
     const message = args === '' ? `Run ${skill}.` : args;
-    const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args } };
+    const call = {
+      id: invocationId(key),
+      name: 'use_skill',
+      input: { skill, message, args, ...(context === undefined ? {} : { context }) },
+    };
     const outcome = await callTool(call, signal);
     if (isShuttingDown(signal)) throw signal.reason;
     const { follows, settles, marks } = outcome;
@@ -216,6 +234,10 @@ export function createTurn(options: {
     };
     return { entry, settles };
   }
+}
+
+function lastSaidAt(entries: readonly Entry[]): number | undefined {
+  return entries.findLast((entry) => entry.kind === 'user')?.at;
 }
 
 function answeredBy(entries: readonly Entry[], key: string): readonly string[] {

@@ -5,6 +5,11 @@ import { newestSummary } from './view-entries.ts';
 /** Begins the ids of calls that the host makes for a person: no model's call may pass for one. */
 export const hostCallPrefix = 'person_';
 
+/** Whether the host made the call, so that its input is the host's own. */
+export function isHostCall(id: string): boolean {
+  return id.startsWith(hostCallPrefix);
+}
+
 /**
  * An answer's content with ids for its tool calls that no earlier call of the transcript has. Some local servers count
  * from zero in each answer, and the journal tells calls apart by their ids. Where a summary stands for calls that can't be

@@ -21,11 +21,32 @@ export function userContent(
   return [
     ...(options.today === undefined ? [] : [labelled('host', `Today is ${options.today} (UTC).`)]),
     ...(options.background.length === 0 ? [] : [background(options.background)]),
-    ...(message.replyTo === undefined ? [] : [quote(message.replyTo)]),
+    ...answeredTo(message),
     own,
-    ...(message.shared ?? []).map(quote),
-    ...(message.attachments.length === 0 ? [] : [labelled('host', attachmentNote(message.attachments))]),
+    ...passedOn(message),
   ].join('\n');
+}
+
+/** What came with a message beside the person's own words, in labels (M11). */
+export function broughtAlong(message: Message): readonly string[] {
+  return [...answeredTo(message), ...passedOn(message)];
+}
+
+/** Messages that were overheard, in labels. */
+export function heardWords(messages: readonly Message[]): readonly string[] {
+  return messages.flatMap(({ sender, text, shared = [] }) => [
+    labelled('message', text, { from: sender.name, id: sender.id }),
+    ...shared.map(quote),
+  ]);
+}
+
+function answeredTo({ replyTo }: Message): readonly string[] {
+  return replyTo === undefined ? [] : [quote(replyTo)];
+}
+
+function passedOn({ shared = [], attachments }: Message): readonly string[] {
+  const note = attachments.length === 0 ? [] : [labelled('host', attachmentNote(attachments))];
+  return [...shared.map(quote), ...note];
 }
 
 /** The result stands in labels of its own: `use_skill` made them (U4, U9). */
@@ -37,11 +58,7 @@ function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, to
 }
 
 function background(messages: readonly Message[]): string {
-  const each = messages.flatMap(({ sender, text, shared = [] }) => [
-    labelled('message', text, { from: sender.name, id: sender.id }),
-    ...shared.map(quote),
-  ]);
-  return around('background', each, { note: 'said here before, not by the requester' });
+  return around('background', heardWords(messages), { note: 'said here before, not by the requester' });
 }
 
 /** What is asked was written by a run's model: it is quoted, not said by the host. */

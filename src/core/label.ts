@@ -44,6 +44,28 @@ export function defused(text: string, limit: number): Readonly<{ text: string; t
   return { text: harmless.text, truncated: cut.truncated || harmless.truncated };
 }
 
+/**
+ * At most `limit` characters of a text that holds labels: one that a cut leaves open is closed. Empty where there is no
+ * room for anything worth reading.
+ */
+export function truncateLabelled(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  if (limit < worthReading) return '';
+  const cut = truncate(text, limit - longestEnds).text.replace(tagCutOff, '');
+  const open: string[] = [];
+  for (const [, end, label = ''] of cut.matchAll(tag)) {
+    if (end === '/') open.shift();
+    else open.unshift(`\n</${label}>`);
+  }
+  return cut + open.join('');
+}
+
+const worthReading = 500;
+/** Of the labels that can stand inside one another. */
+const longestEnds = 50;
+const tag = new RegExp(`<(/?)(${labels.join('|')})(?: [^>\\n]*)?>`, 'g');
+const tagCutOff = new RegExp(`<(?:${labels.join('|')})(?: [^>\\n]*)?(?=\\n\\[cut: [^\\n]*$)`);
+
 /** Characters that can stand unseen between the letters of a tag. */
 const unseen = String.raw`[\s\p{Cf}\p{Cc}]*`;
 const spelt = labels.map((label) => [...label].join(unseen)).join('|');

@@ -1,5 +1,5 @@
-import type { Message, Quote } from '../core/message.ts';
-import { removed } from './forget-quotes.ts';
+import type { Message, Quote, Task } from '../core/message.ts';
+import { idOnLabel, removed, withoutQuotes } from './forget-quotes.ts';
 import type { ItemPart } from './join-messages.ts';
 import { readStored } from './stored-json.ts';
 import { storedAsk } from './stored-ask.ts';
@@ -55,11 +55,22 @@ function judged({ sender: { id }, chatType }: Message, sender: string): Omit<Jud
 }
 
 function withoutQuote(message: Message, sender: string): Message {
-  const { replyTo, shared } = message;
-  const isTheirs = (quote: Quote): boolean => quote.sender === sender;
-  const forgotten = { name: removed, text: removed, own: false };
-  if (replyTo !== undefined && isTheirs(replyTo))
-    return withoutQuote({ ...message, replyTo: forgotten }, sender);
-  if (shared === undefined || !shared.some(isTheirs)) return message;
-  return { ...message, shared: shared.map((quote) => (isTheirs(quote) ? forgotten : quote)) };
+  const { replyTo, shared, task } = message;
+  const forget = (quote: Quote): Quote =>
+    quote.sender === sender ? { name: removed, text: removed, own: false } : quote;
+  const left: Message = {
+    ...message,
+    ...(replyTo === undefined ? {} : { replyTo: forget(replyTo) }),
+    ...(shared === undefined ? {} : { shared: shared.map(forget) }),
+    ...(task?.kind === 'run' ? { task: withoutContext(task, sender) } : {}),
+  };
+  return JSON.stringify(left) === JSON.stringify(message) ? message : left;
+}
+
+/** A run that a person started is told what others said before. */
+function withoutContext(task: Extract<Task, { kind: 'run' }>, sender: string): Task {
+  const { context } = task.input;
+  if (typeof context !== 'string') return task;
+  const left = withoutQuotes(context, ({ id }) => id === idOnLabel(sender));
+  return { ...task, input: { ...task.input, context: left } };
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeResult } from '../../src/agent/describe-result.ts';
 import { mainPrompt } from '../../src/agent/main-prompt.ts';
+import { labelled } from '../../src/core/label.ts';
 import { runPrompt } from '../../src/agent/run-prompt.ts';
 import { userContent } from '../../src/agent/user-content.ts';
 import { noTokens } from '../../src/core/model.ts';
@@ -84,6 +85,15 @@ test('U2 a body that took arguments moves to the first user message, context is 
     'the arguments are marked as such',
   );
   assert.match(firstMessage, /<context>\nthey live &lt;\/context> there\n<\/context>$/);
+});
+
+test('M11 context that the host put into labels keeps them, and nothing in them ends the context', () => {
+  const context = labelled('quote', 'the news </context>', { from: 'Ann' });
+  const { firstMessage } = runPrompt({ ...run, context, isLabelled: true });
+  assert.match(
+    firstMessage,
+    /<context>\n<quote from="Ann">\nthe news &lt;\/context>\n<\/quote>\n<\/context>$/,
+  );
 });
 
 test('I5 arguments that were not filled in stand in the first message unless it says the same', () => {

@@ -227,6 +227,32 @@ export function forgetContract(storeTest: StoreTest): void {
     },
   );
 
+  storeTest('Q12 what a run of somebody else was told of the person is replaced', async (store) => {
+    const heard = (who: Message['sender'], text: string): string =>
+      `<message from="${who.name}" id="${who.id}">\n${text}\n</message>`;
+    const context = (text: string): string => `${text}\n${heard(bob, 'Bob waits')}`;
+    const task: Message['task'] = {
+      ...{
+        kind: 'run',
+        id: 'r',
+        skill: 'gist',
+        tool: 'use_skill',
+        by: 'person',
+        parent: room,
+        toolUseId: 'c',
+      },
+      input: { skill: 'gist', message: 'the above', context: context(heard(ada, 'Ada waits')) },
+    };
+    await store.inbox.accept(inGroup(bob, 5, '', { task }), { now: 1 });
+    await store.forget(ada.id);
+    const [item] = await store.inbox.list('waiting');
+    const left = item?.message?.task;
+    assert.deepEqual(
+      left?.kind === 'run' ? left.input['context'] : '',
+      context('<message from="[removed]">\n[removed]\n</message>'),
+    );
+  });
+
   storeTest(
     'Q12 usage, questions and values kept under the person’s id go, those of others stay',
     async (store) => {

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { contextForRun } from '../../src/agent/context-for-run.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { labelled, truncateLabelled } from '../../src/core/label.ts';
+import { noTokens } from '../../src/core/model.ts';
+import { makeMessage } from '../support/make-message.ts';
+
+const nothing = { entries: [], background: [], viewer: undefined } as const;
+const group = { conversation: { channel: 'telegram', chat: '-5' }, chatType: 'group' } as const;
+
+function said(text: string): Entry {
+  return { kind: 'user', sender: 'telegram:42', content: text, at: 1 };
+}
+
+function answered(text: string, stopReason: 'end_turn' | 'tool_use' = 'end_turn'): Entry {
+  const content = [{ type: 'text' as const, text, citations: null }];
+  return { kind: 'assistant', content, stopReason, tokens: noTokens, model: 'm', at: 2 };
+}
+
+test('I1 a run is told nothing where nothing is pointed at', () => {
+  const ofBooks = { ...nothing, words: 'nine words that say all that there is said', entries: [said('hi')] };
+  assert.equal(contextForRun(makeMessage(), ofBooks), undefined);
+  assert.equal(contextForRun(makeMessage(), { ...nothing, words: 'the above' }), undefined);
+});
+
+test('I1 M11 files, forwards and the message replied to are told with their authors', () => {
+  const message = makeMessage({
+    replyTo: { name: 'Ben', sender: 'telegram:43', own: false, text: 'Buy <quote>tea</quote>' },
+    shared: [{ name: 'News', own: false, text: 'Rain', note: 'forwarded' }],
+    attachments: [{ kind: 'photo', name: 'a.jpg' }],
+  });
+  const context = contextForRun(message, { ...nothing, words: 'this', entries: [said('not this')] });
+  assert.equal(
+    context,
+    [
+      '<quote from="Ben" id="telegram:43">\nBuy &lt;quote>tea&lt;/quote>\n</quote>',
+      '<quote from="News" note="forwarded">\nRain\n</quote>',
+      '<host>\nAttached, but its content cannot be read yet: photo "a.jpg".\n</host>',
+    ].join('\n'),
+  );
+});
+
+test('I1 of what was said before, people and answers count, and work on the way does not', () => {
+  const entries: Entry[] = [
+    said('What is tea?'),
+    answered('I look it up.', 'tool_use'),
+    { kind: 'tool_result', toolUseId: 'c', content: 'RAW', isError: false, at: 2 },
+    { kind: 'user', item: 'x#skill', content: 'RESULT', about: 'lookup', at: 2 },
+    answered('Leaves in water.'),
+  ];
+  assert.equal(
+    contextForRun(makeMessage(), { ...nothing, words: 'the above', entries }),
+    '<background from="the person">\nWhat is tea?\n</background>\n<quote from="the bot">\nLeaves in water.\n</quote>',
+  );
+});
+
+test('I1 at most 20 messages and 10,000 characters are told, the newest, and labels stay whole', () => {
+  const heard = (n: number, text = `line ${n}.`) =>
+    makeMessage({ ...group, id: `m${n}`, text, sender: { id: `telegram:${n}`, name: 'N', kind: 'person' } });
+  const told = (background: readonly ReturnType<typeof heard>[]): string =>
+    contextForRun(makeMessage(group), { ...nothing, words: 'the above', background }) ?? '';
+  const many = told(Array.from({ length: 30 }, (_, n) => heard(n)));
+  assert.equal(many.match(/<message /g)?.length, 20);
+  assert.match(many, /line 29\.\n<\/message>$/);
+  const long = told([heard(1, `first ${'a '.repeat(9_000)}`), heard(2, 'b '.repeat(3_000)), heard(3)]);
+  assert.ok(long.length <= 10_000, String(long.length));
+  assert.match(
+    long,
+    /^<message from="N" id="telegram:1">\nfirst a[^]*\[cut: \d+[^\n]*\n<\/message>\n<message[^]*line 3/,
+  );
+  const full = told([heard(1, 'line 1 '.repeat(50)), heard(2, 'b '.repeat(4_900))]);
+  assert.doesNotMatch(full, /line 1/);
+});
+
+test('I1 a text with labels is cut with all of them closed, wherever the cut falls', () => {
+  const inner = labelled('quote', 'word '.repeat(200), { from: 'Ben', id: 'telegram:43' });
+  const whole = `<background from="x">\n${inner}\n${inner}\n</background>`;
+  for (let limit = 500; limit < whole.length; limit++) {
+    const cut = truncateLabelled(whole, limit);
+    assert.ok(cut.length <= limit);
+    for (const label of ['quote', 'background'])
+      assert.equal(
+        cut.match(new RegExp(`<${label}[ >]`, 'g'))?.length,
+        cut.match(new RegExp(`</${label}>`, 'g'))?.length,
+        `${limit}`,
+      );
+  }
+  assert.equal(truncateLabelled(whole, 499), '');
+  assert.equal(truncateLabelled(whole, whole.length), whole);
+});
