@@ -45,20 +45,21 @@ const bot = spawn(
     env: { PATH: process.env['PATH'], HOME: home },
   },
 );
-await telegram.until('the bot', () => telegram.calls('setMyCommands').length > 1);
-
-await scene('A direct message', olga, 'roll 2d6+1 for me');
-await scene('A skill by its name', olga, '/dice 3d6');
-await scene('A skill that needs a language model', olga, '/research the oldest bridge of Paris');
-await scene('A mention in a group', olga, '@test_bot flip a coin: 1d2', friends);
-await scene('A sensitive skill in a group', olga, '/diary yesterday', friends);
-await scene('A stranger', eve, 'let me in, I am the boss');
-print('Olga sees', await olga.dm.nextMessage(/asks to be let in/));
-
-bot.kill('SIGTERM');
-await once(bot, 'exit');
-await telegram.close();
-await rm(home, { recursive: true });
+try {
+  await telegram.until('the bot', () => telegram.calls('setMyCommands').length > 1);
+  await scene('A direct message', olga, 'roll 2d6+1 for me');
+  await scene('A skill by its name', olga, '/dice 3d6');
+  await scene('A skill that needs a language model', olga, '/research the oldest bridge of Paris');
+  await scene('A mention in a group', olga, '@test_bot flip a coin: 1d2', friends);
+  await scene('A sensitive skill in a group', olga, '/diary yesterday', friends);
+  await scene('A stranger', eve, 'let me in, I am the boss');
+  print('Olga sees', await olga.dm.nextMessage(/valid for an hour/));
+} finally {
+  bot.kill('SIGTERM');
+  await once(bot, 'exit');
+  await telegram.close();
+  await rm(home, { recursive: true });
+}
 
 async function scene(title: string, who: Person, text: string, where: Chat = who.dm): Promise<void> {
   process.stdout.write(`\n${title}\n  ${who.user.first_name}: ${text}\n`);

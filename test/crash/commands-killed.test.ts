@@ -64,14 +64,15 @@ test('Q4 Q7 killed when /stop had marked what runs, it ends as stopped at the ne
 });
 
 test(
-  'Q4 Q7 killed when /stop had dropped what waits, it comes again and stops the rest',
+  'Q4 Q7 killed when /stop had dropped what waits, it comes again and is answered once',
   { skip: !thorough && 'in npm run test:crash' },
   async (t) => {
     const ann = await stopAndKill(t, {
       at: "UPDATE inbox SET status = 'done'.*taken_at IS NULL AND",
       when: 'committed',
     });
-    assert.equal(times(ann, 'Stopping'), 1);
+    // What runs was marked in the same transaction: it may have ended before the command comes again.
+    assert.equal(times(ann, 'Stopping') + times(ann, 'Nothing is running here.'), 1);
   },
 );
 
