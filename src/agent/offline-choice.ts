@@ -40,6 +40,11 @@ export function pickScript(listing: string, words: string): string | undefined {
   return [...listed].map((match) => match[1] ?? '').toSorted((a, b) => fit(b) - fit(a))[0];
 }
 
+/** The reference files that a run's prompt lists. */
+export function referencesIn(listing: string): readonly string[] {
+  return [...listing.matchAll(/^- (references\/\S+\.md)$/gm)].map((match) => match[1] ?? '').slice(0, 10);
+}
+
 /** What of a message looks like arguments: quoted parts and words with a digit, else all of it as one. */
 export function argumentsIn(words: string): readonly string[] {
   const parts = [...words.matchAll(/"([^"]+)"|'([^']+)'|(\S+)/g)].map(([, double, single, bare]) => ({
@@ -73,7 +78,8 @@ const smallWords = new Set(
   ),
 );
 
-function termsOf(words: string): readonly string[] {
+/** Words of a message that say something, in lower case. */
+export function termsOf(words: string): readonly string[] {
   const found = words.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
   return [...new Set(found)].filter((term) => term.length > 2 && !smallWords.has(term));
 }

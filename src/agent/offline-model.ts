@@ -1,7 +1,17 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../core/model.ts';
 import { isSummaryRequest } from './summary-request.ts';
-import { argumentsIn, lastLabelled, ownWords, pickScript, pickSkill, skillsIn } from './offline-choice.ts';
+import {
+  argumentsIn,
+  lastLabelled,
+  ownWords,
+  pickScript,
+  pickSkill,
+  referencesIn,
+  skillsIn,
+  type SeenSkill,
+} from './offline-choice.ts';
+import { bestSection } from './offline-reference.ts';
 
 /** What the first reply of a conversation says. */
 export const noModelNotice =
@@ -14,13 +24,17 @@ const needsModel =
 const needsReader =
   'This skill gives instructions that a language model would follow here, and none is connected.';
 
+/** Skills named to somebody whose words fit none. */
+const mostNamed = 12;
+
 /** Tokens: it reads whatever stands in a request, and can summarise none of it. */
 const plenty = 1_000_000;
 
 /**
  * Stands in where no language model is configured (M1): deterministic, in no network, and told nothing that a model is
  * not told. As the main agent it starts the visible skill that matches best; in a run it starts the skill's
- * script; the output is its answer. Its first reply in a conversation says what it is.
+ * script, whose output is its answer; without one it answers from the skill's reference files. Its first reply in a
+ * conversation says what it is, and so does every reply to what no skill fits.
  */
 export function createOfflineModel(alias: string): Model {
   return {
@@ -44,20 +58,33 @@ function reply(request: ModelRequest): ModelAnswer {
   const results = blocksOf(last).filter((block) => block.type === 'tool_result');
   if (last !== undefined && [textOf(last), ...results.map(resultText)].some(isToBeFollowed))
     return say(request, needsReader);
-  if (results.length > 0)
-    return say(request, results.map(isRun(request) ? printedBy : outputOf).join('\n\n'));
-  if (isRun(request)) return inRun(request);
+  if (isRun(request)) return results.length === 0 ? inRun(request) : afterRun(request, results);
+  if (results.length > 0) return say(request, results.map(outputOf).join('\n\n'));
   const words = ownWords(textOf(last));
   const output = lastLabelled(textOf(last), 'output');
   if (output !== undefined) return say(request, output);
   const skills = canUse.has('use_skill') ? skillsIn(request) : [];
   const skill = pickSkill(skills, words);
   if (skill !== undefined) return call(request, 'use_skill', { skill, message: words });
-  const names = skills.map(({ name }) => `\`${name}\``).join(', ');
-  return say(
-    request,
-    names === '' ? 'I have no skill for that.' : `I have no skill for that. Here I have: ${names}.`,
+  return answered('end_turn', textBlock(`${noModelNotice}\n\n${whatToTry(skills)}`));
+}
+
+function whatToTry(skills: readonly SeenSkill[]): string {
+  if (skills.length === 0) return 'No skill can be used here.';
+  const lines = skills.map(({ name, description }) =>
+    `- \`/${name}\` ${firstSentence(description)}`.trimEnd(),
   );
+  const rest = lines.length > mostNamed ? [`- and ${lines.length - mostNamed} more: \`/skills\``] : [];
+  return [
+    'No skill fits these words. You can try one by its name, with your words after it; one that takes a language model says so:',
+    '',
+    ...lines.slice(0, mostNamed),
+    ...rest,
+  ].join('\n');
+}
+
+function firstSentence(description: string): string {
+  return /^.*?[.!?](?=\s|$)/.exec(description)?.[0] ?? description;
 }
 
 /** A run reads its own skill's files and starts or finds no other; the main agent, narrowed as it may be, finds them. */
@@ -70,26 +97,50 @@ function isRun({ tools }: ModelRequest): boolean {
 function inRun(request: ModelRequest): ModelAnswer {
   const asked = textOf(request.messages[0]);
   const words = ownWords(asked);
-  const path = pickScript(`${request.system.map(({ text }) => text).join('\n')}\n${asked}`, words);
-  if (path === undefined || !request.tools.some(({ name }) => name === 'skills_run_script'))
-    return say(request, needsModel);
-  const given = lastLabelled(asked, 'arguments')?.replace(/^ARGUMENTS: /, '');
-  return call(request, 'skills_run_script', { path, args: argumentsIn(given ?? words) });
+  const listing = `${request.system.map(({ text }) => text).join('\n')}\n${asked}`;
+  const path = pickScript(listing, words);
+  const has = (tool: string): boolean => request.tools.some(({ name }) => name === tool);
+  if (path !== undefined && has('skills_run_script')) {
+    const given = lastLabelled(asked, 'arguments')?.replace(/^ARGUMENTS: /, '');
+    return call(request, 'skills_run_script', { path, args: argumentsIn(given ?? words) });
+  }
+  const references = referencesIn(listing);
+  if (references.length === 0) return say(request, needsModel);
+  return call(request, 'skills_read_file', ...references.map((path) => ({ path })));
+}
+
+function afterRun(request: ModelRequest, results: readonly Anthropic.ToolResultBlockParam[]): ModelAnswer {
+  const calls = blocksOf(request.messages.at(-2)).filter((block) => block.type === 'tool_use');
+  if (!calls.every(({ name }) => name === 'skills_read_file'))
+    return say(request, results.map(printedBy).join('\n\n'));
+  const files = results.filter((result) => result.is_error !== true).map(resultText);
+  return say(request, bestSection(files, ownWords(textOf(request.messages[0]))) ?? needsModel);
 }
 
 function say(request: ModelRequest, text: string): ModelAnswer {
   const isFirst = !request.messages.some((message) => message.role === 'assistant' && textOf(message) !== '');
   const whole = isFirst && !isRun(request) ? `${noModelNotice}\n\n${text}` : text;
-  return answered('end_turn', { type: 'text', text: whole, citations: null });
+  return answered('end_turn', textBlock(whole));
 }
 
-function call(request: ModelRequest, name: string, input: object): ModelAnswer {
+function textBlock(text: string): Anthropic.TextBlock {
+  return { type: 'text', text, citations: null };
+}
+
+function call(request: ModelRequest, name: string, ...inputs: readonly object[]): ModelAnswer {
   const id = `offline_${request.messages.length}`;
-  return answered('tool_use', { type: 'tool_use', id, name, input, caller: { type: 'direct' } });
+  const blocks = inputs.map((input, index): Anthropic.ToolUseBlock => ({
+    type: 'tool_use',
+    id: `${id}_${index}`,
+    name,
+    input,
+    caller: { type: 'direct' },
+  }));
+  return answered('tool_use', ...blocks);
 }
 
-function answered(stopReason: Anthropic.StopReason, block: Anthropic.ContentBlock): ModelAnswer {
-  return { content: [block], stopReason, tokens: noTokens, model: 'offline' };
+function answered(stopReason: Anthropic.StopReason, ...content: Anthropic.ContentBlock[]): ModelAnswer {
+  return { content, stopReason, tokens: noTokens, model: 'offline' };
 }
 
 /** What a script printed; of one that failed what it said of that. */

@@ -91,10 +91,10 @@ async function chatHere(
   await terminal.start(tellBy(seat));
   shows.resolve(terminal);
   await terminal.closed;
-  const lost = seat.leave();
+  const { lost, unheard } = seat.leave();
   // The person knows; nobody needs to see to it later.
   for (const key of lost) await bot.operate('inbox drop', key);
-  if (lost.length > 0) process.exitCode = 1;
+  if (unheard || lost.length > 0) process.exitCode = 1;
   await terminal.stop();
   await bot.close();
 }

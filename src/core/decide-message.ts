@@ -48,7 +48,11 @@ export function decideMessage(
     return deny('CHAT_NOT_ALLOWED', `${chatIds[0]} is not in [access] groups`);
   }
   if (!maySpeakInGroup(level, sender.id, isUser, isOwner)) {
-    return deny('NOT_ALLOWED', `${sender.id} may not talk to the bot in ${chatIds[0]}`);
+    const list = level.groupUsers === undefined ? 'users' : 'group_users';
+    return deny(
+      'NOT_ALLOWED',
+      `${sender.id} may not talk to the bot in ${chatIds[0]} until [access] ${list} lists "${sender.id}"`,
+    );
   }
   if (!addressed && level.mention !== 'always') return deny('NOT_ADDRESSED', 'the bot was not addressed');
   return { allowed: true };

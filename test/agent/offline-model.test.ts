@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { test } from 'node:test';
 import { describeResult } from '../../src/agent/describe-result.ts';
 import { mainPrompt } from '../../src/agent/main-prompt.ts';
@@ -51,7 +53,7 @@ async function converse(
   entries: Entry[],
   system: ReturnType<typeof mainPrompt>,
   tools: readonly ToolSpec[],
-  result = 'nothing',
+  result: string | ((call: ToolCall) => string) = 'nothing',
   isError = false,
 ) {
   const calls: ToolCall[] = [];
@@ -63,7 +65,7 @@ async function converse(
     tools: () => tools,
     async callTool(call) {
       calls.push(call);
-      return { content: result, isError };
+      return { content: typeof result === 'string' ? result : result(call), isError };
     },
     limits: { maxIterations: 5 },
     journal: { append: async (entry) => void entries.push(entry) },
@@ -115,10 +117,56 @@ test('M1 offline, the first reply of a conversation says that no model is connec
   const entries = [said('Hello there!')];
   const first = await converse(entries, prompt(markdown), [useSkill]);
   assert.match(first.ended.text, /No language model is connected.*ANTHROPIC_API_KEY.*base_url/s);
-  assert.match(first.ended.text, /`dice`, `research`, `summarize`/);
   entries.push(said('summarize this page'));
   const second = await converse(entries, prompt(markdown), [useSkill], ok('Short.'));
   assert.equal(second.ended.text, 'Short.');
+});
+
+test('M1 offline, what no skill fits is answered with what it is, the skills to try and how to connect a model', async () => {
+  const entries = [said('summarize this')];
+  await converse(entries, prompt(markdown), [useSkill], ok('Short.'));
+  for (const words of ['hello', 'what can you do?']) {
+    entries.push(said(words));
+    const { ended, calls } = await converse(entries, prompt(markdown), [useSkill]);
+    assert.deepEqual(calls, []);
+    assert.match(ended.text, /No language model is connected.*ANTHROPIC_API_KEY/s);
+    assert.match(ended.text, /^- `\/dice` Rolls dice: 2d6, d20 and the like\.$/m);
+  }
+});
+
+test('M1 offline, a skill without scripts is answered from its reference files: the section that fits, cut where it is long', async () => {
+  const help = path.join(import.meta.dirname, '../../skills/skillet-help');
+  const files = readdirSync(path.join(help, 'references')).map((file) => `references/${file}`);
+  const ask = async (message: string, read: (path: string) => string, listed = files) => {
+    const { system, firstMessage } = runPrompt({
+      skill: { name: 'skillet-help' },
+      body: 'Help.',
+      filled: false,
+      files: listed,
+      cut: false,
+      message,
+      context: undefined,
+      args: message,
+    });
+    return converse([said(firstMessage)], system, [readFile], ({ input }) =>
+      read(String((input as { path: string }).path)),
+    );
+  };
+  const onDisk = (file: string): string => readFileSync(path.join(help, file), 'utf8');
+  const telegram = await ask('how do I connect telegram', onDisk);
+  assert.deepEqual(
+    telegram.calls.map(({ input }) => (input as { path: string }).path),
+    files,
+  );
+  assert.match(telegram.ended.text, /^## Connect Telegram\n[^]*BotFather[^]*TELEGRAM_BOT_TOKEN/);
+  assert.doesNotMatch(telegram.ended.text, /Slack/);
+  assert.match((await ask('How can I connect a model?', onDisk)).ended.text, /ANTHROPIC_API_KEY/);
+  assert.match((await ask('who may talk to you', onDisk)).ended.text, /^## Who may talk/);
+  assert.match((await ask('xylophone', onDisk)).ended.text, /no script.*none is connected/);
+  const long = `# All\n\n## Words\n\n\`\`\`\n# no heading\n${'some words\n'.repeat(1_000)}\`\`\`\n`;
+  const shown = await ask('words', () => long, ['references/a.md']);
+  assert.ok(shown.ended.text.length < 1_600);
+  assert.match(shown.ended.text, /^## Words\n\n```\n# no heading\n[^]*some words\n```\n\n…$/);
 });
 
 test('M1 offline, a skill that the person started by name is answered with its output', async () => {
@@ -253,7 +301,7 @@ test('M9 the offline model declines to summarise, so earlier parts are left out 
       onCompaction: ({ how }) => compactions.push(how),
       clock: systemClock,
     });
-    assert.match(ended.text, /no skill/);
+    assert.match(ended.text, /No skill can be used here/);
   }
   assert.ok(compactions.length > 0 && compactions.every((how) => how === 'trimmed'));
 });

@@ -13,7 +13,7 @@ test('H5 M1 L1 chat --once asks the offline model, runs a script and leaves with
 });
 
 test('H5 L1 start without a channel is a chat that says how to connect one, a command a line', async (t) => {
-  const { runAlone } = await openCliHome(t);
+  const { runAlone, write } = await openCliHome(t);
   const { code, stdout } = await runAlone(['start'], { input: '/whoami\n/status\n/skills\n/nonsense\n' });
   assert.equal(code, 0);
   for (const words of [
@@ -26,6 +26,11 @@ test('H5 L1 start without a channel is a chat that says how to connect one, a co
   ]) {
     assert.ok(stdout.includes(words), words);
   }
+  const connected = '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\n';
+  await write('config.toml', connected);
+  const further = await runAlone(['start'], { input: '/exit\n' });
+  assert.match(further.stdout, /\[telegram\] token/);
+  assert.doesNotMatch(further.stdout, /ANTHROPIC_API_KEY/);
 });
 
 test('H5 A9 A11 --user and --as try the access rules: a stranger is not answered, a sensitive skill is not for groups', async (t) => {
@@ -37,7 +42,11 @@ test('H5 A9 A11 --user and --as try the access rules: a stranger is not answered
   assert.match(refused.stdout, /direct message only/);
   assert.match((await run(['chat', '--user', 'bob', '--once', '/dice 2d6'])).stdout, /2d6: /);
   const silent = await run(['chat', '--user', 'eve', '--as', 'group', '--once', 'hi']);
-  assert.match(silent.stdout, /Not heard: terminal:eve may not talk to the bot in terminal:group/);
+  assert.match(
+    silent.stdout,
+    /Not heard: terminal:eve may not talk to the bot in terminal:group until \[access\] users lists "terminal:eve"/,
+  );
+  assert.equal(silent.code, 1);
   for (const nothing of [
     ['--once', ' '],
     ['--user', '', '--once', 'hi'],

@@ -27,3 +27,13 @@ test('L3 L1 skill test says a line a case, gives data with --json, and ends with
     [1, 'zebra/tests/a.toml:3:1: case[0].skills is not a known key: did you mean skill?\n'],
   );
 });
+
+test('L3 skill test without tests names the folder of the skill, not that of its copy', async (t) => {
+  const { run, write, folder } = await openCliHome(t);
+  await mkdir(path.join(folder, 'workspace/skills/weather'), { recursive: true });
+  await write('workspace/skills/weather/SKILL.md', '---\nname: weather\ndescription: Weather.\n---\nGo.\n');
+  await write('config.toml', '[bot]\nworkspace = "workspace"\n');
+  const { code, stderr } = await run(['skill', 'test', 'weather']);
+  assert.equal(code, 1);
+  assert.match(stderr, /^weather has no tests: write workspace\/skills\/weather\/tests\/basic\.toml \(/);
+});

@@ -67,7 +67,9 @@ export async function testSkill(options: SkillTest): Promise<TestedSkill> {
     const plugins = await openPlugins(config, { clock: systemClock, log });
     const library = await openLibraryHere(config, plugins.skillFolders, written, workspace, log);
     const skill = findSkill(library, name);
-    const cases = await readCases(skill);
+    const cases = await readCases(skill, () =>
+      inPlaceOf(skill, writtenRoot(config), writtenRoot(options.config)),
+    );
     if (!cases.ok) return cases;
     const skillSandbox = await openSkillSandbox(config, log);
     const outcomes: CaseOutcome[] = [];
@@ -165,13 +167,26 @@ function findSkill(library: SkillLibrary, name: string): Skill {
   );
 }
 
-async function readCases(skill: Skill): Promise<ReturnType<typeof parseSkillCases>> {
+/** The skill's folder as the operator knows it, not its copy. */
+function inPlaceOf(skill: Skill, copies: string, root: string): string {
+  const { directory = skill.name } = skill;
+  const real = directory.startsWith(`${copies}${path.sep}`)
+    ? path.join(root, path.relative(copies, directory))
+    : directory;
+  const fromHere = path.relative('', real);
+  return fromHere.startsWith('..') ? real : fromHere;
+}
+
+async function readCases(
+  skill: Skill,
+  realFolder: () => string,
+): Promise<ReturnType<typeof parseSkillCases>> {
   const folder = path.join(skill.directory ?? '', 'tests');
   const names = skill.directory === undefined ? [] : await readdir(folder).catch(noFolder);
   const files = names.filter((file) => file.endsWith('.toml')).sort();
   if (files.length === 0)
     throw new OperatorError(
-      `${skill.name} has no tests: write ${path.join(skill.directory ?? skill.name, 'tests', 'basic.toml')} (see docs/skill-authors.md).`,
+      `${skill.name} has no tests: write ${path.join(realFolder(), 'tests', 'basic.toml')} (see docs/skill-authors.md).`,
     );
   const parsed = await Promise.all(
     files.map(async (file) =>

@@ -46,9 +46,9 @@ export function createTakeTerminal(options: {
       idle: () => seat.idle(),
       cancel: () => seat.cancel(),
       async leave() {
-        const lost = seat.leave();
+        const { lost, unheard } = seat.leave();
         for (const key of lost) await drop(key);
-        return lost.length === 0;
+        return lost.length === 0 && !unheard;
       },
     });
     const view: View = {

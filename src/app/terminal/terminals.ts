@@ -24,6 +24,14 @@ export type Told = Readonly<
 export type View = Pick<Channel, 'send' | 'edit' | 'remove'> &
   Readonly<{ status(conversation: Conversation, status: Status | undefined): Promise<void> }>;
 
+/** What a terminal is left with. */
+export type Unanswered = Readonly<{
+  /** Keys of messages that were given up. */
+  lost: readonly string[];
+  /** Nobody listened to a message. */
+  unheard: boolean;
+}>;
+
 /** A terminal's place in the bot, from when it was given until it is left. */
 export type Seat = Readonly<{
   /** Resolves when it is stored: see `OnEvent`. */
@@ -32,8 +40,8 @@ export type Seat = Readonly<{
   cancel(): Promise<void>;
   /** Resolves when what was typed is answered; with somebody patient, or waits for its next try. */
   idle(): Promise<void>;
-  /** Gives the keys of messages that were given up for somebody who is not patient. */
-  leave(): readonly string[];
+  /** Tells what was not answered, for somebody who is not patient. */
+  leave(): Unanswered;
 }>;
 
 /** All terminals of a process as one channel (H5, Q9). */
@@ -184,6 +192,7 @@ export function createTerminals(options: {
       const conversation = freePlace(who);
       const lane = conversationKey(conversation);
       const seat: Taken = { id: String(++last), who, view, sent: new Set(), lost: new Set() };
+      let unheard = false;
       seats.set(lane, seat);
       arrival.resolve();
       arrival = Promise.withResolvers();
@@ -195,18 +204,15 @@ export function createTerminals(options: {
           if (event.type !== 'message') return;
           // Who tries access rules here is the operator, to whom silence says nothing.
           const why = await whyUnheard(event.message);
-          if (why !== undefined)
-            await view.send(
-              conversation,
-              { markdown: `(Not heard: ${why}.)` },
-              `${event.message.id}!unheard`,
-            );
+          if (why === undefined) return;
+          unheard = !who.patient;
+          await view.send(conversation, { markdown: `(Not heard: ${why}.)` }, `${event.message.id}!unheard`);
         },
         cancel: () => cancel(lane),
         idle: () => idle(conversation, seat),
         leave() {
           if (seats.get(lane) === seat) seats.delete(lane);
-          return [...seat.lost];
+          return { lost: [...seat.lost], unheard };
         },
       };
     },
