@@ -13,7 +13,7 @@ import { runIdOf, runJournal } from '../agent/run-journal.ts';
 import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './door/complete-chat.ts';
-import type { JudgeMessage } from './judge-message.ts';
+import type { Judged, JudgeMessage } from './judge-message.ts';
 import type { Handle } from './lanes.ts';
 import { mayStartAfresh, notAfresh } from './may-start-afresh.ts';
 import type { MovedChats } from './moved-chats.ts';
@@ -80,10 +80,19 @@ export function createHandleItem(options: {
       await commands.atOnce(message);
       return takeDown(item, store, { done: item.key });
     }
-    if (judged.kind === 'answer')
-      return voice.answer(message, judged.text, { ...judged.more, done: item.key });
+    if (judged.kind === 'answer') return answerItself(item, message, judged);
     await answer(item, message, judged.invocation, signal);
   };
+
+  async function answerItself(
+    item: InboxItem,
+    message: Message,
+    { text, more, notice }: Extract<Judged, { kind: 'answer' }>,
+  ): Promise<void> {
+    const told = { kind: 'notice', text: notice ?? '', at: clock.now() } as const;
+    const entries = notice === undefined ? [] : [{ transcript: await transcriptOf(message), entry: told }];
+    await voice.answer(message, text, { ...more, entries, done: item.key });
+  }
 
   async function answer(
     item: InboxItem,

@@ -3,6 +3,8 @@ import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Invocation } from '../agent/turn.ts';
+import { oneLine } from '../core/text.ts';
+import { inlineCode } from './inline-code.ts';
 import type { Commands } from './commands.ts';
 import type { Budgets } from './gates/budgets.ts';
 import type { Live } from './live.ts';
@@ -13,7 +15,13 @@ import type { VoiceOptions } from './voice.ts';
 export type Judged = Readonly<
   | { kind: 'command'; name: BuiltIn }
   /** The bot itself answers: it refuses, or says how the skill is used. */
-  | { kind: 'answer'; text: string; more?: VoiceOptions }
+  | {
+      kind: 'answer';
+      text: string;
+      more?: VoiceOptions;
+      /** What the model of the next turn is to know of it. */
+      notice?: string;
+    }
   | { kind: 'turn'; invocation: Invocation | undefined; shown: ShownCall }
 >;
 
@@ -37,16 +45,24 @@ export function createJudgeMessage(options: {
     return { skill: skill.name, ...(open && text !== '' ? { text: redact(text) } : {}) };
   }
 
+  /** Asks what a skill is to work on. In a direct message the main agent takes the next message for it, where it may (I2). */
+  async function askFor(message: Message, skill: Skill): Promise<Judged> {
+    const { name, argumentHint, description } = skill;
+    const usage = writeCommand(message.conversation, name, argumentHint);
+    const text = `What should ${inlineCode(name)} work on? Write ${usage}.\n\n${oneLine(description, 300)}`;
+    if (message.chatType !== 'private') return { kind: 'answer', text };
+    const byModel = { ...(await useOf(message)), by: 'model' } as const;
+    if (!decideSkill(skill, live().rules, byModel).allowed) return { kind: 'answer', text };
+    const notice = `The person started the skill ${name} but did not say what it should work on, so you asked for that. If their next message says it, use the skill with it.`;
+    return { kind: 'answer', text, notice };
+  }
+
   return async (message, { isNew }) => {
     const asked = await commands.resolve(message);
     if (asked?.kind === 'built-in') return { kind: 'command', name: asked.name };
     if (asked?.kind === 'elsewhere') return { kind: 'answer', ...commands.elsewhere(message, asked) };
     if (asked !== undefined && asked.args === '' && lacksArguments(asked.skill, message)) {
-      const { name, argumentHint, description } = asked.skill;
-      return {
-        kind: 'answer',
-        text: `${writeCommand(message.conversation, name, argumentHint)}\n\n${description}`,
-      };
+      return askFor(message, asked.skill);
     }
     const { conversation, chatType, external, sender } = message;
     const requester = { conversation, chatType, external, sender: sender.id, kind: sender.kind };

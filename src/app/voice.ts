@@ -34,6 +34,8 @@ export type AnswerOptions = VoiceOptions &
   Readonly<{
     /** Inbox item that this finishes. */
     done?: string;
+    /** Transcript entries that are stored with it. */
+    entries?: Step['entries'];
     /** For what is not *the* answer to the message, which may still come: its own outbox key. */
     key?: string;
   }>;
@@ -81,7 +83,12 @@ export function createVoice(options: {
         ...onlyToSender(message),
         ...more,
       });
-      await store.commit({ outbox, ...(more.done === undefined ? {} : { done: more.done }) });
+      const { done, entries } = more;
+      await store.commit({
+        outbox,
+        ...(done === undefined ? {} : { done }),
+        ...(entries === undefined ? {} : { entries }),
+      });
     },
     async say(conversation, key, markdown) {
       await store.commit({ outbox: rows(conversation, key, markdown) });
