@@ -14,7 +14,7 @@ export async function decideWrittenSkill(
   const said = {
     enabled: `${name} is enabled as its files are now (${decided.hash?.slice(0, 16)}). Any change of them switches it off again.`,
     discarded: `${name} is removed.`,
-    restored: `The change of ${name} is removed; what was enabled before is in force again.`,
+    restored: `The change of ${name} is removed; the version enabled before is back in use.`,
     unknown: '',
     changed: '',
   };

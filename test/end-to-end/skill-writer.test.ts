@@ -124,7 +124,7 @@ test('D9 a change that the bot makes is off until it is enabled; discarded, what
   await olga.dm.nextMessage('Nothing to do.');
   olga.presses(second.id, 'Discard');
   await telegram.until('the outcome', () =>
-    olga.dm.sent().some(({ text }) => /enabled before is in force/.test(text)),
+    olga.dm.sent().some(({ text }) => /enabled before is back in use/.test(text)),
   );
   assert.doesNotMatch(readFileSync(path.join(skillsOf(set), 'greet/SKILL.md'), 'utf8'), /Shout/);
   olga.says('/greet Bob');
