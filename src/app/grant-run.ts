@@ -179,7 +179,11 @@ export function createGrantRun(options: {
             }),
       },
     );
-    for (const { code, message } of ceiling.warnings) log.warn({ skill: skill.name, code }, message);
+    for (const { code, message } of ceiling.warnings) {
+      // A tool that is switched off here is the operator's choice, no mistake of the skill.
+      const level = code === 'ALLOWED_TOOLS_NOT_OFFERED' ? 'debug' : 'warn';
+      log[level]({ skill: skill.name, code }, message);
+    }
     if (!ceiling.ok) return refused(ceiling.code, ceiling.message);
     const callTool = createCallTool({
       tools,

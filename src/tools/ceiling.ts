@@ -1,3 +1,4 @@
+import type { WarningCode } from '../core/codes.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { readAllowedEntry, type AllowedEntry } from './allowed-entry.ts';
 import { isGlob, matchesGlob } from './matches-glob.ts';
@@ -268,12 +269,13 @@ function warningsOf(
   granted: readonly string[],
   whom: string,
 ): Envelope['warnings'] {
-  const warn = (why: string): Envelope['warnings'] => [
-    { code: 'ALLOWED_TOOLS_UNKNOWN', message: `allowed_tools: ${written} grants nothing: ${why}` },
+  const warn = (code: WarningCode, why: string): Envelope['warnings'] => [
+    { code, message: `allowed_tools: ${written} grants nothing: ${why}` },
   ];
-  if (entry.kind === 'unenforceable') return warn(entry.reason);
-  if (namedBy(entry, known).length === 0) return warn('no tool is called that');
-  if (namedBy(entry, granted).length === 0) return warn(`this bot does not offer it to ${whom}`);
+  if (entry.kind === 'unenforceable') return warn('ALLOWED_TOOLS_UNKNOWN', entry.reason);
+  if (namedBy(entry, known).length === 0) return warn('ALLOWED_TOOLS_UNKNOWN', 'no tool is called that');
+  if (namedBy(entry, granted).length === 0)
+    return warn('ALLOWED_TOOLS_NOT_OFFERED', `this bot does not offer it to ${whom}`);
   return [];
 }
 

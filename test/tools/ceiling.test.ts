@@ -136,7 +136,7 @@ test('T5 entries that grant nothing are named in a warning', () => {
   assert.deepEqual(
     made.warnings.map(({ code, message }) => [code, message.split(' ')[1]]),
     ['nonsense', 'Read(src/**)', 'web_search', 'Bash(a;b:*)', '(x)'].map((entry) => [
-      'ALLOWED_TOOLS_UNKNOWN',
+      entry === 'web_search' ? 'ALLOWED_TOOLS_NOT_OFFERED' : 'ALLOWED_TOOLS_UNKNOWN',
       entry,
     ]),
   );
@@ -159,7 +159,7 @@ test('T5 a known tool that the host does not offer leaves the baseline: it is no
   const made = makeCeiling(['Bash'], ['skills_read_file', 'web_fetch'], plain);
   assert.ok(made.ok);
   assert.deepEqual(made.names, ['skills_read_file']);
-  assert.equal(made.warnings[0]?.code, 'ALLOWED_TOOLS_UNKNOWN');
+  assert.equal(made.warnings[0]?.code, 'ALLOWED_TOOLS_NOT_OFFERED');
 });
 
 test('T5 Bash(git:*) allows one simple command that begins with exactly these words', () => {

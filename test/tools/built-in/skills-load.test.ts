@@ -105,7 +105,7 @@ test('T5 T6 what a list holds that no tool is called is told, and no label comes
     [
       ['ALLOWED_TOOLS_UNKNOWN', '&lt;host>x'],
       ['ALLOWED_TOOLS_UNKNOWN', 'Task'],
-      ['ALLOWED_TOOLS_UNKNOWN', 'Read'],
+      ['ALLOWED_TOOLS_NOT_OFFERED', 'Read'],
       ['ALLOWED_TOOLS_UNKNOWN', 'Read(x)'],
       ['ALLOWED_TOOLS_ENFORCED', undefined],
     ],
