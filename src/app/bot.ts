@@ -51,8 +51,8 @@ export type Bot = Readonly<{
   start(): Promise<void>;
   /** Stops accepting, finishes or checkpoints what runs, flushes (Q7). */
   stop(): Promise<void>;
-  /** Cancels what runs in a lane now. */
-  cancel(lane: string): Promise<void>;
+  /** Cancels what runs in a lane now; false where nothing did. */
+  cancel(lane: string): Promise<boolean>;
   /** Resolves when nothing waits or runs, and everything was sent. */
   idle(): Promise<void>;
   /** For whoever asks once and goes: waits a moment for tools of servers that were never seen (X7). */

@@ -247,7 +247,8 @@ export function createBot(parts: BotParts): Bot {
     async cancel(lane) {
       const waiting = await store.inbox.waitingIn(lane);
       const running = waiting.filter((item) => item.lane === lane && item.takenAt !== undefined);
-      await haltWork(store, { items: running.map(({ key }) => key) });
+      const { stopping } = await haltWork(store, { items: running.map(({ key }) => key) });
+      return stopping.length > 0;
     },
     async idle() {
       await lanes.idle();

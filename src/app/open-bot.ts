@@ -92,7 +92,7 @@ export async function openBot(options: {
   const terminals = createTerminals({
     name: terminalName(config),
     store: health.store,
-    cancel: async (lane) => built.bot?.cancel(lane),
+    cancel: async (lane) => (await built.bot?.cancel(lane)) === true,
     async whyUnheard(message) {
       const decision = await built.bot?.people.decide(message);
       return decision === undefined || decision.allowed ? undefined : decision.reason;

@@ -9,7 +9,7 @@ import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { ChatOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
-import { openLog } from './open-log.ts';
+import { openLog, type OpenLog } from './open-log.ts';
 import { print } from './print.ts';
 import { openTerminalLink } from './terminal-link.ts';
 
@@ -17,22 +17,23 @@ import { openTerminalLink } from './terminal-link.ts';
 type Host = Readonly<{
   names(): readonly string[];
   tell(told: Told): Promise<void>;
-  cancel(): Promise<void>;
+  cancel(): Promise<boolean>;
   idle(): Promise<void>;
 }>;
 
 /** `chat`: a terminal of the bot that runs on this data directory, or else of one that runs here (H5, Q9). */
 export async function chat({ config: flag, once, as, user = terminalOwner }: ChatOptions): Promise<void> {
   const config = await openConfig(flag);
-  const { log, redactBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
+  const { log, redactBy, writeBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
   // Whoever waits for the end of a command is told at once when no answer comes.
   const who: Seated = { user, as, patient: once === undefined && Boolean(process.stdin.isTTY) };
-  const options = { config, who, once, log };
+  const options = { config, who, once, log, writeBy };
   if (await chatWithRunning(options)) return;
   await chatHere({ ...options, redactBy });
 }
 
-type Options = Readonly<{ config: Config; who: Seated; once: string | undefined; log: Log }>;
+type Options = Readonly<{ config: Config; who: Seated; once: string | undefined; log: Log }> &
+  Pick<OpenLog, 'writeBy'>;
 
 /** False when no bot runs. */
 async function chatWithRunning(options: Options): Promise<boolean> {
@@ -67,9 +68,7 @@ async function chatWithRunning(options: Options): Promise<boolean> {
   return true;
 }
 
-async function chatHere(
-  options: Options & Readonly<{ redactBy(redact: (text: string) => string): void }>,
-): Promise<void> {
+async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<void> {
   const { config, who, log, redactBy } = options;
   // A terminal of a bot that runs elsewhere does without all of this.
   const { openBot } = await import('../app/open-bot.ts');
@@ -99,8 +98,8 @@ async function chatHere(
   await bot.close();
 }
 
-function openTerminal({ who, once, log }: Options, host: Host): Terminal {
-  return createTerminal({
+function openTerminal({ who, once, log, writeBy }: Options, host: Host): Terminal {
+  const terminal = createTerminal({
     input: once === undefined ? process.stdin : Readable.from([once]),
     output: process.stdout,
     colour: process.stdout.isTTY && process.env['NO_COLOR'] === undefined,
@@ -109,11 +108,27 @@ function openTerminal({ who, once, log }: Options, host: Host): Terminal {
     completions: host.names,
     whole: once !== undefined,
     onInterrupt: () =>
-      void host.cancel().catch((error: unknown) => log.debug({ err: error }, 'nothing could be stopped')),
+      host.cancel().catch((error: unknown) => {
+        log.debug({ err: error }, 'nothing could be stopped');
+        return false;
+      }),
     idle: host.idle,
     clock: systemClock,
     log,
   });
+  if (!process.stdin.isTTY || !process.stdout.isTTY || !process.stderr.isTTY) return terminal;
+  // One screen for both: a line of the log must not break the line that is being typed.
+  return {
+    ...terminal,
+    async start(onEvent) {
+      await terminal.start(onEvent);
+      writeBy(terminal.note);
+    },
+    async stop() {
+      writeBy(undefined);
+      await terminal.stop();
+    },
+  };
 }
 
 function tellBy({ tell }: Pick<Host, 'tell'>): (event: ChannelEvent) => Promise<void> {

@@ -9,22 +9,29 @@ export type OpenLog = Readonly<{
   log: Log;
   /** From now on lines, and all that this process prints, are redacted by this: for a bot, whose secrets change with its config (U3). */
   redactBy(redact: (text: string) => string): void;
+  /** From now on lines are written by this, or again to standard error. */
+  writeBy(write: ((line: string) => void) | undefined): void;
 }>;
 
 /** The log as config wants it, secrets removed. On standard error. */
 export function openLog(config: Config, level = config.log.level): OpenLog {
   let redact = createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]);
+  const toStandardError = (line: string): void => void process.stderr.write(line);
+  let write = toStandardError;
   const log = createLog({
     level,
     format: config.log.format ?? (process.stderr.isTTY ? 'pretty' : 'json'),
     redact: (text) => redact(text),
-    write: (line) => process.stderr.write(line),
+    write: (line) => write(line),
   });
   return {
     log,
     redactBy(newest) {
       redact = newest;
       guardOutput(newest);
+    },
+    writeBy(next = toStandardError) {
+      write = next;
     },
   };
 }

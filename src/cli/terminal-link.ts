@@ -11,7 +11,7 @@ export type TerminalLink = Readonly<{
   names(): Promise<readonly string[]>;
   tell(told: Told): Promise<void>;
   idle(): Promise<void>;
-  cancel(): Promise<void>;
+  cancel(): Promise<boolean>;
   /** Whether everything was answered. */
   leave(): Promise<boolean>;
   /** Resolves when the bot has ended, or the link was closed. */
@@ -64,9 +64,7 @@ export async function openTerminalLink(
     async idle() {
       await peer.ask('idle');
     },
-    async cancel() {
-      await peer.ask('cancel');
-    },
+    cancel: async () => z.boolean().parse(await peer.ask('cancel')),
     leave: async () => z.boolean().parse(await peer.ask('leave')),
     ended: peer.ended,
     close: () => socket.destroy(),

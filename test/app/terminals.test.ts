@@ -26,7 +26,7 @@ async function setUp() {
   const terminals = createTerminals({
     name: 'terminal',
     store,
-    cancel: async () => undefined,
+    cancel: async () => false,
     saveFile: async (_, { path }) => path,
     whyUnheard: async ({ sender }) => (sender.name === 'eve' ? 'eve is not known' : undefined),
     clock: systemClock,

@@ -47,7 +47,7 @@ channelContract('terminal', async (t, onEvent) => {
   const terminals = createTerminals({
     name: 'terminal',
     store,
-    cancel: async () => undefined,
+    cancel: async () => false,
     saveFile: async (_, { path }) => path,
     whyUnheard: async () => undefined,
     clock: systemClock,

@@ -249,25 +249,62 @@ test('H5 pasted lines are one message, sent by the Enter after them', async () =
   await chat.terminal.stop();
 });
 
-test('H5 Ctrl-C stops the run, and twice within two seconds leaves', async () => {
+test('H5 Ctrl-C stops the run, says so only then, and twice within two seconds leaves', async () => {
   const view = createTerminalView();
-  let stops = 0;
-  const chat = setUp({ ...view, onInterrupt: () => void stops++ });
+  const runs = [true, false];
+  const chat = setUp({ ...view, onInterrupt: async () => runs.shift() === true });
   let left = false;
   void chat.terminal.closed.then(() => (left = true));
   await chat.terminal.start(chat.onEvent);
-  const interrupts = async (count: number): Promise<void> => {
-    view.type('\u0003');
-    await view.until((rows) => rows.filter((row) => row.startsWith('Stopped')).length === count);
-  };
-  await interrupts(1);
+  view.type('\u0003');
+  await view.until((rows) => rows.includes('Stopped. Ctrl-C again leaves.'));
   await chat.clock.advance(2500);
-  await interrupts(2);
-  assert.deepEqual([stops, left], [2, false]);
+  view.type('\u0003');
+  await view.until((rows) => rows.includes('Ctrl-C again leaves.'));
+  assert.deepEqual([runs, left], [[], false]);
   await chat.clock.advance(1000);
   view.type('\u0003');
   await chat.terminal.closed;
-  assert.equal(stops, 2);
+  await chat.terminal.stop();
+});
+
+test('H5 Ctrl-C on half a line clears that line and stops nothing', async () => {
+  const view = createTerminalView();
+  const chat = setUp({ ...view, onInterrupt: () => Promise.reject(new Error('nothing is to be stopped')) });
+  await chat.terminal.start(chat.onEvent);
+  const sent = chat.next();
+  for (const half of ['half a line', '\u001b[200~one\rtwo\u001b[201~']) {
+    view.type(half);
+    await view.until((rows) => rows.some((row) => /half a line|two/.test(row)));
+    view.type('\u001b[D\u0003');
+    await view.until((rows) => rows.at(-1) === 'ada>');
+  }
+  view.type('whole\r');
+  assert.equal(messageOf(await sent).text, 'whole');
+  assert.ok(!view.rows().some((row) => row.includes('Ctrl-C')));
+  await chat.terminal.stop();
+});
+
+test('H5 a log line stands above the prompt and above an answer that grows, and moves neither', async () => {
+  const view = createTerminalView();
+  const chat = setUp(view);
+  await chat.terminal.start(chat.onEvent);
+  const { conversation } = chat.terminal;
+  view.type('half a li');
+  await view.until((rows) => rows.at(-1) === 'ada> half a li');
+  chat.terminal.note('10:00:00 warn  first\u001b[2J\n');
+  assert.deepEqual(view.rows(), ['10:00:00 warn first', 'ada> half a li']);
+  const receipt = await chat.terminal.send(conversation, { markdown: 'One' }, 'k');
+  await chat.terminal.status(conversation, { kind: 'typing' });
+  chat.terminal.note('10:00:01 warn  second\n');
+  await chat.terminal.edit(conversation, receipt, { markdown: 'One two' });
+  assert.deepEqual(view.rows(), [
+    '10:00:00 warn first',
+    '10:00:01 warn second',
+    'One two',
+    '…',
+    'ada> half a li',
+  ]);
   await chat.terminal.stop();
 });
 

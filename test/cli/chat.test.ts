@@ -12,6 +12,13 @@ test('H5 M1 L1 chat --once asks the offline model, runs a script and leaves with
   assert.match(again.stdout, /^d20: \d+ = \d+\n$/, 'the conversation goes on: the notice was given');
 });
 
+test('T5 T2 a bundled skill that lists web_search warns of nothing where no search is configured', async (t) => {
+  const { runAlone } = await openCliHome(t);
+  const { code, stdout, stderr } = await runAlone(['chat', '--once', '/research the oldest bridge of Paris']);
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /none is connected/);
+});
+
 test('H5 L1 start without a channel is a chat that says how to connect one, a command a line', async (t) => {
   const { runAlone, write } = await openCliHome(t);
   const { code, stdout } = await runAlone(['start'], { input: '/whoami\n/status\n/skills\n/nonsense\n' });

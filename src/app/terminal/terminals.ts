@@ -36,8 +36,8 @@ export type Unanswered = Readonly<{
 export type Seat = Readonly<{
   /** Resolves when it is stored: see `OnEvent`. */
   tell(told: Told): Promise<void>;
-  /** Cancels what runs for it. */
-  cancel(): Promise<void>;
+  /** Cancels what runs for it; false where nothing did. */
+  cancel(): Promise<boolean>;
   /** Resolves when what was typed is answered; with somebody patient, or waits for its next try. */
   idle(): Promise<void>;
   /** Tells what was not answered, for somebody who is not patient. */
@@ -69,7 +69,7 @@ type Taken = Readonly<{ id: string; who: Seated; view: View; sent: Set<string>; 
 export function createTerminals(options: {
   name: string;
   store: Pick<Store, 'inbox' | 'outbox'>;
-  cancel(lane: string): Promise<void>;
+  cancel(lane: string): Promise<boolean>;
   /** Puts a file where the person at the terminal can have it, and gives its path. */
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
   /** Why nobody listens to who said this, in the operator's words; nothing where somebody does. */

@@ -10,6 +10,8 @@ export type Output = Writable & Readonly<{ isTTY?: boolean; columns?: number; ro
 export type Screen = Readonly<{
   /** Prints text and a newline above the status. Gives a handle for `reprint`. Rejects when the output is gone. */
   print(text: string): Promise<number>;
+  /** Prints text above what was printed last, if that is still whole on the screen and may yet be reprinted; else like `print`. */
+  above(text: string): Promise<void>;
   /** Puts text in the place of what was printed last, if that is still whole on the screen; else prints it anew. */
   reprint(handle: number, text: string): Promise<void>;
   /** Shows a line that goes away again, cut to the width. Nothing where there is no terminal. */
@@ -52,28 +54,42 @@ export function createScreen(output: Output, editor: () => Interface | undefined
     drawn = true;
   }
 
-  async function write(handle: number, text: string, rowsAbove: number): Promise<void> {
+  async function write(text: string, rowsAbove: number): Promise<void> {
     erase(rowsAbove);
     const written = new Promise<void>((resolve, reject) => {
       output.write(`${text}\n`, (error) => (error ? reject(error) : resolve()));
     });
-    printed = { handle, rows: rowsOf(text, width()), text };
     draw();
     await written;
+  }
+
+  /** Rows of what was printed last, where it can be written over. */
+  function lastRows(): number {
+    const below = (statusLine === undefined ? 0 : 1) + 2;
+    const isWhole = editor() !== undefined && printed.rows + below < (output.rows ?? 24);
+    return isWhole && printed.handle !== 0 ? printed.rows : 0;
+  }
+
+  async function show(handle: number, text: string, rowsAbove: number): Promise<void> {
+    printed = { handle, rows: rowsOf(text, width()), text };
+    await write(text, rowsAbove);
   }
 
   return {
     async print(text) {
       const handle = ++handles;
-      await write(handle, text, 0);
+      await show(handle, text, 0);
       return handle;
     },
     async reprint(handle, text) {
       const isLast = handle === printed.handle;
       if (isLast && text === printed.text) return;
-      const below = (statusLine === undefined ? 0 : 1) + 2;
-      const isWhole = isLast && printed.rows + below < (output.rows ?? 24);
-      await write(handle, text, isWhole && editor() !== undefined ? printed.rows : 0);
+      await show(handle, text, isLast ? lastRows() : 0);
+    },
+    async above(text) {
+      const rows = lastRows();
+      if (rows === 0) printed = { ...printed, handle: 0 };
+      await write(rows === 0 ? text : `${text}\n${printed.text}`, rows);
     },
     status(text) {
       const next = text === undefined ? undefined : cutToWidth(text, width() - 1);

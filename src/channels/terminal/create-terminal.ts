@@ -35,8 +35,8 @@ export type TerminalOptions = Readonly<{
   completions(): readonly string[];
   /** The whole input is one message, however many lines it has. */
   whole?: boolean;
-  /** Ctrl-C: stop what runs. */
-  onInterrupt?(): void;
+  /** Ctrl-C: stops what runs; false where nothing did. */
+  onInterrupt?(): Promise<boolean>;
   /** Resolves when every message was answered. Awaited between piped lines and before `closed` resolves at the end of the input. */
   idle?(): Promise<void>;
   clock: Clock;
@@ -48,6 +48,8 @@ export type Terminal = Omit<Channel, 'status'> &
     /** It has a line of its own, so no message is needed in its place. */
     status(conversation: Conversation, status: Status | undefined): Promise<void>;
     conversation: Conversation;
+    /** Shows a line of a log above the prompt. */
+    note(line: string): void;
     /** Resolves when the person left (`/exit`, Ctrl-C twice), or a pipe has ended (`/exit` as well) and what it asked was answered. */
     closed: Promise<void>;
   }>;
@@ -117,8 +119,8 @@ export function createTerminal(options: TerminalOptions): Terminal {
     const now = clock.now();
     if (now - interruptedAt < leaveMs) return leave();
     interruptedAt = now;
-    options.onInterrupt?.();
-    screen.print('Stopped. Ctrl-C again leaves.').catch(leave);
+    const stops = options.onInterrupt?.() ?? Promise.resolve(false);
+    stops.then((stopped) => screen.print(`${stopped ? 'Stopped. ' : ''}Ctrl-C again leaves.`)).catch(leave);
   }
 
   async function show(part: Part, print: (text: string) => Promise<number>): Promise<number> {
@@ -141,6 +143,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   return {
     name: 'terminal',
     conversation,
+    note: (line) => void screen.above(safeLine(line)).catch(leave),
     closed: closed.promise,
     async start(onEvent) {
       // Without a listener a closed pipe would end the process; the write that failed says so already.

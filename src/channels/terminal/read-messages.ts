@@ -27,6 +27,7 @@ export function readMessages(options: {
   /** A line was ended on a terminal; more may belong to its message. */
   onLine(text: string): void;
   onText(text: string): void;
+  /** Ctrl-C where nothing is typed; on half a line it clears that. */
   onInterrupt(): void;
   onEnd(): void;
 }): Typed {
@@ -75,8 +76,11 @@ export function readMessages(options: {
   };
   input.on('keypress', onKey);
   line.on('SIGINT', () => {
+    const isEmpty = line.line === '' && state.lines.length === 0;
     state.lines.length = 0;
-    options.onInterrupt();
+    if (isEmpty) return options.onInterrupt();
+    line.write(null, { ctrl: true, name: 'e' });
+    line.write(null, { ctrl: true, name: 'u' });
   });
   output.write(markPastes.on);
   return {
