@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createForgetSomebody } from '../../src/app/forget-somebody.ts';
+import { createMovedChats } from '../../src/app/moved-chats.ts';
+import { createPairing } from '../../src/app/door/pairing.ts';
+import { createPeople } from '../../src/app/door/people.ts';
+import { createStandingRules } from '../../src/app/gates/standing-rules.ts';
+import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { openStore } from '../../src/stores/open-store.ts';
+import { capabilityStage } from '../support/capability-stage.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -39,4 +45,45 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
   );
   assert.equal((await store.inbox.list('waiting')).length, 1, 'something was removed after all');
   assert.deepEqual(recorded, [], 'it was written down as done');
+});
+
+test('Q12 S11 who is forgotten is a stranger, and no rule and no account of theirs is left', async (t) => {
+  const stage = await capabilityStage(t);
+  const { store, clock, log } = stage;
+  await stage.link('work');
+  const sender = 'telegram:42';
+  const access: AccessSettings = {
+    owners: [],
+    general: { dm: 'pairing' },
+    channels: new Map(),
+    chats: new Map(),
+    allowExternal: false,
+  };
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const people = createPeople({ stored: store.keyed('people'), access: () => access, moved });
+  const audit = { record: async () => undefined, forget: async () => undefined };
+  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
+  const rules = createStandingRules({ stored: store.keyed('rules'), audit });
+  await people.pair({ sender, name: 'Ann', since: 1 });
+  const rule = { tool: 'skills_run_script', skill: 'dice', chat: sender, sender };
+  await rules.add(rule, sender, clock.now());
+  const forget = createForgetSomebody({
+    store,
+    people,
+    pairing,
+    rules,
+    capabilities: stage.records,
+    settings: { forget: async () => undefined },
+    files: { forget: async () => 0 },
+    access: () => access,
+    audit,
+    waitMs: 0,
+    clock,
+    log,
+  });
+  const { known, removed } = await forget(sender);
+  assert.deepEqual([known, removed.accounts], [true, 1]);
+  assert.equal((await people.decide(makeMessage())).allowed, false);
+  assert.equal(await rules.covers(rule), false);
+  assert.deepEqual(await stage.accounts.list({ sender }), []);
 });

@@ -50,7 +50,7 @@ async function setUp(
   const parsed = parseConfig(config, { env: {} });
   assert.ok(parsed.ok);
   const asked: AskedCall[] = [];
-  const access: { taken?: true; removed?: true } = {};
+  const access: { taken?: true; removed?: true; closed?: true } = {};
   const judge = createJudgeCalls({
     live: () =>
       ({
@@ -65,7 +65,12 @@ async function setUp(
     } as never,
     rules: { covers: async () => config.includes('rules') },
     handOver: noHandOver,
-    outside: { mayCall: async () => ({ allowed: true }) },
+    outside: {
+      mayCall: async () =>
+        access.closed === undefined
+          ? { allowed: true }
+          : { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'not for them' },
+    },
     stillAdmitted: async () =>
       access.removed === undefined
         ? { allowed: true }
@@ -77,7 +82,7 @@ async function setUp(
     called: Tool,
     skill?: Skill,
     transcript = skill === undefined ? conversation : outerRun,
-    terms: Readonly<{ marks?: Marks; outward?: boolean }> = {},
+    terms: Readonly<{ marks?: Marks; outward?: boolean; shown?: unknown }> = {},
   ) => {
     const loop = judge({
       ...(skill === undefined ? {} : { skill, run: 'x' }),
@@ -94,6 +99,7 @@ async function setUp(
   return {
     asked,
     access,
+    store,
     says,
     async decides(...call: Parameters<typeof says>): Promise<'allowed' | 'asked'> {
       const before = asked.length;
@@ -287,4 +293,66 @@ test('S11 a removed person’s calls are refused, one that was approved too, and
   assert.deepEqual(await says(tool('read_file', false)), removed);
   delete access.removed;
   assert.deepEqual(await says(tool('read_file', false), open), { allowed: true });
+});
+
+test('X1 X7 T8 a tool of a plugin or server is judged for its requester, before a person is asked and after', async (t) => {
+  let meanwhile = (): void => undefined;
+  const { says, access, asked, close } = await setUp({ [outerRun]: [true] }, () => {
+    meanwhile();
+    return { kind: 'approved', by: requester.sender };
+  });
+  t.after(close);
+  meanwhile = () => void (access.closed = true);
+  const closed = { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'not for them' };
+  assert.deepEqual(await says(tool('mcp_files_read', true), open), closed);
+  assert.deepEqual(await says(tool('mcp_files_read', true), open), closed);
+  assert.equal(asked.length, 1);
+});
+
+test('C5 a change behind a capability is asked for each time, with what is sent, whatever policy and "Always" say', async (t) => {
+  const { decides, asked, close } = await setUp(
+    {},
+    () => ({ kind: 'denied' }),
+    '[policy]\nsafe = "allow" # and rules of "Always"\n',
+  );
+  t.after(close);
+  const shown = { capability: 'notes.book', operation: 'add', account: 'ann', input: { text: 'x' } };
+  for (const count of [1, 2]) {
+    assert.equal(await decides(tool('capability_invoke', false), open, outerRun, { shown }), 'asked');
+    assert.equal(asked.length, count);
+    assert.deepEqual(asked.at(-1)?.input, shown);
+    assert.equal(asked.at(-1)?.standing, undefined, 'Always is offered');
+  }
+});
+
+test('T8 what policy denies is refused, and nobody is asked', async (t) => {
+  const { says, asked, close } = await setUp(
+    {},
+    () => ({ kind: 'approved', by: requester.sender }),
+    '[policy]\nsafe = "deny"\n',
+  );
+  t.after(close);
+  const decision = await says(tool('read_file', false), open);
+  assert.match(
+    decision.allowed || !('reason' in decision) ? '' : decision.reason,
+    /policy denies safe calls/,
+  );
+  assert.deepEqual(asked, []);
+});
+
+test('S7 an address that the person wrote may be fetched from a marked conversation, and no other', async (t) => {
+  const { decides, store, close } = await setUp({ [conversation]: [true] });
+  t.after(close);
+  const write = (sender: string, url: string) =>
+    store.commit({
+      entries: [
+        { transcript: conversation, entry: { kind: 'user', sender, content: 'x', urls: [url], at: 2 } },
+      ],
+    });
+  await write(requester.sender, 'https://ann.example/');
+  await write('telegram:7', 'https://ben.example/');
+  const fetching = (address: string): Tool => ({ ...tool('web_fetch', true), goesTo: () => address });
+  assert.equal(await decides(fetching('https://ann.example/')), 'allowed');
+  assert.equal(await decides(fetching('https://ann.example/?q=secret')), 'asked');
+  assert.equal(await decides(fetching('https://ben.example/')), 'asked', 'somebody else wrote it');
 });

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import type { TestContext } from 'node:test';
+import { openFlow } from '../../src/capabilities/flow-content.ts';
 import { caller, capabilityStage, requester } from '../support/capability-stage.ts';
 
 type Stage = Awaited<ReturnType<typeof capabilityStage>>;
@@ -27,7 +28,7 @@ test('C6 a sign-in begins in private only, with state and PKCE, and a pending on
   const group = caller({ requester: requester({ chatType: 'group', conversation: chat }) });
   const refused = await begin(stage, 'work', 'test.anywhere', group);
   assert.match(refused.ok ? '' : refused.message, /in a direct message only/);
-  for (const hint of ['no pkce', 'no state', 'clear', 'two lines'])
+  for (const hint of ['no pkce', 'no state', 'clear', 'two lines', 'other state'])
     assert.equal(codeOf(await begin(stage, hint)), 'capability_invalid_output', hint);
   assert.equal(codeOf(await begin(stage, 'over')), 'capability_auth_flow_expired');
   // The provider is not asked a second time: it would have given no PKCE.
@@ -36,6 +37,34 @@ test('C6 a sign-in begins in private only, with state and PKCE, and a pending on
   assert.equal(again.value.flow, first.value.flow);
   assert.equal(stage.told.filter((line) => line.includes('state-work')).length, 2);
   assert.doesNotMatch(JSON.stringify(first), /auth\.example|state-work/);
+});
+
+test('C6 a sign-in ends when its provider says so, and no later than after 30 minutes', async (t) => {
+  for (const [hint, ms] of [
+    ['short', minute],
+    ['work', 30 * minute],
+  ] as const) {
+    const { stage } = await begun(t, hint);
+    const [kept] = await stage.records.flows('telegram:42');
+    const { plus } = stage.at;
+    assert.ok(kept !== undefined && kept.expiresAt <= Date.now() + ms, hint);
+    stage.at.plus = plus + ms - minute / 2;
+    assert.equal((await stage.flows.list(caller())).length, 1, hint);
+    stage.at.plus = plus + ms + 1;
+    assert.deepEqual(await stage.flows.list(caller()), [], hint);
+  }
+});
+
+test('C6 a skill sees sign-ins of the capabilities that it declares, and asks for no device before it is due', async (t) => {
+  const { stage } = await begun(t, 'device');
+  const other = caller({ declared: ['test.anywhere'] });
+  assert.deepEqual(await stage.flows.list(other), []);
+  assert.equal((await stage.flows.list(caller())).length, 1);
+  const look = await stage.flows.look(caller(), { as: 'poll' }, stage.signal);
+  assert.equal(look.ok && look.value.status, 'pending', 'it was asked for before it was due');
+  stage.at.plus += minute;
+  const due = await stage.flows.look(caller(), { as: 'poll' }, stage.signal);
+  assert.equal(due.ok && due.value.status, 'waiting for confirmation');
 });
 
 test('C6 what the person pastes is taken, completed, shown for confirmation, and only then used', async (t) => {
@@ -65,6 +94,19 @@ test('C6 what the person pastes is taken, completed, shown for confirmation, and
     ['telegram:42', 'test.secret', 'work@example.org'],
   );
   assert.equal((await stage.say(back('state-work'))).kind, 'refused', 'pasted once more it reaches no model');
+});
+
+test('C6 of two answers at one moment one is taken, and the code is kept no longer than it is needed', async (t) => {
+  const { stage, flow } = await begun(t);
+  const both = await Promise.all([stage.say(back('state-work')), stage.say(back('state-work'))]);
+  assert.deepEqual(both.map(({ kind }) => kind).sort(), ['refused', 'submitted']);
+  const answerOf = async () => {
+    const kept = await stage.records.flow(flow.flow);
+    return kept && openFlow(await stage.key(), kept)?.content.answer?.code;
+  };
+  assert.equal(await answerOf(), 'good');
+  await stage.advanceDue();
+  assert.equal(await answerOf(), undefined);
 });
 
 test('C6 where the process ends before the identity is shown, whoever looks next shows it, once', async (t) => {

@@ -41,6 +41,8 @@ test('C6 a code alone is read where nobody would write such a word', () => {
     '/skills',
     '12345678',
     'tomorrow at 8',
+    'tomorrow',
+    'see-you-soon',
     'https://example.org/page?id=3',
     'see https://example.org/?state=open',
     '',

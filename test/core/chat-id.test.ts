@@ -30,3 +30,37 @@ test('A4 a thread has the id of its chat and a lane of its own', () => {
   assert.equal(chatIdOf({ ...chat, thread: '7' }), chatIdOf(chat));
   assert.notEqual(conversationKey({ ...chat, thread: '7' }), conversationKey(chat));
 });
+
+test('A4 Q3 only one conversation has its key, whatever its ids are made of, and nothing beside it looks like one', () => {
+  const id = fc.string({
+    unit: fc.constantFrom('a', ':', '/', '~', '%', '#', '@'),
+    minLength: 1,
+    maxLength: 4,
+  });
+  const conversation = fc.record({ channel: id, chat: id, thread: fc.option(id, { nil: undefined }) });
+  const keyOf = ({ thread, ...room }: { channel: string; chat: string; thread: string | undefined }) =>
+    conversationKey({ ...room, ...(thread === undefined ? {} : { thread }) });
+  const property = fc.property(conversation, conversation, (one, other) => {
+    const same = one.channel === other.channel && one.chat === other.chat && one.thread === other.thread;
+    assert.equal(keyOf(one) === keyOf(other), same);
+    assert.doesNotMatch(keyOf(one), /[~#@]/, 'these stand behind a key');
+  });
+  fc.assert(property, {
+    numRuns: numRuns * 10,
+    examples: [
+      [
+        { channel: 'a', chat: 'b/c', thread: undefined },
+        { channel: 'a', chat: 'b', thread: 'c' },
+      ],
+      [
+        { channel: 'a:b', chat: 'c', thread: undefined },
+        { channel: 'a', chat: 'b:c', thread: undefined },
+      ],
+    ],
+  });
+});
+
+test('A4 the same chat number on two channels is two chats', () => {
+  assert.equal(chatIdOf({ channel: 'telegram', chat: '1' }), 'telegram:1');
+  assert.ok(!listsId(['telegram:1'], chatIdOf({ channel: 'slack', chat: '1' })));
+});

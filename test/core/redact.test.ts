@@ -19,6 +19,10 @@ test('U3 a secret becomes its name in every form that a process might print', ()
     bytes.toString('hex').toUpperCase(),
     bytes.toString('base64'),
     bytes.toString('base64url'),
+    String.raw`hunter2-\"\u00e4\u00f6\u00fc\"/+ \u20ac`,
+    JSON.stringify(secret).replaceAll('/', String.raw`\/`),
+    encodeURIComponent(secret).replaceAll('%20', '+'),
+    encodeURIComponent(secret).replaceAll('%20', '+').toLowerCase(),
   ];
   for (const form of forms) assert.match(redact(`Key: ${form}.`), /^Key: "?\[redacted KEY\]"?\.$/, form);
 });

@@ -90,6 +90,122 @@ export const approvalMutations = [
       "void rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
     ],
   ]),
+  ...changesOf('app/gates/judge-calls.ts', 'app/judge-calls.test.ts', [
+    ['a removed person’s calls are made', 'if (!admitted.allowed) return admitted;', ''],
+    ['a run goes on though its skill is switched off', 'if (!may.allowed) return may;', ''],
+    ['an outside tool is called by anybody', 'if (!mayUse.allowed) return mayUse;', ''],
+    [
+      'nothing is judged again after a yes',
+      'const again = await judged();',
+      'const again = { allowed: true } as const;',
+    ],
+    [
+      'a yes counts for files that changed',
+      'if (asked.files !== undefined && files() !== asked.files)',
+      'if (false)',
+    ],
+    ['a call is made though nobody answered', "if (answer.kind !== 'approved') return refusal(answer);", ''],
+    [
+      'a change behind a capability is not asked for',
+      "action === 'allow' && call.shown === undefined",
+      "action === 'allow'",
+    ],
+    ['a change behind a capability is asked for once', 'eachTime || call.shown !== undefined', 'eachTime'],
+    ['what policy denies is asked for', "if (action === 'deny') return denied(", 'if (false) return denied('],
+    [
+      'what a private skill gave leaves unasked',
+      'const marked = await isMarked(call, { skill, transcript });',
+      'const marked = false;',
+    ],
+    [
+      'MCP servers are no way outside',
+      '!tool.traits.requiresNetwork && !isForeign(tool)',
+      '!tool.traits.requiresNetwork',
+    ],
+    [
+      'what lies in the folder is not known',
+      'joinMarks(around, await markInFolder(tool, of.transcript))',
+      'around',
+    ],
+    [
+      'an address that nobody wrote is one they did',
+      'return !(await wroteAddress(',
+      'return !!(await wroteAddress(',
+    ],
+    ['a mark is noted too late', 'if (decision.allowed) await note(call, loop.transcript);', ''],
+    [
+      'the script of any skill takes back what another gave',
+      'if (belongs && of.skill?.name === known) return false;',
+      'if (belongs) return false;',
+    ],
+  ]),
+  ...changesOf('app/gates/while-admitted.ts', 'app/while-admitted.test.ts', [
+    ['whoever was removed is still admitted', 'if (may.allowed) return may;', 'return { allowed: true };'],
+    ['a model is asked for a removed person', 'if (!may.allowed) throw', 'if (false) throw'],
+  ]),
+  ...changesOf('app/outside-tools.ts', 'app/outside-tools.test.ts', [
+    [
+      'an outside tool takes the name of a built-in one',
+      'builtIn.get(name) ?? found.get(name)?.from',
+      'found.get(name)?.from',
+    ],
+    [
+      'a tool that is gone is called',
+      'const reason = now === undefined ? `${tool.name} is not there any more` : await whyNot(now, requester);',
+      'const reason = now && (await whyNot(now, requester));',
+    ],
+    ['a tool is offered to anybody', '(await whyNot(one, requester)) === undefined ?', 'true ?'],
+    [
+      'owners’ tools are everybody’s',
+      "access.users === 'owners' && (await isOwner(sender))",
+      "access.users === 'owners'",
+    ],
+    ['the main agent gets tools of runs', "({ main }) => main || to === 'run'", '() => true'],
+  ]),
+  ...changesOf('tools/ceiling.ts', 'tools/ceiling.test.ts', [
+    [
+      'a run has tools that the host does not grant',
+      'const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));',
+      'const listed = entries.flatMap(({ entry }) => namedBy(entry, known));',
+    ],
+    [
+      'a run starts other skills without a word',
+      "new Set(['use_skill', 'skill_read', 'skill_write'])",
+      "new Set(['skill_read', 'skill_write'])",
+    ],
+    [
+      'a glob means tools that must be written out',
+      'return names.filter((name) => !onlyByName.has(name) && matchesGlob(pattern, name));',
+      'return names.filter((name) => matchesGlob(pattern, name));',
+    ],
+    [
+      'an undeclared capability is granted',
+      '(name) => options.declaresCapabilities || !isCapability(name)',
+      '() => true',
+    ],
+    [
+      'a limit of commands is passed over',
+      "if (name !== 'bash' || commands === undefined) return true;",
+      'return true;',
+    ],
+    ['a command may go on', "end === 'whole' && found.length !== words.length", 'false'],
+    [
+      'any word may be longer',
+      'index === open ? found[index]?.startsWith(word) : found[index] === word',
+      'found[index]?.startsWith(word)',
+    ],
+    ['a tool of no list is called', 'if (!names.includes(name)) return false;', ''],
+    [
+      'a list that names nothing allows everything',
+      "if (invalid === 'baseline') return { ok: true, ...ceilingOf(baseline, warnings) };",
+      '',
+    ],
+    [
+      'a command that is no text is allowed',
+      'if (command === undefined) return false;',
+      'if (command === undefined) return true;',
+    ],
+  ]),
   ...changesOf('agent/run-calls.ts', 'agent/run-loop.test.ts', [
     ['a call cut off is made again', "has(after, 'tool_started', call.id) && !isRepeatable(call)", 'false'],
     ['a finished call is made again', "calls.filter(({ id }) => !has(after, 'tool_result', id))", 'calls'],

@@ -17,6 +17,85 @@ export const intakeMutations = [
     ['any path is the webhook', 'asked?.pathname !== path', 'false'],
     ['an update is taken before it is stored', 'await updates.take(update);', 'void updates.take(update);'],
   ]),
+  ...changesOf('channels/telegram/poll-updates.ts', 'channels/telegram-polling.test.ts', [
+    [
+      'an offset moves before an update is stored',
+      "if (outcome.status === 'fulfilled') next = id + 1;",
+      "next = id + 1;\n      if (outcome.status === 'fulfilled') continue;",
+    ],
+    ['an offset moves past what could not be stored', 'return { next, failed: true };', 'continue;'],
+    [
+      'an offset is kept after a quiet poll',
+      'if (batch.length === 0) offset = undefined;',
+      '',
+      { only: 'no old offset is kept' },
+    ],
+    [
+      'messages of a chat are stored in any order',
+      'chats.get(chat) ?? Promise.resolve()',
+      'Promise.resolve()',
+    ],
+    ['what was taken is not acknowledged at the end', 'await confirm(offset);', 'void offset;'],
+    [
+      'who no longer leads acknowledges',
+      ' && !leading.aborted) await',
+      ') await',
+      { test: 'channels/telegram-leading.test.ts' },
+    ],
+    ['a batch is taken by who was stopped', 'signal.throwIfAborted();', ''],
+    [
+      'waiting updates are dropped at a start',
+      'drop_pending_updates: false',
+      'drop_pending_updates: true',
+      { only: 'H3 a webhook that was set before' },
+    ],
+  ]),
+  ...changesOf('channels/telegram/take-updates.ts', 'channels/telegram-take-updates.test.ts', [
+    [
+      'a message is told as taken before it is stored',
+      "if (joined.type === 'message') return onEvent(",
+      "if (joined.type === 'message') return void onEvent(",
+    ],
+    [
+      'a press is answered before it is stored',
+      'await onEvent({ ...joined, tell:',
+      'void onEvent({ ...joined, tell:',
+    ],
+    [
+      'a poisonous update blocks those behind it',
+      "      log.error({ update: update.update_id, err: error }, 'Telegram update could not be read: skipped');",
+      '      throw error;',
+    ],
+  ]),
+  ...changesOf('core/chat-id.ts', 'core/chat-id.test.ts', [
+    [
+      'a bare id means any that ends like it',
+      "entry === id.slice(id.indexOf(':') + 1)",
+      'id.endsWith(entry)',
+    ],
+    ['a qualified id is read as a bare one', "!entry.includes(':') && entry ===", 'entry ==='],
+    ['a bare id means none', 'entry === id || (', 'entry === id && ('],
+    [
+      'ids differ in no letter case',
+      'return entry === id ||',
+      'return entry.toLowerCase() === id.toLowerCase() ||',
+    ],
+    ['an empty list means any', 'return entries.some(', 'return entries.length === 0 || entries.some('],
+  ]),
+  ...changesOf('core/conversation.ts', 'core/chat-id.test.ts', [
+    [
+      'a thread is its chat',
+      'return thread === undefined ? room : `${room}/${escape(thread)}`;',
+      'return room;',
+    ],
+    [
+      'a chat is another by a trick of its name',
+      'return encodeURIComponent(text).replaceAll',
+      'return text.replaceAll',
+    ],
+    ['a chat is named like work beside another', ".replaceAll('~', '%7E')", ''],
+    ['a chat has the id of another channel’s', 'return `${channel}:${chat}`;', 'return chat;'],
+  ]),
   ...changesOf('channels/slack/create-http-receiver.ts', 'channels/slack-http.test.ts', [
     ['a request dated ahead counts', 'sentAt - clock.now() > windowMs', 'false'],
     [

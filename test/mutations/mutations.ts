@@ -1,10 +1,15 @@
 import { accessMutations } from './access.ts';
 import { approvalMutations } from './approvals.ts';
 import { capabilityMutations } from './capabilities.ts';
+import { forgettingMutations } from './forgetting.ts';
 import { intakeMutations } from './intake.ts';
+import { modelMutations } from './model.ts';
 import type { Mutation } from './mutation.ts';
 import { networkMutations } from './network.ts';
 import { recordMutations } from './records.ts';
+import { redactionMutations } from './redaction.ts';
+import { sandboxMutations } from './sandbox.ts';
+import { signInMutations } from './sign-ins.ts';
 import { textMutations } from './text.ts';
 
 /** All of them. New safety code adds its own. */
@@ -16,4 +21,9 @@ export const mutations: readonly Mutation[] = [
   ...capabilityMutations,
   ...recordMutations,
   ...intakeMutations,
+  ...signInMutations,
+  ...redactionMutations,
+  ...modelMutations,
+  ...sandboxMutations,
+  ...forgettingMutations,
 ];

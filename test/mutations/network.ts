@@ -48,4 +48,48 @@ export const networkMutations = [
       'url === null',
     ],
   ]),
+  ...changesOf('net/http-get.ts', 'net/http-get.test.ts', [
+    [
+      'a certificate of another host counts',
+      '...(isAddress ? {} : { servername: host }),',
+      'rejectUnauthorized: false,',
+    ],
+    ['a body of any length is read', 'if (size > maxBytes) return', 'if (false) return'],
+    [
+      'a body that is not wanted is read',
+      'const wanted = wants(status, came.headers);',
+      'const wanted = true;',
+    ],
+    ['a body is one byte too long', '.subarray(0, maxBytes)', '.subarray(0, maxBytes + 1)'],
+    ['an answer that trickles in is never given up', "signal.addEventListener('abort', end);", ''],
+    [
+      'a fetch that was given up is a fault of the host',
+      "    if (signal.aborted)\n      return { ok: false, code: 'cancelled'",
+      "    if (false)\n      return { ok: false, code: 'cancelled'",
+    ],
+    [
+      'the port of an address is passed over',
+      "url.port === '' ? (secure ? 443 : 80) : Number(url.port)",
+      'secure ? 443 : 80',
+    ],
+  ]),
+  ...changesOf('net/fetch-page.ts', 'tools/built-in/web-fetch.test.ts', [
+    [
+      'any kind of address is fetched',
+      "if (url.protocol !== 'http:' && url.protocol !== 'https:') return",
+      'if (false) return',
+    ],
+    ['credentials in an address are sent', "if (url.username !== '' || url.password !== '')", 'if (false)'],
+    ['other services are asked as web servers', 'return isWeb ? undefined :', 'return true ? undefined :'],
+    ['ports of other protocols are asked', 'port >= 1_024 && !otherProtocols.has(port)', 'port >= 1_024'],
+    ['redirects have no end', 'hop <= mostRedirects;', 'hop <= 100;'],
+    ['one redirect more is followed', 'hop <= mostRedirects;', 'hop <= mostRedirects + 1;'],
+    ['a page may take any time', 'signal: AbortSignal.any([signal, timeout])', 'signal'],
+    [
+      'the address of a redirect is not checked',
+      'connect: { ...connect, timeoutMs },',
+      'connect: { ...connect, ...(hop > 0 ? { mayReach: () => true } : {}), timeoutMs },',
+    ],
+    ['a redirect that is not followed is a page', '[301, 302, 303, 307, 308]', '[301, 302]'],
+  ]),
 ];

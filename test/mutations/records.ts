@@ -52,6 +52,71 @@ export const recordMutations = [
     ['what a tool did may be forgotten', "kind === 'notice');", "kind !== 'mark');"],
     ['what is done outside a lane may be forgotten', 'leases.active() && isRetraced', 'isRetraced'],
   ]),
+  ...changesOf('stores/postgres/lane-functions.ts', 'stores/postgres-durable.test.ts', [
+    [
+      'what was accepted is not on the disk',
+      "    PERFORM set_config('synchronous_commit', 'on', true);\n    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;\n    FOR i IN 1..cardinality(keys)",
+      '    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;\n    FOR i IN 1..cardinality(keys)',
+    ],
+    [
+      'that a part is sent is not on the disk',
+      "    PERFORM set_config('synchronous_commit', 'on', true);\n    FOR i IN 1..cardinality(keys)",
+      '    FOR i IN 1..cardinality(keys)',
+    ],
+    [
+      'durable steps are not',
+      "  BEGIN\n    IF durable THEN PERFORM set_config('synchronous_commit', 'on', true); END IF;\n    -- Sorted",
+      '  BEGIN\n    -- Sorted',
+    ],
+    [
+      'a claim of an earlier try is good',
+      ' AND retry_count = attempt FOR KEY SHARE',
+      ' FOR KEY SHARE',
+      { test: 'stores/postgres-fences.test.ts' },
+    ],
+    [
+      'a lane is held by who let it go',
+      "id = job AND state = 'active' AND retry_count = attempt",
+      'id = job AND retry_count = attempt',
+      { test: 'stores/postgres-fences.test.ts' },
+    ],
+    [
+      'a lane is held though the server forgot it',
+      'RETURN FOUND AND EXISTS (SELECT 1 FROM skillet.epoch WHERE id = of_epoch);',
+      'RETURN FOUND;',
+      { test: 'stores/postgres-fences.test.ts' },
+    ],
+    [
+      'a part is sent by who lost the conversation',
+      'IF held[i] THEN\n        UPDATE skillet.outbox',
+      'IF true THEN\n        UPDATE skillet.outbox',
+      { test: 'stores/postgres-fences.test.ts' },
+    ],
+    [
+      'entries are written by who lost the lane',
+      'AS new (step, transcript, kind, entry, place)\n        WHERE held[new.step] ORDER',
+      'AS new (step, transcript, kind, entry, place)\n        ORDER',
+      { test: 'stores/postgres-fences.test.ts' },
+    ],
+    [
+      'an item is finished by who lost the lane',
+      'CONTINUE WHEN done[i] IS NULL OR NOT held[i];',
+      'CONTINUE WHEN done[i] IS NULL;',
+      { test: 'stores/postgres-fences.test.ts' },
+    ],
+    [
+      'parts are written by who lost the lane',
+      'CONTINUE WHEN NOT held[part_of[i]];',
+      '',
+      { test: 'stores/postgres-fences.test.ts' },
+    ],
+    [
+      'an item is given to who lost the lane',
+      '      IF NOT held THEN\n        RETURN NEXT;\n        CONTINUE;\n      END IF;\n',
+      '',
+      { test: 'stores/postgres-fences.test.ts' },
+    ],
+  ]),
   ...changesOf('stores/postgres/lease.ts', 'stores/lease.test.ts', [
     [
       'a lost lane is released',

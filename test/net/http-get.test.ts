@@ -96,3 +96,19 @@ test('T3 a signal ends it at any point', async () => {
   const before = await get(site.url('/'), { signal: AbortSignal.abort() });
   assert.equal(!before.ok && before.code, 'cancelled');
 });
+
+test('T3 a signal ends an answer that is still coming, and that is no fault of the host', async (t) => {
+  const begun = Promise.withResolvers<() => void>();
+  const slow = await startWebSite((_, answer) => {
+    answer.writeHead(200).write('first');
+    begun.resolve(() => void answer.end(' and the rest'));
+  });
+  t.after(slow.close);
+  const stop = new AbortController();
+  const came = get(slow.url('/'), { signal: stop.signal, connect: slow.connect });
+  const end = await begun.promise;
+  stop.abort();
+  end();
+  const answer = await came;
+  assert.equal(answer.ok || answer.code, 'cancelled');
+});

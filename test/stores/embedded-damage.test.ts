@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../../src/core/clock.ts';
 import { createEmbeddedStore } from '../../src/stores/embedded/create-embedded-store.ts';
 import { migrate } from '../../src/stores/embedded/migrate.ts';
@@ -80,6 +81,39 @@ for (const damage of damages) {
     assertReported(log, 2);
   });
 }
+
+test('Q12 what is damaged goes with the person that it names, and stays with anybody else', async (context) => {
+  const { store, harm } = await damageable(context);
+  const conversation = { channel: 'telegram', chat: '-100' };
+  for (const id of ['a', 'b']) await store.inbox.accept(makeMessage({ id, conversation }), { now: 1 });
+  const entry = { kind: 'notice', text: 'x', at: 1 } as const;
+  await store.commit({ entries: [1, 2].map(() => ({ transcript: 'telegram:-100', entry })) });
+  for (const table of ['inbox SET parts', 'entries SET entry']) {
+    harm(`UPDATE ${table} = ? WHERE seq = 1`, '{"sender":{"id":"telegram:42"}, SECRET');
+    harm(`UPDATE ${table} = ? WHERE seq = 2`, '{"sender":{"id":"telegram:7"}, SECRET');
+  }
+  const { messages, entries } = await store.forget('telegram:42');
+  assert.deepEqual([messages, entries], [1, 1]);
+});
+
+test('Q12 what is said while a long conversation is removed for its age stays', async (context) => {
+  const { store } = await damageable(context);
+  const write = (text: string, at: number, count = 1) =>
+    store.commit({
+      entries: Array.from({ length: count }, () => ({
+        transcript: 'telegram:42',
+        entry: { kind: 'notice', text, at } as const,
+      })),
+    });
+  await write('old', 1, 10_000);
+  const pruned = store.prune(Date.now(), 1_000);
+  // After the first batch, and long before the last.
+  await setImmediate();
+  await write('new', Date.now());
+  await pruned;
+  const { entries } = await store.transcripts.read('telegram:42');
+  assert.ok(entries.some(({ entry }) => entry.kind === 'notice' && entry.text === 'new'));
+});
 
 test('Q11 a damaged overheard message or keyed value is left out and reported', async (context) => {
   const { store, log, harm } = await damageable(context);

@@ -66,14 +66,15 @@ export function forgetContract(storeTest: StoreTest): void {
       const direct = said(makeMessage({ text: 'my secret' }));
       await write(store, key, direct, answer('noted'));
       await write(store, `${key}#run:a`, { ...direct, item: 'x' }, answer('of a run'));
+      await write(store, `${key}#run:b`, answer('of a run that names nobody'));
       await store.transcripts.archive(key);
       const second = await store.transcripts.current(key);
       await write(store, second, direct, answer('again'), { kind: 'notice', text: 'cut', at: 1 });
       const other = said(makeMessage({ sender: bob, conversation: { channel: 'telegram', chat: '421' } }));
       await write(store, 'telegram:421', other, answer('hi Bob'));
       const { entries } = await store.forget(ada.id);
-      assert.equal(entries, 7);
-      for (const transcript of [key, `${key}#run:a`, second])
+      assert.equal(entries, 8);
+      for (const transcript of [key, `${key}#run:a`, `${key}#run:b`, second])
         assert.deepEqual(await read(store, transcript), []);
       assert.equal(await store.transcripts.current(key), key, 'nothing says that they were ever here');
       assert.equal(await store.transcripts.answered(key), false);
@@ -105,6 +106,9 @@ export function forgetContract(storeTest: StoreTest): void {
       );
       await write(store, `${room}#run:a`, said(inGroup(ada, 2, 'run for Ada')), answer('done'));
       await write(store, `${room}#run:b`, ...bobs);
+      // As plain as in a direct message.
+      const alone: Entry = { kind: 'user', sender: ada.id, content: 'run for Ada alone', at: 1 };
+      await write(store, `${room}#run:c`, alone, answer('done'));
       await store.forget(ada.id);
       assert.deepEqual(await read(store, room), [...bobs, ...again]);
       assert.deepEqual(await read(store, `${room}#run:a`), []);
@@ -134,6 +138,8 @@ export function forgetContract(storeTest: StoreTest): void {
             replyTo: { name: 'Bob', text: 'Kiel it is', own: false, sender: bob.id },
           }),
         ),
+        // As short as many say it.
+        said(inGroup(bob, 9, 'so', { replyTo: { name: 'Cyd', text: 'is 555', own: false } })),
       ];
       await write(store, room, adas, told, ...quotes);
       await store.forget(ada.id);
@@ -142,7 +148,7 @@ export function forgetContract(storeTest: StoreTest): void {
       assert.equal(left.length, quotes.length);
       for (const gone of ['Ghent', 'Oslo', '5551234', 'Ada', `${ada.id}\\"`])
         assert.ok(!texts.includes(gone), gone);
-      for (const stays of ['Kiel', 'who lives where?', 'really?', 'Kiel it is', 'Bob'])
+      for (const stays of ['Kiel', 'who lives where?', 'really?', 'Kiel it is', 'is 555', 'Bob'])
         assert.ok(texts.includes(stays));
       assert.match(texts, /\[removed\]/);
       assert.deepEqual(left.at(-1), quotes.at(-1));
@@ -181,13 +187,19 @@ export function forgetContract(storeTest: StoreTest): void {
       const accept = (message: Message) => store.inbox.accept(message, { now: 1 });
       const others = inGroup(bob, 5, 'stay', {
         replyTo: { name: 'Ada', text: 'Ada waits', own: false, sender: ada.id },
+        shared: [
+          { name: 'Ada', text: 'Ada said', own: false, sender: ada.id },
+          { name: 'Bob', text: 'Bob said', own: false, sender: bob.id },
+        ],
       });
+      const bobs = { channel: 'telegram', chat: '421' };
       const all = [
         makeMessage({ id: 'telegram:42:1' }),
         inGroup(ada, 1, 'waits'),
         inGroup(ada, 2, 'dead'),
         inGroup(ada, 3, 'done'),
         others,
+        makeMessage({ id: 'telegram:421:1', conversation: bobs, sender: bob }),
       ];
       for (const message of all) await accept(message);
       await store.inbox.fail('telegram:-100:2', 'poison', undefined);
@@ -205,6 +217,8 @@ export function forgetContract(storeTest: StoreTest): void {
           row('telegram:-100:3#0', group),
           row('telegram:-100:5#0', group),
           row('welcome:X', direct),
+          row('topic:X', { ...direct, thread: '7' }),
+          row('welcome:Y', bobs),
           row('pair:X#0', owner, `Ada, id \`${ada.id}\`, asks`),
           row('pair:Y#0', owner, `Bob, id \`${bob.id}\`, asks`),
         ],
@@ -215,13 +229,21 @@ export function forgetContract(storeTest: StoreTest): void {
       await store.overheard.add(inGroup(ada, 10, 'heard'), 5);
       await store.overheard.add(inGroup(bob, 11, 'heard Bob'), 6);
       const { messages, outbox } = await store.forget(ada.id);
-      assert.deepEqual([messages, outbox], [5, 3]);
+      assert.deepEqual([messages, outbox], [5, 4]);
       const [only, ...more] = await store.inbox.list('waiting');
-      assert.deepEqual([only?.key, more, await store.inbox.list('dead')], ['telegram:-100:5', [], []]);
+      assert.deepEqual(
+        [only?.key, more.map(({ key }) => key), await store.inbox.list('dead')],
+        ['telegram:-100:5', ['telegram:421:1'], []],
+      );
       assert.equal(only?.message?.text, 'stay');
       assert.equal(only?.message?.replyTo?.text, '[removed]');
+      assert.deepEqual(
+        only?.message?.shared?.map(({ text }) => text),
+        ['[removed]', 'Bob said'],
+      );
       assert.deepEqual(await store.overheard.recent(room, 9, 0), [inGroup(bob, 11, 'heard Bob')]);
-      assert.deepEqual([await store.outbox.pending(group), await store.outbox.pending(direct)], [1, 0]);
+      const left = [group, direct, { ...direct, thread: '7' }, bobs].map(store.outbox.pending);
+      assert.deepEqual(await Promise.all(left), [1, 0, 0, 1]);
       assert.equal(await store.outbox.shown('telegram:-100:1#0'), undefined);
       assert.equal(await accept(inGroup(ada, 1, 'later')), 'stored', 'they begin as anybody else');
     },
@@ -251,6 +273,18 @@ export function forgetContract(storeTest: StoreTest): void {
       left?.kind === 'run' ? left.input['context'] : '',
       context('<message from="[removed]">\n[removed]\n</message>'),
     );
+  });
+
+  storeTest('Q12 however much there is of a person, all of it goes', async (store) => {
+    const conversation = { channel: 'telegram', chat: '42' };
+    const parts = Array.from({ length: 1_100 }, (_, n) => ({
+      key: `${ada.id}:${n}#0`,
+      conversation,
+      part: { markdown: String(n) },
+    }));
+    await store.commit({ outbox: parts });
+    assert.equal((await store.forget(ada.id)).outbox, parts.length);
+    assert.equal(await store.outbox.pending(conversation), 0);
   });
 
   storeTest(

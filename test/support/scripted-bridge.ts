@@ -85,7 +85,15 @@ function begin() {
   const pkce = 'code_challenge=abc&code_challenge_method=S256';
   if (hint === 'no pkce') return { auth_url: url('state=s1'), flow_state };
   if (hint === 'no state') return { auth_url: url(pkce), flow_state };
-  if (hint === 'clear') return { auth_url: 'http://auth.example/?state=s1', flow_state };
+  if (hint === 'clear') return { auth_url: `http://auth.example/?state=s1&${pkce}`, flow_state };
+  if (hint === 'other state')
+    return { auth_url: url(`state=s1&${pkce}`), expected_callback_state: 's2', flow_state };
+  if (hint === 'short')
+    return {
+      auth_url: url(`state=s1&${pkce}`),
+      expires_at: new Date(Date.now() + 60_000).toISOString(),
+      flow_state,
+    };
   if (hint === 'two lines')
     return { auth_url: url(`x=\n\nOr https://evil.example&state=s1&${pkce}`), flow_state };
   if (hint === 'over')

@@ -156,6 +156,34 @@ test('T3 redirects are followed, five at most, and the address of the last one i
   assert.match(await fetched('/hop0', to('/hop1')), /TOOL_FAILED: .*redirects more than 5 times/);
 });
 
+test('T3 every kind of redirect is followed, and each is resolved and judged like the first address', async () => {
+  pages.set('/end', typed('text/plain', 'arrived'));
+  for (const status of [301, 302, 303, 307, 308])
+    assert.match(await fetched(`/by${status}`, { status, headers: { location: '/end' } }), /arrived/);
+  const inside = webFetchTool({
+    connect: {
+      ...site.connect,
+      lookup: async (host) =>
+        host === 'inside.test' ? [{ address: '127.0.0.2', family: 4 }] : site.connect.lookup(host),
+    },
+  });
+  const location = site.url('/end', 'inside.test');
+  pages.set('/inside', { status: 302, headers: { location } });
+  const said = await callOneTool(inside, { url: site.url('/inside') });
+  assert.match(said.content, /ARGUMENTS_INVALID: .*inside\.test/);
+});
+
+test('T3 a page that trickles in is given up when the time for all of it is over', async () => {
+  pages.set('/trickle', (_, answer) => {
+    answer.writeHead(200, { 'content-type': 'text/plain' }).write('first');
+    // Long after the time for all of it.
+    setTimeout(() => answer.end('last'), 2_000).unref();
+  });
+  const hasty = webFetchTool({ connect: site.connect, timeoutMs: 100 });
+  const { content } = await callOneTool(hasty, { url: site.url('/trickle') });
+  assert.match(content, /TIMEOUT: .*no whole answer within 0\.1 s/);
+});
+
 test('T3 no cookies, no credentials, no proxy of the environment', async () => {
   process.env['http_proxy'] = process.env['HTTP_PROXY'] = 'http://127.0.0.1:9';
   try {

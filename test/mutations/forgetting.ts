@@ -1,0 +1,117 @@
+import { changesOf } from './changes-of.ts';
+
+const store = 'stores/embedded.test.ts';
+
+/** What is removed of a person, and what is past keeping (Q12). */
+export const forgettingMutations = [
+  ...changesOf('stores/forget-person.ts', store, [
+    [
+      'archived conversations of somebody forgotten stay',
+      'for (const transcript of await rows.transcriptsOf(room)) await removeWhole(transcript);',
+      '',
+    ],
+    ['questions to somebody forgotten stay', 'requester === sender || isDirect(place)', 'isDirect(place)'],
+    [
+      'what somebody forgotten answered stays',
+      '(ended && answeredBy(text, sender)) ? undefined',
+      'false ? undefined',
+    ],
+    [
+      'what was answered to somebody forgotten stays',
+      'items.has(item) || isDirect(place) ||',
+      'isDirect(place) ||',
+    ],
+    [
+      'what was sent to somebody forgotten stays',
+      'items.has(item) || isDirect(place) ||',
+      'items.has(item) ||',
+    ],
+    ['the use of somebody forgotten stays', 'await rows.removeUsage(sender)', '0'],
+    ['values of somebody forgotten stay', 'if (theirs.length > 0) await rows.removeKeys(of, theirs);', ''],
+    ['a conversation that begins alike goes, too', '/^([/~]|$)/.test(place.slice(room.length))', 'true'],
+    ['threads of somebody forgotten stay', '/^([/~]|$)/.test(place.slice(room.length))', 'place === room'],
+    [
+      'a group goes with one of its people',
+      "if (rooms.get(room) !== 'shared' && findings.room !== 'unknown')",
+      'if (true)',
+    ],
+    [
+      'only the first rows are forgotten',
+      'if (last === undefined || page.length < batch) return gone;',
+      'return gone;',
+    ],
+  ]),
+  ...changesOf('stores/forget-messages.ts', store, [
+    [
+      'an id that begins like another is that one',
+      'if (!/[\\p{L}\\p{N}_-]/u.test(around)) return true;',
+      'return true;',
+    ],
+    ['what others quote of somebody forgotten stays', 'quote.sender === sender', 'false'],
+    ['only one quote of somebody forgotten goes', 'shared: shared.map(forget)', 'shared'],
+    [
+      'a damaged message of somebody forgotten stays',
+      'return { theirs: names(text, sender), direct: false, rest: text };\n  const [',
+      'return { theirs: false, direct: false, rest: text };\n  const [',
+      { test: 'stores/embedded-damage.test.ts' },
+    ],
+  ]),
+  ...changesOf('stores/forget-entries.ts', store, [
+    ['a summary of somebody’s words stays', 'summary.senders?.includes(sender) ?? seen.theirs', 'false'],
+    [
+      'answers to somebody forgotten stay',
+      "      return 'removed';\n    }\n    return entry.kind",
+      "      return entry.kind === 'user' ? 'removed' : 'kept';\n    }\n    return entry.kind",
+    ],
+    [
+      'a damaged entry of somebody forgotten stays',
+      "seen.theirTurn || text.includes(sender) ? 'removed' : 'kept'",
+      "'kept'",
+      { test: 'stores/embedded-damage.test.ts' },
+    ],
+    ['turns of others go, too', 'seen.theirTurn = from === sender;', 'seen.theirTurn ||= from === sender;'],
+    ['a short word of somebody forgotten is everybody’s', 'letters.length >= tellingLetters &&', ''],
+  ]),
+  ...changesOf('stores/embedded/create-forget.ts', store, [
+    [
+      'what was forgotten is still in the journal',
+      'await emptyJournal();\n    return',
+      'return',
+      { test: 'stores/embedded-forget.test.ts' },
+    ],
+    [
+      'a row that changed meanwhile is removed',
+      '`DELETE FROM ${table} WHERE seq = ? AND ${text} = ?`',
+      '`DELETE FROM ${table} WHERE seq = ? AND ${text} IS NOT ?`',
+    ],
+  ]),
+  ...changesOf('stores/embedded/create-prune.ts', store, [
+    ['waiting items are pruned', "status = 'done' AND finished_at", 'accepted_at'],
+    ['what was overheard is kept for ever', 'keptMs: bounds.overheardKeptMs', 'keptMs: Infinity'],
+    ['sign-ins are kept for ever', 'keptMs: bounds.flowsKeptMs', 'keptMs: Infinity'],
+    ['outcomes are forgotten at once', 'keptMs: bounds.outcomesKeptMs', 'keptMs: 0'],
+    [
+      'a conversation in use is pruned',
+      'if (stillQuiet.get(transcript, before) === undefined) return 0;',
+      '',
+      { test: 'stores/embedded-damage.test.ts', only: 'while a long conversation' },
+    ],
+    [
+      'what was sent is kept for ever',
+      "UPDATE outbox SET part = '${noText}' WHERE rowid",
+      'UPDATE outbox SET part = part WHERE 0 AND rowid',
+      { test: 'stores/outbox-texts.test.ts' },
+    ],
+    ['only the first rows are pruned', 'remove) >= batch', 'remove) < 0'],
+  ]),
+  ...changesOf('app/forget-somebody.ts', 'app/forget-somebody.test.ts', [
+    [
+      'somebody is forgotten while they may still talk',
+      'const paired = await people.forget(sender);',
+      'const paired = false;',
+    ],
+    ['standing rules of somebody forgotten stay', 'await rules.forget(sender);', ''],
+    ['work of somebody forgotten goes on', 'await stopWork(sender);', ''],
+    ['accounts of somebody forgotten stay', 'await capabilities.forget(sender)', '0'],
+  ]),
+];

@@ -1,0 +1,55 @@
+import { changesOf } from './changes-of.ts';
+
+/** What a model is shown of its own thoughts (M13). */
+export const modelMutations = [
+  ...changesOf('agent/bound-thinking.ts', 'agent/thinking-bindings.test.ts', [
+    [
+      'thinking goes to another endpoint',
+      'plain([baseUrl, apiKey, model, system',
+      'plain([apiKey, model, system',
+    ],
+    [
+      'thinking goes to another key',
+      'plain([baseUrl, apiKey, model, system',
+      'plain([baseUrl, model, system',
+    ],
+    [
+      'thinking goes to another model',
+      'plain([baseUrl, apiKey, model, system',
+      'plain([baseUrl, apiKey, system',
+    ],
+    ['thinking stays behind another system prompt', 'apiKey, model, system, ...', 'apiKey, model, ...'],
+    [
+      'thinking stays behind other tools',
+      'bindsThinking ? [tools] : [audience]',
+      'bindsThinking ? [] : [audience]',
+    ],
+    [
+      'thinking is shown to another audience',
+      'bindsThinking ? [tools] : [audience]',
+      'bindsThinking ? [tools] : []',
+    ],
+    [
+      'thinking stays behind other words',
+      'running.update(plain([role, unbound(block)]))',
+      'running.update(plain([role, block.type]))',
+    ],
+    ['any binding holds', "if (trial.copy().digest('base64url') === binding) {", 'if (true) {'],
+    [
+      'thinking without a binding is shown',
+      'const left = blocks.filter((block) => !isThinking(block));',
+      'const left = blocks;',
+    ],
+    ['the binding itself is sent', 'return blocks.map(unbound);', 'return blocks;'],
+    [
+      'redacted thinking is shown to anybody',
+      "block.type === 'thinking' || block.type === 'redacted_thinking'",
+      "block.type === 'thinking'",
+    ],
+    [
+      'thinking at the end of an answer binds',
+      'const shown = content.slice(0, content.findLastIndex((block) => !isThinking(block)) + 1);',
+      'const shown = content;',
+    ],
+  ]),
+];

@@ -1,0 +1,136 @@
+import { changesOf } from './changes-of.ts';
+
+/** Secrets are taken out in every form, at every door (U3, S2). */
+export const redactionMutations = [
+  ...changesOf('core/secret-forms.ts', 'core/redact.test.ts', [
+    ['base64 hides a secret', "bytes.toString('base64'),\n", ''],
+    ['base64 within a longer text hides a secret', '...[0, 1, 2].flatMap', '...[0, 1].flatMap'],
+    [
+      'the last letters of base64 are counted as the secret’s',
+      'Math.ceil((offset * 8) / 6), whole',
+      'Math.ceil((offset * 8) / 6), whole + 1',
+    ],
+    ['base32 hides a secret', '...[0, 1, 2, 3, 4].map', '...[0, 1, 2, 3].map'],
+    [
+      'hex in capitals hides a secret',
+      'return [...lower, ...lower.map((form) => form.toUpperCase())];',
+      'return lower;',
+    ],
+    ['hex with colons hides a secret', "[' ', ':', '-']", "[' ', '-']"],
+    ['the lines of a dump hide a secret', '({ length }) => length >= 8', '({ length }) => length > 16'],
+    ['a slash with a backslash hides a secret', "form.replaceAll('/', '\\\\/')", 'form'],
+    ['JSON in JSON hides a secret', '...[...json, ...slashed].map(escapedForJson),\n', ''],
+    ['ASCII JSON hides a secret', '.replace(/[\\u007f-\\uffff]/g, byNumber)', ''],
+    ['a plus for a space hides a secret', "each.replaceAll('%20', '+')", 'each'],
+    ['small letters after a percent sign hide a secret', '(each) => each.toLowerCase()', '(each) => each'],
+  ]),
+  ...changesOf('app/clean-data.ts', 'app/clean-doors.test.ts', [
+    ['a system prompt keeps its secrets', 'system: system.map((block) => cleanBlock(block, redact)),', ''],
+    [
+      'a request keeps its secrets',
+      "typeof content === 'string' ? redact(content) : cleanBlocks(content, redact),\n  };\n}\n\n/** What a model",
+      'content,\n  };\n}\n\n/** What a model',
+    ],
+    ['tools keep their secrets', 'tools: redactTexts(tools, redact),', ''],
+    ['the input of a call keeps its secrets', 'input: redactDeep(block.input, redact)', 'input: block.input'],
+    [
+      'what a tool answered keeps its secrets',
+      'content: redactTexts(block.content, redact)',
+      'content: block.content',
+    ],
+    [
+      'thoughts keep their secrets',
+      "block.type !== 'thinking' || redact(block.thinking) === block.thinking",
+      'true',
+    ],
+    ['labels of buttons keep their secrets', 'label: redact(button.label)', 'label: button.label'],
+    ['the name of a file keeps its secrets', 'name: redact(file.name)', 'name: file.name'],
+    ['the audit keeps its secrets', 'auditIds.has(key) ? value : redactTexts(value, redact)', 'value'],
+  ]),
+  ...changesOf('app/clean-data.ts', 'app/clean-store.test.ts', [
+    [
+      'a text keeps its secrets in a message',
+      '    text: redact(text),\n    attachments',
+      '    text,\n    attachments',
+    ],
+    [
+      'names of attachments keep their secrets',
+      'attachments: redactTexts(attachments, redact)',
+      'attachments',
+    ],
+    ['words of a command keep their secrets', 'args: redact(command.args)', 'args: command.args'],
+    ['a quote keeps its secrets', '{ ...replyTo, text: redact(replyTo.text) }', 'replyTo'],
+    ['what is passed on keeps its secrets', '({ ...quote, text: redact(quote.text) })', 'quote'],
+    ['the input of a run keeps its secrets', 'input: redactDeep(task.input, redact)', 'input: task.input'],
+    ['the result of a run keeps its secrets', 'result: redact(task.result)', 'result: task.result'],
+    [
+      'a result in a transcript keeps its secrets',
+      'content: redact(entry.content) };',
+      'content: entry.content };',
+    ],
+    ['a summary keeps its secrets', '        text: redact(entry.text),\n', ''],
+    ['a document keeps its secrets', 'data: redact(block.source.data)', 'data: block.source.data'],
+  ]),
+  ...changesOf('app/clean-doors.ts', 'app/clean-doors.test.ts', [
+    [
+      'what a model is asked keeps its secrets',
+      'const asked = cleanRequest(request, text);',
+      'const asked = request;',
+    ],
+    ['what a model answers keeps its secrets', 'return cleanAnswer(answer, text);', 'return answer;'],
+    ['what a model says meanwhile keeps its secrets', 'say(said.push(part))', 'say(part)'],
+    [
+      'what is sent keeps its secrets',
+      'channel.send(conversation, cleanPart(part, redact), ...more)',
+      'channel.send(conversation, part, ...more)',
+    ],
+    ['what is edited keeps its secrets', 'receipt, cleanPart(part, redact))', 'receipt, part)'],
+    ['a status line keeps its secrets', '{ ...status, text: redact(status.text) }', 'status'],
+    ['menus keep their secrets', 'redactTexts(menus, redact)', 'menus'],
+    ['words to who pressed keep their secrets', 'tell(redact(words))', 'tell(words)'],
+    [
+      'operators get secrets',
+      'redactTexts(await operate(...asked), clean().text)',
+      'await operate(...asked)',
+    ],
+    [
+      'faults told to operators keep their secrets',
+      'new OperatorError(clean().text(said)',
+      'new OperatorError(said',
+    ],
+  ]),
+  ...changesOf('app/clean-doors.ts', 'app/clean-store.test.ts', [
+    [
+      'the inbox keeps secrets',
+      'inbox.accept(cleanMessage(message, redact), options)',
+      'inbox.accept(message, options)',
+    ],
+    ['an edit keeps its secrets', 'inbox.replace(cleanMessage(message, redact))', 'inbox.replace(message)'],
+    [
+      'the fault of an item keeps its secrets',
+      'inbox.fail(key, redact(error), retryAt)',
+      'inbox.fail(key, error, retryAt)',
+    ],
+    ['the fault of a part keeps its secrets', 'outbox.dead(key, redact(error))', 'outbox.dead(key, error)'],
+    [
+      'what was overheard keeps its secrets',
+      'overheard.add(cleanMessage(message, redact), now)',
+      'overheard.add(message, now)',
+    ],
+    ['an answer to a question keeps its secrets', 'value: redact(answer.value)', 'value: answer.value'],
+    ['a transcript keeps secrets', 'entry: cleanEntry(one.entry, redact)', 'entry: one.entry'],
+    ['the outbox keeps secrets', 'part: cleanPart(row.part, redact) }', 'part: row.part }'],
+    [
+      'work for others keeps its secrets',
+      'work.map((one) => ({ ...one, message: cleanMessage(one.message, redact) }))',
+      'work',
+    ],
+    [
+      'work that is added keeps its secrets',
+      'message: cleanMessage(work.message, redact) }, refuse',
+      'message: work.message }, refuse',
+    ],
+    ['progress keeps its secrets', "topic === 'progress' ? redact(text) : text", 'text'],
+    ['the audit gets secrets', 'audit.record(cleanEvent(event, clean().text))', 'audit.record(event)'],
+  ]),
+];

@@ -1,0 +1,79 @@
+import { changesOf } from './changes-of.ts';
+
+const attacks = 'sandbox/bubblewrap-attacks.test.ts';
+
+/** What commands may see and do (T9). */
+export const sandboxMutations = [
+  ...changesOf('sandbox/bubblewrap-arguments.ts', attacks, [
+    ['commands have the network', ", '--unshare-net'", ''],
+    ['commands see the host’s processes', "'--unshare-pid', ", ''],
+    ['commands make namespaces', "'--disable-userns', ", ''],
+    ['commands outlive the bot', ", '--die-with-parent'", '', { test: 'sandbox/bubblewrap.test.ts' }],
+    ['commands keep the terminal', "session === 'new'", 'false'],
+    [
+      'commands may write in their skill',
+      "['--ro-bind', skillDirectory, '/skill']",
+      "['--bind', skillDirectory, '/skill']",
+      { test: 'sandbox/bubblewrap.test.ts' },
+    ],
+    ['commands may write to the root', "'--remount-ro', '/', ", '', { test: 'sandbox/bubblewrap.test.ts' }],
+    ['commands may change /proc', "...['--remount-ro', '/proc'],", ''],
+    ['commands keep capabilities', ", '--cap-drop', 'ALL'", ''],
+    [
+      'a skill decides where programs are found',
+      '    ...declared,\n    PATH:',
+      '    PATH:',
+      { test: 'sandbox/bubblewrap.test.ts' },
+    ],
+  ]),
+  ...changesOf('sandbox/system-calls.ts', attacks, [
+    ['commands use the keys of the system', '{ x64: 250, arm64: 219 }, // keyctl\n', ''],
+    ['commands look into others', '{ x64: 101, arm64: 117 }, // ptrace\n', ''],
+    ['commands load programs into the kernel', '{ x64: 321, arm64: 280 }, // bpf\n', ''],
+    ['commands type at the terminal', '[0x5412, 0x541c]', '[0x541c]'],
+    ['commands open sockets of any kind', '...unlessEqual(families, noSuchFamily), ', ''],
+    ['commands make namespaces by clone', 'step(0x45, newNamespaces, 0, 1), answer(refuse), ', ''],
+    ['calls of another architecture pass', '...unlessEqual([architectures[processor]], noSuchCall),\n', ''],
+    [
+      'calls with numbers of x32 pass',
+      "...(processor === 'x64' ? [step(0x35, 0x40000000, 0, 1), answer(noSuchCall)] : []),\n",
+      '',
+    ],
+    ['memory of no process is not counted', '...(counted ? [] : [memfdCreate])', '...[]'],
+  ]),
+  ...changesOf('sandbox/container-arguments.ts', 'sandbox/container-arguments.test.ts', [
+    ['containers have the network', "'--network', 'none', ", ''],
+    ['containers have a root that can be written', ", '--read-only'", ''],
+    ['containers keep capabilities', "'--cap-drop', 'ALL', ", ''],
+    ['containers gain privileges', "'--security-opt', 'no-new-privileges', ", ''],
+    ['containers have no limit of memory', 'engine.limits.memory ?', 'false ?'],
+    ['containers have no limit of processes', 'engine.limits.pids ?', 'false ?'],
+    ['an image is pulled', "'--pull', 'never', ", ''],
+    [
+      'a skill is mounted to be written',
+      "{ source: skillDirectory, target: '/skill' }",
+      "{ source: skillDirectory, target: '/skill', writable: true }",
+    ],
+    ['a path with a comma is an option', '/[",]/.test(from)', 'false'],
+    ['what a skill declares steers the sandbox', "&& (each === 'TZ' || !Object.hasOwn(own, each))", ''],
+    [
+      'what a skill declares is on the command line',
+      "names.flatMap((_, index) => ['--env', carrier(index)])",
+      "names.flatMap((each, index) => ['--env', `${carrier(index)}=${declared[each]}`])",
+    ],
+  ]),
+  ...changesOf('sandbox/command-groups.ts', 'sandbox/command-groups.test.ts', [
+    [
+      'a group has no limit of memory',
+      "writeFileSync(file('memory.max'), String(memoryMb * 1024 * 1024));",
+      '',
+    ],
+    ['a group has no limit of processes', "writeFileSync(file('pids.max'), String(processes * 2));", ''],
+    ['swap is not counted', "writeFileSync(file('memory.swap.max'), '0');", ''],
+    ['one process of a group ends alone', "writeFileSync(file('memory.oom.group'), '1');", ''],
+  ]),
+  ...changesOf('sandbox/system-mounts.ts', 'sandbox/bubblewrap.test.ts', [
+    ['commands may change the system', "['--ro-bind', top, seen(top)]", "['--bind', top, seen(top)]"],
+    ['what is hidden is seen', 'existsSync(each))\n        .map', '!existsSync(each))\n        .map'],
+  ]),
+];
