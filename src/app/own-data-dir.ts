@@ -1,3 +1,4 @@
+import { chmodSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { changeableByOthers } from '../files/changeable-by-others.js';
@@ -5,8 +6,9 @@ import { lockOwner } from '../stores/embedded/lock-owner.ts';
 import { makeFolders } from '../stores/make-folders.ts';
 
 /**
- * Makes the data directory (0700) where there is none, and this process its one owner until `release` (Q9): two bots in one
- * would take the control socket and the terminals from each other. Throws OperatorError where it can't be had.
+ * Makes the data directory (0700) where there is none, closes one of this user to others (S4), and makes this process its
+ * one owner until `release` (Q9): two bots in one would take the control socket and the terminals from each other. Throws
+ * OperatorError where it can't be had.
  */
 export function ownDataDir(dataDir: string): Readonly<{ release(): void }> {
   try {
@@ -14,16 +16,22 @@ export function ownDataDir(dataDir: string): Readonly<{ release(): void }> {
     const problem = changeableByOthers(dataDir);
     if (problem !== undefined)
       throw new OperatorError(`${dataDir} can't be used as the data directory: ${problem}.`);
+    const { uid, mode } = statSync(dataDir);
+    if (uid === process.getuid?.() && (mode & 0o077) !== 0) chmodSync(dataDir, 0o700);
     return lockOwner(path.join(dataDir, 'bot'), {
       what: dataDir,
       instead: 'a directory of its own in [bot] data_dir',
     });
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new OperatorError(
-      `${dataDir} can't be used as the data directory: ${reason}. Mend it or write another path into [bot] data_dir.`,
-      { cause: error },
-    );
+    throw unusable(dataDir, error);
   }
+}
+
+function unusable(dataDir: string, cause: unknown): OperatorError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new OperatorError(
+    `${dataDir} can't be used as the data directory: ${reason}. Fix that or write another path into [bot] data_dir.`,
+    { cause },
+  );
 }

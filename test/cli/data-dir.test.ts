@@ -40,5 +40,8 @@ test('G2 a data directory that cannot be made ends with 1 and the fix, not with 
   await home.write('config.toml', '[bot]\ndata_dir = "./a-file/data"\n');
   const { code, stderr } = await home.run(['chat', '--once', 'hello']);
   assert.equal(code, 1);
-  assert.match(stderr, /^.*a-file\/data can't be used as the data directory: ENOTDIR.*\[bot\] data_dir\.\n$/);
+  assert.match(
+    stderr,
+    /^.*a-file\/data can't be used as the data directory: .*a-file is a file, and a folder must be there\. .*\[bot\] data_dir\.\n$/,
+  );
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -73,4 +73,11 @@ test('S10 a data directory that others could change is refused', async (t) => {
   ownDataDir(folder).release();
   await chmod(folder, 0o777);
   assert.throws(() => ownDataDir(folder), /can't be used as the data directory: .* chmod go-w it\.$/);
+});
+
+test('S4 a data directory that others may look into is closed to them', async (t) => {
+  const folder = await makeFolder(t);
+  await chmod(folder, 0o755);
+  ownDataDir(folder).release();
+  assert.equal((await stat(folder)).mode & 0o777, 0o700);
 });

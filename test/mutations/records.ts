@@ -45,6 +45,12 @@ export const recordMutations = [
   ...changesOf('stores/embedded/lock-owner.ts', 'crash/store-owner.test.ts', [
     ['two processes own a store', "lock.exec('BEGIN EXCLUSIVE');", "lock.exec('BEGIN');"],
   ]),
+  ...changesOf('stores/embedded/lock-owner.ts', 'stores/lost-file.test.ts', [
+    ['a lock that was open to others stays so', 'chmodSync(`${file}.lock`, 0o600);', ''],
+  ]),
+  ...changesOf('app/own-data-dir.ts', 'files/changeable-by-others.test.ts', [
+    ['others may look into the data directory', '(mode & 0o077) !== 0', '(mode & 0o002) !== 0'],
+  ]),
   ...changesOf('stores/postgres/write-step.ts', 'stores/postgres-durable.test.ts', [
     ['a step is not on the disk when it is committed', '    durable,\n    locks', '    false,\n    locks'],
   ]),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -54,13 +54,36 @@ test('Q9 a lock is given back although the file beside it can not be removed', a
   lockOwner(file).release();
 });
 
+test('S4 a lock and what SQLite puts beside it are for this user alone', async (t) => {
+  const home = await folder(t);
+  for (const name of ['store', 'older']) {
+    if (name === 'older') await writeFile(path.join(home, 'older.lock'), '', { mode: 0o644 });
+    t.after(lockOwner(path.join(home, name)).release);
+  }
+  const modes = (await readdir(home)).map(
+    async (name) => `${name} ${((await stat(path.join(home, name))).mode & 0o777).toString(8)}`,
+  );
+  assert.deepEqual((await Promise.all(modes)).toSorted(), [
+    'older.lock 600',
+    'older.lock-journal 600',
+    'older.pid 600',
+    'store.lock 600',
+    'store.lock-journal 600',
+    'store.pid 600',
+  ]);
+});
+
 test('G2 folders are made with those above them, and where that can not be it is an error at once', async (t) => {
   const made = path.join(await folder(t), 'a', 'b');
   makeFolders(made, 0o700);
   makeFolders(made, 0o700);
   const file = path.join(made, 'c');
   await openStore(`sqlite:${file}`).then((store) => store.close());
-  assert.throws(() => makeFolders(file, 0o700), /EEXIST/);
-  assert.throws(() => makeFolders(path.join(file, 'd'), 0o700), /ENOTDIR/);
-  if (process.platform === 'linux') assert.throws(() => makeFolders('/proc/skillet/data', 0o700), /ENOENT/);
+  assert.throws(() => makeFolders(file, 0o700), /b\/c is a file, and a folder must be there$/);
+  assert.throws(() => makeFolders(path.join(file, 'd'), 0o700), /b\/c is a file, and a folder must be there$/);
+  if (process.platform === 'linux')
+    assert.throws(
+      () => makeFolders('/proc/skillet/data', 0o700),
+      /\/proc takes no new folder, so \/proc\/skillet can't be made$/,
+    );
 });

@@ -1,6 +1,7 @@
 import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../core/errors.ts';
+import { createOnce } from './create-once.ts';
 
 /** SQLite's code for "somebody else holds the lock". */
 const busy = 5;
@@ -16,11 +17,13 @@ export function lockOwner(
   { what, instead } = { what: file, instead: 'a file of its own in [store] url' },
 ): Readonly<{ release(): void }> {
   const pidFile = `${file}.pid`;
+  // SQLite gives its journal the mode of the file.
+  createOnce(`${file}.lock`);
+  chmodSync(`${file}.lock`, 0o600);
   // Nothing else may open the lock file: a process that closes it a second time loses its locks (POSIX).
   const lock = new DatabaseSync(`${file}.lock`);
   try {
     lock.exec('BEGIN EXCLUSIVE');
-    chmodSync(`${file}.lock`, 0o600);
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     lock.close();

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, realpathSync, statSync } from 'node:fs';
+import { chmodSync, realpathSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
@@ -7,6 +7,7 @@ import { makeFolders } from '../make-folders.ts';
 import { StoreGone } from '../store-fault.ts';
 import type { Store } from '../store.ts';
 import { createEmbeddedStore } from './create-embedded-store.ts';
+import { createOnce } from './create-once.ts';
 import { lockOwner } from './lock-owner.ts';
 import { migrate } from './migrate.ts';
 import { openConnection } from './open-connection.ts';
@@ -67,13 +68,5 @@ function build(file: string, more: Parameters<typeof createEmbeddedStore>[1]): S
   } catch (error) {
     connection.close();
     throw error;
-  }
-}
-
-function createOnce(file: string): void {
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }
