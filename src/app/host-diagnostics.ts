@@ -1,6 +1,7 @@
 import { whyForked } from '../agent/inline-skill.ts';
 import type { Models } from '../agent/create-models.ts';
 import type { Config } from '../config/complete-config.ts';
+import { placeInFile } from '../config/place-in-file.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
@@ -88,20 +89,23 @@ export function unusedTables(
   config: Pick<Config, 'skills' | 'path'>,
 ): readonly Diagnostic[] {
   const names = skills.map(({ name }) => name);
-  return Object.keys(config.skills.byName)
-    .filter((name) => !names.includes(name))
-    .map((name) => {
-      const [guess] = nearest(name, names);
-      const fix =
-        guess === undefined
-          ? 'it counts once a skill of that name is loaded; else remove it'
-          : `did you mean [skills.${guess}]?`;
-      return {
-        level: 'warning',
-        code: 'SKILL_UNKNOWN',
-        message: `[skills.${name}] is for no skill that is loaded, so nothing follows from it: ${fix}`,
-        field: `skills.${name}`,
-        ...(config.path === undefined ? {} : { path: config.path }),
-      };
-    });
+  const unused = Object.keys(config.skills.byName).filter((name) => !names.includes(name));
+  if (unused.length === 0) return [];
+  const placeOf = placeInFile(config.path);
+  return unused.map((name) => {
+    const line = placeOf(['skills', name])?.line;
+    const [guess] = nearest(name, names);
+    const fix =
+      guess === undefined
+        ? 'it counts once a skill of that name is loaded; else remove it'
+        : `did you mean [skills.${guess}]?`;
+    return {
+      level: 'warning',
+      code: 'SKILL_UNKNOWN',
+      message: `[skills.${name}] is for no skill that is loaded, so nothing follows from it: ${fix}`,
+      field: `skills.${name}`,
+      ...(config.path === undefined ? {} : { path: config.path }),
+      ...(line === undefined ? {} : { line }),
+    };
+  });
 }

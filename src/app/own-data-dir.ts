@@ -1,9 +1,9 @@
-import { chmodSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { changeableByOthers } from '../files/changeable-by-others.js';
 import { lockOwner } from '../stores/embedded/lock-owner.ts';
-import { makeFolders } from '../stores/make-folders.ts';
+import { makeFolders, tryFolders } from '../stores/make-folders.ts';
 
 /**
  * Makes the data directory (0700) where there is none, closes one of this user to others (S4), and makes this process its
@@ -13,9 +13,7 @@ import { makeFolders } from '../stores/make-folders.ts';
 export function ownDataDir(dataDir: string): Readonly<{ release(): void }> {
   try {
     makeFolders(dataDir, 0o700);
-    const problem = changeableByOthers(dataDir);
-    if (problem !== undefined)
-      throw new OperatorError(`${dataDir} can't be used as the data directory: ${problem}.`);
+    refuseIfChangeable(dataDir);
     const { uid, mode } = statSync(dataDir);
     if (uid === process.getuid?.() && (mode & 0o077) !== 0) chmodSync(dataDir, 0o700);
     return lockOwner(path.join(dataDir, 'bot'), {
@@ -26,6 +24,25 @@ export function ownDataDir(dataDir: string): Readonly<{ release(): void }> {
     if (error instanceof OperatorError) throw error;
     throw unusable(dataDir, error);
   }
+}
+
+/** Throws the OperatorError that `ownDataDir` would, whoever owns the directory now; changes nothing. */
+export function tryDataDir(dataDir: string): void {
+  try {
+    tryFolders(dataDir);
+    if (!existsSync(dataDir)) return;
+    refuseIfChangeable(dataDir);
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw unusable(dataDir, error);
+  }
+}
+
+function refuseIfChangeable(dataDir: string): void {
+  const problem = changeableByOthers(dataDir);
+  if (problem !== undefined)
+    throw new OperatorError(`${dataDir} can't be used as the data directory: ${problem}.`);
 }
 
 function unusable(dataDir: string, cause: unknown): OperatorError {

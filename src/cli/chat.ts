@@ -11,6 +11,7 @@ import type { ChatOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { openLog, type OpenLog } from './open-log.ts';
 import { print } from './print.ts';
+import { passStartChecks } from './start-checks.ts';
 import { openTerminalLink } from './terminal-link.ts';
 
 /** The bot, wherever it runs, as this terminal needs it. */
@@ -70,6 +71,7 @@ async function chatWithRunning(options: Options): Promise<boolean> {
 
 async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<void> {
   const { config, who, log, redactBy } = options;
+  await passStartChecks(config, log);
   // A terminal of a bot that runs elsewhere does without all of this.
   const { openBot } = await import('../app/open-bot.ts');
   const bot = await openBot({ config, env: process.env, channels: async () => [], log });

@@ -3,6 +3,7 @@ import { openPlugins, type Plugins } from '../app/plugins.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Log } from '../core/log.ts';
 import type { SkillRoot } from '../skills/read-roots.ts';
 
 /** Where this config's skills are, those of its plugins included; they are loaded for that, as at start (X1, X6). */
@@ -13,14 +14,15 @@ export async function skillsHere(config: Config): Promise<
     diagnostics: readonly Diagnostic[];
   }>
 > {
-  const quiet = { debug: nothing, info: nothing, warn: nothing, error: nothing };
-  const plugins = await openPlugins(config, { clock: systemClock, log: quiet });
+  const plugins = await openPlugins(config, { clock: systemClock, log: quietLog });
   plugins.close();
   const { loaded, skillFolders, diagnostics } = plugins;
   return { roots: skillRoots(config, skillFolders), plugins: loaded, diagnostics };
 }
 
-/** What is said while plugins are loaded is said again at start. */
+/** What is said while parts of the bot are looked at is said again at start. */
+export const quietLog: Log = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+
 function nothing(): void {
   return undefined;
 }

@@ -9,6 +9,7 @@ import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 import { print } from './print.ts';
+import { passStartChecks } from './start-checks.ts';
 
 /** `start`: connects the configured channels and runs until it is told to stop; without any, chats in this terminal. */
 export async function start({ config: flag }: ReadOptions): Promise<void> {
@@ -22,6 +23,7 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
   const ended = stopSignal();
   void ended.then(() => stopping.abort());
   const { log, redactBy } = openLog(config);
+  await passStartChecks(config, log);
   const bot = await openBot({
     config,
     env: process.env,

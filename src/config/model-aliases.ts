@@ -15,12 +15,17 @@ const builtIn: Readonly<Record<string, string>> = {
 };
 const defaultModel = 'claude-sonnet-5-5';
 
+/** Whether an alias exists without configuration. */
+export function isBuiltInAlias(name: string): boolean {
+  return Object.hasOwn(builtIn, name);
+}
+
 /** The model that an alias means. */
 export function modelOfAlias(
   name: string,
   given: Readonly<{ model?: string | undefined }> | undefined,
 ): string {
-  return given?.model ?? (Object.hasOwn(builtIn, name) ? builtIn[name] : undefined) ?? defaultModel;
+  return given?.model ?? (isBuiltInAlias(name) ? builtIn[name] : undefined) ?? defaultModel;
 }
 
 /**
@@ -82,7 +87,7 @@ export function checkModelNames(
   if (aliases === undefined) return;
   const names = [...new Set([...Object.keys(aliases), 'default', ...Object.keys(builtIn)])];
   for (const [name, alias] of Object.entries(aliases)) {
-    const needsModel = name !== 'default' && !Object.hasOwn(builtIn, name);
+    const needsModel = name !== 'default' && !isBuiltInAlias(name);
     if (needsModel && alias?.model === undefined) {
       complain(['models', name, 'model'], 'name the model that this alias stands for');
     }

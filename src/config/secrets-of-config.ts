@@ -1,6 +1,6 @@
 import type { Secret } from '../core/redact.ts';
 import type { Config } from './complete-config.ts';
-import { formatKeyPath, type KeyPath } from './key-path.ts';
+import { formatKeyPath, valueAt, type KeyPath } from './key-path.ts';
 import { isSecretKey } from './secret-keys.ts';
 import { writtenConfig } from './written-config.ts';
 
@@ -23,6 +23,13 @@ export function secretsOfConfig(config: Config): readonly Secret[] {
   };
   visit(writtenConfig(config), []);
   return secrets;
+}
+
+/** Those of them that the file itself holds, and not the environment. */
+export function literalSecrets(config: Config): readonly Secret[] {
+  const written = writtenConfig(config);
+  const given = config.fromEnvironment.map(({ path }) => String(valueAt(written, path)));
+  return secretsOfConfig(config).filter(({ value }) => !given.some((one) => one.includes(value)));
 }
 
 /** Credentials of the proxies that programs of the host are led through by its environment (S2). */

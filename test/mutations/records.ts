@@ -48,6 +48,14 @@ export const recordMutations = [
   ...changesOf('stores/embedded/lock-owner.ts', 'stores/lost-file.test.ts', [
     ['a lock that was open to others stays so', 'chmodSync(`${file}.lock`, 0o600);', ''],
   ]),
+  ...changesOf('app/check-start.ts', 'cli/config-check.test.ts', [
+    [
+      'secrets that others may read are not told',
+      '(mode & (uid === us ? 0o044 : 0o004)) === 0',
+      'mode === 0',
+    ],
+    ['secrets that the group may read are not told', 'uid === us ? 0o044 : 0o004', '0o004'],
+  ]),
   ...changesOf('app/own-data-dir.ts', 'files/changeable-by-others.test.ts', [
     ['others may look into the data directory', '(mode & 0o077) !== 0', '(mode & 0o002) !== 0'],
   ]),

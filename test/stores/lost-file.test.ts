@@ -80,7 +80,10 @@ test('G2 folders are made with those above them, and where that can not be it is
   const file = path.join(made, 'c');
   await openStore(`sqlite:${file}`).then((store) => store.close());
   assert.throws(() => makeFolders(file, 0o700), /b\/c is a file, and a folder must be there$/);
-  assert.throws(() => makeFolders(path.join(file, 'd'), 0o700), /b\/c is a file, and a folder must be there$/);
+  assert.throws(
+    () => makeFolders(path.join(file, 'd'), 0o700),
+    /b\/c is a file, and a folder must be there$/,
+  );
   if (process.platform === 'linux')
     assert.throws(
       () => makeFolders('/proc/skillet/data', 0o700),

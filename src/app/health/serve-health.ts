@@ -3,7 +3,7 @@ import { isIP, type AddressInfo } from 'node:net';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { createServer } from '../../core/node-http.ts';
-import { hostAndPort } from '../host-and-port.ts';
+import { hostAndPort, whyNotListening } from '../host-and-port.ts';
 import type { Metrics } from './open-metrics.ts';
 import type { Readiness } from './vitals.ts';
 
@@ -125,14 +125,8 @@ function isLoopback(address: string): boolean {
 }
 
 function cannotListen(listen: string, error: NodeJS.ErrnoException): OperatorError {
-  const why: Readonly<Record<string, string>> = {
-    EADDRINUSE: 'another program has that port',
-    EADDRNOTAVAIL: 'this machine has no such address',
-    EACCES: 'ports below 1024 need more rights',
-    ENOTFOUND: 'that name is unknown',
-  };
   return new OperatorError(
-    `health and metrics can't be served on ${listen}: ${why[error.code ?? ''] ?? error.message}. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
+    `health and metrics can't be served on ${listen}: ${whyNotListening(error)}. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
     { cause: error },
   );
 }
