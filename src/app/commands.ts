@@ -7,6 +7,7 @@ import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
 import type { ListedItem } from '../stores/inbox.ts';
 import type { Store } from '../stores/store.ts';
+import type { AnsweredThreads } from './answered-threads.ts';
 import type { Approvals } from './gates/approvals.ts';
 import type { Budgets } from './gates/budgets.ts';
 import type { Capabilities } from './capabilities/create-capabilities.ts';
@@ -51,6 +52,7 @@ export function createCommands(options: {
   /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
   rescan(): Promise<Registry>;
   store: Pick<Store, 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
+  answered: Pick<AnsweredThreads, 'add'>;
   people: People;
   useOf(message: Message): Promise<SkillUse>;
   approvals: Pick<Approvals, 'settled'>;
@@ -185,6 +187,7 @@ export function createCommands(options: {
       if (asked?.kind !== 'built-in' || asked.name === 'new' || asked.name === 'clear') return false;
       const { name, args } = asked;
       const { text, more } = await answers[name](message, args, openForm);
+      await options.answered.add(message);
       await voice.answer(message, text, more);
       await seen.set(message.id, true, rememberMs);
       return true;

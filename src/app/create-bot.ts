@@ -1,6 +1,7 @@
 import { accessSettings } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { createAgent } from './create-agent.ts';
+import { createAnsweredThreads } from './answered-threads.ts';
 import { createApprovals } from './gates/approvals.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createBudgets } from './gates/budgets.ts';
@@ -89,6 +90,7 @@ export function createBot(parts: BotParts): Bot {
     store,
     channels,
     writeCommand,
+    answered: createAnsweredThreads(store),
     library,
     people,
     moved,

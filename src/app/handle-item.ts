@@ -11,6 +11,7 @@ import type { Store } from '../stores/store.ts';
 import { markAround, noteMarks, roomOf } from '../agent/marks.ts';
 import { runIdOf, runJournal } from '../agent/run-journal.ts';
 import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
+import type { AnsweredThreads } from './answered-threads.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './door/complete-chat.ts';
 import type { Judged, JudgeMessage } from './judge-message.ts';
@@ -41,6 +42,7 @@ export type ItemHandling = Readonly<{
 /** From an inbox item to its answer in the outbox: can be called again for the same item at any point (Q5). */
 export function createHandleItem(options: {
   store: Pick<Store, 'commit' | 'outbox' | 'transcripts'>;
+  answered: Pick<AnsweredThreads, 'add'>;
   channels: ReadonlyMap<string, Channel>;
   people: People;
   commands: Pick<Commands, 'atOnce'>;
@@ -91,6 +93,7 @@ export function createHandleItem(options: {
   ): Promise<void> {
     const told = { kind: 'notice', text: notice ?? '', at: clock.now() } as const;
     const entries = notice === undefined ? [] : [{ transcript: await transcriptOf(message), entry: told }];
+    await options.answered.add(message);
     await voice.answer(message, text, { ...more, entries, done: item.key });
   }
 

@@ -14,6 +14,7 @@ import type { Store } from '../stores/store.ts';
 import { auditPlace } from './audit/audit-files.ts';
 import { createAudit } from './audit/create-audit.ts';
 import { controlPath, serveControl, type Control } from './terminal/control.ts';
+import { createAnsweredThreads } from './answered-threads.ts';
 import type { Bot } from './bot.ts';
 import { createBot } from './create-bot.ts';
 import type { ChannelNeeds } from './open-channels.ts';
@@ -78,8 +79,10 @@ export async function openBot(options: {
   opening.defer(plugins.close);
   const library = await openLibrary(config, plugins.skillFolders, createWrittenSkills(health.store), log);
   opening.defer(library.close);
+  const answered = createAnsweredThreads(store);
   const channels = await options.channels({
-    hasAnswered: (conversation) => store.transcripts.answered(conversationKey(conversation)),
+    hasAnswered: async (conversation) =>
+      (await store.transcripts.answered(conversationKey(conversation))) || answered.has(conversation),
     skillNames: () => library.current().names,
     isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
     lead: store.lead,

@@ -104,3 +104,44 @@ test('I1 a sentence that begins with the name of a skill goes to the main agent'
   await slack.posted((message) => message.text.includes('Read.'));
   assert.ok(!messages.requests.some(({ body }) => isRun(body)));
 });
+
+test('M10 what was deleted is no background', async (t) => {
+  const { slack, messages } = await startWholeBot(t, onSlack({ script: ['At ten.'] }));
+  const [anna, ben] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];
+  const room = slack.workspace.addRoom('channel', { members: [anna.id, ben.id] });
+  const root = slack.people.post(ben, room, 'The ferry leaves at ten.');
+  const wrong = slack.people.post(ben, room, 'My password is hunter2.', { thread: root.ts });
+  await Promise.all([root.delivered, wrong.delivered]);
+  await slack.people.remove(wrong);
+  slack.people.mention(anna, room, 'when?', { thread: root.ts });
+  await slack.posted();
+  assert.match(JSON.stringify(messages.requests[0]!.body.messages), /leaves at ten/);
+  assert.doesNotMatch(JSON.stringify(messages.requests[0]!.body.messages), /hunter2/);
+});
+
+test('H4 in a thread where a command was answered, a reply without a mention goes on', async (t) => {
+  const { slack } = await startWholeBot(t, onSlack({ script: ['I am fine.'] }));
+  const anna = slack.workspace.addUser('anna');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  const asked = slack.people.mention(anna, room, 'status');
+  await slack.posted(({ text }) => text.includes('Model:'));
+  slack.people.post(anna, room, 'and how are you?', { thread: asked.ts });
+  await slack.posted(({ text, threadTs }) => threadTs === asked.ts && text.includes('I am fine'));
+});
+
+test('H4 in a direct message no kind of message is met with silence, and a notice of Slack is none', async (t) => {
+  const { slack, messages } = await startWholeBot(t, onSlack({ script: ['I cannot read that.'] }));
+  const anna = slack.workspace.addUser('anna');
+  for (const subtype of ['assistant_app_thread', 'pinned_item', 'channel_topic'])
+    await slack.people.dm(anna, 'Slack says', { subtype }).delivered;
+  await slack.people.dm(anna, '/stop a huddle happened', { subtype: 'huddle_thread' }).delivered;
+  await slack.posted(({ text }) => text.includes('I cannot read that'));
+  assert.equal(messages.requests.length, 1);
+  const asked = JSON.stringify(messages.requests[0]!.body.messages);
+  assert.match(asked, /<quote from=\\"anna\\"[^]*content of this kind of message cannot be read/);
+  assert.doesNotMatch(asked, /huddle happened/, 'what Slack wrote is nobody’s words');
+  const room = slack.workspace.addRoom('channel', { members: [anna.id] });
+  await slack.people.post(anna, room, 'a huddle happened', { subtype: 'huddle_thread' }).delivered;
+  await slack.idle();
+  assert.equal(messages.requests.length, 1);
+});

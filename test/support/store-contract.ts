@@ -225,6 +225,9 @@ function transcriptContract(storeTest: StoreTest): void {
       assert.deepEqual(await texts(2, 0), ['m4', 'm5']);
       assert.deepEqual(await texts(20, 40), ['m4', 'm5']);
       assert.deepEqual(await store.overheard.recent('telegram:H', 20, 0), [heard(6, 'H')]);
+      await store.overheard.remove('telegram:G:4');
+      await store.overheard.remove('telegram:G:9');
+      assert.deepEqual(await texts(2, 0), ['m3', 'm5'], 'what was taken back is gone');
     },
   );
 }

@@ -111,8 +111,9 @@ export function createAdmit(options: {
     if ((await people.decide(message)).allowed) await store.inbox.replace(message);
   }
 
-  /** What was taken back before anybody began with it is not answered. */
+  /** What was taken back is no background, and if nobody has started on it, it is not answered. */
   async function onDeleted({ id, conversation }: Message): Promise<void> {
+    await store.overheard.remove(id);
     const waiting = await store.inbox.waitingIn(conversationKey(conversation));
     const untaken = waiting.some(({ key, takenAt }) => key === id && takenAt === undefined);
     if (untaken) await store.stop({ items: [id] });

@@ -81,6 +81,7 @@ export function watchStore(store: Store, health: Health, meter: Meter): Store {
     },
     overheard: {
       add: (message, now) => watched(() => overheard.add(message, now)),
+      remove: (id) => watched(() => overheard.remove(id)),
       recent: (conversation, limit, since) =>
         patient(() => overheard.recent(conversation, limit, since), repeatable),
     },

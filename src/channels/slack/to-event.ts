@@ -53,6 +53,10 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number, names:
 /** Subtypes that are still something a person (or another bot, A9) said. */
 const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
 
+/** Subtypes by which Slack tells of something: nobody waits for an answer. */
+const notice =
+  /^(assistant_app_thread|tombstone|message_replied|(un)?pinned_item|reminder_\w+)$|_(add|remove|join|leave|topic|purpose|name|archive|unarchive|enable|disable|created|changed|deleted|updated|permissions|denied|notification)$/;
+
 function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, names: Names): Converted {
   const place = { chat: event.channel, channelType: event.channel_type, external };
   if (event.subtype === 'message_deleted') {
@@ -69,9 +73,14 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
     const heard = toMessage({ ...now, ts: now.ts ?? before?.ts }, place, me, names);
     return 'ignored' in heard ? heard : converted({ type: 'edited', message: heard.message }, heard);
   }
-  if (event.subtype && !spoken.includes(event.subtype))
-    return { ignored: `message subtype ${word(event.subtype)}` };
-  const heard = toMessage(event, { ...place, ...(event.root ? { quoted: event.root } : {}) }, me, names);
+  const odd = event.subtype && !spoken.includes(event.subtype) ? event.subtype : undefined;
+  // In a direct message somebody waits for an answer to it.
+  if (odd !== undefined && (event.channel_type !== 'im' || notice.test(odd)))
+    return { ignored: `message subtype ${word(odd)}` };
+  const { root, ...own } = event;
+  // What Slack wrote of it is nobody's words.
+  const said = odd === undefined ? own : { ...own, text: '', blocks: [], attachments: [], files: [] };
+  const heard = toMessage(said, { ...place, ...(root ? { quoted: root } : {}) }, me, names);
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
 

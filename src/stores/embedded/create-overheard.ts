@@ -10,6 +10,7 @@ export function createOverheard(connection: Connection, log: Log): Overheard {
     `INSERT INTO overheard (key, conversation, message, heard_at) VALUES (?, ?, ?, ?)
      ON CONFLICT (key) DO NOTHING`,
   );
+  const remove = connection.prepare('DELETE FROM overheard WHERE key = ?');
   const newest = connection.prepare<OverheardRow>(
     `SELECT key, message FROM overheard WHERE conversation = ? AND heard_at >= ? ORDER BY seq DESC LIMIT ?`,
   );
@@ -18,6 +19,9 @@ export function createOverheard(connection: Connection, log: Log): Overheard {
     async add(message, now) {
       const lane = conversationKey(message.conversation);
       connection.write('process', () => insert.run(message.id, lane, JSON.stringify(message), now));
+    },
+    async remove(id) {
+      connection.write('process', () => remove.run(id));
     },
     recent: async (conversation, limit, since) =>
       readOverheard(newest.all(conversation, since, limit).toReversed(), log),

@@ -14,6 +14,9 @@ export function createOverheard({ query }: Database, log: Log): Overheard {
         [message.id, conversationKey(message.conversation), JSON.stringify(message), now],
       );
     },
+    async remove(id) {
+      await query('DELETE FROM skillet.overheard WHERE key = $1', [id]);
+    },
     async recent(conversation, limit, since) {
       const { rows } = await query<OverheardRow>(
         `SELECT key, message FROM skillet.overheard WHERE conversation = $1 AND heard_at >= $2

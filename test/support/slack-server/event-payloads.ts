@@ -46,6 +46,7 @@ export function messageBody(workspace: Workspace, message: StoredMessage): Json 
     ...(message.blocks === undefined ? {} : { blocks: message.blocks }),
     ...(message.threadTs === undefined ? {} : { thread_ts: message.threadTs }),
     ...(message.files === undefined ? {} : { files: message.files, subtype: 'file_share' }),
+    ...(message.subtype === undefined ? {} : { subtype: message.subtype }),
     ...(message.metadata === undefined ? {} : { metadata: message.metadata }),
     ...(message.edited ? { edited: { user: message.user, ts: message.ts } } : {}),
   };

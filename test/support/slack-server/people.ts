@@ -16,6 +16,7 @@ type PostOptions = Readonly<{
   /** Root `ts` of the thread. */
   thread?: string;
   files?: readonly Json[];
+  subtype?: string;
   /** Another app speaks: its bot id. */
   asBot?: string;
 }>;
@@ -61,6 +62,7 @@ export function createPeople(
       text,
       ...(options.thread === undefined ? {} : { threadTs: options.thread }),
       ...(options.files === undefined ? {} : { files: options.files }),
+      ...(options.subtype === undefined ? {} : { subtype: options.subtype }),
       ...(options.asBot === undefined ? {} : { botId: options.asBot }),
       edited: false,
       deleted: false,

@@ -33,6 +33,8 @@ export type StoredMessage = {
   readonly threadTs?: string;
   metadata?: Readonly<{ event_type: string; event_payload: Readonly<Record<string, unknown>> }>;
   readonly files?: readonly Readonly<Record<string, unknown>>[];
+  /** What kind of message it is, where it is none that a person typed. */
+  readonly subtype?: string;
   /** The arguments of the call that posted it. */
   readonly sentWith?: Readonly<Record<string, unknown>>;
   /** While chat.startStream is open. */
