@@ -83,7 +83,9 @@ test('T10 what is in the conversation folder is there for the next run and for t
     script: (request) => {
       const said = JSON.stringify(request.messages);
       if (isRun(request)) {
-        const call = said.includes('keep') ? { path: '/chat/kept.txt', content: 'mine' } : undefined;
+        const call = said.includes(String.raw`<message>\nkeep`)
+          ? { path: '/chat/kept.txt', content: 'mine' }
+          : undefined;
         return callSteps([
           call === undefined
             ? { name: 'bash', input: { command: 'cat /chat/kept.txt || echo absent' } }

@@ -103,17 +103,18 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
 /** What it says when it is asked for a summary. */
 export const summaryText = 'They talked for a while.';
 
-/** The token of the last thing a person said, and how many answers were given to it. */
+/** The token of the last thing a person said, what a run gets as context left out, and how many answers were given to it. */
 function whereItStands({
   messages,
 }: MessagesRequest): Readonly<{ token: string; verb: string; steps: number }> {
-  const texts = messages.map(({ role, content }) =>
-    role !== 'user'
-      ? ''
-      : typeof content === 'string'
+  const texts = messages.map(({ role, content }) => {
+    if (role !== 'user') return '';
+    const text =
+      typeof content === 'string'
         ? content
-        : content.map((block) => (block.type === 'text' ? block.text : '')).join('\n'),
-  );
+        : content.map((block) => (block.type === 'text' ? block.text : '')).join('\n');
+    return text.replace(/<context>.*<\/context>/s, '');
+  });
   const at = texts.findLastIndex((text) => /\bn\d+\b/.test(text));
   const [, verb = '', token = 'n0'] =
     [...(texts[at] ?? '').matchAll(/(?:\b(\w+) )?\b(n\d+)\b/g)].at(-1) ?? [];
