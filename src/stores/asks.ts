@@ -16,8 +16,8 @@ export type Ask = Readonly<{
   askedAt: number;
   expiresAt: number;
   state: 'open' | 'answered' | 'expired' | 'cancelled';
-  /** Who answered, and what. `call`: the run that brought a question's answer, so that it is taken by one alone. */
-  answer?: Readonly<{ by: string; value: string; at: number; call?: string }>;
+  /** Who answered, with their name as it was then, and what. `call`: the run that brought a question's answer, so that it is taken by one alone. */
+  answer?: Readonly<{ by: string; name?: string; value: string; at: number; call?: string }>;
 }>;
 
 export type JsonObject = Readonly<{ [key: string]: JsonValue }>;

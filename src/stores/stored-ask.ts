@@ -4,7 +4,13 @@ import type { Ask } from './asks.ts';
 import { readStored } from './stored-json.ts';
 import { storedConversation } from './stored-message.ts';
 
-const answer = z.object({ by: z.string(), value: z.string(), at: z.number(), call: z.string().optional() });
+const answer = z.object({
+  by: z.string(),
+  name: z.string().optional(),
+  value: z.string(),
+  at: z.number(),
+  call: z.string().optional(),
+});
 
 /** What of an ask is kept as JSON beside its columns. */
 export const storedAsk = z.object({

@@ -26,6 +26,8 @@ const call: AskedCall = {
   transcript: 'telegram:42',
   toolUseId: 'toolu_1',
 };
+/** What was asked stays in view. */
+const asked = '\n\n`command`\n\n```\nls\n```';
 const dead = new Promise<never>(() => undefined);
 
 /** A store with a question that was sent, and processes that come and go. */
@@ -80,7 +82,7 @@ async function stage(t: TestContext, name: StoreName) {
     return lines.map(({ event, outcome, verdict, by }) => [event, outcome ?? verdict, by]);
   };
   const press = (approvals: Approvals, value: 'approve' | 'always' = 'approve') =>
-    approvals.answer(id, place, value);
+    approvals.answer(id, { ...place, name: 'Ada' }, value);
   /** Somebody presses, and the process dies before it could record that. */
   const pressAndDie = async (value?: 'always'): Promise<void> => {
     const reached = Promise.withResolvers<void>();
@@ -111,7 +113,7 @@ for (const name of storeNames) {
     const { part, shown } = await send();
     assert.deepEqual(
       [part.markdown, part.buttons, shown],
-      ['Approved by `telegram:42`: `write_file`.', [], { id: '7' }],
+      [`Approved by \`Ada\`: \`write_file\`.${asked}`, [], { id: '7' }],
     );
     await clock.advance(3_600_000);
     assert.deepEqual(await recorded(), approved);
@@ -159,9 +161,9 @@ test('T8 who presses again on a question that was cut off reads what became of t
   });
   await clock.advance(10_000);
   const again = await press(process());
-  const text = 'Approved by `telegram:42`: `write_file`. It was interrupted, so it may not have run.';
+  const text = 'Approved by `Ada`: `write_file`. It was interrupted, so it may not have run.';
   assert.deepEqual(again, { kind: 'late', text });
-  assert.deepEqual((await send()).part, { markdown: text, buttons: [] });
+  assert.deepEqual((await send()).part, { markdown: `${text}${asked}`, buttons: [] });
   assert.deepEqual(await recorded(), approved);
 });
 

@@ -65,7 +65,7 @@ test('T8 a call that needs a yes is asked for with buttons, and Approve has it m
   ann.presses(question.id, 'Approve');
   await ann.dm.nextMessage('It was rolled.');
   const now = await answered(telegram, ann, question);
-  assert.match(now.text, /^Approved by telegram:/);
+  assert.match(now.text, /^Approved by Ann: skills_run_script of dice\.[^]*scripts\/roll\.sh[^]*1d6/);
   assert.deepEqual(now.buttons, []);
 });
 
@@ -81,7 +81,7 @@ test('T8 Deny is TOOL_POLICY_DENIED; a later press changes nothing', async (t) =
   ann.presses(question.id, 'Deny');
   await ann.dm.nextMessage(/It says: the person said no/);
   ann.says(`yes ${codeOf(question)}`);
-  await ann.dm.nextMessage(/^Denied by/);
+  await ann.dm.nextMessage(/^Denied by Ann: skills_run_script of dice\.$/);
 });
 
 test('T8 what is too long for one message is attached whole as a file, escaped; the message says how it begins', async (t) => {
@@ -242,7 +242,7 @@ test('T8 Always stands for this tool, skill and files, person and chat, over a r
   await ann.dm.nextMessage('It was rolled.');
   assert.match(
     (await answered(set.telegram, ann, question)).text,
-    /^Approved from now on, whatever its input, by telegram:/,
+    /^Approved from now on, for any input, by Ann:/,
   );
   const again = await set.restart();
   ann.says('roll');
@@ -324,7 +324,7 @@ test('T8 H3 a press that Telegram will not have acknowledged counts all the same
     ann.presses(question.id, 'Approve');
     await ann.dm.nextMessage('It was rolled.');
     const now = await answered(telegram, ann, question);
-    assert.match(now.text, /^Approved by telegram:/);
+    assert.match(now.text, /^Approved by Ann:/);
     assert.deepEqual(now.buttons, []);
   }
   await telegram.until('three acknowledgements', () => telegram.calls(method).length === 3);
@@ -349,7 +349,9 @@ test('T8 H4 a press whose acknowledgement never reaches Slack counts all the sam
   await lost;
   const edited = await slack.changes.until(
     ({ kind, message }) =>
-      kind === 'updated' && message.ts === question.ts && /^Approved by/.test(message.text),
+      kind === 'updated' &&
+      message.ts === question.ts &&
+      /^Approved by `anna`: [^]*roll\.sh/.test(message.text),
   );
   assert.doesNotMatch(JSON.stringify(edited.message), /"Approve"/);
   await slack.changes.until(({ message }) => /It was rolled/.test(message.text));

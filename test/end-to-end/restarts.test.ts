@@ -63,7 +63,7 @@ for (const store of ['embedded', 'postgres'] as const) {
       assert.equal(await marksIn(set, ann.dm.id), 'mark\n');
       assert.deepEqual(
         ann.dm.sent().map(({ text }) => text.split(':')[0]),
-        ['Approved by telegram', 'It says mark'],
+        ['Approved by Ann', 'It says mark'],
       );
     },
   );

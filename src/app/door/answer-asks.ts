@@ -19,7 +19,8 @@ export function createAnswerAsks(options: {
   return async (message: Message): Promise<boolean> => {
     const [, word = '', code = ''] = answer.exec(message.text) ?? [];
     if (code === '') return false;
-    const from = { sender: message.sender.id, conversation: message.conversation };
+    const { sender, conversation } = message;
+    const from = { sender: sender.id, name: sender.name, conversation };
     const value = answers[word.toLowerCase()] ?? 'deny';
     const answered = await approvals.answer(code.toUpperCase(), from, value);
     if (answered.kind === 'unknown') {

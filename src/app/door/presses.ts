@@ -98,7 +98,11 @@ export function createPresses(options: {
   ): Promise<string | undefined> {
     const answer = askAnswers.find((known) => known === value);
     if (answer === undefined) return meansNothing;
-    const answered = await approvals.answer(id, { sender: sender.id, conversation }, answer);
+    const answered = await approvals.answer(
+      id,
+      { sender: sender.id, name: sender.name, conversation },
+      answer,
+    );
     // What counted is shown to everybody, in the message that asked.
     if (answered.kind === 'taken') return undefined;
     return answered.kind === 'unknown' ? meansNothing : withoutMarks(answered.text);

@@ -1,5 +1,11 @@
 import type { HandOver, Requester } from '../../core/tool.ts';
-import { describeCall, describeInShort, wholeFile } from './describe-call.ts';
+import {
+  describeCall,
+  describeInput,
+  describeInputInShort,
+  describeInShort,
+  wholeFile,
+} from './describe-call.ts';
 import type { StandingRule } from './standing-rules.ts';
 import type { Voice } from '../voice.ts';
 
@@ -27,21 +33,36 @@ export type AskedCall = Readonly<{
 
 type Rows = ReturnType<Voice['rows']>;
 
+/** `input`: what stays in view once the message says how it ended. Absent where other messages show it. */
+export type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
+
 /** What a person is asked before a call (T8), as one message: what is too long for it is handed over whole as a file, and where that can't be there are several. */
 export function createApprovalQuestion(voice: Pick<Voice, 'rows'>) {
-  return async (id: string, call: AskedCall, handOver: HandOver | undefined): Promise<Rows> => {
+  return async (id: string, call: AskedCall, handOver: HandOver | undefined): Promise<ApprovalQuestion> => {
     const whole = describeCall(call.tool, call.input, call.skill);
     const rows = rowsOn(id, call, whole);
-    if (rows.length === 1 || handOver === undefined) return rows;
     const { requester, toolUseId } = call;
+    /** As it is shown: secrets are taken out (S2). */
+    const inView = (input: string): string | undefined =>
+      voice.rows(requester.conversation, '', input)[0]?.part.markdown;
+    if (rows.length === 1) return asked(rows, inView(describeInput(call.input)));
+    if (handOver === undefined) return { rows };
     const of = { requester, turn: `ask:${id}`, call: toolUseId, index: 0 };
     const handed = await handOver({ name: wholeFile, mime: 'text/plain', data: whole }, of);
-    return handed.ok ? rowsOn(id, call, describeInShort(call.tool, call.input, call.skill)) : rows;
+    if (!handed.ok) return { rows };
+    const short = describeInShort(call.tool, call.input, call.skill);
+    return asked(rowsOn(id, call, short), inView(describeInputInShort(call.input)));
   };
 
+  function asked(rows: Rows, input: string | undefined): ApprovalQuestion {
+    return { rows, ...(input === undefined ? {} : { input }) };
+  }
+
   function rowsOn(id: string, call: AskedCall, what: string): Rows {
+    const words = ['yes', 'no', ...(call.standing === undefined ? [] : ['always'])];
+    const answers = words.map((word) => `\`${word} ${id}\``).join(' / ');
     const because = call.because === undefined ? '' : `\n\n${call.because}`;
-    const text = `${what}${because}\n\nApprove it within 5 minutes? Buttons, or \`yes ${id}\` / \`no ${id}\`${call.standing === undefined ? '' : ` / \`always ${id}\``}.`;
+    const text = `${what}${because}\n\nApprove it within 5 minutes? Press a button, or write ${answers}.`;
     const buttons = [
       { label: 'Approve', action: `ask:${id}:approve` },
       { label: 'Deny', action: `ask:${id}:deny` },

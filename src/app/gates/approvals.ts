@@ -13,6 +13,7 @@ import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { createApprovalQuestion, type AskedCall } from './approval-question.ts';
 import type { StandingRules } from './standing-rules.ts';
+import { inlineCode } from '../inline-code.ts';
 import { partKey, type Voice } from '../voice.ts';
 
 export type Approval =
@@ -42,7 +43,7 @@ export type Approvals = Readonly<{
   /** Somebody's answer, by press or text. Counts once, and only from the requester or an approver. */
   answer(
     id: string,
-    from: Readonly<{ sender: string; conversation: Conversation }>,
+    from: Readonly<{ sender: string; name?: string; conversation: Conversation }>,
     value: AskAnswer,
   ): Promise<Answered>;
   /** Shows how an ask ended, and tells who waits for it. */
@@ -92,7 +93,7 @@ export function createApprovals(options: {
 
   async function ask(id: string, call: AskedCall, handOver: HandOver | undefined): Promise<void> {
     const { tool, skill, standing, requester, transcript, toolUseId } = call;
-    const outbox = await question(id, call, handOver);
+    const { rows: outbox, input } = await question(id, call, handOver);
     const now = clock.now();
     await store.asks.add({
       id,
@@ -106,6 +107,7 @@ export function createApprovals(options: {
         // The last piece has the buttons, which are to go when it is settled.
         message: outbox.at(-1)?.key ?? '',
         ...(skill === undefined ? {} : { skill }),
+        ...(input === undefined ? {} : { input }),
         ...(standing === undefined ? {} : { standing }),
       },
       askedAt: now,
@@ -166,7 +168,9 @@ export function createApprovals(options: {
     const receipt = await store.outbox.receipt(textOf(ask.payload['message']));
     if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
     const text = isCutOff ? await cameOf(ask) : outcomeText(ask);
-    await store.commit({ outbox: voice.rows(ask.conversation, key, text) });
+    const input = textOf(ask.payload['input']);
+    const whole = input === '' ? text : `${text}\n\n${input}`;
+    await store.commit({ outbox: voice.rows(ask.conversation, key, whole) });
   }
 
   async function finishCutOff(): Promise<void> {
@@ -188,7 +192,7 @@ export function createApprovals(options: {
 
   return {
     request,
-    async answer(id, { sender, conversation }, value) {
+    async answer(id, { sender, name, conversation }, value) {
       const ask = await store.asks.find(id);
       if (ask?.kind !== 'approval' || conversationKey(ask.conversation) !== conversationKey(conversation))
         return { kind: 'unknown' };
@@ -199,7 +203,12 @@ export function createApprovals(options: {
       const standing = storedRule.safeParse(ask.payload['standing']);
       if (value === 'always' && !standing.success)
         return { kind: 'not_yours', text: 'I have to ask for this each time. Approve it or deny it.' };
-      const taken = await store.asks.answer(id, { by: sender, value, at: clock.now() });
+      const taken = await store.asks.answer(id, {
+        by: sender,
+        ...(name === undefined ? {} : { name }),
+        value,
+        at: clock.now(),
+      });
       if (taken === 'answered') {
         log.info({ ask: id, sender, value, tool: ask.payload['tool'] }, 'an approval was answered');
         await settled(id);
@@ -255,8 +264,8 @@ function outcomeText(ask: Ask): string {
   const what = `\`${textOf(payload['tool'])}\`${payload['skill'] === undefined ? '' : ` of ${textOf(payload['skill'])}`}`;
   if (state === 'expired') return `Not approved in time, so denied: ${what}.`;
   if (state === 'cancelled') return `Stopped: ${what}.`;
-  const by = `by \`${answer?.by ?? ''}\`: ${what}`;
-  if (answer?.value === 'always') return `Approved from now on, whatever its input, ${by}.`;
+  const by = `by ${inlineCode(answer?.name ?? answer?.by ?? '')}: ${what}`;
+  if (answer?.value === 'always') return `Approved from now on, for any input, ${by}.`;
   return `${isApproved(ask) ? 'Approved' : 'Denied'} ${by}.`;
 }
 

@@ -14,27 +14,31 @@ const shortEnough = 2_500;
  * characters written out, so that nothing looks like what it is not.
  */
 export function describeCall(tool: string, input: unknown, skill: string | undefined): string {
-  return described(
-    whoWants(tool, skill),
-    fieldsOf(input).map(([name, value]) => `${code(name)}\n\n${codeBlock(shown(value))}`),
-  );
+  return `${whoWants(tool, skill)}\n\n${describeInput(input)}`;
 }
 
-/** The same as one message beside a file with all of it: how long fields are and how they begin, or of many fields only their names' number. */
+/** The same without the tool's name. */
+export function describeInput(input: unknown): string {
+  return fieldsOf(input)
+    .map(([name, value]) => `${code(name)}\n\n${codeBlock(shown(value))}`)
+    .join('\n\n');
+}
+
+/** The same as one message beside a file with all of it. */
 export function describeInShort(tool: string, input: unknown, skill: string | undefined): string {
+  return `${whoWants(tool, skill)}\n\n${describeInputInShort(input)}`;
+}
+
+/** How long fields are and how they begin, or of many fields only their number. */
+export function describeInputInShort(input: unknown): string {
   const fields = fieldsOf(input).map(([name, value]) => {
     const text = shown(value);
     if (text.length <= shortField.whole) return `${code(name)}\n\n${codeBlock(text)}`;
     const beginning = codeBlock(text.slice(0, shortField.beginning).toWellFormed());
     return `${code(name)}: ${text.length} characters, whole in \`${wholeFile}\`. They begin:\n\n${beginning}`;
   });
-  const text = described(whoWants(tool, skill), fields);
-  if (text.length <= shortEnough) return text;
-  return `${whoWants(tool, skill)} ${fields.length} fields, whole in \`${wholeFile}\`.`;
-}
-
-function described(who: string, fields: readonly string[]): string {
-  return [who, ...fields].join('\n\n');
+  const text = fields.join('\n\n');
+  return text.length <= shortEnough ? text : `${fields.length} fields, whole in \`${wholeFile}\`.`;
 }
 
 function whoWants(tool: string, skill: string | undefined): string {
