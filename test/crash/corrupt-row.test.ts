@@ -33,7 +33,8 @@ test('Q11 a bot whose store has a damaged row in every table reports each by its
         const input = { skill: 'dice', message: 'roll' };
         return { content: [{ type: 'tool_use', name: 'use_skill', input }] };
       }
-      if (last.includes('tool_result')) return 'you rolled 4';
+      // Only what a result says is passed on.
+      if (last.includes('tool_result')) return passedOn(last, /the dice say 4/, 'you rolled 4');
       if (names.includes('skills_run_script')) return 'the dice say 4';
       return `answer to ${last.match(/number \d+/g)?.at(-1)}`;
     },
@@ -114,6 +115,11 @@ api_key = "test-key-0123456789"
   assert.match((await bot.get('/metrics')).text, /^skillet_inbox_dead 1$/m);
   assert.deepEqual(await bot.stop(), [0, null]);
 });
+
+/** What a model says of a tool's result: that it failed, unless it says what is awaited. */
+function passedOn(last: string, awaited: RegExp, then: string): string {
+  return awaited.test(last) ? then : `it failed: ${last.replaceAll(/["\\]/g, ' ')}`;
+}
 
 /** Damages a row of every table, as a failing disk or a careless hand would. */
 function damage(file: string, annsLane: string): Readonly<{ outbox: string; entries: readonly number[] }> {

@@ -8,6 +8,7 @@ import { serveTools } from '../support/mcp/start-http-server.ts';
 import { listedTool, makeToolFile } from '../support/mcp/tool-files.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import { cliPath } from '../support/cli-path.ts';
+import { until } from '../support/until.ts';
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const run = promisify(execFile);
@@ -144,4 +145,37 @@ test('X7 Q9 a tool that changed goes off, the owner is told, and `skillet mcp ag
   assert.ok(!agreed.includes('\u001b'), 'nothing that steers a terminal');
   ann.says('echo owls');
   await ann.dm.nextMessage(/It says: .*owls/);
+});
+
+test('M13 X7 a server that changes its tools in the middle of a conversation takes the thinking behind them along, and nothing else', async (t) => {
+  const http = await serveTools(t, { tools: [listedTool('echo')] });
+  let count = 0;
+  const bot = await startWholeBot(t, {
+    toml: `${open}[mcp.web]\n${http.toml}trusted = true\n`,
+    script: ({ messages }) => ({
+      content: [
+        { type: 'thinking', thinking: `thought ${++count}` },
+        { type: 'text', text: `${messages.length} messages` },
+      ],
+    }),
+  });
+  await connected(bot, 'web');
+  const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+  const says = async (words: string, messages: number): Promise<readonly string[]> => {
+    ann.says(words);
+    await ann.dm.nextMessage(`${messages} messages`);
+    const { body } = bot.messages.requests.at(-1) ?? {};
+    return JSON.stringify(body?.messages).match(/thought \d/g) ?? [];
+  };
+  assert.deepEqual(await says('one', 1), []);
+  assert.deepEqual(await says('two', 3), ['thought 1']);
+  await http.write({ tools: [listedTool('echo'), listedTool('read')] });
+  await until(async () => JSON.stringify(await bot.bot.operate('mcp list', '')).includes('"name":"read"'));
+  assert.deepEqual(await says('three', 5), [], 'thinking went back behind other tools');
+  assert.deepEqual(await says('four', 7), ['thought 3']);
+  assert.deepEqual(bot.messages.refused, []);
+  assert.deepEqual(
+    bot.messages.requests.map(({ body }) => toolsOf(body).length),
+    [1, 1, 2, 2],
+  );
 });

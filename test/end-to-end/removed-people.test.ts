@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { access } from 'node:fs/promises';
+import path from 'node:path';
 import { test } from 'node:test';
+import { chatFolder } from '../../src/app/run-folders.ts';
 import { callSteps, isRun } from '../support/call-steps.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
@@ -89,3 +92,32 @@ test('S11 a run of a removed person makes no more calls, of tools or of the mode
   assert.equal(set.messages.requests.length, 1);
   assert.deepEqual(ann.dm.everSent(), []);
 });
+
+for (const way of ['pair revoke', 'forget'] as const)
+  test(`S11 A10 who was paired and is removed (${way}) can not approve what they were asked, and nothing more runs for them`, async (t) => {
+    const set = await startWholeBot(t, {
+      toml: `[access]\ndm = "pairing"\n[bot]\nowner = ["telegram:1002"]\n${confirm}`,
+      skills: report,
+      script: callSteps([{ name: 'write_file', input: { path: 'a.txt', content: 'hello' } }]),
+    });
+    const ann = set.telegram.person({ name: 'Ann', id: 1001 });
+    ann.says('hello');
+    const { text } = await ann.dm.nextMessage(/pairing code/);
+    await set.bot.operate('pair approve', /code is ([A-Z2-9]{8})/.exec(text)?.[1] ?? '');
+    await ann.dm.nextMessage(/approved/i);
+    ann.says('/report');
+    const question = await ann.dm.nextMessage(/wants to use.*write_file/s);
+    const asked = set.messages.requests.length;
+    await set.bot.operate(way, 'telegram:1001');
+    const press = ann.presses(question.id, 'Approve');
+    const pressed = /somebody pressed who is not admitted|an approval was answered/;
+    const { message } = await set.log.line((line) => pressed.test(line.message));
+    assert.match(message, /not admitted/);
+    assert.equal(
+      await set.telegram.until('a word on the press', () => press.text()),
+      'You may not use this bot.',
+    );
+    assert.equal(set.messages.requests.length, asked, 'the model was asked for them');
+    const folder = chatFolder(path.join(set.home, 'workspace'), { channel: 'telegram', chat: '1001' });
+    await assert.rejects(access(path.join(folder, 'a.txt')), 'their call was made');
+  });

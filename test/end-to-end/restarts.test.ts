@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
 import { chatFolder } from '../../src/app/run-folders.ts';
+import { startBotProcess } from '../support/bot-process.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
+import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
+import { openCliHome } from '../support/run-cli.ts';
+import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 
 const server = await startPostgres();
@@ -37,7 +41,7 @@ function marker(body: MessagesRequest) {
 }
 
 /** What the command left behind. */
-async function marksIn({ home }: WholeBot, chat: number): Promise<string> {
+async function marksIn({ home }: Pick<WholeBot, 'home'>, chat: number): Promise<string> {
   const folder = chatFolder(path.join(home, 'workspace'), { channel: 'telegram', chat: String(chat) });
   return readFile(path.join(folder, 'marks'), 'utf8').catch(() => '');
 }
@@ -98,3 +102,46 @@ for (const store of ['embedded', 'postgres'] as const) {
     },
   );
 }
+
+test('Q13 T8 a process that is told to end while a question is open ends at once; the next one asks nobody again and makes the call once', async (t) => {
+  const { write, folder } = await openCliHome(t);
+  const telegram = await startTelegramServer({ flood: false });
+  const messages = await startMessagesServer({ script: marker });
+  t.after(() => Promise.all([telegram.close(), messages.close()]));
+  await write(
+    'config.toml',
+    `${toml}${confirm}[telegram]
+token = "${telegram.token}"
+api_root = "${telegram.url}"
+paced = false
+[server]
+listen = "127.0.0.1:0"
+[log]
+format = "json"
+[sandbox]
+mode = "virtual"
+[models.default]
+model = "claude-sonnet-5-5"
+base_url = "${messages.url}"
+api_key = "test-key-0123456789"
+`,
+  );
+  await mkdir(path.join(folder, 'workspace/skills/mark'), { recursive: true });
+  await writeFile(path.join(folder, 'workspace/skills/mark/SKILL.md'), skills.mark);
+  const first = startBotProcess(t, folder);
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('make a mark');
+  const question = await ann.dm.nextMessage(asked);
+  assert.deepEqual(await first.stop(), [0, null]);
+  const second = startBotProcess(t, folder);
+  await second.line(({ msg }) => msg === 'Skillet is ready');
+  assert.equal(await marksIn({ home: folder }, ann.dm.id), '');
+  ann.presses(question.id, 'Approve');
+  await ann.dm.nextMessage('It says mark');
+  assert.deepEqual(await second.stop(), [0, null]);
+  assert.equal(await marksIn({ home: folder }, ann.dm.id), 'mark\n');
+  assert.deepEqual(
+    ann.dm.sent().map(({ text }) => text.split(':')[0]),
+    ['Approved by telegram', 'It says mark'],
+  );
+});
