@@ -26,8 +26,7 @@ const controllers = ['memory', 'pids'];
  * Prepares control groups of version 2 below the one that this process was given (T9), by trying: a service manager
  * hands one over (systemd: Delegate=yes). Moves this process, and no other, into a group below it.
  */
-export function openCommandGroups(): CommandGroups {
-  const folder = cgroupFolder('self', '');
+export function openCommandGroups(folder = cgroupFolder('self', '')): CommandGroups {
   if (folder === undefined) return { ok: false, why: 'this system has no control groups of version 2' };
   const inOwn = path.basename(folder) === ownName;
   const base = inOwn ? path.dirname(folder) : folder;

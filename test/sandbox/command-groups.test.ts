@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
 import { openCommandGroups, type CommandGroups } from '../../src/sandbox/command-groups.ts';
@@ -77,3 +79,26 @@ test(
     assert.equal(closed, 1);
   },
 );
+
+test('T9 a command’s group holds all of it to its limits, swap included, and ends as one', async (t) => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'skillet-group-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const write = (name: string, text: string) => writeFile(path.join(folder, name), text);
+  await write('cgroup.controllers', 'cpu memory pids\n');
+  const groups = openCommandGroups(folder);
+  assert.ok(groups.ok, JSON.stringify(groups));
+  const group = groups.open(limits);
+  const name = `skillet-command-${process.pid}-1`;
+  const read = (file: string) => readFileSync(path.join(folder, name, file), 'utf8');
+  assert.equal(read('memory.max'), String(128 * 1024 * 1024));
+  assert.equal(read('memory.swap.max'), '0');
+  assert.equal(read('memory.oom.group'), '1');
+  assert.equal(read('pids.max'), '80');
+  await group.take(4711);
+  assert.equal(read('cgroup.procs'), '4711');
+  assert.equal(group.met(), undefined);
+  await write(`${name}/pids.events`, 'max 3\n');
+  assert.equal(group.met(), 'processes');
+  await write(`${name}/memory.events`, 'low 0\noom_kill 1\n');
+  assert.equal(group.met(), 'memory');
+});

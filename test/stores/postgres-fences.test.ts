@@ -58,10 +58,11 @@ function fences({ database, run }: PostgresServer): void {
       const url = await database();
       const store = await openStore(url);
       t.after(() => store.close());
-      await store.inbox.accept(message, { now: Date.now() });
+      const now = Date.now();
+      await store.inbox.accept(message, { now });
       await store.inbox.accept({ ...message, id: 'telegram:42:2' }, { now: Date.now() });
       await inLane(t, store, 'inbox', async (lane) => {
-        const item = await store.inbox.take(lane, Date.now());
+        const item = await store.inbox.take(lane, now);
         assert.equal(item?.key, message.id);
         await run(url, sql);
         const step = {
@@ -70,15 +71,16 @@ function fences({ database, run }: PostgresServer): void {
           outbox: [{ key: 'p', conversation, part: { markdown: 'x' } }],
         };
         await assert.rejects(store.commit(step), isLost);
-        await assert.rejects(store.inbox.take(lane, Date.now()), isLost);
+        await assert.rejects(store.inbox.take(lane, now + 60_000), isLost);
         await assert.rejects(store.inbox.fail(message.id, 'x', undefined), isLost);
       });
       const [counts] = await run(
         url,
         `SELECT (SELECT count(*) FROM skillet.entries)::int AS entries, (SELECT count(*) FROM skillet.outbox)::int AS parts,
-           (SELECT count(*) FROM skillet.inbox WHERE status = 'waiting')::int AS waiting`,
+           (SELECT count(*) FROM skillet.inbox WHERE status = 'waiting')::int AS waiting,
+           (SELECT max(taken_at) FROM skillet.inbox)::text AS taken`,
       );
-      assert.deepEqual(counts, { entries: 0, parts: 0, waiting: 2 });
+      assert.deepEqual(counts, { entries: 0, parts: 0, waiting: 2, taken: String(now) });
     });
 
     test(`Q6 Q9 who lost a conversation sends nothing more there: ${how}`, async (t) => {
