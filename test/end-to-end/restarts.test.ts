@@ -142,6 +142,6 @@ api_key = "test-key-0123456789"
   assert.equal(await marksIn({ home: folder }, ann.dm.id), 'mark\n');
   assert.deepEqual(
     ann.dm.sent().map(({ text }) => text.split(':')[0]),
-    ['Approved by telegram', 'It says mark'],
+    ['Approved by Ann', 'It says mark'],
   );
 });
