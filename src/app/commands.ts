@@ -2,6 +2,7 @@ import type { Channel, WriteCommand } from '../core/channel.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { OpenForm } from '../core/form.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import { nearest } from '../core/nearest.ts';
 import { shownIdLength, type Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
@@ -16,7 +17,7 @@ import { inlineCode } from './inline-code.ts';
 import type { ListTools } from './list-tools.ts';
 import type { Live } from './live.ts';
 import type { People } from './door/people.ts';
-import { isBuiltIn, resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
+import { builtIns, isBuiltIn, resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
 import type { SettingsTalk } from './settings/settings-talk.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
@@ -27,6 +28,8 @@ export type Commands = Readonly<{
   atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
   /** What a message asks for by name, judged now. */
   resolve(message: Message): Promise<Resolved | undefined>;
+  /** The answer to a `/name` in private that names nothing this person may know of (I3, A11); nothing to any other message. */
+  unknown(message: Message): Promise<string | undefined>;
   /** The answer to a skill called where it does not work, naming the way (A11). */
   elsewhere(
     message: Message,
@@ -191,6 +194,19 @@ export function createCommands(options: {
       await voice.answer(message, text, more);
       await seen.set(message.id, true, rememberMs);
       return true;
+    },
+    async unknown(message) {
+      const [, mark, name] = /^\s*([/!])(\S+)/.exec(message.text) ?? [];
+      if (message.command === undefined || message.chatType !== 'private') return undefined;
+      if (mark === undefined || name === undefined) return undefined;
+      const write = writeIn(message);
+      const known = [...builtIns, ...(await usable(message)).map((skill) => skill.name)];
+      const [guess] = nearest(message.command.name, known);
+      return [
+        `I know no command ${inlineCode(oneLine(`${mark}${name}`, 64))}.`,
+        ...(guess === undefined ? [] : [`Did you mean ${write(guess)}?`]),
+        `${write('help')} lists what I know. To send it as a message, leave out the \`${mark}\`.`,
+      ].join(' ');
     },
     elsewhere(message, { skill, hint }) {
       const url = channels.get(message.conversation.channel)?.directLink(skill.name);

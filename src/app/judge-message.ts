@@ -29,7 +29,7 @@ export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean
 
 /** `isNew`: it may be refused for what it would cost; what has begun is finished (Q5). */
 export function createJudgeMessage(options: {
-  commands: Pick<Commands, 'resolve' | 'elsewhere'>;
+  commands: Pick<Commands, 'resolve' | 'elsewhere' | 'unknown'>;
   budgets: Pick<Budgets, 'ofMessage'>;
   useOf(message: Message): Promise<SkillUse>;
   writeCommand: WriteCommand;
@@ -64,6 +64,8 @@ export function createJudgeMessage(options: {
     if (asked !== undefined && asked.args === '' && lacksArguments(asked.skill, message)) {
       return askFor(message, asked.skill);
     }
+    const unknown = asked === undefined && isNew ? await commands.unknown(message) : undefined;
+    if (unknown !== undefined) return { kind: 'answer', text: unknown };
     const { conversation, chatType, external, sender } = message;
     const requester = { conversation, chatType, external, sender: sender.id, kind: sender.kind };
     const over = isNew ? await budgets.ofMessage(requester) : undefined;

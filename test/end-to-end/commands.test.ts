@@ -34,7 +34,7 @@ test('A8 with [skills] enabled = false nobody has a skill, by list, by name or b
   ann.says('/skills');
   assert.match((await ann.dm.nextMessage()).text, /No skill is available/);
   ann.says('/lookup Paris');
-  assert.equal((await ann.dm.nextMessage()).text, 'only words');
+  assert.match((await ann.dm.nextMessage()).text, /^I know no command \/lookup\./);
   assert.ok(!set.messages.requests.some(({ body }) => isRun(body)));
   assert.doesNotMatch(JSON.stringify([...set.telegram.menus().values()]), /lookup/);
 });
@@ -97,6 +97,35 @@ test('Q4 I3 in a group /stop leaves what others wait for, and the owner drops it
   assert.match((await group.nextMessage()).text, /I cancelled 1 waiting message/);
   await set.bot.idle();
   assert.equal(set.messages.requests.length, 0);
+});
+
+test('I3 A11 in private an unknown name is answered with the nearest one, a hidden skill alike; in a group it is a message', async (t) => {
+  const named = (name: string): string => lookup.replace('lookup', name);
+  const set = await startWholeBot(t, {
+    toml: `${anybody}[skills.payroll]\nallow_users = ["telegram:1001"]\n`,
+    skills: { lookup, payroll: named('payroll') },
+    script: ({ messages }) =>
+      `the model read ${JSON.stringify(messages.at(-1)).includes('/payrol now') ? 'it' : 'nothing'}`,
+  });
+  const ann = set.telegram.person({ name: 'Ann' });
+  for (const [said, nearest] of [
+    ['/staus', 'Did you mean /status? '],
+    ['/lokup Paris', 'Did you mean /lookup? '],
+    ['/payroll', ''],
+    ['/payrol now', ''],
+    ['/xylophone 3', ''],
+  ] as const) {
+    ann.says(said);
+    const name = said.split(' ')[0] ?? '';
+    assert.equal(
+      (await ann.dm.nextMessage()).text,
+      `I know no command ${name}. ${nearest}/help lists what I know. To send it as a message, leave out the /.`,
+    );
+  }
+  assert.equal(set.messages.requests.length, 0);
+  const group = set.telegram.group();
+  ann.says('@test_bot /payrol now', { in: group });
+  assert.equal((await group.nextMessage()).text, 'the model read it');
 });
 
 test('I3 a name is shown as it is: no link can be made of it in /status or /stop', async (t) => {
