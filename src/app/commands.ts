@@ -1,12 +1,12 @@
+import { resolveModel } from '../config/model-aliases.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { OpenForm } from '../core/form.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import { nearest } from '../core/nearest.ts';
-import { shownIdLength, type Message } from '../core/message.ts';
+import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
-import type { ListedItem } from '../stores/inbox.ts';
 import type { Store } from '../stores/store.ts';
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Approvals } from './gates/approvals.ts';
@@ -19,9 +19,10 @@ import type { Live } from './live.ts';
 import type { People } from './door/people.ts';
 import { builtIns, isBuiltIn, resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
 import type { SettingsTalk } from './settings/settings-talk.ts';
+import { describeTasks } from './describe-tasks.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
-import { taskId, tasksHere, workHere } from './work-here.ts';
+import { tasksHere, workHere } from './work-here.ts';
 
 export type Commands = Readonly<{
   /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
@@ -54,7 +55,7 @@ export function createCommands(options: {
   registry: () => Registry;
   /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
   rescan(): Promise<Registry>;
-  store: Pick<Store, 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
+  store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
   answered: Pick<AnsweredThreads, 'add'>;
   people: People;
   useOf(message: Message): Promise<SkillUse>;
@@ -105,7 +106,12 @@ export function createCommands(options: {
           : stopTask(message, args, means, writeIn(message)('tasks'))),
       };
     },
-    tasks: async (message) => ({ text: tasksText(await tasksHere(message, store.inbox)) }),
+    tasks: async (message) => ({
+      text: describeTasks(await tasksHere(message, store.inbox), {
+        asks: await store.asks.open(message.conversation),
+        reader: message.sender.id,
+      }),
+    }),
     status: async (message) => {
       const { running, waiting } = await workHere(message, store.inbox);
       const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? 'somebody')));
@@ -142,7 +148,10 @@ export function createCommands(options: {
   function modelName(): string {
     const { models, config } = live();
     const { model } = config.agent;
-    return models.offline && model === 'default' ? 'none is connected' : models.get(model).alias;
+    if (models.offline && model === 'default') return 'none is connected';
+    const { alias } = models.get(model);
+    const id = resolveModel(config.models, alias)?.model ?? alias;
+    return alias.endsWith(id) ? inlineCode(alias) : `${inlineCode(id)} (${alias})`;
   }
 
   async function usedToday(sender: string): Promise<string> {
@@ -236,17 +245,6 @@ function helpText(write: WriteHere): string {
 - ${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one
 - ${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)
 - ${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`;
-}
-
-function tasksText(items: readonly ListedItem[]): string {
-  if (items.length === 0) return 'Nothing runs in the background here.';
-  const lines = items.map((item) => {
-    const state = item.takenAt === undefined ? 'waits' : 'runs';
-    const { task, sender } = item.message ?? {};
-    const since = new Date(item.acceptedAt).toISOString().slice(0, 16).replace('T', ' ');
-    return `- \`${taskId(item)?.slice(0, shownIdLength) ?? item.key}\` ${task?.skill ?? 'a run'}, for ${inlineCode(sender?.name ?? 'somebody')}, ${state} since ${since} UTC`;
-  });
-  return ['In the background here:', '', ...lines].join('\n');
 }
 
 function describe(skill: Skill, write: WriteHere): string {

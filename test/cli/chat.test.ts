@@ -35,7 +35,8 @@ test('H5 L1 start without a channel is a chat that says how to connect one, a co
   }
   const connected = '[models.default]\nmodel = "m"\nbase_url = "http://127.0.0.1:9"\n';
   await write('config.toml', connected);
-  const further = await runAlone(['start'], { input: '/exit\n' });
+  const further = await runAlone(['start'], { input: '/status\n/exit\n' });
+  assert.match(further.stdout, /^Model: m \(default\)$/m);
   assert.match(further.stdout, /\[telegram\] token/);
   assert.doesNotMatch(further.stdout, /ANTHROPIC_API_KEY/);
 });
@@ -91,6 +92,6 @@ test('H5 M4 chat --once with a model that is away says so in a sentence and ends
   const { code, stdout } = await run(['chat', '--once', 'hello']);
   assert.equal(code, 1);
   assert.match(stdout, /\S+ \S+/);
-  assert.match((await run(['inbox', 'list'])).stdout, /Nothing was set aside/);
+  assert.match((await run(['inbox', 'list'])).stdout, /No dead letters/);
   assert.match((await run(['inbox', 'list', '--waiting'])).stdout, /Nothing waits/);
 });
