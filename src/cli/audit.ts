@@ -1,12 +1,14 @@
 import type { AuditReport } from '../app/audit/verify-audit.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
+import { auditTable } from './audit-table.ts';
 import { print, printJson } from './print.ts';
 
-/** `audit tail`: the newest lines, oldest first, with the ids that are still known (L6). */
-export async function auditTail({ config, lines }: ReadOptions & { lines: number }): Promise<void> {
+/** `audit tail`: the newest lines, oldest first, with the ids that are still known (L6). With `--json` as they are in the file. */
+export async function auditTail({ config, lines, json }: ReadOptions & { lines: number }): Promise<void> {
   const newest = (await askBot('audit tail', String(lines), config)) as readonly string[];
-  print(newest.join('\n') || 'Nothing was recorded.');
+  if (json === true) return newest.length === 0 ? undefined : print(newest.join('\n'));
+  print(auditTable(newest) || 'Nothing was recorded.');
 }
 
 /** `audit verify`: whether anything was changed or taken away (L6). Exit 1 where it was. */

@@ -14,7 +14,7 @@ Examples:
   skillet start --config /etc/skillet.toml run the bot
   skillet skill list --json                every skill with its diagnostics
   skillet skill add owner/name             look at skills and install them
-  skillet pair approve K7QX2M9P            let somebody in
+  skillet pair approve K7QX2M9P            let somebody use the bot
   skillet sandbox build                    install what skills need from the system
   skillet backup /backups/monday.db        copy the store while the bot runs
   skillet audit verify                     say whether its record is whole
@@ -181,32 +181,32 @@ function program(): Command {
       (await import('./capability.ts')).capabilityRevoke(sender, id, account, options),
   );
 
-  const pair = skillet.command('pair').description('let people in').exitOverride();
-  add(pair, 'list', 'who is paired and who asks')
+  const pair = skillet.command('pair').description('who may talk to the bot').exitOverride();
+  add(pair, 'list', 'owners, paired people and requests')
     .option('--json', 'as data')
     .action(async (options: ReadOptions) => (await import('./operator.ts')).pairList(options));
   add(pair, 'claim', 'a token that makes you the first owner').action(async (options: ReadOptions) =>
     (await import('./operator.ts')).pairClaim(options),
   );
   for (const [name, description] of [
-    ['approve <code>', 'let the person behind a code in'],
-    ['deny <code>', 'turn a code down'],
-    ['revoke <sender>', 'shut a paired person out again'],
+    ['approve <code>', 'approve the person behind a code'],
+    ['deny <code>', 'refuse the person behind a code'],
+    ['revoke <sender>', 'remove a paired person'],
   ] as const) {
     add(pair, name, description).action(async (argument: string, options: ReadOptions) =>
       (await import('./operator.ts')).operator(`pair ${name.split(' ')[0]}`, argument, options),
     );
   }
 
-  const inbox = skillet.command('inbox').description('messages that wait or were set aside').exitOverride();
-  add(inbox, 'list', 'messages set aside after three failed tries')
-    .option('--waiting', 'those that wait instead')
+  const inbox = skillet.command('inbox').description('messages without an answer').exitOverride();
+  add(inbox, 'list', 'dead letters: messages that failed three times')
+    .option('--waiting', 'messages not answered yet, instead')
     .option('--json', 'as data')
     .action(async (options: ReadOptions & { waiting?: boolean }) =>
       (await import('./operator.ts')).inboxList(options),
     );
   for (const [name, description] of [
-    ['retry <key>', 'answer it after all'],
+    ['retry <key>', 'try to answer it again'],
     ['drop <key>', 'leave it unanswered'],
   ] as const) {
     add(inbox, name, description).action(async (argument: string, options: ReadOptions) =>
@@ -214,17 +214,17 @@ function program(): Command {
     );
   }
 
-  const outbox = skillet.command('outbox').description('answers that could not be delivered').exitOverride();
-  add(outbox, 'list', 'parts that the platform would not take')
+  const outbox = skillet.command('outbox').description('failed deliveries').exitOverride();
+  add(outbox, 'list', 'parts of answers that the platform refused')
     .option('--json', 'as data')
     .action(async (options: ReadOptions) => (await import('./operator.ts')).outboxList(options));
-  add(outbox, 'retry <key>', 'send it after all').action(async (key: string, options: ReadOptions) =>
+  add(outbox, 'retry <key>', 'send it again').action(async (key: string, options: ReadOptions) =>
     (await import('./operator.ts')).operator('outbox retry', key, options),
   );
 
   const policy = skillet
     .command('policy')
-    .description('what people allowed for good by "Always"')
+    .description('standing approvals, given by "Always"')
     .exitOverride();
   add(policy, 'list', 'every such rule')
     .option('--json', 'as data')
@@ -244,7 +244,8 @@ function program(): Command {
     );
 
   const audit = skillet.command('audit').description('the record of what was done').exitOverride();
-  add(audit, 'tail', 'the newest lines, one JSON object each')
+  add(audit, 'tail', 'the newest lines: who had what done, who approved it, what was refused')
+    .option('--json', 'one JSON object a line, as recorded')
     .option('-n, --lines <count>', 'how many', count, 20)
     .action(async (options: ReadOptions & { lines: number }) =>
       (await import('./audit.ts')).auditTail(options),

@@ -8,7 +8,7 @@ import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
 
-/** `pair list`: owners, paired people and who waits for a yes. */
+/** `pair list`: owners, paired people and requests that wait for approval. */
 export async function pairList({ config, json }: ReadOptions): Promise<void> {
   const data = (await askBot('pair list', '', config)) as {
     pending: PairingRequest[];
@@ -26,7 +26,7 @@ export async function pairList({ config, json }: ReadOptions): Promise<void> {
         ({ code, sender, name, expiresAt }) =>
           `pending  ${code}  ${sender}  ${JSON.stringify(name)}  until ${date(expiresAt)}`,
       ),
-    ].join('\n') || 'Nobody is paired and nobody asks.',
+    ].join('\n') || 'Nobody is paired, and nobody is waiting for approval.',
   );
 }
 
@@ -38,7 +38,7 @@ export async function pairClaim({ config }: ReadOptions): Promise<void> {
   on Slack     ${claim}`);
 }
 
-/** `inbox list`: what was set aside, or with `--waiting` what waits (Q3). */
+/** `inbox list`: dead letters, or with `--waiting` messages that are not answered yet (Q3). */
 export async function inboxList({
   config,
   json,
@@ -49,12 +49,17 @@ export async function inboxList({
   const line = ({ key, tries, error, takenAt, stopped }: ListedItem): string =>
     [
       `${key}  ${tries} tries`,
-      // What was set aside is in nobody's hands.
+      // Nobody works on a dead letter.
       ...(waiting === true && takenAt !== undefined ? [`in work since ${date(takenAt)}`] : []),
       ...(stopped === true ? ['to be stopped'] : []),
       ...(error === undefined ? [] : [error]),
     ].join('  ');
-  print(items.map(line).join('\n') || (waiting === true ? 'Nothing waits.' : 'Nothing was set aside.'));
+  print(
+    items.map(line).join('\n') ||
+      (waiting === true
+        ? 'Nothing waits.'
+        : 'No dead letters. --waiting lists messages that are not answered yet.'),
+  );
 }
 
 /** `outbox list`: parts of answers that the platform would not take (Q6). */
@@ -62,16 +67,16 @@ export async function outboxList({ config, json }: ReadOptions): Promise<void> {
   const parts = (await askBot('outbox list', '', config)) as DeadPart[];
   if (json === true) return printJson(parts);
   const line = ({ key, lane, error, at }: DeadPart): string => `${key}  to ${lane}  ${date(at)}  ${error}`;
-  print(parts.map(line).join('\n') || 'Nothing was given up.');
+  print(parts.map(line).join('\n') || 'No failed deliveries.');
 }
 
-/** `policy list`: what people allowed for good by "Always" (T8). */
+/** `policy list`: standing approvals, given by "Always" (T8). */
 export async function policyList({ config, json }: ReadOptions): Promise<void> {
   const rules = (await askBot('policy list', '', config)) as ListedRule[];
   if (json === true) return printJson(rules);
   const line = ({ id, tool, skill, chat, sender, by, since, counts }: ListedRule): string =>
     `${id}  ${tool}${skill === undefined ? '' : ` of ${skill}`}  for ${sender} in ${chat}  by ${by} since ${date(since)}${counts ? '' : '  (has no effect: bash is asked for each time, and a changed tool again)'}`;
-  print(rules.map(line).join('\n') || 'Nobody has allowed anything for good.');
+  print(rules.map(line).join('\n') || 'No standing approvals.');
 }
 
 /** An operation that changes one thing and says what it did. */
@@ -80,5 +85,5 @@ export async function operator(operation: string, argument: string, { config }: 
 }
 
 function date(at: number): string {
-  return new Date(at).toISOString().slice(0, 16).replace('T', ' ');
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

@@ -69,6 +69,17 @@ test('A10 a code is good for an hour, three may wait on a channel, and one answe
   assert.notEqual(await pairing.request(stranger(5)), undefined);
 });
 
+test('A10 whoever claims the bot asks for nothing any more', async () => {
+  const { pairing } = await setUp();
+  await pairing.request(stranger(9));
+  await pairing.request(stranger(8));
+  assert.equal(await pairing.claim(await pairing.newOwnerToken(), 'telegram:9'), true);
+  assert.deepEqual(
+    (await pairing.pending()).map(({ sender }) => sender),
+    ['telegram:8'],
+  );
+});
+
 test('A10 the first owner claims with a token of 128 bits, once, within ten minutes', async () => {
   const { clock, people, pairing } = await setUp();
   const late = await pairing.newOwnerToken();

@@ -150,6 +150,6 @@ test('H5 M4 a terminal of a running bot whose model is away says so at once, end
   const { code, stdout } = await home.run(['chat', '--once', 'hello']);
   assert.equal(code, 1);
   assert.match(stdout, /\S+ \S+/);
-  assert.match((await home.run(['inbox', 'list'])).stdout, /Nothing was set aside/);
+  assert.match((await home.run(['inbox', 'list'])).stdout, /No dead letters/);
   assert.match((await home.run(['inbox', 'list', '--waiting'])).stdout, /Nothing waits/);
 });

@@ -223,13 +223,13 @@ test('L1 A10 Q9 pair and inbox reach a running bot through its socket, and its s
   assert.match((await run(['pair', 'list'])).stdout, new RegExp(`paired   telegram:${eve.id}`));
   assert.equal((await run(['pair', 'revoke', `telegram:${eve.id}`])).code, 0);
   assert.equal((await run(['pair', 'list'])).stdout, `owner    telegram:${eve.id}\n`);
-  assert.match((await run(['inbox', 'list'])).stdout, /Nothing was set aside/);
+  assert.match((await run(['inbox', 'list'])).stdout, /No dead letters/);
   assert.equal((await run(['inbox', 'drop', 'telegram:1:1'])).code, 1);
 });
 
 test('L1 Q6 answers that were given up are listed with the reason and can be sent after all', async (t) => {
   const { run, folder } = await openCliHome(t);
-  assert.match((await run(['outbox', 'list'])).stdout, /Nothing was given up/);
+  assert.match((await run(['outbox', 'list'])).stdout, /No failed deliveries/);
   const store = await openStore(`sqlite:${path.join(folder, 'data/skillet.db')}`);
   const conversation = { channel: 'telegram', chat: '42' };
   await store.commit({ outbox: [{ key: 'k#0', conversation, part: { markdown: 'hi' } }] });

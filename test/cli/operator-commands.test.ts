@@ -78,6 +78,13 @@ test('Q12 Q9 L1 forget stops what runs for a person, removes every word of their
   const code = /code is (\w{8})/.exec((await ann.dm.nextMessage()).text)?.[1] ?? '';
   assert.equal((await home.run(['pair', 'approve', code])).code, 0);
   assert.match((await ann.dm.nextMessage()).text, /approved/);
+  assert.match((await home.run(['audit', 'tail'])).stdout, / UTC {2}pairing +telegram:\d+ {2}approved$/m);
+  const tail = (await home.run(['audit', 'tail', '--json'])).stdout.trimEnd().split('\n');
+  assert.ok(tail.some((one) => (JSON.parse(one) as { verdict?: string }).verdict === 'approved'));
+  assert.match(
+    (await home.run(['pair', 'list'])).stdout,
+    /^paired {3}telegram:\d+ {2}"Ann" {2}since \d{4}-\d\d-\d\d \d\d:\d\d UTC$/m,
+  );
   ann.says('canary-question');
   assert.match((await ann.dm.nextMessage()).text, /canary-answer/);
   ann.says('second canary-question');
@@ -92,7 +99,7 @@ test('Q12 Q9 L1 forget stops what runs for a person, removes every word of their
   assert.ok((gone.removed['entries'] ?? 0) > 2, stdout);
   assert.ok(!bytesIn(data).includes('canary'), 'a word of theirs is still there');
   assert.ok(!bytesIn(data).includes(id), 'their id is still there');
-  assert.match((await home.run(['pair', 'list'])).stdout, /Nobody is paired and nobody asks/);
+  assert.match((await home.run(['pair', 'list'])).stdout, /Nobody is paired, and nobody is waiting/);
 
   const [name = ''] = readdirSync(path.join(data, 'audit'));
   const file = path.join(data, 'audit', name);
@@ -130,7 +137,9 @@ test('L1 L6 U10 U12 stats, policy and audit are read from a running bot, and a r
   assert.match(stdout, new RegExp(`\\nperson .*\\ntelegram:${ann.id} +1 `));
   const [row] = JSON.parse((await home.run(['stats', '--days', '1', '--json'])).stdout) as { usd: number }[];
   assert.ok((row?.usd ?? 0) > 0);
-  assert.match((await home.run(['policy', 'list'])).stdout, /Nobody has allowed anything/);
+  assert.match((await home.run(['policy', 'list'])).stdout, /^No standing approvals\./);
+  assert.match((await home.run(['inbox', 'list'])).stdout, /^No dead letters\. --waiting /);
+  assert.match((await home.run(['outbox', 'list'])).stdout, /^No failed deliveries\./);
   const refused = await home.run(['policy', 'revoke', 'nothing']);
   assert.deepEqual(
     [refused.code, /no rule nothing: see `skillet policy list`/.test(refused.stderr)],

@@ -57,7 +57,7 @@ test('A10 a stranger gets a pairing code and nothing they wrote reaches the mode
     owner.dm
       .sent()
       .find(({ id }) => id === asked.id)
-      ?.text.includes('Approved'),
+      ?.text.startsWith(`Approved Eve (telegram:${eve.id}).`),
   );
   eve.says('hello');
   assert.equal((await eve.dm.nextMessage()).text, 'Welcome.');

@@ -8,7 +8,7 @@ import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { People } from './people.ts';
 
-/** A stranger's request to be let in (A10). */
+/** A stranger's request to use the bot (A10). */
 export type PairingRequest = Readonly<{
   code: string;
   sender: string;
@@ -94,6 +94,11 @@ export function createPairing(options: {
     await stored.set(`answered:${sender}`, clock.now(), hourMs);
     return true;
   }
+  async function dropRequests(sender: string): Promise<boolean> {
+    const asked = (await pending()).filter((one) => one.sender === sender);
+    for (const { code } of asked) await stored.delete(requestKey(code));
+    return asked.length > 0;
+  }
   return {
     pending,
     request: (message) => inTurn(() => request(message)),
@@ -115,11 +120,7 @@ export function createPairing(options: {
       if (was) await decided('revoked', sender);
       return was;
     },
-    async forget(sender) {
-      const asked = (await pending()).filter((one) => one.sender === sender);
-      for (const { code } of asked) await stored.delete(requestKey(code));
-      return asked.length > 0;
-    },
+    forget: dropRequests,
     async newOwnerToken() {
       const token = randomBytes(16).toString('hex');
       await stored.set(claimKey(token), clock.now() + ownerTokenMs, ownerTokenMs);
@@ -130,6 +131,7 @@ export function createPairing(options: {
       const expiresAt = await stored.get<number>(key);
       if (expiresAt === undefined || expiresAt <= clock.now() || !(await stored.delete(key))) return false;
       await people.addOwner(sender);
+      await dropRequests(sender);
       await decided('owner', sender);
       return true;
     },

@@ -25,7 +25,7 @@ export type Presses = Readonly<{
 export function createPresses(options: {
   people: People;
   pairing: Pairing;
-  /** Tells the person who was let in. */
+  /** Tells the person who was approved. */
   welcome(request: PairingRequest): Promise<void>;
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
   approvals: Approvals;
@@ -55,7 +55,7 @@ export function createPresses(options: {
     const outcome =
       request === undefined
         ? 'This code is no longer valid.'
-        : `${verdict === 'approve' ? 'Approved' : 'Denied'}: ${inlineCode(request.name)}, \`${request.sender}\`.`;
+        : `${verdict === 'approve' ? 'Approved' : 'Denied'} ${inlineCode(request.name)} (\`${request.sender}\`).`;
     return show(press, outcome);
   }
 
