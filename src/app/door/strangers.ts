@@ -43,7 +43,7 @@ export function createStrangers(options: {
       if (request === undefined) return;
       await voice.answer(
         message,
-        `I don't know you yet. Your pairing code is \`${request.code}\`, valid for an hour. The operator can approve you with \`skillet pair approve ${request.code}\`.`,
+        `I don't know you yet. Your pairing code is \`${request.code}\`, valid for an hour. Give it to my operator, who can approve you.`,
       );
       await voice.tellOwners(
         `pair:${request.code}`,
