@@ -72,11 +72,11 @@ function reply(request: ModelRequest): ModelAnswer {
 function whatToTry(skills: readonly SeenSkill[]): string {
   if (skills.length === 0) return 'No skill can be used here.';
   const lines = skills.map(({ name, description }) =>
-    `- \`/${name}\` ${firstSentence(description)}`.trimEnd(),
+    `- \`${name}\`: ${firstSentence(description)}`.trimEnd(),
   );
-  const rest = lines.length > mostNamed ? [`- and ${lines.length - mostNamed} more: \`/skills\``] : [];
+  const rest = lines.length > mostNamed ? [`- and ${lines.length - mostNamed} more`] : [];
   return [
-    'No skill fits these words. You can try one by its name, with your words after it; one that takes a language model says so:',
+    'No skill fits these words. These are here. Use one as a command, by its name, with your words after it:',
     '',
     ...lines.slice(0, mostNamed),
     ...rest,

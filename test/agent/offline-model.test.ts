@@ -130,7 +130,7 @@ test('M1 offline, what no skill fits is answered with what it is, the skills to 
     const { ended, calls } = await converse(entries, prompt(markdown), [useSkill]);
     assert.deepEqual(calls, []);
     assert.match(ended.text, /No language model is connected.*ANTHROPIC_API_KEY/s);
-    assert.match(ended.text, /^- `\/dice` Rolls dice: 2d6, d20 and the like\.$/m);
+    assert.match(ended.text, /^- `dice`: Rolls dice: 2d6, d20 and the like\.$/m);
   }
 });
 
