@@ -1,5 +1,5 @@
 import { askControl, controlPath, type OnProgress, type Operation } from '../app/terminal/control.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig, openStoreConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 
 /** Has an operation carried out: by the running bot, else on the store itself (Q9). */
@@ -9,9 +9,10 @@ export async function askBot(
   flag: string | undefined,
   onProgress?: OnProgress,
 ): Promise<unknown> {
-  const config = await openConfig(flag);
-  const asked = await askControl(controlPath(config.bot.dataDir), operation, argument, onProgress);
+  const { bot } = await openOperatorConfig(flag);
+  const asked = await askControl(controlPath(bot.dataDir), operation, argument, onProgress);
   if (asked !== undefined) return asked.data;
+  const config = await openStoreConfig(flag);
   const { openOperate } = await import('../app/open-operate.ts');
   const { operate, close } = await openOperate(config, openLog(config, 'warn').log);
   try {

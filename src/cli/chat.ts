@@ -8,7 +8,7 @@ import type { ChannelEvent } from '../core/channel.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { ChatOptions } from './options.ts';
-import { openConfig } from './open-config.ts';
+import { openConfig, openOperatorConfig } from './open-config.ts';
 import { openLog, type OpenLog } from './open-log.ts';
 import { print } from './print.ts';
 import { passStartChecks } from './start-checks.ts';
@@ -24,13 +24,13 @@ type Host = Readonly<{
 
 /** `chat`: a terminal of the bot that runs on this data directory, or else of one that runs here (H5, Q9). */
 export async function chat({ config: flag, once, as, user = terminalOwner }: ChatOptions): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const { log, redactBy, writeBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
   // Whoever waits for the end of a command is told at once when no answer comes.
   const who: Seated = { user, as, patient: once === undefined && Boolean(process.stdin.isTTY) };
   const options = { config, who, once, log, writeBy };
   if (await chatWithRunning(options)) return;
-  await chatHere({ ...options, redactBy });
+  await chatHere({ ...options, config: await openConfig(flag), redactBy });
 }
 
 type Options = Readonly<{ config: Config; who: Seated; once: string | undefined; log: Log }> &

@@ -9,7 +9,7 @@ import type { McpDefinition } from '../tools/mcp/read-definition.ts';
 import { riskOfHints } from '../tools/mcp/risk-of-hints.ts';
 import { agree } from './agree.ts';
 import { askBot } from './ask-bot.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
 
@@ -19,7 +19,7 @@ type Mcp = Config['mcp'];
 export async function mcpList({ config, json }: ReadOptions): Promise<void> {
   const servers = (await askBot('mcp list', '', config)) as readonly ListedServer[];
   if (json === true) return printJson(servers);
-  const { mcp } = await openConfig(config);
+  const { mcp } = await openOperatorConfig(config);
   print(servers.flatMap((server) => serverLines(server, mcp)).join('\n') || 'No MCP server was seen yet.');
 }
 
@@ -42,7 +42,7 @@ export async function mcpAgree(
       throw new OperatorError(`${printable(name)} has no tool ${printable(tool)}: see \`skillet mcp list\``);
     return print('Nothing is off there: nothing to agree to.');
   }
-  const { mcp } = await openConfig(config);
+  const { mcp } = await openOperatorConfig(config);
   print(off.flatMap((one) => changeLines(name, one, mcp)).join('\n'));
   const answer = await agree(
     `Switch ${off.length === 1 ? 'this tool' : `these ${off.length} tools`} on?`,

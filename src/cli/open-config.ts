@@ -1,6 +1,9 @@
+import { isServed } from '../app/terminal/control.ts';
 import type { Config } from '../config/complete-config.ts';
 import { formatConfigProblem } from '../config/config-problem.ts';
 import { loadConfig } from '../config/load-config.ts';
+import type { ParsedConfig } from '../config/parse-config.ts';
+import { isSecretKey } from '../config/secret-keys.ts';
 import { secretsOfConfig, secretsOfProxies } from '../config/secrets-of-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { createRedactor } from '../core/redact.ts';
@@ -8,11 +11,33 @@ import { guardOutput } from './guard-output.ts';
 
 /** The configuration in force, whose secrets this process prints no more; all its problems in one OperatorError otherwise (G2). */
 export async function openConfig(flag: string | undefined): Promise<Config> {
-  const parsed = await loadConfig({ flag, env: process.env });
-  if (parsed.ok) {
-    const { config } = parsed;
-    guardOutput(createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]));
-    return config;
-  }
-  throw new OperatorError(parsed.problems.map(formatConfigProblem).join('\n'));
+  return guarded(await loadConfig({ flag, env: process.env }));
+}
+
+/**
+ * The same for the operator's commands, whose shell need not hold the bot's secrets: those may be missing. While the bot runs,
+ * which is asked then, anything may but where it runs (L1). Secrets that are there are printed no more.
+ */
+export async function openOperatorConfig(flag: string | undefined): Promise<Config> {
+  const withoutSecrets = await openStoppedConfig(flag);
+  if (withoutSecrets.ok) return guarded(withoutSecrets);
+  const loose = await loadConfig({ flag, env: process.env, mayLack: ([section]) => section !== 'bot' });
+  const isRunning = loose.ok && (await isServed(loose.config.bot.dataDir));
+  return guarded(isRunning ? loose : withoutSecrets);
+}
+
+/** For what is done on the store itself, as no bot runs. */
+export async function openStoreConfig(flag: string | undefined): Promise<Config> {
+  return guarded(await openStoppedConfig(flag));
+}
+
+function openStoppedConfig(flag: string | undefined): Promise<ParsedConfig> {
+  return loadConfig({ flag, env: process.env, mayLack: isSecretKey });
+}
+
+function guarded(parsed: ParsedConfig): Config {
+  if (!parsed.ok) throw new OperatorError(parsed.problems.map(formatConfigProblem).join('\n'));
+  const { config } = parsed;
+  guardOutput(createRedactor([...secretsOfConfig(config), ...secretsOfProxies(process.env)]));
+  return config;
 }

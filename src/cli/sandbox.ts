@@ -10,7 +10,7 @@ import { recipeHash, rootRecipe } from '../sandbox/root-recipe.ts';
 import { findRootTool } from '../sandbox/root-tool.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import type { ReadOptions } from './options.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
 import { skillsHere } from './skills-here.ts';
 
@@ -20,7 +20,7 @@ export async function buildSandbox({
   json,
   fresh = false,
 }: ReadOptions & { fresh?: boolean }): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const recipe = rootRecipe(await enabledSkills(config), aptSources());
   const found = findRootTool();
   if (!found.ok) throw new OperatorError(`a root file system can't be built here: ${found.message}`);
@@ -54,7 +54,7 @@ const saysSomething = /^(I|W|E|Err|N): |^(Get:\d|Fetched |Unpacking |Setting up 
 
 /** `sandbox status`: where commands run, who enforces their limits, what is installed there, and which skills miss something. Exit 1 where one does. */
 export async function sandboxStatus({ config: flag, json }: ReadOptions): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const skills = await enabledSkills(config);
   const { mode, why, limits, root, from, needs } = await skillNeeds(config, skills);
   if (needs.some(({ missing }) => missing.length > 0)) process.exitCode = 1;

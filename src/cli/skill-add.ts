@@ -10,7 +10,7 @@ import { loadSkills } from '../skills/load-skills.ts';
 import { printable } from '../skills/printable.ts';
 import { agree, type Agreed } from './agree.ts';
 import { askBot } from './ask-bot.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import type { AddOptions } from './options.ts';
 import { print } from './print.ts';
 import { changeLines, offerLines, refusedLines } from './show-offer.ts';
@@ -19,7 +19,7 @@ import { skillsHere } from './skills-here.ts';
 
 /** `skill add SOURCE`: fetches, shows what each skill asks for, and installs those very bytes after a yes (D6). Exit 1 where nothing was installed, 2 where nobody could be asked. */
 export async function addSkills(text: string, options: AddOptions): Promise<void> {
-  const config = await openConfig(options.config);
+  const config = await openOperatorConfig(options.config);
   const { dataDir } = config.bot;
   const address = namedSource(text);
   const source = addressText(address);

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
 import { newSkillText } from '../skills/new-skill.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print } from './print.ts';
 
@@ -11,7 +11,7 @@ export async function newSkill(
   name: string,
   { config: flag, description }: ReadOptions & { description?: string },
 ): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const folder = path.join(config.bot.workspace, 'skills', name);
   const file = path.join(folder, 'SKILL.md');
   if (!/^[\p{Ll}\p{Lo}\p{N}]+(-[\p{Ll}\p{Lo}\p{N}]+)*$/u.test(name) || [...name].length > 64) {

@@ -6,7 +6,7 @@ import { removeSkills } from '../skills/install-skills.ts';
 import { checkPinned } from '../skills/lock-check.ts';
 import { installedFolder } from '../skills/lock-file.ts';
 import { printable } from '../skills/printable.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
 import { progressLine } from './progress-line.ts';
@@ -14,7 +14,7 @@ import { auditInstall } from './skill-add.ts';
 
 /** `skill sources`: where skills are installed from, what was agreed to of each, and whether it is still so. Exit 1 where something no longer matches. */
 export async function listSources({ config: flag, json }: ReadOptions): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const rows = skillSources(config).map(({ source, ref, inConfig, locked }) => ({
     source,
     ...(ref === undefined ? {} : { ref }),
@@ -50,7 +50,7 @@ export async function listSources({ config: flag, json }: ReadOptions): Promise<
 
 /** `skill sync`: fetches every source and says what changed there; nothing changes here (D6). Exit 1 where a source could not be had. */
 export async function syncSources({ config: flag, json }: ReadOptions): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const stopping = new AbortController();
   const stop = (): void => stopping.abort(new OperatorError('Stopped.'));
   process.once('SIGINT', stop);
@@ -74,7 +74,7 @@ export async function syncSources({ config: flag, json }: ReadOptions): Promise<
 
 /** `skill remove NAME` or a source: takes it out of the lock and away (D6). Exit 1 where there is none such. */
 export async function removeInstalled(what: string, { config: flag }: ReadOptions): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const { dataDir } = config.bot;
   const sources = skillSources(config).flatMap(({ locked }) => (locked === undefined ? [] : [locked]));
   const bySource = sources.some(({ source }) => source === what || isSameSource(source, what));

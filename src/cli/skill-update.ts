@@ -9,7 +9,7 @@ import { installSkills } from '../skills/install-skills.ts';
 import { checkPinned } from '../skills/lock-check.ts';
 import { installedFolder, type LockedSkill } from '../skills/lock-file.ts';
 import { agree } from './agree.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print } from './print.ts';
 import { changeLines, offerLines, refusedLines } from './show-offer.ts';
@@ -25,7 +25,7 @@ export async function updateSkills(
   name: string | undefined,
   options: ReadOptions & { yes?: boolean },
 ): Promise<void> {
-  const config = await openConfig(options.config);
+  const config = await openOperatorConfig(options.config);
   const sources = skillSources(config).filter(({ locked }) => locked !== undefined);
   const names = sources.flatMap(({ locked }) => locked?.skills.map((skill) => skill.name) ?? []);
   if (name !== undefined && !names.includes(name)) {

@@ -17,14 +17,14 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import { describe, fieldsOf, lackingOf, linesBelow, noteOf } from './describe-skill.ts';
 import { openLog } from './open-log.ts';
 import type { ReadOptions } from './options.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import { print, printJson } from './print.ts';
 import { writtenApprovals } from './written-approvals.ts';
 import { skillsHere } from './skills-here.ts';
 
 /** `skill list`: each skill with its origin and its effective access, then every diagnostic (F5). Exit 1 when a skill did not load. */
 export async function listSkills({ config: flag, json }: ReadOptions): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const registry = await read(config, flag);
   const models = createModels(config.models, { log: openLog(config).log, clock: systemClock });
   const { needs } = await skillNeeds(config, registry.skills);
@@ -58,7 +58,7 @@ export async function listSkills({ config: flag, json }: ReadOptions): Promise<v
 
 /** `skill show NAME`: everything that is known of one skill. */
 export async function showSkill(name: string, { config: flag, json }: ReadOptions): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const registry = await read(config, flag);
   const skill = registry.get(name);
   if (skill === undefined) throw new OperatorError(whyNoSkill(name, registry));

@@ -1,5 +1,5 @@
 import { checkStart } from '../app/check-start.ts';
-import { connectControl, controlPath } from '../app/terminal/control.ts';
+import { isServed } from '../app/terminal/control.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -7,7 +7,7 @@ import type { Log } from '../core/log.ts';
 
 /** What `start` refuses or warns of, for this process's environment (G2). */
 export async function startChecks(config: Config): Promise<readonly Diagnostic[]> {
-  return checkStart(config, { env: process.env, isRunning: await isRunning(config) });
+  return checkStart(config, { env: process.env, isRunning: await isServed(config.bot.dataDir) });
 }
 
 /** Logs its warnings; throws its errors, all in one OperatorError. */
@@ -22,16 +22,4 @@ export async function passStartChecks(config: Config, log: Log): Promise<void> {
 export function diagnosticLine({ level, code, message, path, line }: Diagnostic): string {
   const place = path === undefined || line === undefined ? '' : `${path}:${line}: `;
   return `${place}${level} ${code}: ${message}`;
-}
-
-async function isRunning({ bot: { dataDir } }: Config): Promise<boolean> {
-  try {
-    const socket = await connectControl(controlPath(dataDir));
-    socket?.destroy();
-    return socket !== undefined;
-  } catch (error) {
-    // Another user's bot.
-    if (error instanceof OperatorError) return true;
-    throw error;
-  }
 }

@@ -2,7 +2,7 @@ import { costOf } from '../app/gates/cost-of.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
 import type { UsageRow } from '../stores/usage.ts';
 import { askBot } from './ask-bot.ts';
-import { openConfig } from './open-config.ts';
+import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
 
@@ -10,7 +10,7 @@ const dayMs = 86_400_000;
 
 /** `stats`: tokens and money of the last days by day, skill, person and model (U10, U12). Money as far as `[models]` has prices. */
 export async function stats({ config: flag, json, days }: ReadOptions & { days: number }): Promise<void> {
-  const config = await openConfig(flag);
+  const config = await openOperatorConfig(flag);
   const first = new Date(Date.now() - (days - 1) * dayMs).toISOString().slice(0, 10);
   const rows = ((await askBot('stats', first, flag)) as readonly UsageRow[]).map((row) => ({
     ...row,

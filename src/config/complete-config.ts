@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { modelAliases, type ModelSettings } from './model-aliases.ts';
+import type { KeyPath } from './key-path.ts';
 import type { Settings } from './schema.ts';
 import type { FromEnvironment } from './substitute-variables.ts';
 
@@ -31,6 +32,8 @@ export type Surroundings = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   cwd?: string;
   home?: string;
+  /** Whether a variable that is not set is no problem at this place. */
+  mayLack?: ((path: KeyPath) => boolean) | undefined;
 }>;
 
 /** Makes a `Config` of checked settings. */

@@ -10,6 +10,7 @@ export type ConfigSearch = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
   cwd?: string;
   home?: string;
+  mayLack?: Surroundings['mayLack'];
 }>;
 
 /**
@@ -29,8 +30,10 @@ export async function findConfigPath(search: ConfigSearch): Promise<string | und
 /** The config to start with. With no file anywhere it is all defaults and has no `path`; a named file has to exist. */
 export async function loadConfig(search: ConfigSearch): Promise<ParsedConfig> {
   const file = await findConfigPath(search);
-  const { env, cwd = process.cwd(), home = homedir() } = search;
-  return file === undefined ? parseConfig('', { env, cwd, home }) : readConfigFile({ file, env, cwd, home });
+  const { env, cwd = process.cwd(), home = homedir(), mayLack } = search;
+  return file === undefined
+    ? parseConfig('', { env, cwd, home })
+    : readConfigFile({ file, env, cwd, home, mayLack });
 }
 
 /** Reads and parses one file. A file that cannot be read is a problem like any other. */

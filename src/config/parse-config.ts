@@ -16,12 +16,18 @@ import { whatToWrite } from './what-to-write.ts';
 export type ParsedConfig =
   Readonly<{ ok: true; config: Config }> | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
 
-/** Reads the text of a config file; all problems at once, in the order of the file (G2). Never throws, never prints a secret. */
+/**
+ * Reads the text of a config file; all problems at once, in the order of the file (G2). Never throws, never prints a secret.
+ * A variable that the environment has not is a problem, unless its place `mayLack` it: then a secret is "unset", which is too
+ * short to be redacted, as is what a list holds, so that the rest keeps its place; anything else is as if it was not written.
+ */
 export function parseConfig(text: string, surroundings: Surroundings): ParsedConfig {
-  const { file, env } = surroundings;
+  const { file, env, mayLack = () => false } = surroundings;
   const toml = parseToml(text, file);
   if (!toml.ok) return toml;
-  const { data, taken, missing } = substituteVariables(toml.data, env);
+  const { data, taken, missing } = substituteVariables(toml.data, env, (path) =>
+    mayLack(path) ? { value: isSecretKey(path) || isListed(path) ? 'unset' : undefined } : undefined,
+  );
   const absent: readonly Finding[] = missing.map(({ path, name }) => ({
     path,
     found: `"$${name}"`,
@@ -46,6 +52,10 @@ export function parseConfig(text: string, surroundings: Surroundings): ParsedCon
     },
   );
   return { ok: false, problems: inOrder(problems) };
+}
+
+function isListed(path: KeyPath): boolean {
+  return typeof path.at(-1) === 'number';
 }
 
 function parseToml(

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from '../../src/config/complete-config.ts';
 import { formatConfigProblem, type ConfigProblem } from '../../src/config/config-problem.ts';
+import { secretsOfConfig } from '../../src/config/secrets-of-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { reservedSkillNames } from '../../src/config/skill-sections.ts';
 
@@ -384,4 +385,22 @@ test('S12 G5 a problem never shows text that could be a credential, however shor
     assert.notDeepEqual(found, [], text);
     assert.doesNotMatch(JSON.stringify(found), /hunter/, text);
   }
+});
+
+test('L1 S2 where values may be missing, what is there keeps its place and is a secret', () => {
+  const text =
+    '[mcp.x]\ncommand = "sh"\nargs = ["$GONE", "$HERE"]\n[telegram]\ntoken = "$GONE"\n[store]\nurl = "$GONE"\n';
+  const parsed = parseConfig(text, { env: { HERE: 'canary-value' }, cwd: '/bot', mayLack: () => true });
+  assert.ok(parsed.ok);
+  const { mcp, telegram, store } = parsed.config;
+  assert.deepEqual(mcp['x']?.args, ['unset', 'canary-value']);
+  assert.deepEqual([telegram.token, store.url], ['unset', 'sqlite:/bot/data/skillet.db']);
+  assert.ok(
+    secretsOfConfig(parsed.config).some(({ name, value }) => name === 'HERE' && value === 'canary-value'),
+  );
+  const strict = parseConfig(text, {
+    env: { HERE: 'canary-value' },
+    mayLack: ([section]) => section !== 'store',
+  });
+  assert.deepEqual(strict.ok ? [] : strict.problems.map(({ key }) => key), ['store.url']);
 });

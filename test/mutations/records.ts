@@ -52,9 +52,17 @@ export const recordMutations = [
     [
       'secrets that others may read are not told',
       '(mode & (uid === us ? 0o044 : 0o004)) === 0',
-      'mode === 0',
+      'mode !== 0',
     ],
     ['secrets that the group may read are not told', 'uid === us ? 0o044 : 0o004', '0o004'],
+  ]),
+  ...changesOf('cli/open-config.ts', 'cli/operator-without-secrets.test.ts', [
+    ['another store is opened where its address is missing', 'mayLack: isSecretKey', 'mayLack: () => true'],
+    ['a command prints secrets where others are missing', '...secretsOfConfig(config), ', ''],
+    ['a bot that does not run is taken for one', 'isRunning ? loose', 'loose.ok ? loose'],
+  ]),
+  ...changesOf('config/parse-config.ts', 'config/parse-config.test.ts', [
+    ['a missing value shifts the secrets behind it', ' || isListed(path)', ''],
   ]),
   ...changesOf('app/own-data-dir.ts', 'files/changeable-by-others.test.ts', [
     ['others may look into the data directory', '(mode & 0o077) !== 0', '(mode & 0o002) !== 0'],

@@ -153,6 +153,18 @@ export async function connectControl(socketPath: string): Promise<Socket | undef
   });
 }
 
+/** Whether a bot runs on this data directory, another user's included. */
+export async function isServed(dataDir: string): Promise<boolean> {
+  try {
+    const socket = await connectControl(controlPath(dataDir));
+    socket?.destroy();
+    return socket !== undefined;
+  } catch (error) {
+    if (error instanceof OperatorError) return true;
+    throw error;
+  }
+}
+
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
