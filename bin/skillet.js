@@ -15,7 +15,12 @@ if (major < needed) {
   process.exit(2);
 }
 const { enableCompileCache } = await import('node:module');
-const { compileCacheFolder } = await import('../src/cli/compile-cache.js');
+const { compileCacheFolder, untrustedCompileCache } = await import('../src/cli/compile-cache.js');
+const untrusted = untrustedCompileCache();
+if (untrusted !== undefined) {
+  console.error(untrusted);
+  process.exit(2);
+}
 const cache = compileCacheFolder();
 if (cache !== undefined) enableCompileCache(cache);
 const { main } = await import('../src/cli/main.ts');

@@ -72,7 +72,13 @@ export async function openBot(options: {
       log.warn({ err: error }, 'other processes take this one for running a while longer');
     });
   });
-  const health = await openHealth({ ...(listen === undefined ? {} : { listen }), store, clock, log });
+  const health = await openHealth({
+    ...(listen === undefined ? {} : { listen }),
+    store,
+    dataProblem: home.problem,
+    clock,
+    log,
+  });
   const skillSandbox = await openSkillSandbox(config, log, reach);
   opening.defer(() => skillSandbox.sandbox.close());
   const plugins = await openPlugins(config, { clock, log });

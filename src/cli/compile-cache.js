@@ -1,4 +1,5 @@
 import { lstatSync, mkdirSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
@@ -16,6 +17,19 @@ export function compileCacheFolder(
   places = [path.join(installation, 'node_modules/.cache/skillet'), path.join(homedir(), '.cache/skillet')],
 ) {
   return places.find(isOurs);
+}
+
+/**
+ * Why the folder that NODE_COMPILE_CACHE already gave Node can't be trusted (S10).
+ *
+ * @param {string | undefined} folder
+ * @returns {string | undefined}
+ */
+export function untrustedCompileCache(folder = getCompileCacheDir()) {
+  if (folder === undefined) return undefined;
+  const problem = changeableByOthers(folder);
+  if (problem === undefined) return undefined;
+  return `Others could change the code that Skillet runs: NODE_COMPILE_CACHE: ${problem}, or leave that variable out.`;
 }
 
 /**

@@ -18,7 +18,7 @@ type Served = Readonly<{
   meter: Meter;
   clock: ManualClock;
   log: QuietLog;
-  now: { store: StoreState; backlog: Backlog | undefined };
+  now: { store: StoreState; data?: string; backlog: Backlog | undefined };
 }>;
 
 async function serve(t: TestContext, channels: readonly string[] = ['telegram']): Promise<Served> {
@@ -28,7 +28,7 @@ async function serve(t: TestContext, channels: readonly string[] = ['telegram'])
     store: { ok: true },
     backlog: { inboxWaiting: 3, inboxDead: 1, outboxWaiting: 2 },
   };
-  const vitals = createVitals({ store: () => now.store, clock });
+  const vitals = createVitals({ store: () => now.store, dataProblem: () => now.data, clock });
   for (const name of channels) vitals.channel(name, 'starting');
   const metrics = await openMetrics({
     backlog: async () => {
@@ -68,6 +68,7 @@ test('L4 /readyz says of the store, each channel and the model how they are, and
   assert.deepEqual(await answer.json(), {
     ready: true,
     store: { ok: true },
+    data: { ok: true },
     channels: {
       telegram: { state: 'started', lastEventSeconds: null },
       slack: { state: 'started', lastEventSeconds: 90 },
@@ -85,6 +86,16 @@ test('L4 Q11 /readyz is 503 with the reason while the store cannot be used, secr
   const { ready, store } = (await answer.json()) as Readonly<Record<string, unknown>>;
   assert.equal(ready, false);
   assert.deepEqual(store, { ok: false, reason: 'no route to [redacted]', sinceSeconds: 7 });
+});
+
+test('L4 /readyz is 503 with the reason while something is wrong with the data directory', async (t) => {
+  const { url, vitals, now } = await serve(t);
+  vitals.channel('telegram', 'started');
+  now.data = '/data is gone or was replaced: restart the bot';
+  const answer = await fetch(`${url}/readyz`);
+  assert.equal(answer.status, 503);
+  const { ready, data } = (await answer.json()) as Readonly<Record<string, unknown>>;
+  assert.deepEqual([ready, data], [false, { ok: false, reason: now.data }]);
 });
 
 test('L4 /metrics is Prometheus text: what was counted, zeros to begin from, the backlog as it is now', async (t) => {
@@ -154,7 +165,8 @@ test('L4 an address that is taken, or not of this machine, is told with what to 
   const { port } = other.address() as AddressInfo;
   const { redact, readiness, metrics } = {
     redact: (text: string) => text,
-    readiness: () => ({ ready: true, store: { ok: true }, channels: {}, model: null }) as const,
+    readiness: () =>
+      ({ ready: true, store: { ok: true }, data: { ok: true }, channels: {}, model: null }) as const,
     metrics: { text: async () => '', contentType: 'text/plain' },
   };
   const log = quietLog();

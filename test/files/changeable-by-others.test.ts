@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile, stat } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { compileCacheFolder } from '../../src/cli/compile-cache.js';
 import { ownDataDir } from '../../src/app/own-data-dir.ts';
+import { askControl, controlPath } from '../../src/app/terminal/control.ts';
 import { changeableByOthers } from '../../src/files/changeable-by-others.js';
 import { findPlugin } from '../../src/tools/plugins/find-plugin.ts';
+import { openCliHome } from '../support/run-cli.ts';
 
 async function makeFolder(t: TestContext): Promise<string> {
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-others-'));
@@ -80,4 +83,66 @@ test('S4 a data directory that others may look into is closed to them', async (t
   await chmod(folder, 0o755);
   ownDataDir(folder).release();
   assert.equal((await stat(folder)).mode & 0o777, 0o700);
+});
+
+test('L4 S10 a data directory that is gone, replaced or changed is told while it is owned', async (t) => {
+  const folder = await makeFolder(t);
+  const home = path.join(folder, 'data');
+  const owned = ownDataDir(home);
+  t.after(owned.release);
+  assert.equal(owned.problem(), undefined);
+  await chmod(home, 0o777);
+  assert.match(owned.problem() ?? '', /data can be written by its group or by others: chmod go-w it$/);
+  await chmod(home, 0o700);
+  await rename(home, path.join(folder, 'moved'));
+  assert.match(owned.problem() ?? '', /is gone/);
+  await mkdir(home, { mode: 0o700 });
+  assert.match(owned.problem() ?? '', /is gone/);
+  await rm(home, { recursive: true });
+  await rename(path.join(folder, 'moved'), home);
+  assert.equal(owned.problem(), undefined);
+});
+
+test('S10 nothing is said to a control socket that somebody else could listen on', async (t) => {
+  const folder = await makeFolder(t);
+  const socket = controlPath(folder);
+  const heard: unknown[] = [];
+  const server = createServer((connection) => {
+    heard.push(connection);
+    connection.end('{"ok":true,"data":"mine"}\n');
+  });
+  await new Promise<void>((resolve) => server.listen(socket, resolve));
+  t.after(() => server.close());
+  await chmod(socket, 0o600);
+  assert.deepEqual(await askControl(socket, 'pair list', ''), { data: 'mine' });
+  await chmod(socket, 0o666);
+  await assert.rejects(
+    askControl(socket, 'pair list', ''),
+    /somebody else could answer for it.*control\.sock/,
+  );
+  await chmod(socket, 0o600);
+  if (process.getuid?.() === 0) {
+    await chown(socket, 65_534, 65_534);
+    await assert.rejects(askControl(socket, 'pair list', ''), /control\.sock belongs to user 65534/);
+    await chown(folder, 65_534, 65_534);
+    assert.deepEqual(
+      await askControl(socket, 'pair list', ''),
+      { data: 'mine' },
+      'root asks the bot of others',
+    );
+  }
+  assert.equal(heard.length, process.getuid?.() === 0 ? 2 : 1);
+});
+
+test('S10 code is not run where NODE_COMPILE_CACHE names a folder that others can change', async (t) => {
+  const folder = await makeFolder(t);
+  const { runAlone: run } = await openCliHome(t);
+  const ours = await run(['--version'], { env: { NODE_COMPILE_CACHE: path.join(folder, 'ours') } });
+  assert.equal(ours.code, 0, ours.stderr);
+  const theirs = path.join(folder, 'theirs');
+  await mkdir(theirs);
+  await chmod(theirs, 0o777);
+  const refused = await run(['--version'], { env: { NODE_COMPILE_CACHE: theirs } });
+  assert.match(refused.stderr, /NODE_COMPILE_CACHE: .*theirs can be written by its group or by others/);
+  assert.deepEqual([refused.code, refused.stdout], [2, '']);
 });

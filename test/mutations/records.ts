@@ -42,6 +42,23 @@ export const recordMutations = [
     ],
     ['a pipe is opened', 'return stats.isFile() && (', 'return ('],
   ]),
+  ...changesOf('app/own-data-dir.ts', 'files/changeable-by-others.test.ts', [
+    [
+      'a replaced data directory is well',
+      'if (dev !== was.dev || ino !== was.ino) return gone(dataDir);',
+      '',
+    ],
+  ]),
+  ...changesOf('app/terminal/control.ts', 'files/changeable-by-others.test.ts', [
+    ['any control socket is trusted', 'if (problem !== undefined)', 'if (false)'],
+  ]),
+  ...changesOf('cli/compile-cache.js', 'files/changeable-by-others.test.ts', [
+    [
+      'any NODE_COMPILE_CACHE is trusted',
+      'if (problem === undefined) return undefined;',
+      'return undefined;',
+    ],
+  ]),
   ...changesOf('stores/embedded/lock-owner.ts', 'crash/store-owner.test.ts', [
     ['two processes own a store', "lock.exec('BEGIN EXCLUSIVE');", "lock.exec('BEGIN');"],
   ]),

@@ -27,10 +27,12 @@ export type Health = Readonly<{
 export async function openHealth(options: {
   listen?: string;
   store: Store;
+  /** What is wrong with the data directory; nothing without one. */
+  dataProblem?: () => string | undefined;
   clock: Clock;
   log: Log;
 }): Promise<Health> {
-  const { listen, store, clock, log } = options;
+  const { listen, store, dataProblem = () => undefined, clock, log } = options;
   const metrics =
     listen === undefined
       ? undefined
@@ -44,7 +46,7 @@ export async function openHealth(options: {
     clock,
     log,
   });
-  const vitals = createVitals({ store: ofStore.state, clock });
+  const vitals = createVitals({ store: ofStore.state, dataProblem, clock });
   return {
     ofStore,
     meter,

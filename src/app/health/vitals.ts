@@ -3,8 +3,9 @@ import type { StoreState } from './store-health.ts';
 
 /** What `/readyz` answers (L4). Ages are whole seconds. */
 export type Readiness = Readonly<{
-  /** Messages are accepted: the store works and every channel has been started. */
+  /** Messages are accepted: the store works, the data directory is there, and every channel has been started. */
   ready: boolean;
+  data: Readonly<{ ok: true } | { ok: false; reason: string }>;
   store: Readonly<{ ok: true } | { ok: false; reason: string; sinceSeconds: number }>;
   channels: Readonly<Record<string, Readonly<{ state: ChannelState; lastEventSeconds: number | null }>>>;
   /** How the last request to a language model ended; nothing before the first. */
@@ -23,8 +24,13 @@ export type Vitals = Readonly<{
 }>;
 
 /** Remembers when each part of the bot last gave a sign of life. A model's failure makes nothing unready: messages are still accepted. */
-export function createVitals(options: { store(): StoreState; clock: Clock }): Vitals {
-  const { store, clock } = options;
+export function createVitals(options: {
+  store(): StoreState;
+  /** What is wrong with the data directory. */
+  dataProblem(): string | undefined;
+  clock: Clock;
+}): Vitals {
+  const { store, dataProblem, clock } = options;
   const channels = new Map<string, Readonly<{ state: ChannelState; lastEventAt?: number }>>();
   let model: Readonly<{ alias: string; outcome: ModelOutcome; at: number }> | undefined;
   const age = (at: number): number => Math.max(0, Math.round((clock.now() - at) / 1_000));
@@ -41,9 +47,14 @@ export function createVitals(options: { store(): StoreState; clock: Clock }): Vi
     },
     readiness() {
       const state = store();
+      const reason = dataProblem();
       return {
-        ready: state.ok && [...channels.values()].every(({ state }) => state === 'started'),
+        ready:
+          state.ok &&
+          reason === undefined &&
+          [...channels.values()].every(({ state }) => state === 'started'),
         store: state.ok ? { ok: true } : { ok: false, reason: state.reason, sinceSeconds: age(state.since) },
+        data: reason === undefined ? { ok: true } : { ok: false, reason },
         channels: Object.fromEntries(
           [...channels].map(([name, { state, lastEventAt }]) => [
             name,

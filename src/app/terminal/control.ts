@@ -1,9 +1,11 @@
+import { statSync } from 'node:fs';
 import { chmod, rm } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import path from 'node:path';
 import { z } from 'zod';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { changeableByOthers } from '../../files/changeable-by-others.js';
 import { readJsonLines, writeJsonLine } from './json-lines.ts';
 
 /** What the operator's commands ask of the bot that owns the store (Q9). */
@@ -140,6 +142,9 @@ const nobody: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'E
 
 /** A connection to the bot that runs on this data directory; `undefined` when none does. Throws OperatorError where it can't be told. */
 export async function connectControl(socketPath: string): Promise<Socket | undefined> {
+  const problem = untrusted(socketPath);
+  if (problem !== undefined)
+    throw new OperatorError(`The running bot can't be asked: somebody else could answer for it. ${problem}.`);
   const socket = connect(socketPath);
   return new Promise((resolve, reject) => {
     socket.once('connect', () => {
@@ -161,6 +166,17 @@ export async function isServed(dataDir: string): Promise<boolean> {
     return socket !== undefined;
   } catch (error) {
     if (error instanceof OperatorError) return true;
+    throw error;
+  }
+}
+
+/** Why somebody else than the bot could listen there (S10). Root asks the bot of whoever owns the data directory. */
+function untrusted(socketPath: string, us = process.getuid?.()): string | undefined {
+  try {
+    return changeableByOthers(socketPath, us === 0 ? statSync(path.dirname(socketPath)).uid : us);
+  } catch (error) {
+    // It is not there, or out of reach: connecting tells which.
+    if (error instanceof Error && 'code' in error) return undefined;
     throw error;
   }
 }
