@@ -27,6 +27,7 @@ import { createModelNotices } from './model-notices.ts';
 import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
 import { outageNotice } from './health/outage-notice.ts';
+import { createGroups } from './door/groups.ts';
 import { createPairing } from './door/pairing.ts';
 import { createPeople } from './door/people.ts';
 import { createReconfigure } from './reconfigure.ts';
@@ -79,6 +80,7 @@ export function createBot(parts: BotParts): Bot {
     ...(parts.isHere === undefined ? {} : { isHere: parts.isHere }),
   });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
+  const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });
   const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
   const stopping = new AbortController();
@@ -171,6 +173,7 @@ export function createBot(parts: BotParts): Bot {
   const admit = createDoor({
     ...basics,
     pairing,
+    groups,
     welcome,
     authoring,
     approvals,
@@ -200,6 +203,7 @@ export function createBot(parts: BotParts): Bot {
     redact: (text) => live.redact(text),
     operate: cleanOperate(
       createOperate({
+        groups,
         store,
         people,
         pairing,

@@ -18,6 +18,7 @@ import { createMovedChats } from './moved-chats.ts';
 import { writtenRoot } from './open-library.ts';
 import { createOperate } from './operate.ts';
 import { createMcpOperations } from './mcp-operations.ts';
+import { createGroups } from './door/groups.ts';
 import { createPairing } from './door/pairing.ts';
 import { createPeople } from './door/people.ts';
 import { createStandingRules } from './gates/standing-rules.ts';
@@ -39,6 +40,7 @@ export async function openOperate(
   const place = auditPlace(config.store.url, dataDir);
   const audit = createAudit({ dataDir, place, keyed: store.keyed, clock: systemClock, log });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock: systemClock });
+  const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock: systemClock });
   const welcome = createWelcome(store);
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const forget = createForgetSomebody({
@@ -78,6 +80,7 @@ export async function openOperate(
   const capabilities = createCapabilityOperations(base, audit);
   return {
     operate: createOperate({
+      groups,
       store,
       people,
       pairing,

@@ -9,6 +9,7 @@ import type { Operate } from './terminal/control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
 import { listRules } from './gates/list-rules.ts';
 import type { McpOperations } from './mcp-operations.ts';
+import type { Groups } from './door/groups.ts';
 import type { Pairing, PairingRequest } from './door/pairing.ts';
 import type { People } from './door/people.ts';
 import type { StandingRules } from './gates/standing-rules.ts';
@@ -19,6 +20,7 @@ export function createOperate(options: {
   store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup' | 'usage'>;
   people: People;
   pairing: Pairing;
+  groups: Pick<Groups, 'ignored' | 'revoke'>;
   welcome(request: PairingRequest): Promise<void>;
   forget: ForgetSomebody;
   approvals: SkillApprovals;
@@ -27,7 +29,8 @@ export function createOperate(options: {
   capabilities: CapabilityOperations;
   audit: Audit;
 }): Operate {
-  const { store, people, pairing, welcome, forget, approvals, rules, mcp, capabilities, audit } = options;
+  const { store, people, pairing, groups, welcome, forget, approvals, rules, mcp, capabilities, audit } =
+    options;
   const { inbox } = store;
 
   async function drop(key: string): Promise<boolean> {
@@ -45,6 +48,8 @@ export function createOperate(options: {
           pending: await pairing.pending(),
           paired: await people.paired(),
           owners: await people.owners(),
+          groups: await people.allowedGroups(),
+          ignored: await groups.ignored(),
         };
       case 'pair claim':
         if ((await people.owners()).length > 0)
@@ -58,8 +63,10 @@ export function createOperate(options: {
       case 'pair deny':
         return found(await pairing.deny(argument), argument);
       case 'pair revoke':
-        if (!(await pairing.revoke(argument)))
-          throw new OperatorError(`${argument} is not paired: see \`skillet pair list\``);
+        if (!(await pairing.revoke(argument)) && !(await groups.revoke(argument)))
+          throw new OperatorError(
+            `${argument} is neither paired nor a group that was decided on: see \`skillet pair list\``,
+          );
         return { revoked: argument };
       case 'inbox list':
         return inbox.list(argument === 'waiting' ? 'waiting' : 'dead');

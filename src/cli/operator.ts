@@ -1,6 +1,6 @@
 import type { Operation } from '../app/terminal/control.ts';
 import type { PairingRequest } from '../app/door/pairing.ts';
-import type { Paired } from '../app/door/people.ts';
+import type { AllowedGroup, Paired } from '../app/door/people.ts';
 import type { ListedRule } from '../app/gates/list-rules.ts';
 import type { ListedItem } from '../stores/inbox.ts';
 import type { DeadPart } from '../stores/outbox.ts';
@@ -14,6 +14,8 @@ export async function pairList({ config, json }: ReadOptions): Promise<void> {
     pending: PairingRequest[];
     paired: Paired[];
     owners: string[];
+    groups: AllowedGroup[];
+    ignored: AllowedGroup[];
   };
   if (json === true) return printJson(data);
   print(
@@ -22,12 +24,18 @@ export async function pairList({ config, json }: ReadOptions): Promise<void> {
       ...data.paired.map(
         ({ sender, name, since }) => `paired   ${sender}  ${JSON.stringify(name)}  since ${date(since)}`,
       ),
+      ...data.groups.map((group) => `allowed  ${groupLine(group)}`),
+      ...data.ignored.map((group) => `ignored  ${groupLine(group)}`),
       ...data.pending.map(
         ({ code, sender, name, expiresAt }) =>
           `pending  ${code}  ${sender}  ${JSON.stringify(name)}  until ${date(expiresAt)}`,
       ),
     ].join('\n') || 'Nobody is paired, and nobody is waiting for approval.',
   );
+}
+
+function groupLine({ id, name, since }: AllowedGroup): string {
+  return `${id}  ${JSON.stringify(name)}  since ${date(since)}`;
 }
 
 /** `pair claim`: what makes the person who sends it the first owner (A10). */

@@ -99,6 +99,14 @@ export type ChannelEvent =
     }>
   /** `refuse` shows what is wrong, by key, and leaves the form open: to be called before the event is done with. */
   | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
+  /** The bot was added to a group or channel; `by`, where the platform tells (H13). */
+  | Readonly<{
+      type: 'joined';
+      conversation: Conversation;
+      by?: Readonly<{ id: string; name: string }>;
+    }>
+  /** The bot is no longer in a group or channel. */
+  | Readonly<{ type: 'left'; conversation: Conversation }>
   /** A group got a new id (A6). Qualified chat ids. */
   | Readonly<{ type: 'moved'; from: string; to: string }>;
 
@@ -145,8 +153,10 @@ export type Channel = Readonly<{
   status(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
   /** Sets the `/` menus; gives a diagnostic for each entry that could not be shown (I1). */
   setMenus(menus: Menus): Promise<readonly Diagnostic[]>;
-  /** Completes a chat type that the event did not carry (Q2). */
-  lookUpChat(conversation: Conversation): Promise<Readonly<{ chatType: SeenChatType; external: boolean }>>;
+  /** Completes a chat type that the event did not carry (Q2). `name`: what people call a group. */
+  lookUpChat(
+    conversation: Conversation,
+  ): Promise<Readonly<{ chatType: SeenChatType; external: boolean; name?: string }>>;
   /** `name` is a built-in command, or with `args`, which may be empty, a skill. */
   command: WriteCommand;
   /** A link that opens a direct message with the bot, carrying a skill's name at most (A11). */

@@ -21,6 +21,7 @@ export function decideMessage(
   settings: AccessSettings,
   known: Readonly<{
     paired: boolean;
+    /** An owner allowed the chat in chat, under one of its ids (H13). */ groupAllowed: boolean;
     /** Ids the chat had before, qualified (A6). */ formerChatIds: readonly string[];
   }>,
 ): Decision<MessageDenial> {
@@ -44,7 +45,8 @@ export function decideMessage(
       ? deny('NOT_ALLOWED', `${sender.id} is not in [access] users`)
       : deny('STRANGER', `${sender.id} is not in [access] users and not paired`);
   }
-  if (level.groupsMode !== 'open' && !chatIds.some((id) => listsId(level.groups ?? [], id))) {
+  const isListed = known.groupAllowed || chatIds.some((id) => listsId(level.groups ?? [], id));
+  if (level.groupsMode !== 'open' && !isListed) {
     return deny('CHAT_NOT_ALLOWED', `${chatIds[0]} is not in [access] groups`);
   }
   if (!maySpeakInGroup(level, sender.id, isUser, isOwner)) {

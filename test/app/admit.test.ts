@@ -27,6 +27,8 @@ async function openDoor(t: TestContext) {
           ? { allowed: true }
           : { allowed: false, code: 'NOT_ADDRESSED', reason: 'it was not addressed' },
     } as Parameters<typeof createAdmit>[0]['people'],
+    meetGroup: { joined: async () => undefined, spoken: async () => undefined },
+    groups: { left: async () => undefined },
     strangers: { claims: async () => false, meet: fails },
     commands: { atOnce: async () => false } as unknown as Parameters<typeof createAdmit>[0]['commands'],
     judge: fails,

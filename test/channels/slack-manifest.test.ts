@@ -4,6 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
+import { toStanding } from '../../src/channels/slack/to-standing.ts';
 import { slackMethods } from '../support/slack-server/method-table.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
@@ -34,6 +35,9 @@ function methodsUsed(): readonly string[] {
 /** `message.*` by the channel type it brings, and the events that are taken as they are named. */
 const events: Readonly<Record<string, object>> = {
   app_mention: { type: 'app_mention' },
+  channel_left: { type: 'channel_left' },
+  group_left: { type: 'group_left' },
+  member_joined_channel: { type: 'member_joined_channel', user: 'UBOT' },
   'message.channels': { type: 'message', channel_type: 'channel' },
   'message.groups': { type: 'message', channel_type: 'group' },
   'message.im': { type: 'message', channel_type: 'im' },
@@ -59,8 +63,8 @@ test('H4 the manifest subscribes to exactly the events that the code understands
   assert.deepEqual([...manifest.settings.event_subscriptions.bot_events].sort(), Object.keys(events).sort());
   for (const event of Object.values(events)) {
     const said = { channel: 'C1', ts: '1700000000.000001', user: 'U1', text: 'hi', ...event };
-    const converted = toEvent({ type: 'event_callback', event: said }, me, 0);
-    assert.ok('event' in converted, JSON.stringify(event));
+    const payload = { type: 'event_callback', team_id: 'T1', event: said };
+    assert.ok('event' in (toStanding(payload, me) ?? toEvent(payload, me, 0)), JSON.stringify(event));
   }
 });
 

@@ -126,7 +126,7 @@ test('A9 a name that is written like an owner’s id admits nobody', async (t) =
     chats: new Map(),
     allowExternal: true,
   };
-  const decision = decideMessage(heard, settings, { paired: false, formerChatIds: [] });
+  const decision = decideMessage(heard, settings, { paired: false, groupAllowed: false, formerChatIds: [] });
   assert.deepEqual('code' in decision && decision.code, 'NOT_ALLOWED');
 });
 

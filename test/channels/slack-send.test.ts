@@ -229,8 +229,9 @@ test('Q2 a chat type is asked for once an hour, and what cannot be learned is un
     group: slack.workspace.addRoom('group'),
     channel: slack.workspace.addRoom('channel', { external: true }),
   };
-  for (const [chatType, { id, external }] of Object.entries(rooms)) {
-    assert.deepEqual(await channel.lookUpChat({ channel: 'slack', chat: id }), { chatType, external });
+  for (const [chatType, { id, external, name }] of Object.entries(rooms)) {
+    const told = { chatType, external, ...(name === '' ? {} : { name }) };
+    assert.deepEqual(await channel.lookUpChat({ channel: 'slack', chat: id }), told);
     await channel.lookUpChat({ channel: 'slack', chat: id, thread: '1.1' });
   }
   assert.equal(asked(), 3);
@@ -275,7 +276,7 @@ test('Q6 Q2 what is sent or asked before Slack was reached waits for that, and i
     channel.find(conversation, 'other'),
   ] as const;
   await channel.start(async () => undefined);
-  assert.deepEqual(await early[1], { chatType: 'group', external: false });
+  assert.deepEqual(await early[1], { chatType: 'group', external: false, name: room.name });
   assert.equal(await early[2], undefined);
   assert.deepEqual(await early[0], { id: room.messages[0]?.ts });
 });

@@ -246,8 +246,9 @@ test('H2 a text that is too long for one message is cut into parts that Telegram
 
 test('A1 a chat type that is not known is looked up, and unknown where Telegram does not tell', async () => {
   await using bot = await startTelegramBot();
-  const group = bot.server.group();
-  assert.deepEqual(await bot.channel.lookUpChat(placeOf(group)), { chatType: 'group', external: false });
+  const group = bot.server.group({ title: 'Friends' });
+  const told = { chatType: 'group', external: false, name: 'Friends' };
+  assert.deepEqual(await bot.channel.lookUpChat(placeOf(group)), told);
   assert.equal((await bot.channel.lookUpChat({ channel: 'telegram', chat: '-7' })).chatType, 'unknown');
 });
 

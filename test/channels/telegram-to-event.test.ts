@@ -232,6 +232,37 @@ test('H3 a press names who pressed, where and what, and an old message without i
   assert.match(ignored({ update_id: 1, callback_query: query }), /inline/);
 });
 
+test('H13 the bot comes into a group or goes; a change of its rights, and a direct message, are neither', () => {
+  const ann = { id: 42, is_bot: false, first_name: 'Ann' };
+  const anonymous = { id: 1087968824, is_bot: true, first_name: 'Group' };
+  const user = { id: 7, is_bot: true, first_name: 'Bot' };
+  const change = (from: string, to: object, by: object = ann, where: object = group) =>
+    toEvent(
+      {
+        update_id: 1,
+        my_chat_member: {
+          chat: where,
+          from: by,
+          date: 0,
+          old_chat_member: { status: from, user },
+          new_chat_member: { user, ...to },
+        },
+      } as unknown as Update,
+      me,
+    );
+  const place = { channel: 'telegram', chat: String(group.id) };
+  const joined = { event: { type: 'joined', conversation: place, by: { id: 'telegram:42', name: 'Ann' } } };
+  assert.deepEqual(change('left', { status: 'member' }), joined);
+  assert.deepEqual(change('kicked', { status: 'restricted', is_member: true }), joined);
+  const unnamed = { event: { type: 'joined', conversation: place } };
+  assert.deepEqual(change('left', { status: 'administrator' }, anonymous), unnamed);
+  const left = { event: { type: 'left', conversation: place } };
+  assert.deepEqual(change('member', { status: 'kicked' }), left);
+  assert.deepEqual(change('administrator', { status: 'restricted', is_member: false }), left);
+  assert.ok('ignored' in change('member', { status: 'administrator' }));
+  assert.ok('ignored' in change('kicked', { status: 'member' }, ann, { id: 42, type: 'private' }));
+});
+
 test('S6 no update, however broken, is read as anything but an event, a reason or an error', () => {
   const value = fc.jsonValue({ maxDepth: 3 });
   const keys = ['message', 'edited_message', 'channel_post', 'callback_query', 'my_chat_member', 'poll'];

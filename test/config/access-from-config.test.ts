@@ -23,7 +23,11 @@ function admits(text: string, chat: string, sender: string, more: Partial<Messag
     addressed: true,
     ...more,
   } as const;
-  return decideMessage(speaker, accessSettings(configOf(text)), { paired: false, formerChatIds: [] }).allowed;
+  return decideMessage(speaker, accessSettings(configOf(text)), {
+    paired: false,
+    groupAllowed: false,
+    formerChatIds: [],
+  }).allowed;
 }
 
 test('A9 a config that says nothing admits nobody', () => {

@@ -5,8 +5,13 @@ import { decideMessage } from '../../src/core/decide-message.ts';
 import type { Message, Sender } from '../../src/core/message.ts';
 
 const ana: Sender = { id: 'telegram:42', name: 'Ana', kind: 'person' };
-const nobodyKnown: Readonly<{ paired: boolean; formerChatIds: readonly string[] }> = {
+const nobodyKnown: Readonly<{
+  paired: boolean;
+  groupAllowed: boolean;
+  formerChatIds: readonly string[];
+}> = {
   paired: false,
+  groupAllowed: false,
   formerChatIds: [],
 };
 
@@ -55,10 +60,20 @@ test('A9 a listed group does not admit its members, and a listed person does not
   assert.equal(code(inGroup(), settings({ users: ['42'], groups: ['-100123'] })), 'allowed');
 });
 
+test('H13 a group that an owner allowed is as one that is listed: who may speak there is decided as ever', () => {
+  const allowed = { ...nobodyKnown, groupAllowed: true };
+  assert.equal(code(inGroup(), settings({ users: ['42'], groups: [] }), allowed), 'allowed');
+  assert.equal(code(inGroup(), settings({}), allowed), 'NOT_ALLOWED');
+  assert.equal(code(inGroup(), settings({ users: ['42'], groupUsers: [] }), allowed), 'NOT_ALLOWED');
+  const quiet = inGroup(ana, { addressed: false });
+  assert.equal(code(quiet, settings({ users: ['42'] }), allowed), 'NOT_ADDRESSED');
+  assert.equal(code(direct(), settings({}), allowed), 'STRANGER');
+});
+
 test('A9 group_users that is set decides instead of users, and set but empty it admits the owner alone', () => {
   const groups = ['telegram:-100123'];
   assert.equal(code(inGroup(), settings({ groups, users: ['42'], groupUsers: [] })), 'NOT_ALLOWED');
-  const paired = { paired: true, formerChatIds: [] };
+  const paired = { paired: true, groupAllowed: false, formerChatIds: [] };
   assert.equal(code(inGroup(), settings({ groups, groupUsers: ['7'] }), paired), 'NOT_ALLOWED');
   assert.equal(code(inGroup(), settings({ groups, groupUsers: [] }, { owners: ['telegram:42'] })), 'allowed');
 });
@@ -74,7 +89,10 @@ test('A9 a person who does not mean the bot is heard only where mention = "alway
 test('A9 a member of another workspace stays out, listed, paired or open, unless allow_external is set', () => {
   const guest: Sender = { id: 'slack:U9', name: 'Guest', kind: 'guest' };
   const access = settings({ users: ['slack:U9', 'slack:*'], dm: 'open' }, { owners: ['slack:U9'] });
-  assert.equal(code(direct(guest), access, { paired: true, formerChatIds: [] }), 'OUTSIDER');
+  assert.equal(
+    code(direct(guest), access, { paired: true, groupAllowed: false, formerChatIds: [] }),
+    'OUTSIDER',
+  );
   assert.equal(code(direct(guest), { ...access, allowExternal: true }), 'allowed');
   const home = settings({ users: ['slack:*'] }, { allowExternal: true });
   assert.equal(code(direct(guest), home), 'STRANGER', 'slack:* is the home workspace only');
@@ -107,7 +125,7 @@ test('A9 an id of one platform never admits the same number on another', () => {
 });
 
 test('A6 a migrated group keeps its rules under its new id, and rules for the new id win', () => {
-  const known = { paired: false, formerChatIds: ['telegram:-7'] };
+  const known = { paired: false, groupAllowed: false, formerChatIds: ['telegram:-7'] };
   const access = settings({ users: ['42'], groups: ['telegram:-7'] });
   assert.equal(code(inGroup(), access), 'CHAT_NOT_ALLOWED');
   assert.equal(code(inGroup(), access, known), 'allowed');

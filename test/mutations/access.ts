@@ -140,6 +140,12 @@ export const accessMutations: readonly Mutation[] = [
   },
   {
     ...message,
+    name: 'a group that was allowed in chat admits everybody in it',
+    find: 'if (!maySpeakInGroup(level, sender.id, isUser, isOwner)) {',
+    replace: 'if (!known.groupAllowed && !maySpeakInGroup(level, sender.id, isUser, isOwner)) {',
+  },
+  {
+    ...message,
     name: 'pairing is passed over',
     test: 'property/access-message.test.ts',
     find: 'named || everybody || known.paired',
@@ -155,7 +161,7 @@ export const accessMutations: readonly Mutation[] = [
   {
     ...message,
     name: 'a group of no list is admitted',
-    find: "level.groupsMode !== 'open' && !chatIds",
+    find: "level.groupsMode !== 'open' && !isListed",
     replace: 'false && !chatIds',
   },
   {

@@ -180,6 +180,47 @@ export const intakeMutations = [
       'await stored.delete(ownerKey(sender))',
     ],
   ]),
+  ...changesOf('app/door/people.ts', 'app/groups.test.ts', [
+    ['any group counts as allowed', 'allowed.some((group) => group !== undefined)', 'true'],
+    [
+      'a group with a new id is not known',
+      '[chatIdOf(message.conversation), ...formerChatIds]',
+      '[chatIdOf(message.conversation)]',
+    ],
+  ]),
+  ...changesOf('app/door/groups.ts', 'app/groups.test.ts', [
+    [
+      'a group is allowed that nobody asked about',
+      'asked === undefined || !(await stored.delete(askedKey(id)))',
+      '!(await stored.delete(askedKey(id))) && false',
+    ],
+    ['two owners decide', '!(await stored.delete(askedKey(id)))', 'false'],
+    ['owners are asked about what they ignored', 'ignored.some((value) => value !== undefined)', 'false'],
+    ['strangers flood the owners', 'if (!byOwner && byOthers.length >= mostByOthers) return undefined;', ''],
+    ['each word asks again', 'if (recent.some(([id]) => ids.includes(id))) return undefined;', ''],
+    [
+      'a group stays allowed when the bot was taken out',
+      'if (!(await disallow(await idsOf(place)))) return;',
+      '',
+    ],
+    [
+      'a group that got a new id is given up',
+      'if ((await moved.current(place)).chat !== place.chat) return;',
+      '',
+    ],
+    ['Ignore allows', "if (verdict === 'allow') await", 'await'],
+  ]),
+  ...changesOf('app/door/meet-group.ts', 'end-to-end/unlisted-groups.test.ts', [
+    ['anybody makes the bot ask', ' || !(await people.isOwner(sender.id))', ''],
+    ['a word to nobody asks', '!addressed || ', ''],
+  ]),
+  ...changesOf('app/door/presses.ts', 'end-to-end/unlisted-groups.test.ts', [
+    [
+      'anybody allows a group',
+      "if (!(await people.isOwner(press.sender.id))) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
+      "if (false) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
+    ],
+  ]),
   ...changesOf('app/door/strangers.ts', 'app/pairing.test.ts', [
     ['a bot claims the bot', "chatType !== 'private' || sender.kind !== 'person'", "chatType !== 'private'"],
     [

@@ -16,6 +16,7 @@ const groupLists = {
   match: ['slack:C1'],
   former: ['C0'],
   miss: ['C', 'telegram:C1'],
+  allowed: [],
 };
 const memberLists = { none: undefined, empty: [], match: ['slack:42'], miss: ['telegram:42'], all: ['*'] };
 const who = { id: 'slack:42', name: 'slack:7' };
@@ -28,7 +29,7 @@ const inputs = {
   addressed: [false, true],
   owner: [false, true],
   users: ['none', 'empty', 'match', 'miss', 'all'],
-  groups: ['none', 'empty', 'match', 'former', 'miss'],
+  groups: ['none', 'empty', 'match', 'former', 'miss', 'allowed'],
   members: ['none', 'empty', 'match', 'miss', 'all'],
   dm: [undefined, 'pairing', 'allowlist', 'open'],
   groupsMode: [undefined, 'allowlist', 'open'],
@@ -54,7 +55,7 @@ const rules: readonly (readonly [code: string, denies: (one: Case) => boolean])[
   [
     'CHAT_NOT_ALLOWED',
     (one) =>
-      !inPrivate(one) && one.groupsMode !== 'open' && one.groups !== 'match' && one.groups !== 'former',
+      !inPrivate(one) && one.groupsMode !== 'open' && !['match', 'former', 'allowed'].includes(one.groups),
   ],
   ['NOT_ALLOWED', (one) => !inPrivate(one) && !isMember(one)],
   ['NOT_ADDRESSED', (one) => !inPrivate(one) && !one.addressed && one.mention !== 'always'],
@@ -75,6 +76,7 @@ function decide(one: Case): string | undefined {
   const sender = { ...who, kind: one.kind };
   const decision = decideMessage({ conversation, chatType, sender, addressed }, settings, {
     paired,
+    groupAllowed: one.groups === 'allowed',
     formerChatIds,
   });
   return decision.allowed ? undefined : decision.code;
@@ -134,7 +136,7 @@ test('A9 what is said for a channel overrides the general rule key by key, what 
       // The present id before the former one, qualified before bare; others never count.
       const ofChat = ['slack:C1', 'C1', 'slack:C0', 'C0'].find((entry) => settings.chats.has(entry));
       const flat = { ...general, ...slack, ...settings.chats.get(ofChat ?? '') };
-      const known = { paired: false, formerChatIds };
+      const known = { paired: false, groupAllowed: false, formerChatIds };
       const plain = { ...settings, general: flat, channels: new Map(), chats: new Map() };
       assert.deepEqual(decideMessage(speaker, settings, known), decideMessage(speaker, plain, known));
     },

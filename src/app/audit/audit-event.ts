@@ -75,6 +75,13 @@ export type AuditEvent = Readonly<
   | (AuditPlace & { event: 'message_refused'; code: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
   | { event: 'pairing'; verdict: 'approved' | 'denied' | 'revoked' | 'owner'; sender: string; by?: string }
+  /** What was decided in chat over a group that the config does not list. */
+  | {
+      event: 'group';
+      verdict: 'allowed' | 'ignored' | 'revoked' | 'left';
+      conversation: string;
+      by?: string;
+    }
   /** The operator switched tools of an MCP server on that had changed, or come later than it. */
   | { event: 'mcp_agreed'; server: string; tools: readonly string[] }
   | { event: 'config_changed'; keys: readonly string[] }

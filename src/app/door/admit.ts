@@ -13,6 +13,8 @@ import type { MovedChats } from '../moved-chats.ts';
 import type { People } from './people.ts';
 import type { Presses } from './presses.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
+import type { Groups } from './groups.ts';
+import type { MeetGroup } from './meet-group.ts';
 import type { Strangers } from './strangers.ts';
 import type { Voice } from '../voice.ts';
 
@@ -35,6 +37,8 @@ export function createAdmit(options: {
   store: Pick<Store, 'inbox' | 'overheard' | 'stop'>;
   people: People;
   strangers: Strangers;
+  meetGroup: MeetGroup;
+  groups: Pick<Groups, 'left'>;
   commands: Commands;
   judge: JudgeMessage;
   presses: Presses;
@@ -51,7 +55,7 @@ export function createAdmit(options: {
   log: Log;
 }): OnEvent {
   const { store, people, strangers, commands, presses, signIns, answerAsks, settings } = options;
-  const { judge, moved, voice, audit, clock, log } = options;
+  const { judge, meetGroup, groups, moved, voice, audit, clock, log } = options;
   const isDue = createSeldom(refusalEveryMs, clock);
   const mayTellFull = createSeldom(fullEveryMs, clock);
 
@@ -78,6 +82,7 @@ export function createAdmit(options: {
           chatType: message.chatType,
           code: decision.code,
         });
+      if (decision.code === 'CHAT_NOT_ALLOWED') return meetGroup.spoken(message);
       return strangers.meet(message, decision.code);
     }
     if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
@@ -150,6 +155,10 @@ export function createAdmit(options: {
         if (problems !== undefined) event.refuse(problems);
         return;
       }
+      case 'joined':
+        return meetGroup.joined(event);
+      case 'left':
+        return groups.left(event.conversation);
       case 'moved':
         return onMoved(event.from, event.to);
     }

@@ -1,11 +1,15 @@
 import type Keyv from 'keyv';
 import type { AccessSettings } from '../../core/access-settings.ts';
 import { decideMessage, type MessageDenial, type Speaker } from '../../core/decide-message.ts';
+import { chatIdOf } from '../../core/conversation.ts';
 import type { Decision } from '../../core/decision.ts';
 import type { MovedChats } from '../moved-chats.ts';
 
 /** A person the owner let in (A10). */
 export type Paired = Readonly<{ sender: string; name: string; since: number }>;
+
+/** A group that an owner allowed in chat (H13). `id` is qualified. */
+export type AllowedGroup = Readonly<{ id: string; name: string; since: number }>;
 
 /** Who is known to the bot: configured, paired, or the owner by claim. */
 export type People = Readonly<{
@@ -15,6 +19,9 @@ export type People = Readonly<{
   pair(person: Paired): Promise<void>;
   unpair(sender: string): Promise<boolean>;
   paired(): Promise<readonly Paired[]>;
+  allowGroup(group: AllowedGroup): Promise<void>;
+  disallowGroup(id: string): Promise<boolean>;
+  allowedGroups(): Promise<readonly AllowedGroup[]>;
   /** Neither paired nor an owner by claim any more; false when they were neither. */
   forget(sender: string): Promise<boolean>;
   /** `decideMessage` with what is known of the sender and the chat. */
@@ -47,12 +54,19 @@ export function createPeople(options: {
 
   const decide: People['decide'] = async (message) => {
     const { id } = message.sender;
-    const [owner, paired] = await stored.getMany<unknown>([ownerKey(id), pairedKey(id)]);
+    const formerChatIds = await moved.formerIds(message.conversation);
+    const chats = [chatIdOf(message.conversation), ...formerChatIds];
+    const keys = [ownerKey(id), pairedKey(id), ...chats.map(groupKey)];
+    const [owner, paired, ...allowed] = await stored.getMany<unknown>(keys);
     const { owners, ...rest } = access();
     return decideMessage(
       message,
       { ...rest, owners: owner === undefined ? owners : [...owners, id] },
-      { paired: paired !== undefined, formerChatIds: await moved.formerIds(message.conversation) },
+      {
+        paired: paired !== undefined,
+        groupAllowed: allowed.some((group) => group !== undefined),
+        formerChatIds,
+      },
     );
   };
 
@@ -75,6 +89,14 @@ export function createPeople(options: {
     async pair(person) {
       await stored.set(pairedKey(person.sender), person);
     },
+    async allowGroup(group) {
+      await stored.set(groupKey(group.id), group);
+    },
+    disallowGroup: (id) => stored.delete(groupKey(id)),
+    async allowedGroups() {
+      const all = (await every<AllowedGroup>(groupKey(''))).map(([, group]) => group);
+      return all.sort((a, b) => a.since - b.since);
+    },
     unpair: (sender) => stored.delete(pairedKey(sender)),
     async forget(sender) {
       const was = [await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))];
@@ -85,6 +107,10 @@ export function createPeople(options: {
 
 function ownerKey(sender: string): string {
   return `owner:${sender}`;
+}
+
+function groupKey(id: string): string {
+  return `group:${id}`;
 }
 
 function pairedKey(sender: string): string {

@@ -7,6 +7,7 @@ import { askAnswers, type Approvals } from '../gates/approvals.ts';
 import type { ApprovalOutcome } from '../authoring/approve-skill.ts';
 import type { ConfirmAccounts } from '../capabilities/confirm-accounts.ts';
 import { inlineCode } from '../inline-code.ts';
+import type { Groups } from './groups.ts';
 import type { Pairing, PairingRequest } from './pairing.ts';
 import type { People } from './people.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
@@ -25,6 +26,7 @@ export type Presses = Readonly<{
 export function createPresses(options: {
   people: People;
   pairing: Pairing;
+  groups: Pick<Groups, 'decide'>;
   /** Tells the person who was approved. */
   welcome(request: PairingRequest): Promise<void>;
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
@@ -36,8 +38,20 @@ export function createPresses(options: {
   now: () => number;
   log: Log;
 }): Presses {
-  const { people, pairing, welcome, authoring, approvals, confirmations, settings, store, voice, now, log } =
-    options;
+  const {
+    people,
+    pairing,
+    groups,
+    welcome,
+    authoring,
+    approvals,
+    confirmations,
+    settings,
+    store,
+    voice,
+    now,
+    log,
+  } = options;
 
   async function decidePairing(press: Press, verdict: string, code: string): Promise<string | undefined> {
     if (!(await people.isOwner(press.sender.id))) {
@@ -57,6 +71,28 @@ export function createPresses(options: {
         ? 'This code is no longer valid.'
         : `${verdict === 'approve' ? 'Approved' : 'Denied'} ${inlineCode(request.name)} (\`${request.sender}\`).`;
     return show(press, outcome);
+  }
+
+  async function decideGroup(press: Press, verdict: string, id: string): Promise<string | undefined> {
+    if (!(await people.isOwner(press.sender.id))) {
+      log.warn(
+        { sender: press.sender.id, action: press.action },
+        'somebody who is not the owner pressed a button on a group',
+      );
+      return 'Only an owner can decide over groups.';
+    }
+    if (verdict !== 'allow' && verdict !== 'ignore') return meansNothing;
+    const group = await groups.decide(id, verdict, press.sender.id);
+    if (group === undefined)
+      return show(
+        press,
+        `Nothing is open on \`${id}\` any more: \`skillet pair list\` shows what was decided.`,
+      );
+    const words =
+      verdict === 'allow'
+        ? `Allowed: ${inlineCode(group.name)}, \`${id}\`. People I know may talk to me there.`
+        : `Ignored: ${inlineCode(group.name)}, \`${id}\`. I stay silent there and ask no more.`;
+    return show(press, `${words} \`skillet pair revoke ${id}\` takes that back.`);
   }
 
   async function decideSkill(press: Press, verdict: string, version: string): Promise<string | undefined> {
@@ -126,6 +162,8 @@ export function createPresses(options: {
     switch (kind) {
       case 'pair':
         return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
+      case 'group':
+        return decideGroup(press, rest[0] ?? '', rest.slice(1).join(':'));
       case 'skill':
         return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
       case settingPrefix:

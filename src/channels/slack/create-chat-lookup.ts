@@ -3,10 +3,17 @@ import type { Clock } from '../../core/clock.ts';
 import type { SeenChatType } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { CallSlack } from './call-slack.ts';
+import { shownName } from './shown-name.ts';
 import { slackErrorCode } from './slack-error.ts';
 
 /** `absent`: Slack says that the bot is not in that channel. */
-export type ChatFacts = Readonly<{ chatType: SeenChatType; external: boolean; absent: boolean }>;
+export type ChatFacts = Readonly<{
+  chatType: SeenChatType;
+  external: boolean;
+  absent: boolean;
+  /** Of a channel, as people call it; events do not tell it. */
+  name?: string;
+}>;
 
 /** What kind of room a chat is: told by events, else asked of Slack, kept for an hour (A1, Q2). */
 export type ChatLookup = Readonly<{
@@ -16,6 +23,8 @@ export type ChatLookup = Readonly<{
   known(chat: string): ChatFacts | undefined;
   /** Asks where nothing is known. Never throws: what can't be learned is unknown, which denies (A3). */
   lookUp(chat: string): Promise<ChatFacts>;
+  /** Asks where the name is not known, too. */
+  lookUpNamed(chat: string): Promise<ChatFacts>;
 }>;
 
 export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatLookup {
@@ -47,17 +56,22 @@ export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatL
     }
   };
 
+  const askOnce = (chat: string): Promise<ChatFacts> => {
+    const pending = asking.get(chat) ?? ask(chat).finally(() => asking.delete(chat));
+    asking.set(chat, pending);
+    return pending;
+  };
+
   return {
     note(chat, facts) {
-      if (facts.chatType !== 'unknown') keep(chat, { ...facts, absent: false });
+      if (facts.chatType !== 'unknown') keep(chat, { ...known(chat), ...facts, absent: false });
     },
     known,
-    async lookUp(chat) {
+    lookUp: async (chat) => known(chat) ?? askOnce(chat),
+    async lookUpNamed(chat) {
       const facts = known(chat);
-      if (facts !== undefined) return facts;
-      const pending = asking.get(chat) ?? ask(chat).finally(() => asking.delete(chat));
-      asking.set(chat, pending);
-      return pending;
+      const isWhole = facts?.name !== undefined || facts?.chatType === 'private';
+      return facts !== undefined && isWhole ? facts : askOnce(chat);
     },
   };
 }
@@ -67,6 +81,7 @@ const hour = 3_600_000;
 const flag = z.boolean().nullish();
 const info = z.object({
   channel: z.object({
+    name: z.string().nullish().catch(undefined),
     is_im: flag,
     is_mpim: flag,
     is_group: flag,
@@ -78,7 +93,9 @@ const info = z.object({
 });
 
 function toFacts(channel: z.output<typeof info>['channel']): ChatFacts {
+  const name = shownName(channel.name);
   return {
+    ...(name === undefined ? {} : { name }),
     chatType: typeOf(channel),
     external: channel.is_ext_shared === true,
     absent: channel.is_im !== true && channel.is_member === false,

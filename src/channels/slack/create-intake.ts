@@ -11,6 +11,7 @@ import type { Call } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 import { toFilled } from './form-view.ts';
 import { toEvent, type Converted } from './to-event.ts';
+import { toStanding } from './to-standing.ts';
 
 /** What goes back with the acknowledgement: words for the person alone. */
 export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
@@ -132,13 +133,19 @@ export function createIntake(options: IntakeOptions): Intake {
   const take = async ({ event, followable, slash, trigger }: Heard): Promise<Taken> => {
     if (event.type === 'message' && slash) return takeSlash(event.message, trigger);
     if (event.type === 'press') await takePress(event.press, trigger);
-    else if (event.type !== 'moved') await takeMessage(event, followable);
+    else await takeMessage(event, followable);
     return undefined;
   };
 
   return async (payload) => {
     const form = toFilled(payload, me);
     if (form !== undefined) return isNew(form.id, () => takeForm(form));
+    const standing = toStanding(payload, me);
+    if (standing !== undefined) {
+      const known = await names.of(standing.people);
+      await onEvent(toStanding(payload, me, known)?.event ?? standing.event);
+      return undefined;
+    }
     const now = clock.now();
     const bare = toEvent(payload, me, now);
     if ('ignored' in bare) {
@@ -152,7 +159,6 @@ export function createIntake(options: IntakeOptions): Intake {
     };
     const { event, slash } = bare;
     if (event.type === 'press') return isNew(event.press.id, async () => take(await withNames()));
-    if (event.type === 'moved') return undefined;
     if (slash) return isNew(event.message.id, async () => take(await withNames()));
     // Asked before it is its turn: those that wait in one conversation wait for their names together, not one by one.
     const named = withNames();

@@ -47,8 +47,8 @@ export function createSlack(options: SlackOptions): Channel {
     // Slack has no menus to set: the one registered command covers every skill (I1).
     setMenus: async () => [],
     async lookUpChat({ chat }) {
-      const { chatType, external } = await (await connected).chats.lookUp(chat);
-      return { chatType, external };
+      const { absent: _, ...facts } = await (await connected).chats.lookUpNamed(chat);
+      return facts;
     },
     command: (conversation, name, args) => writeCommand(state.connection?.me, conversation, name, args),
     directLink() {

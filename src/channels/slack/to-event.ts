@@ -18,7 +18,7 @@ import { senderKind, toConversation, toMessage, type Heard } from './to-message.
 /** What a payload means. `followable` and `people` as in `Heard`; `slash`: it has no message of its own yet. */
 export type Converted =
   | Readonly<{
-      event: Exclude<ChannelEvent, { type: 'form' }>;
+      event: Exclude<ChannelEvent, { type: 'form' | 'moved' | 'joined' | 'left' }>;
       followable: boolean;
       slash: boolean;
       people: readonly string[];
@@ -84,7 +84,10 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
 
-function converted(event: Exclude<ChannelEvent, { type: 'form' }>, { followable, people }: Heard): Converted {
+function converted(
+  event: Exclude<ChannelEvent, { type: 'form' | 'moved' | 'joined' | 'left' }>,
+  { followable, people }: Heard,
+): Converted {
   return { event, followable, slash: false, people };
 }
 

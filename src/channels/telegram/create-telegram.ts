@@ -125,7 +125,9 @@ export function createTelegram(options: TelegramOptions): Channel {
     },
     async lookUpChat({ chat }) {
       try {
-        return { chatType: chatTypeOf(await api.getChat({ chat_id: Number(chat) })), external: false };
+        const found = await api.getChat({ chat_id: Number(chat) });
+        const name = found.title === undefined ? {} : { name: found.title };
+        return { chatType: chatTypeOf(found), external: false, ...name };
       } catch (error) {
         log.warn({ err: error, chat }, 'the type of a chat could not be looked up');
         return { chatType: 'unknown', external: false };

@@ -1,4 +1,10 @@
-import type { CallbackQuery, Message as TelegramMessage, Update } from 'grammy/types';
+import type {
+  CallbackQuery,
+  ChatMember,
+  ChatMemberUpdated,
+  Message as TelegramMessage,
+  Update,
+} from 'grammy/types';
 import type { ChannelEvent } from '../../core/channel.ts';
 import type { Me } from './read-text.ts';
 import { chatTypeOf, conversationOf, personOf, toMessage, type Ignored } from './to-message.ts';
@@ -27,8 +33,7 @@ export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent 
   }
   if (update.callback_query !== undefined) return fromPress(update.callback_query);
   if (update.my_chat_member !== undefined) {
-    const { chat, new_chat_member: now } = update.my_chat_member;
-    return { ignored: `the bot is now ${now.status} in ${chat.id}` };
+    return fromStanding(update.my_chat_member);
   }
   const kind = Object.keys(update).find((key) => key !== 'update_id') ?? 'empty';
   return { ignored: `${kind} updates are not for this bot` };
@@ -50,6 +55,24 @@ function fromMessage(said: TelegramMessage, me: Me): Readonly<{ event: ChannelEv
 /** Both halves of a migration tell it, in either order (A6). */
 function moved(from: number, to: number): Readonly<{ event: ChannelEvent }> {
   return { event: { type: 'moved', from: `telegram:${from}`, to: `telegram:${to}` } };
+}
+
+/** Where the bot came or went; what else it may do there is the group's business. */
+function fromStanding(change: ChatMemberUpdated): Readonly<{ event: ChannelEvent }> | Ignored {
+  const { chat, from, old_chat_member: before, new_chat_member: now } = change;
+  const isIn = isThere(now);
+  if (chat.type === 'private' || isIn === isThere(before))
+    return { ignored: `the bot is now ${now.status} in ${chat.id}` };
+  const conversation = { channel: 'telegram', chat: String(chat.id) };
+  if (!isIn) return { event: { type: 'left', conversation } };
+  const { id, name } = personOf(from);
+  // A bot that stands for an administrator who is not named tells nothing.
+  return { event: { type: 'joined', conversation, ...(from.is_bot ? {} : { by: { id, name } }) } };
+}
+
+function isThere(member: ChatMember): boolean {
+  if (member.status === 'restricted') return member.is_member;
+  return member.status !== 'left' && member.status !== 'kicked';
 }
 
 function fromPress(query: CallbackQuery): Readonly<{ event: ChannelEvent }> | Ignored {

@@ -41,6 +41,10 @@ export type People = Readonly<{
     opened: OpenView,
     entered: Readonly<Record<string, string | readonly string[]>>,
   ): Promise<Attempt>;
+  /** Adds the bot to a room. */
+  addBot(user: SlackUser, room: SlackRoom): Promise<readonly Delivered[]>;
+  /** Takes the bot out of a room. */
+  removeBot(room: SlackRoom): Promise<readonly Delivered[]>;
   edit(message: Readonly<{ channel: string; ts: string }>, text: string): Promise<readonly Delivered[]>;
   remove(message: Readonly<{ channel: string; ts: string }>): Promise<readonly Delivered[]>;
 }>;
@@ -192,6 +196,20 @@ export function createPeople(
         is_enterprise_install: false,
         enterprise: null,
       }),
+
+    addBot(user, room) {
+      room.members.add(bot.user);
+      const channel_type = room.kind === 'channel' ? 'C' : 'G';
+      const what = { user: bot.user, channel: room.id, channel_type, team: workspace.team, inviter: user.id };
+      const event = { type: 'member_joined_channel', ...what, event_ts: workspace.nextTs() };
+      return delivery.send([{ room, event }]);
+    },
+
+    removeBot(room) {
+      room.members.delete(bot.user);
+      const type = room.kind === 'channel' ? 'channel_left' : 'group_left';
+      return delivery.send([{ room, event: { type, channel: room.id, event_ts: workspace.nextTs() } }]);
+    },
 
     edit(message, text) {
       const [room, stored] = find(message);

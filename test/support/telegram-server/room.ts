@@ -53,8 +53,8 @@ export type Chat = Readonly<{
   migrate(): Chat;
   /** A post of the channel itself. Gives its id. */
   posts(text: string): number;
-  /** What the bot may do here from now on; told to the bot by `my_chat_member`. */
-  setBot(standing: BotStanding): void;
+  /** What the bot may do here from now on; told to the bot by `my_chat_member`. `by`: who did it. */
+  setBot(standing: BotStanding, by?: Readonly<{ id: number; first_name: string }>): void;
 }>;
 
 /** Lets tests see and change one room. */
@@ -172,10 +172,11 @@ export function createChat(
       deliver(world, room, 'channel_post', post);
       return post.message_id;
     },
-    setBot(standing) {
+    setBot(standing, by) {
       const before = memberOf(world, room.standing);
       room.standing = standing;
-      const from = room.person ?? { id: 1087968824, is_bot: true, first_name: 'Group' };
+      const doer = by && { ...by, is_bot: false };
+      const from = doer ?? room.person ?? { id: 1087968824, is_bot: true, first_name: 'Group' };
       const now = memberOf(world, standing);
       const change = {
         chat: chatOf(room),
