@@ -1,5 +1,5 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
-import { ModelError } from '../core/errors.ts';
+import { ModelError, type ForOperator } from '../core/errors.ts';
 import { oneLine } from '../core/text.ts';
 import type { Verdict } from './retry.ts';
 
@@ -19,12 +19,11 @@ const sentences: Readonly<Record<string, string>> = {
   request_too_large: tooLong,
   rate_limit_error: 'The language model has reached its rate limit. Please try again in a few minutes.',
 };
-/** What an operator looks at, behind `[models.NAME]`. */
-const settingsByType: Readonly<Record<string, string>> = {
-  authentication_error: 'api_key',
-  permission_error: 'api_key',
-  billing_error: 'api_key and the account it belongs to',
-  not_found_error: 'model and base_url',
+const looksByType: Readonly<Record<string, ForOperator['look']>> = {
+  authentication_error: 'key',
+  permission_error: 'key',
+  billing_error: 'account',
+  not_found_error: 'endpoint',
 };
 const typesByStatus: Readonly<Record<number, string>> = {
   401: 'authentication_error',
@@ -88,7 +87,7 @@ export function toModelError(
   const { sdk, alias, passing, redact } = options;
   const api = apiError(error, sdk);
   const type = typeOf(api);
-  const forOperator = api === undefined ? undefined : operatorWords(api, type, alias, redact);
+  const forOperator = api === undefined ? undefined : operatorWords(api, type, redact);
   const cause = new Error(redact(chain(error)));
   cause.stack = error instanceof Error ? redact(error.stack ?? '') : cause.message;
   return new ModelError(`model "${alias}": ${cause.message}`, {
@@ -112,15 +111,14 @@ type ApiBody = Readonly<{ error?: Readonly<{ message?: unknown }> }>;
 function operatorWords(
   api: ApiError,
   type: string | undefined,
-  alias: string,
   redact: (text: string) => string,
-): string | undefined {
-  const setting = settingsByType[type ?? ''];
-  if (setting === undefined || isTooLong(api)) return undefined;
+): ForOperator | undefined {
+  const look = looksByType[type ?? ''];
+  if (look === undefined || isTooLong(api)) return undefined;
   const { error }: ApiBody = api.error ?? {};
   const said = typeof error?.message === 'string' ? error.message : api.message;
-  const [name = alias] = alias.split('/', 1);
-  return `It said (${api.status ?? type}): ${oneLine(redact(said), 300).replace(/\.$/, '')}. Check [models.${name}] ${setting}.`;
+  const words = oneLine(redact(said), 300).replace(/\.$/, '');
+  return { said: `It said (${api.status ?? type}): ${words}.`, look };
 }
 
 function sentenceFor(api: ApiError | undefined, type: string | undefined, passing: boolean): string {

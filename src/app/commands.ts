@@ -1,4 +1,3 @@
-import { resolveModel } from '../config/model-aliases.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { OpenForm } from '../core/form.ts';
@@ -16,6 +15,7 @@ import { completeChat } from './door/complete-chat.ts';
 import { inlineCode } from './inline-code.ts';
 import type { ListTools } from './list-tools.ts';
 import type { Live } from './live.ts';
+import { nameModel } from './name-model.ts';
 import type { People } from './door/people.ts';
 import { builtIns, isBuiltIn, resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
 import type { SettingsTalk } from './settings/settings-talk.ts';
@@ -149,9 +149,7 @@ export function createCommands(options: {
     const { models, config } = live();
     const { model } = config.agent;
     if (models.offline && model === 'default') return 'none is connected';
-    const { alias } = models.get(model);
-    const id = resolveModel(config.models, alias)?.model ?? alias;
-    return alias.endsWith(id) ? inlineCode(alias) : `${inlineCode(id)} (${alias})`;
+    return nameModel(config.models, models.get(model).alias);
   }
 
   async function usedToday(sender: string): Promise<string> {

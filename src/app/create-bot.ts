@@ -59,6 +59,7 @@ export function createBot(parts: BotParts): Bot {
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
   const modelNotices = createModelNotices({
     tell: (...told) => voice.tellOwners(...told),
+    config: () => live.config,
     clock,
     onFault: notTold,
   });

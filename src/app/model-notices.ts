@@ -1,8 +1,10 @@
 import type { Models } from '../agent/create-models.ts';
 import type { Clock } from '../core/clock.ts';
-import { ModelError } from '../core/errors.ts';
+import type { Config } from '../config/complete-config.ts';
+import { aliasOf, keyPlace } from '../config/model-aliases.ts';
+import { ModelError, type ForOperator } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
-import { inlineCode } from './inline-code.ts';
+import { nameModel } from './name-model.ts';
 import type { Voice } from './voice.ts';
 
 const hourMs = 3_600_000;
@@ -10,19 +12,28 @@ const hourMs = 3_600_000;
 /** Models that tell the owners when only an operator can help: a key, an account, a model that is not there (M14). Once an hour at most. */
 export function createModelNotices(options: {
   tell: Voice['tellOwners'];
+  /** The config in force. */
+  config(): Config;
   clock: Clock;
   onFault(error: unknown): void;
 }): (models: Models) => Models {
-  const { tell, clock, onFault } = options;
+  const { tell, config, clock, onFault } = options;
   const told = new Map<string, number>();
 
-  function report(alias: string, forOperator: string): void {
+  function report(alias: string, { said, look }: ForOperator): void {
     const now = clock.now();
     if (now - (told.get(alias) ?? -hourMs) < hourMs) return;
     told.set(alias, now);
     // The same key in every process of this hour.
     const key = `model:${alias}:${Math.floor(now / hourMs)}`;
-    tell(key, `My language model ${inlineCode(alias)} does not answer. ${forOperator}`).catch(onFault);
+    const { models } = config();
+    const model = nameModel(models, alias);
+    const place =
+      look === 'endpoint'
+        ? `[models.${aliasOf(models, alias)}] model and base_url`
+        : keyPlace(config(), alias);
+    const check = look === 'account' ? `the account of ${place}` : place;
+    tell(key, `My language model ${model} does not answer. ${said} Check ${check}.`).catch(onFault);
   }
 
   function reporting(model: Model): Model {

@@ -70,6 +70,26 @@ export function resolveModel({ aliases }: Models, name: string): ModelSettings |
   return at && { ...endpointFor(undefined, at), model };
 }
 
+/** Where the key is written that an alias, or `ALIAS/model-id`, uses: for the operator who has to replace it (M14). */
+export function keyPlace(
+  { models, fromEnvironment }: Readonly<{ models: Models; fromEnvironment: readonly FromEnvironment[] }>,
+  name: string,
+): string {
+  const alias = aliasOf(models, name);
+  const variableOf = (of: string): string | undefined =>
+    fromEnvironment.find(({ path }) => path.join('\n') === `models\n${of}\napi_key`)?.name;
+  const { default: base, [alias]: own } = models.aliases;
+  const isTaken = own?.apiKey === base?.apiKey && own?.baseUrl === base?.baseUrl;
+  const place = variableOf(alias) === undefined && isTaken ? 'default' : alias;
+  const variable = variableOf(place);
+  return variable === undefined ? `[models.${place}] api_key` : `${variable} in the environment of the bot`;
+}
+
+/** The alias that a name is, or that `ALIAS/model-id` begins with. */
+export function aliasOf({ aliases }: Models, name: string): string {
+  return Object.hasOwn(aliases, name) ? name : (name.split('/', 1)[0] ?? name);
+}
+
 type Endpoint = Readonly<{ baseUrl?: string | undefined; apiKey?: string | undefined }>;
 
 function endpointFor(given: Endpoint | undefined, base: Endpoint | undefined): Endpoint {

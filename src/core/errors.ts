@@ -22,6 +22,9 @@ export class SendError extends Error {
   }
 }
 
+/** What a model's API said, and of which settings: its key, the account of that, or `model` and `base_url`. */
+export type ForOperator = Readonly<{ said: string; look: 'key' | 'account' | 'endpoint' }>;
+
 /** A language model that gave no usable answer. `message` is for the log; `sentence` is what a person sees (M4). */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
@@ -30,12 +33,18 @@ export class ModelError extends Error {
   readonly passing: boolean;
   /** The prompt does not fit the model's window: a shorter one may (M3). */
   readonly tooLong: boolean;
-  /** What the operator can do about it, with the API's own words; absent where they can't help. */
-  readonly forOperator: string | undefined;
+  /** For the operator: the API's own words, and where to look; absent where they can't help. */
+  readonly forOperator: ForOperator | undefined;
 
   constructor(
     message: string,
-    more: { sentence: string; passing: boolean; tooLong?: boolean; forOperator?: string; cause?: unknown },
+    more: {
+      sentence: string;
+      passing: boolean;
+      tooLong?: boolean;
+      forOperator?: ForOperator;
+      cause?: unknown;
+    },
   ) {
     super(message, { cause: more.cause });
     this.sentence = more.sentence;

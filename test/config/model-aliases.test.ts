@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from '../../src/config/complete-config.ts';
-import { resolveModel } from '../../src/config/model-aliases.ts';
+import { keyPlace, resolveModel } from '../../src/config/model-aliases.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 
 function modelsOf(text: string, env: Record<string, string> = {}): Config['models'] {
@@ -82,4 +82,25 @@ test('G2 a fallback or main model that names no alias is told with the nearest o
   assert.match(complaintAbout('[agent]\nmodel = "sonet"'), /write sonnet, or add it there/);
   assert.match(complaintAbout('[models.x]\nmax_tokens = 5'), /models\.x\.model is missing: name the model/);
   assert.equal(complaintAbout('[agent]\nmodel = "default/other"\n[models]\nfallback = "opus"'), 'none');
+});
+
+test('M14 the place of a key is where it is written: the alias, the default it takes it from, or a variable', () => {
+  const place = (text: string, alias: string, env: Record<string, string> = {}): string => {
+    const parsed = parseConfig(text, { env });
+    assert.ok(parsed.ok);
+    return keyPlace(parsed.config, alias);
+  };
+  const own = '[models.default]\nmodel = "m"\napi_key = "secret-one"\n';
+  assert.equal(place(own, 'default'), '[models.default] api_key');
+  assert.equal(place(own, 'haiku'), '[models.default] api_key');
+  assert.equal(place(own, 'haiku/claude-haiku-9'), '[models.default] api_key');
+  const fast = '[models.fast]\nmodel = "f"\napi_key = "secret-two"\n';
+  assert.equal(place(own + fast, 'fast'), '[models.fast] api_key');
+  const away = '[models.away]\nmodel = "a"\nbase_url = "https://gate.example"\n';
+  assert.equal(place(away, 'away'), '[models.away] api_key');
+  const env = { ANTHROPIC_API_KEY: 'k', GATE_KEY: 'g' };
+  for (const alias of ['default', 'sonnet'])
+    assert.equal(place('', alias, env), 'ANTHROPIC_API_KEY in the environment of the bot');
+  const named = `${away}api_key = "$GATE_KEY"\n`;
+  assert.equal(place(named, 'away', env), 'GATE_KEY in the environment of the bot');
 });
