@@ -187,5 +187,5 @@ function failed(code: SkillResult['code'], text: string): SkillResult {
 
 /** What a model is told that goes on with a run that asked nothing, or whose time is over. */
 export function notWaiting(run: string): string {
-  return `no run ${run} of this skill waits for an answer of this person: begin anew, without resume`;
+  return `no run ${run} of this skill waits for an answer of this person: start again, without resume`;
 }

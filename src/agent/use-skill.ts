@@ -84,7 +84,7 @@ export function createUseSkill(options: {
     description:
       'Runs a skill by a subagent that sees only message and context. Gives its result; the user does not see it. ' +
       'Of some skills it gives the instructions instead: follow them yourself. ' +
-      'With background it goes on by itself and you are woken with the result: for work of minutes.',
+      'With background it runs by itself and you are woken with the result: for work of minutes.',
     input,
     // Interrupted, it goes on from the run's own journal: running it again is running it once (Q5).
     traits: { ...readOnly, sideEffects: true },

@@ -20,7 +20,7 @@ export async function readyPart(
   if (file === undefined) return part;
   const path = await outgoing.find(file.id);
   if (path !== undefined) return { ...part, file: { ...file, path } };
-  return tries < mostSearches ? 'later' : withoutFile({ ...part, file }, 'It is not kept any more.');
+  return tries < mostSearches ? 'later' : withoutFile({ ...part, file }, 'It is no longer stored.');
 }
 
 /** Why a file will never arrive, in words for the person; nothing where it still may, or where no file failed. */
@@ -28,7 +28,7 @@ export function whyNotSent(part: OutgoingPart, error: unknown, tries: number): s
   if (part.file === undefined) return undefined;
   const refused = error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
   if (!refused && tries < mostFileTries) return undefined;
-  return (error instanceof SendError ? error.sentence : undefined) ?? 'It was not taken.';
+  return (error instanceof SendError ? error.sentence : undefined) ?? 'It was not accepted.';
 }
 
 /** What stands in the place of a file that can't be sent: limits are said, not hidden. */

@@ -29,7 +29,7 @@ import { conversationKey } from '../core/conversation.ts';
 
 const apology = 'Sorry, I couldn’t answer that. My operator can see why. Please try again later.';
 
-const gaveUp = labelled('host', 'It was interrupted again and again, and was given up without a result.');
+const gaveUp = labelled('host', 'It was interrupted too often, so it was cancelled without a result.');
 
 export type ItemHandling = Readonly<{
   handle: Handle;

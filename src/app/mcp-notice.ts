@@ -16,7 +16,7 @@ export function mcpNotice(
     .slice(0, namedLimit)
     .map(({ tool, why }) =>
       why === 'changed'
-        ? `- ${inlineCode(mcpToolName(server, tool))} is not what you agreed to any more.`
+        ? `- ${inlineCode(mcpToolName(server, tool))} is no longer what you agreed to.`
         : `- ${inlineCode(mcpToolName(server, tool))} is new.`,
     );
   const more = off.length > namedLimit ? [`- ${off.length - namedLimit} more`] : [];

@@ -82,7 +82,7 @@ export function createOutsideTools(options: {
     async mayCall(tool, requester) {
       if (!given.has(tool)) return { allowed: true };
       const now = current().get(tool.name);
-      const reason = now === undefined ? `${tool.name} is not there any more` : await whyNot(now, requester);
+      const reason = now === undefined ? `${tool.name} no longer exists` : await whyNot(now, requester);
       if (reason === undefined) return { allowed: true };
       const hint = `${tool.name} may not be used here any more: say what was not done`;
       return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, hint };

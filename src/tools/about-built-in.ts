@@ -74,7 +74,7 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
   ask_person: {
     icon: '❓',
     title: 'Questions',
-    says: 'Asks you something and goes on with your answer.',
+    says: 'Asks you something and continues with your answer.',
     risk: 'safe',
   },
   capability_list: {

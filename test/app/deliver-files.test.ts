@@ -163,7 +163,7 @@ const telegramFaults = [
     'of a wrong type',
     { status: { code: 400, description: 'Bad Request: wrong type of the web page content' } },
     1,
-    missing('It was not taken.'),
+    missing('It was not accepted.'),
   ],
   [
     'forbidden in the chat',
@@ -173,8 +173,8 @@ const telegramFaults = [
   ],
   ['limited for a while', { retryAfter: 1 }, 1, whole],
   ['cut off in the middle once', { cut: 'before' }, 1, whole],
-  ['cut off in the middle always', { cut: 'before' }, mostTimes, missing('It was not taken.')],
-  ['behind a broken proxy always', { badGateway: true }, mostTimes, missing('It was not taken.')],
+  ['cut off in the middle always', { cut: 'before' }, mostTimes, missing('It was not accepted.')],
+  ['behind a broken proxy always', { badGateway: true }, mostTimes, missing('It was not accepted.')],
   ['taken without our hearing of it', { cut: 'after' }, 1, [whole[0], ...whole]],
 ] as const;
 
@@ -234,7 +234,7 @@ const slackFaults = [
     'upload',
     { kind: 'cut', when: 'before' },
     mostTimes,
-    missing('It was not taken.'),
+    missing('It was not accepted.'),
   ],
   [
     'shown without our hearing of it',
@@ -261,12 +261,12 @@ test('T12 Q6 a file that is gone before it is sent, and one that vanishes as it 
   await gone.answer();
   for (const id of await gone.left()) await gone.outgoing.remove(id);
   await gone.deliver();
-  assert.deepEqual(gone.seen(), missing('It is not kept any more.'));
+  assert.deepEqual(gone.seen(), missing('It is no longer stored.'));
   for (const on of [onTelegram, onSlack]) {
     const vanishing = await on(t, { vanishes: true });
     await vanishing.answer();
     await vanishing.deliver();
-    assert.deepEqual(plain(vanishing.seen()), missing('It is not kept any more.'));
+    assert.deepEqual(plain(vanishing.seen()), missing('It is no longer stored.'));
   }
 });
 

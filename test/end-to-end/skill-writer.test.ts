@@ -34,7 +34,7 @@ test('D9 the owner asks for a skill in a direct message, reads it whole, enables
   await olga.dm.nextMessage('I wrote it; it waits for a yes.');
   const refused = messages.requests
     .map(({ body }) => lastOf(body))
-    .find((last) => /Mend all of this/.test(last));
+    .find((last) => /Fix all of this/.test(last));
   assert.match(refused ?? '', /upper-case letters.*outside\.sh.*must not hold/s, 'all problems at once');
   const writer = messages.requests.find(({ body }) => isRun(body))!;
   assert.deepEqual(toolsOf(writer.body), ['ask_person', 'skill_read', 'skill_write', 'skills_read_file']);

@@ -151,7 +151,7 @@ export const approvalMutations = [
     ],
     [
       'a tool that is gone is called',
-      'const reason = now === undefined ? `${tool.name} is not there any more` : await whyNot(now, requester);',
+      'const reason = now === undefined ? `${tool.name} no longer exists` : await whyNot(now, requester);',
       'const reason = now && (await whyNot(now, requester));',
     ],
     ['a tool is offered to anybody', '(await whyNot(one, requester)) === undefined ?', 'true ?'],

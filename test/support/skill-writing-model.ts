@@ -42,7 +42,7 @@ export function skillWritingModel(change: typeof greetSkill | object = greetSkil
     if (/greet louder/.test(last)) return call(id, 'skill_read', { name: 'greet' });
     if (/name: greet/.test(last)) return call(id, 'skill_write', change);
     if (/is written|in force/.test(last)) return 'greet is written.';
-    if (/Mend all of this/.test(last)) return call(id, 'skill_write', greetSkill);
+    if (/Fix all of this/.test(last)) return call(id, 'skill_write', greetSkill);
     const wrong = greetSkill.content.replace('name: greet', 'name: Greet');
     const files = [...greetSkill.files, { path: '../outside.sh', content: 'x' }];
     return call(id, 'skill_write', { ...greetSkill, content: wrong, files });

@@ -51,7 +51,7 @@ export function createWriteSkill(options: {
     if (now === undefined ? await isThere(folderOf(name)) : !record.hashes.includes(now)) {
       return fail(
         'TOOL_FAILED',
-        `${name} was changed by hand since it was written, so it is not overwritten. Whoever changed it has to go on, or choose another name.`,
+        `${name} was changed by hand since it was written, so it is not overwritten. The person who changed it has to continue, or choose another name.`,
       );
     }
     return record;
@@ -94,11 +94,11 @@ export function createWriteSkill(options: {
     log.info({ skill: name, hash: prepared.hash, sender: requester.sender }, 'the bot wrote a skill');
     const notes = checked.warnings.map((warning) => `\n- note: ${warning}`).join('');
     if (next.approved === prepared.hash)
-      return succeed(`${name} is exactly what was enabled before, so it is in force.${notes}`);
+      return succeed(`${name} is exactly what was enabled before, so it is in use.${notes}`);
     await ask(next, requester);
     return succeed(
       `${name} is written and stays off until an owner of the bot enables it; they were asked and see all of it. ` +
-        `Tell the person so, and that /${name} works once it is enabled.${notes}`,
+        `Tell the person so, and that ${name} can be used once it is enabled.${notes}`,
     );
   }
 
@@ -146,7 +146,7 @@ function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
 
 function problemText({ problems, warnings }: Checked): string {
   const lines = [...problems, ...warnings.map((warning) => `(warning) ${warning}`)];
-  return `nothing was written. Mend all of this and write it again:\n${lines.map((line) => `- ${line}`).join('\n')}`;
+  return `nothing was written. Fix all of this and write it again:\n${lines.map((line) => `- ${line}`).join('\n')}`;
 }
 
 /** The same whatever stands behind the name: it may be something that nobody should hear of here (A11). */

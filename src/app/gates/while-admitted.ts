@@ -15,7 +15,7 @@ export function createStillAdmitted(people: Pick<People, 'mayAct'>): StillAdmitt
   };
 }
 
-const noLonger = 'This person may not use the bot any more.';
+const noLonger = 'This person may no longer use the bot.';
 
 /** A model that is asked only while its requester is admitted: the work of a removed person ends (S11). */
 export function whileAdmitted(model: Model, requester: Requester, stillAdmitted: StillAdmitted): Model {

@@ -7,6 +7,6 @@ export function outageNotice({ from, to, reason }: Outage): Readonly<{ key: stri
   );
   return {
     key: `store:${new Date(to).toISOString().slice(0, 13)}`,
-    markdown: `My store could not be used from ${begin} to ${end}: \`${reason.replaceAll('`', "'")}\`. It works again, and I go on where I was; what was sent to me meanwhile comes now.`,
+    markdown: `My store could not be used from ${begin} to ${end}: \`${reason.replaceAll('`', "'")}\`. It works again. I continue where I stopped, and answer what was sent to me meanwhile.`,
   };
 }

@@ -40,12 +40,12 @@ function lookFor(address: PluginAddress, folder: string | undefined): FoundPlugi
 
 function inFolder(at: string): FoundPlugin {
   const there = lookAt(at);
-  if (there === 'nothing') return missing(`there is no folder ${at}: mend the path, or remove the plugin`);
+  if (there === 'nothing') return missing(`there is no folder ${at}: fix the path, or remove the plugin`);
   if (there === 'file')
     return /\.[cm]?[jt]s$/.test(at)
       ? { ok: true, file: at, folder: path.dirname(at) }
       : missing(`${at} is no TypeScript or JavaScript: write the folder of its plugin.ts`);
-  if (there !== 'folder') return missing(`${at} can't be read (${there.problem}): mend the path`);
+  if (there !== 'folder') return missing(`${at} can't be read (${there.problem}): fix the path`);
   const file = ['plugin.ts', 'plugin.js'].map((name) => path.join(at, name)).find(isFile);
   if (file === undefined) return missing(`${at} has neither plugin.ts nor plugin.js`);
   return { ok: true, file, folder: at };

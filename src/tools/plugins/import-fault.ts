@@ -17,7 +17,7 @@ export function describeImportFault(error: unknown, file: string): string {
     case 'ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING':
       return `${said}. Packages have to bring JavaScript`;
     case 'ERR_MODULE_NOT_FOUND':
-      return `${said}: ${/^Cannot find package/.test(said) ? 'install it there with npm install' : 'mend the import; relative ones carry the ending of the file, such as ./weather.ts'}`;
+      return `${said}: ${/^Cannot find package/.test(said) ? 'install it there with npm install' : 'fix the import; relative ones carry the ending of the file, such as ./weather.ts'}`;
     case 'ERR_INVALID_TYPESCRIPT_SYNTAX':
       return `${at}: syntax error: ${said}`;
     default:

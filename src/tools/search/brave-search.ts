@@ -62,7 +62,7 @@ function outcomeOf({ status, data }: ServiceAnswer): Awaited<ReturnType<Search>>
   if (status === 401 || status === 403 || code.startsWith('SUBSCRIPTION_')) {
     return {
       ok: false,
-      message: 'Brave refuses the key: the operator has to mend [tools.web_search] api_key',
+      message: 'Brave refuses the key: the operator has to fix [tools.web_search] api_key',
     };
   }
   if (status === 429) {

@@ -106,7 +106,7 @@ test('T2 a wrong key, an instance without JSON and silent engines are told with 
   const { content } = await key.find('owls');
   assert.match(
     content,
-    /TOOL_FAILED: The search failed: Brave refuses the key: the operator has to mend \[tools\.web_search\] api_key/,
+    /TOOL_FAILED: The search failed: Brave refuses the key: the operator has to fix \[tools\.web_search\] api_key/,
   );
   assert.ok(!content.includes('another-key'));
   assert.match(String(key.log.lines[0]?.fields['reason']), /refuses the key/);

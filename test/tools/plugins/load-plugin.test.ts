@@ -87,7 +87,7 @@ test('X6 what is not there is told with where it was looked for and what to do',
   };
   assert.equal(
     await said({ path: `${folder}/none` }),
-    'there is no folder DIR/none: mend the path, or remove the plugin',
+    'there is no folder DIR/none: fix the path, or remove the plugin',
   );
   assert.equal(await said({ path: folder }), 'DIR has neither plugin.ts nor plugin.js');
   assert.equal(
@@ -97,7 +97,7 @@ test('X6 what is not there is told with where it was looked for and what to do',
   assert.match(await said({ package: '../../etc' }), /"\.\.\/\.\.\/etc" is no name of an npm package/);
   assert.match(
     await said({ path: path.join(folder, 'x'.repeat(300)) }),
-    /can't be read \(ENAMETOOLONG.*\): mend the path$/,
+    /can't be read \(ENAMETOOLONG.*\): fix the path$/,
   );
   assert.match(await said({ path: '/dev/null' }), /it is neither file nor folder/);
   assert.match(await said({ path: path.join(folder, 'other.txt') }), /is no TypeScript or JavaScript/);
