@@ -20,7 +20,7 @@ export const call = (id: string, name: string, input: object): ServerStep => ({
 
 /**
  * A language model that writes `greet` when somebody says "learn to greet": first with a mistake, which the tool tells it
- * to mend. `change` is what it writes when somebody says "greet louder".
+ * to fix. `change` is what it writes when somebody says "greet louder".
  */
 export function skillWritingModel(change: typeof greetSkill | object = greetSkill) {
   return (body: MessagesRequest, index: number): ServerStep => {
@@ -41,7 +41,7 @@ export function skillWritingModel(change: typeof greetSkill | object = greetSkil
     }
     if (/greet louder/.test(last)) return call(id, 'skill_read', { name: 'greet' });
     if (/name: greet/.test(last)) return call(id, 'skill_write', change);
-    if (/is written|in force/.test(last)) return 'greet is written.';
+    if (/is written|in use/.test(last)) return 'greet is written.';
     if (/Fix all of this/.test(last)) return call(id, 'skill_write', greetSkill);
     const wrong = greetSkill.content.replace('name: greet', 'name: Greet');
     const files = [...greetSkill.files, { path: '../outside.sh', content: 'x' }];
