@@ -12,8 +12,12 @@ export function aboutMissing(
   const said = `${stderr}\n${stdout}`;
   const module = /(?:^|\W)(?:ModuleNotFoundError|python3?): No module named '?([\w.]{1,100})/.exec(said)?.[1];
   if (module !== undefined) return aboutModule(module, skill.directory);
-  // As Debian's sh says it.
-  const program = /\bsh: \d{1,9}: ([\w.+-]{1,60}): not found$/m.exec(said)?.[1];
+  // As Debian's sh says it, and bash.
+  const program = /\b(?:ba)?sh: (?:(?:line )?\d{1,9}: )?([\w.+-]{1,60}): (?:command )?not found$/m.exec(
+    said,
+  )?.[1];
+  if (program !== undefined && fetches.has(program))
+    return `. The program ${program} is not there: commands fetch no packages. ${byUv}`;
   const brings = program === undefined ? undefined : packageOf(program);
   return brings === undefined ? '' : `. The program ${program} is not there. ${toInstall(brings)}`;
 }
@@ -25,11 +29,14 @@ function aboutModule(module: string, directory: string | undefined): string {
   if (own)
     return `. Python looks for ${module} in the working folder, and it lies in the skill's: change there first`;
   const brings = pythonPackageOf(module);
-  return `. Python has no module ${module} here. ${brings === undefined ? byUv : toInstall(brings)}`;
+  const how = brings === undefined ? `No Debian package is known to bring it. ${byUv}` : toInstall(brings);
+  return `. Python has no module ${module} here. ${how}`;
 }
 
+/** What skills of other systems have a tool of PyPI fetched and run by. */
+const fetches: ReadonlySet<string> = new Set(['uvx', 'uv', 'pipx']);
 const byUv =
-  'No Debian package is known to bring it: a script gets it where a "# /// script" header lists it in dependencies and the operator has installed uv';
+  'A Python script gets what comes from PyPI where a "# /// script" header lists it in dependencies and the operator has installed uv';
 
 function toInstall(name: string): string {
   return `The operator installs it: apt-get install ${name} on the bot's system, or, where a root file system is built, packages: [${name}] in the SKILL.md and skillet sandbox build`;

@@ -62,6 +62,14 @@ test('R5 a missing Python module or program is told with what brings it, and nev
     assert.match(told(trace(own)), /lies in the skill's: change there first$/);
   assert.match(told('sh: 1: pandoc: not found'), /program pandoc is not there.*apt-get install pandoc/);
   assert.doesNotMatch(told('sh: 1: memo: not found'), /apt-get/);
+  for (const tool of ['uvx', 'uv', 'pipx'])
+    for (const words of [`sh: 1: ${tool}: not found`, `bash: ${tool}: command not found`])
+      assert.match(
+        told(words),
+        new RegExp(`program ${tool} is not there.* "# /// script" header .* uv$`),
+        words,
+      );
+  assert.match(told('bash: line 2: pandoc: command not found'), /apt-get install pandoc/);
   for (const words of [trace('openpyxl'), 'sh: 1: pandoc: not found'])
     assert.doesNotMatch(told(words), /network/);
 });
