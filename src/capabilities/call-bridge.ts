@@ -15,6 +15,7 @@ import {
   type BridgeResults,
 } from './bridge-contract.ts';
 import type { EndWithUs } from '../sandbox/end-with-us.ts';
+import { createCountValues, valuesLimit } from '../tools/mcp/count-values.ts';
 import { answerLimit, runBridgeProcess } from './run-bridge-process.ts';
 
 /** The program behind a namespace (C1). */
@@ -101,6 +102,8 @@ function read<Method extends BridgeMethod>(
   const text = decode(process.output);
   if (text === undefined) return invalid('answered with something that is no UTF-8');
   if (text.trim() === '') return invalid('answered with nothing');
+  if (createCountValues()(text) > valuesLimit)
+    return invalid(`answered with more than ${valuesLimit} values`);
   const parsed = parseJson(text);
   if (parsed === undefined) return invalid('answered with something that is not one JSON object');
   if (!isShallow(parsed, answerLevels)) return invalid(`answered with more than ${answerLevels} levels`);

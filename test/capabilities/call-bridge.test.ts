@@ -61,7 +61,7 @@ test('C2 a bridge answers with one object, and is given nothing of the host but 
 
 for (const fault of [
   ...['silence', 'partial', 'two', 'array', 'huge', 'wrong id', 'wrong version', 'both', 'neither'],
-  ...['unknown code', 'no output', 'latin1', 'nested'],
+  ...['unknown code', 'no output', 'latin1', 'nested', 'many'],
 ]) {
   test(`C2 ${fault}: capability_invalid_output`, async () => {
     const outcome = await call([fault]);

@@ -2,6 +2,13 @@ import { changesOf } from './changes-of.ts';
 
 /** Systems behind accounts (C2–C8). */
 export const capabilityMutations = [
+  ...changesOf('capabilities/call-bridge.ts', 'capabilities/call-bridge.test.ts', [
+    ['any number of values is read', 'if (createCountValues()(text) > valuesLimit)', 'if (false)'],
+  ]),
+  ...changesOf('tools/plugins/tool-answer.ts', 'tools/plugins/define-tool.test.ts', [
+    ['any number of values is copied', 'if (values > mostValues)', 'if (false)'],
+    ['text of any length is copied', 'if (characters > mostCharacters)', 'if (false)'],
+  ]),
   ...changesOf('capabilities/gates.ts', 'capabilities/invoke-capability.test.ts', [
     ['a chat acts as a person', 'if (!isPerson(requester))', 'if (false)'],
     ['what is not declared is used', 'if (!declared.includes(capability))', 'if (false)'],

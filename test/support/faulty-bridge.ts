@@ -30,6 +30,9 @@ switch (fault) {
   case 'nested':
     writeSync(1, answer({ output: { a: 'x' } }).replace('"x"', `${'['.repeat(50_000)}${']'.repeat(50_000)}`));
     break;
+  case 'many':
+    writeSync(1, answer({ output: { rows: Array.from({ length: 100_001 }, () => 0) } }));
+    break;
   case 'array':
     writeSync(1, '[]');
     break;

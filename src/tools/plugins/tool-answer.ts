@@ -2,6 +2,10 @@ import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import type { Artifact, ToolContext } from '../../core/tool.ts';
 
+/** In one answer: a model is shown much less. */
+const mostValues = 100_000;
+const mostCharacters = 10_000_000;
+
 /**
  * What a tool's `run` gave, as an envelope (X5): text as it is, data as JSON, files handed over one after another. The first
  * file that can't be sent is the answer, and no later one is tried. Throws where the answer is none that a tool may give.
@@ -38,6 +42,7 @@ function partsOf(
 
 /** Throws where it is not what the tool says it gives, or nothing that JSON can say. */
 function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unknown {
+  refuseLarge(tool, data);
   if (output !== undefined) {
     const read = output.safeParse(data);
     if (!read.success)
@@ -47,6 +52,28 @@ function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unk
     return plain(tool, read.data);
   }
   return plain(tool, data);
+}
+
+/** Throws before anything copies what no model would see the end of. */
+function refuseLarge(tool: string, data: unknown): void {
+  let values = 0;
+  let characters = 0;
+  const tooLarge = (most: string): Error =>
+    new Error(`${tool} gave more than ${most}: give a part of it, or a file as an artifact`);
+  let refused: Error | undefined;
+  try {
+    JSON.stringify(data, (key, value: unknown) => {
+      values += 1;
+      characters += key.length + (typeof value === 'string' ? value.length : 0);
+      if (values > mostValues) refused = tooLarge(`${mostValues} values`);
+      if (characters > mostCharacters) refused = tooLarge(`${mostCharacters} characters`);
+      if (refused !== undefined) throw refused;
+      return withCollections(key, value);
+    });
+  } catch (error) {
+    // What JSON can't say, the schema may still turn into something that it can.
+    if (refused !== undefined) throw error;
+  }
 }
 
 function plain(tool: string, data: unknown): unknown {

@@ -212,6 +212,28 @@ test('X5 T11 an answer outside of its own output schema, or that JSON can not sa
   assert.match((await answer(() => loop)).content, /TOOL_FAILED: .*circular/);
 });
 
+test('X5 an answer too large for any model is refused before it is copied, with what to do instead', async () => {
+  const looked: string[] = [];
+  const output = z.any().refine(() => looked.push('by its schema'));
+  const rows = Array.from({ length: 60_000 }, (_, id) => ({ id }));
+  const tooMany = /^error TOOL_FAILED: get_weather failed: .*more than 100000 values: .*artifact/;
+  assert.match((await answer(() => rows, { output })).content, tooMany);
+  assert.match(
+    (await answer(() => ({ data: new Set(rows.keys()), more: rows }), { output })).content,
+    tooMany,
+  );
+  assert.match((await answer(() => ({ toJSON: () => rows }), { output })).content, tooMany);
+  let shared: unknown = 'x';
+  for (let level = 0; level < 40; level += 1) shared = [shared, shared];
+  assert.match((await answer(() => shared, { output })).content, tooMany);
+  const text = 'x'.repeat(6_000_000);
+  const tooLong = /^error TOOL_FAILED: get_weather failed: .*more than 10000000 characters: .*artifact/;
+  assert.match((await answer(() => [text, text], { output })).content, tooLong);
+  assert.match((await answer(() => text + text, { output })).content, tooLong);
+  assert.deepEqual(looked, []);
+  assert.equal((await answer(() => rows.slice(0, 100), { output })).isError, false);
+});
+
 test('T11 X5 what a tool throws the model gets by its message, without a stack; what it took is given back', async () => {
   const closed: string[] = [];
   const tool = bound(
