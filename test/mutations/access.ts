@@ -195,4 +195,12 @@ export const accessMutations: readonly Mutation[] = [
     find: 'chatIdOf(conversation), ...known.formerChatIds',
     replace: 'chatIdOf(conversation)',
   },
+  {
+    file: 'app/commands.ts',
+    test: 'end-to-end/commands.test.ts',
+    only: 'I3 A11',
+    name: 'a mistyped name is answered with a skill that the person may not know of',
+    find: '...(await usable(message)).map((skill) => skill.name)',
+    replace: '...registry().skills.map((skill) => skill.name)',
+  },
 ];
