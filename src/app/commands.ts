@@ -223,7 +223,7 @@ export function createCommands(options: {
   };
 }
 
-/** A name was asked for that means nothing here; words after a mention are seldom meant as one (I1). */
+/** A name was asked for that means nothing here; words after a mention are rarely meant as one (I1). */
 function namesNothing({ command }: Message, asked: Resolved | undefined): boolean {
   if (command === undefined) return false;
   if (asked === undefined) return command.bare !== true;

@@ -72,17 +72,17 @@ export function createOperate(options: {
         return inbox.list(argument === 'waiting' ? 'waiting' : 'dead');
       case 'inbox retry':
         if (!(await inbox.retry(argument)))
-          throw new OperatorError(`nothing was set aside under ${argument}: see \`skillet inbox list\``);
+          throw new OperatorError(`there is no dead letter ${argument}: see \`skillet inbox list\``);
         return { retried: argument };
       case 'outbox list':
         return store.outbox.givenUp();
       case 'outbox retry':
         if (!(await store.outbox.revive(argument)))
-          throw new OperatorError(`nothing was given up under ${argument}: see \`skillet outbox list\``);
+          throw new OperatorError(`there is no failed delivery ${argument}: see \`skillet outbox list\``);
         return { retried: argument };
       case 'inbox drop':
         if (!(await drop(argument)))
-          throw new OperatorError(`nothing waits or was set aside under ${argument}`);
+          throw new OperatorError(`no message waits or failed under ${argument}: see \`skillet inbox list\``);
         return { dropped: argument };
       case 'backup':
         await store.backup(argument, onProgress);

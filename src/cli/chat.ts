@@ -26,7 +26,7 @@ type Host = Readonly<{
 export async function chat({ config: flag, once, as, user = terminalOwner }: ChatOptions): Promise<void> {
   const config = await openOperatorConfig(flag);
   const { log, redactBy, writeBy } = openLog(config, config.log.level === 'info' ? 'warn' : config.log.level);
-  // Whoever waits for the end of a command is told at once when no answer comes.
+  // A script that waits for this command hears at once that no answer comes.
   const who: Seated = { user, as, patient: once === undefined && Boolean(process.stdin.isTTY) };
   const options = { config, who, once, log, writeBy };
   if (await chatWithRunning(options)) return;

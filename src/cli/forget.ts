@@ -25,16 +25,16 @@ export async function forget(sender: string, { config, json, yes }: ForgetOption
   print(
     nothing
       ? `Nothing was stored of ${sender}.`
-      : `${sender} is forgotten: ${entries} entries of conversations, ${messages} messages, ${outbox} answers, ${asks} questions, ${files} folders or files, ${usage} sums of usage.`,
+      : `${sender} is forgotten: ${entries} entries of conversations, ${messages} messages, ${outbox} answers, ${asks} questions, ${files} folders or files, ${usage} usage records.`,
   );
-  if (inConfig) print(`The config names ${sender}: take the id out of it, or they can go on talking.`);
+  if (inConfig) print(`The config names ${sender}: remove the id there, or they can still talk to the bot.`);
 }
 
 async function agreed(sender: string): Promise<boolean> {
   const ask = createInterface({ input: process.stdin, output: process.stdout });
   try {
     print(
-      `This removes for good: the direct messages of ${sender} with their answers and files, in groups their messages and what was answered to them, what others quoted of them, what waits for them, their pairing and their usage. Work on a message of theirs is stopped. Backups are not touched.`,
+      `This deletes for good: the direct messages of ${sender} with answers and files; in groups their messages, the answers to them and quotes of them; their waiting messages, pairing and usage. Running work for them stops. Backups are not touched.`,
     );
     return /^y(es)?$/i.test((await ask.question(`Forget ${sender}? [y/N] `)).trim());
   } finally {

@@ -42,7 +42,7 @@ export async function listSources({ config: flag, json }: ReadOptions): Promise<
       const from = commit === undefined ? '' : ` from ${commit.slice(0, 12)}`;
       print(`  ${name}  ${files} files${from}, agreed to on ${agreedAt.slice(0, 10)}`);
       if (problem !== undefined)
-        print(`    not in use: ${problem}; mend it with "skillet skill update ${name}"`);
+        print(`    not in use: ${problem}; fix it with "skillet skill update ${name}"`);
     }
   }
   if (rows.length === 0) print('There are no sources. Begin with "skillet skill add owner/name".');

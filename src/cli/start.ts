@@ -56,7 +56,7 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
   watchdog?.stop();
 }
 
-/** The very first owner is whoever sends the token that stands in this terminal (A10). A log may have other readers: it holds none. */
+/** The person who sends the token from this terminal becomes the first owner (A10). A log may have other readers, so it holds none. */
 async function offerOwnership(
   { people, pairing }: OpenBot,
   { telegram, slack }: Config,

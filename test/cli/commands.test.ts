@@ -247,7 +247,7 @@ test('L1 Q6 answers that were given up are listed with the reason and can be sen
   assert.equal((await run(['outbox', 'retry', 'k#0'])).code, 0);
   const again = await run(['outbox', 'retry', 'k#0']);
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /nothing was given up under k#0/);
+  assert.match(again.stderr, /no failed delivery k#0/);
 });
 
 test('Q7 S4 a bot that cannot connect says why and what to do, and leaves nothing open to others', async (t) => {

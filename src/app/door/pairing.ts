@@ -30,7 +30,7 @@ export type Pairing = Readonly<{
   revoke(sender: string): Promise<boolean>;
   /** Drops what this person asked for; false when they had not asked. */
   forget(sender: string): Promise<boolean>;
-  /** A token that makes whoever sends it the owner: 128 bits, once, ten minutes. */
+  /** A token that makes its sender the owner: 128 bits, once, ten minutes. */
   newOwnerToken(): Promise<string>;
   /** Makes the sender the owner if `token` is the valid one. */
   claim(token: string, sender: string): Promise<boolean>;

@@ -5,7 +5,7 @@ import { chatIdOf } from '../../core/conversation.ts';
 import type { Decision } from '../../core/decision.ts';
 import type { MovedChats } from '../moved-chats.ts';
 
-/** A person the owner let in (A10). */
+/** A person whom an owner approved (A10). */
 export type Paired = Readonly<{ sender: string; name: string; since: number }>;
 
 /** A group that an owner allowed in chat (H13). `id` is qualified. */

@@ -42,7 +42,10 @@ export async function openMetrics(options: {
     new prometheus.Gauge({ name: `skillet_${name}`, help, registers });
   const up = gauge('store_up', 'Whether the store can be read and written');
   const waiting = gauge('inbox_waiting', 'Messages that wait for an answer or are being answered');
-  const dead = gauge('inbox_dead', 'Messages that were set aside: see `skillet inbox list`');
+  const dead = gauge(
+    'inbox_dead',
+    'Dead letters, messages that failed three times: see `skillet inbox list`',
+  );
   const unsent = gauge('outbox_waiting', 'Parts of answers that are not sent yet');
 
   return {

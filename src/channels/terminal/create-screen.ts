@@ -12,13 +12,13 @@ export type Screen = Readonly<{
   print(text: string): Promise<number>;
   /** Prints text above what was printed last, if that is still whole on the screen and may yet be reprinted; else like `print`. */
   above(text: string): Promise<void>;
-  /** Puts text in the place of what was printed last, if that is still whole on the screen; else prints it anew. */
+  /** Puts text in the place of what was printed last, if that is still whole on the screen; else prints it again. */
   reprint(handle: number, text: string): Promise<void>;
-  /** Shows a line that goes away again, cut to the width. Nothing where there is no terminal. */
+  /** Shows a line that goes away again, cut to the width. Does nothing without a terminal. */
   status(text: string | undefined): void;
   /** Draws the line that is being typed, after a line with this text was ended. */
   prompt(ended?: string): void;
-  /** Columns of the terminal; nothing where there is none. */
+  /** Columns of the terminal; undefined without one. */
   width(): number | undefined;
 }>;
 

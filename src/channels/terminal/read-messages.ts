@@ -6,7 +6,7 @@ import type { Output } from './create-screen.ts';
 const markPastes = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
 
 export type Typed = Readonly<{
-  /** The line editor; nothing where the input is no terminal or has ended. */
+  /** The line editor; undefined if the input is no terminal or has ended. */
   editor(): Interface | undefined;
   close(): void;
 }>;
