@@ -47,6 +47,7 @@ test('I1 of what was said before, people and answers count, and work on the way 
     answered('I look it up.', 'tool_use'),
     { kind: 'tool_result', toolUseId: 'c', content: 'RAW', isError: false, at: 2 },
     { kind: 'user', item: 'x#skill', content: 'RESULT', about: 'lookup', at: 2 },
+    { kind: 'user', sender: 'telegram:42', content: 'RESULT', about: 'lookup', at: 2 },
     answered('Leaves in water.'),
   ];
   assert.equal(

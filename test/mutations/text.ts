@@ -139,4 +139,25 @@ export const textMutations: readonly Mutation[] = [
     find: 'const clean = items.map((item) => walk(item, redact, nameKeys));',
     replace: 'const clean = items;',
   },
+  {
+    file: 'agent/turn.ts',
+    test: 'end-to-end/context-for-run.test.ts',
+    name: 'a run is told of skills that its person may not know of',
+    find: 'viewer: grant.viewers?.requester,',
+    replace: 'viewer: undefined,',
+  },
+  {
+    file: 'agent/context-for-run.ts',
+    test: 'agent/context-for-run.test.ts',
+    name: 'work on the way is told to a run',
+    find: 'if (entry.about !== undefined || entry.follows !== undefined) return [];',
+    replace: '',
+  },
+  {
+    file: 'core/label.ts',
+    test: 'agent/context-for-run.test.ts',
+    name: 'a cut leaves labels open',
+    find: "return cut + open.join('');",
+    replace: 'return cut;',
+  },
 ];
