@@ -133,7 +133,7 @@ test('C5 C8 a mutating call goes only as it was agreed to, and once in a run', a
   assert.equal(new Set(keys).size, 4);
 });
 
-test('C8 in one run another account and another input are calls of their own, and each is made', async (t) => {
+test('C8 another account and another input in one run are separate calls, and each is made', async (t) => {
   const stage = await capabilityStage(t);
   await stage.link('work');
   await stage.link('home');

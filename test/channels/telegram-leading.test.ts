@@ -88,7 +88,7 @@ test('Q9 who no longer leads stops at once, in the middle of a batch too, and wh
   assert.deepEqual(first.texts, ['one', 'two']);
   await Promise.all([first.channel.stop(), second.channel.stop()]);
   const confirmed = server.calls('getUpdates').filter(({ args }) => args['timeout'] === 0);
-  assert.deepEqual(confirmed, [], 'whoever polls now was cut off by it');
+  assert.deepEqual(confirmed, [], 'it cut off the process that polls now');
 });
 
 test('Q9 a long poll under way is given up when another process may lead, and this one waits its turn again', async (t) => {

@@ -140,7 +140,7 @@ export const approvalMutations = [
     ],
   ]),
   ...changesOf('app/gates/while-admitted.ts', 'app/while-admitted.test.ts', [
-    ['whoever was removed is still admitted', 'if (may.allowed) return may;', 'return { allowed: true };'],
+    ['a removed person is still admitted', 'if (may.allowed) return may;', 'return { allowed: true };'],
     ['a model is asked for a removed person', 'if (!may.allowed) throw', 'if (false) throw'],
   ]),
   ...changesOf('app/outside-tools.ts', 'app/outside-tools.test.ts', [

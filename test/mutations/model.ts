@@ -1,6 +1,6 @@
 import { changesOf } from './changes-of.ts';
 
-/** What a model is shown of its own thoughts (M13). */
+/** Which thinking goes back to a model (M13). */
 export const modelMutations = [
   ...changesOf('agent/bound-thinking.ts', 'agent/thinking-bindings.test.ts', [
     [

@@ -14,7 +14,7 @@ export const recordMutations = [
   ]),
   ...changesOf('app/audit/verify-audit.ts', audit, [
     [
-      'a chain that was written anew passes',
+      'a chain that was written again passes',
       'head.mac !== kept.mac) rewritten = true;',
       'head.mac !== kept.mac) rewritten = false;',
     ],
