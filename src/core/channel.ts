@@ -107,6 +107,8 @@ export type ChannelEvent =
     }>
   /** The bot is no longer in a group or channel. */
   | Readonly<{ type: 'left'; conversation: Conversation }>
+  /** The platform keeps something from the bot that an owner can change; told to them once for a `key` (H13). */
+  | Readonly<{ type: 'notice'; key: string; markdown: string }>
   /** A group got a new id (A6). Qualified chat ids. */
   | Readonly<{ type: 'moved'; from: string; to: string }>;
 

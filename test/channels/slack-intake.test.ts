@@ -111,3 +111,17 @@ test('A9 the bot knows its own messages by its user, its bot id or its app id', 
   await say('another bot', { bot_id: 'BOTHER', bot_profile: { app_id: 'AOTHER' } }, 4);
   assert.deepEqual(seen, ['another bot']);
 });
+
+test('H13 the third mention without its message makes a notice, and is taken as ever', async () => {
+  const taken: ChannelEvent[] = [];
+  const take = intakeOf(async (event) => void taken.push(event));
+  for (const ts of ['1700000000.000001', '1700000000.000002', '1700000000.000003']) {
+    const event = { type: 'app_mention', channel: 'C1', user: 'U1', ts, text: '<@UBOT> hi' };
+    await take({ type: 'event_callback', team_id: 'T1', event });
+  }
+  assert.deepEqual(
+    taken.map(({ type }) => type),
+    ['message', 'message', 'notice', 'message'],
+  );
+  assert.match(JSON.stringify(taken[2]), /message\.channels.*message\.groups/);
+});

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { neededScopes } from '../../src/channels/slack/needed-scopes.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { toStanding } from '../../src/channels/slack/to-standing.ts';
 import { slackMethods } from '../support/slack-server/method-table.ts';
@@ -57,6 +58,7 @@ test('H4 the manifest asks for exactly the scopes that the calls and events need
   ];
   const needed = new Set([...scopesOfCalls, ...scopesOfEvents, 'commands']);
   assert.deepEqual([...manifest.oauth_config.scopes.bot].sort(), [...needed].sort());
+  assert.deepEqual(neededScopes, manifest.oauth_config.scopes.bot, 'a token that lacks one is told of');
 });
 
 test('H4 the manifest subscribes to exactly the events that the code understands', () => {

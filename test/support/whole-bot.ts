@@ -42,6 +42,10 @@ export type WholeBotOptions = Readonly<{
   channels?: readonly ('telegram' | 'slack')[];
   /** Failed tries after which a message is set aside. */
   mostTries?: number;
+  /** Telegram's privacy mode is on. */
+  privacy?: boolean;
+  /** Scopes of Slack's bot token; all by default. */
+  scopes?: readonly string[];
   /** False: Telegram takes any number of messages at once. */
   flood?: boolean;
   /** Where hosts lead that skills may reach. */
@@ -53,8 +57,11 @@ export type WholeBotOptions = Readonly<{
 export async function startWholeBot(t: TestContext, options: WholeBotOptions = {}): Promise<WholeBot> {
   const { toml = '', script, skills = {}, channels = ['telegram'] } = options;
   const home = await mkdtemp(path.join(tmpdir(), 'skillet-whole-'));
-  const telegram = await startTelegramServer({ privacy: false, flood: options.flood ?? true });
-  const slack = await startSlackServer();
+  const telegram = await startTelegramServer({
+    privacy: options.privacy ?? false,
+    flood: options.flood ?? true,
+  });
+  const slack = await startSlackServer(options.scopes === undefined ? {} : { scopes: options.scopes });
   const messages = await startMessagesServer({ script: script ?? [] });
   const file = path.join(home, 'config.toml');
   const bots: (() => Promise<void>)[] = [];

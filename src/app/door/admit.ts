@@ -34,7 +34,7 @@ const fullEveryMs = 60_000;
  * durable inbox when the promise resolves. It rejects when storing failed, so that the platform sends it again.
  */
 export function createAdmit(options: {
-  store: Pick<Store, 'inbox' | 'overheard' | 'stop'>;
+  store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed'>;
   people: People;
   strangers: Strangers;
   meetGroup: MeetGroup;
@@ -57,6 +57,7 @@ export function createAdmit(options: {
   const { store, people, strangers, commands, presses, signIns, answerAsks, settings } = options;
   const { judge, meetGroup, groups, moved, voice, audit, clock, log } = options;
   const isDue = createSeldom(refusalEveryMs, clock);
+  const told = store.keyed('notices');
   const mayTellFull = createSeldom(fullEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
@@ -136,6 +137,12 @@ export function createAdmit(options: {
     );
   }
 
+  async function onNotice({ key, markdown }: Extract<ChannelEvent, { type: 'notice' }>): Promise<void> {
+    if ((await people.owners()).length === 0 || (await told.has(key))) return;
+    await voice.tellOwners(`notice:${key}:${clock.now()}`, markdown);
+    await told.set(key, clock.now());
+  }
+
   return async (event) => {
     switch (event.type) {
       case 'message':
@@ -159,6 +166,8 @@ export function createAdmit(options: {
         return meetGroup.joined(event);
       case 'left':
         return groups.left(event.conversation);
+      case 'notice':
+        return onNotice(event);
       case 'moved':
         return onMoved(event.from, event.to);
     }

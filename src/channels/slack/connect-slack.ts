@@ -1,6 +1,7 @@
 import type * as Bolt from '@slack/bolt';
 import type { ReceiverEvent } from '@slack/bolt';
 import type { OnEvent } from '../../core/channel.ts';
+import type { Log } from '../../core/log.ts';
 import type { Pace } from '../pace.ts';
 import type { CallSlack } from './call-slack.ts';
 import { createChatLookup, type ChatLookup } from './create-chat-lookup.ts';
@@ -94,6 +95,7 @@ export async function connectSlack(
     sender,
     async open() {
       await app.start();
+      await tellMissing(me, onEvent, log);
     },
     async stop() {
       state.stopping = true;
@@ -103,6 +105,17 @@ export async function connectSlack(
       await status.clear();
     },
   };
+}
+
+/** What is only told must keep nothing from its work. */
+async function tellMissing({ missing = [] }: SlackIdentity, onEvent: OnEvent, log: Log): Promise<void> {
+  if (missing.length === 0) return;
+  log.warn({ missing }, 'the Slack token lacks scopes: add them, then install the app again');
+  const names = missing.map((scope) => `\`${scope}\``).join(', ');
+  const markdown = `My Slack app lacks ${missing.length === 1 ? 'a scope' : 'scopes'}: ${names}. Some of what I do fails without. At api.slack.com/apps, under OAuth & Permissions, add to the Bot Token Scopes what is missing, then install the app again.`;
+  await onEvent({ type: 'notice', key: `slack:scopes:${missing.join()}`, markdown }).catch((error: unknown) =>
+    log.warn({ err: error }, 'the owners could not be told of missing scopes'),
+  );
 }
 
 function createReceiver(bolt: BoltParts, options: SlackOptions): Bolt.Receiver {

@@ -11,6 +11,7 @@ import type { Call } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 import { toFilled } from './form-view.ts';
 import { toEvent, type Converted } from './to-event.ts';
+import { createMissedMessages } from './missed-messages.ts';
 import { toStanding } from './to-standing.ts';
 
 /** What goes back with the acknowledgement: words for the person alone. */
@@ -41,6 +42,13 @@ type IntakeOptions = Readonly<{
   clock: Clock;
 }>;
 
+const missedMessages: ChannelEvent = {
+  type: 'notice',
+  key: 'slack:messages',
+  markdown:
+    'Slack tells me of mentions, but not of other messages: I can follow no thread there. At api.slack.com/apps, under Event Subscriptions, add the bot events `message.channels` and `message.groups`, then install the app again.',
+};
+
 type Taken = Reply | FormErrors | undefined;
 type Heard = Exclude<Converted, { ignored: string }>;
 type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
@@ -50,6 +58,7 @@ export function createIntake(options: IntakeOptions): Intake {
   const { me, onEvent, chats, names, log, clock } = options;
   const inOrder = createQueues<Taken>();
   const isNew = createOnceGuard(clock);
+  const missesMessages = createMissedMessages();
 
   const isAddressed = async (message: Message, followable: boolean): Promise<boolean> => {
     if (message.addressed || !followable) return message.addressed;
@@ -140,6 +149,7 @@ export function createIntake(options: IntakeOptions): Intake {
   return async (payload) => {
     const form = toFilled(payload, me);
     if (form !== undefined) return isNew(form.id, () => takeForm(form));
+    if (missesMessages(payload)) await onEvent(missedMessages);
     const standing = toStanding(payload, me);
     if (standing !== undefined) {
       const known = await names.of(standing.people);

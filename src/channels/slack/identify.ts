@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { CallSlack } from './call-slack.ts';
+import { neededScopes } from './needed-scopes.ts';
 import { slackErrorCode, tokenErrors } from './slack-error.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 
@@ -14,6 +15,7 @@ export async function identify(
   clock: Clock,
 ): Promise<SlackIdentity> {
   const auth = authTest.parse(await authenticate(call, log, clock));
+  const scopes = auth.response_metadata?.scopes;
   const appId = auth.app_id || (auth.bot_id ? await appOf(call, auth.bot_id, log) : undefined);
   return {
     team: auth.team_id,
@@ -21,6 +23,7 @@ export async function identify(
     ...(auth.user ? { name: auth.user } : {}),
     ...(auth.bot_id ? { botId: auth.bot_id } : {}),
     ...(appId === undefined ? {} : { appId }),
+    ...(scopes ? { missing: neededScopes.filter((scope) => !scopes.includes(scope)) } : {}),
     command,
   };
 }
@@ -31,6 +34,11 @@ const authTest = z.object({
   user: z.string().nullish(),
   bot_id: z.string().nullish(),
   app_id: z.string().nullish(),
+  /** The scopes of the token, by the SDK from a header. */
+  response_metadata: z
+    .object({ scopes: z.array(z.string()).nullish() })
+    .nullish()
+    .catch(undefined),
 });
 
 async function authenticate(call: CallSlack, log: Log, clock: Clock): Promise<unknown> {

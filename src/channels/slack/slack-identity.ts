@@ -10,6 +10,8 @@ export type SlackIdentity = Readonly<{
   botId?: string;
   /** `A…` */
   appId?: string;
+  /** Scopes that its token lacks, where Slack tells. */
+  missing?: readonly string[];
   /** The registered slash command, with its slash: whatever it is called, it means `/skill` (I1). */
   command: string;
 }>;

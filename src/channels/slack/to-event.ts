@@ -18,7 +18,7 @@ import { senderKind, toConversation, toMessage, type Heard } from './to-message.
 /** What a payload means. `followable` and `people` as in `Heard`; `slash`: it has no message of its own yet. */
 export type Converted =
   | Readonly<{
-      event: Exclude<ChannelEvent, { type: 'form' | 'moved' | 'joined' | 'left' }>;
+      event: Exclude<ChannelEvent, { type: 'form' | 'moved' | 'joined' | 'left' | 'notice' }>;
       followable: boolean;
       slash: boolean;
       people: readonly string[];
@@ -85,7 +85,7 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
 }
 
 function converted(
-  event: Exclude<ChannelEvent, { type: 'form' | 'moved' | 'joined' | 'left' }>,
+  event: Exclude<ChannelEvent, { type: 'form' | 'moved' | 'joined' | 'left' | 'notice' }>,
   { followable, people }: Heard,
 ): Converted {
   return { event, followable, slash: false, people };

@@ -77,6 +77,13 @@ export function createTelegram(options: TelegramOptions): Channel {
       .catch((error: unknown) => log.debug({ err: error }, 'a reaction could not be set'));
   };
 
+  async function tellPrivacy(onEvent: OnEvent): Promise<void> {
+    const key = 'telegram:privacy';
+    await onEvent({ type: 'notice', key, markdown: privacyNotice }).catch((error: unknown) =>
+      log.warn({ err: error }, 'the owners could not be told of privacy mode'),
+    );
+  }
+
   async function begin(onEvent: OnEvent, self: UserFromGetMe): Promise<typeof intake> {
     const identity = { id: self.id, username: self.username };
     const current = () => (commands === undefined ? identity : { ...identity, commands });
@@ -104,6 +111,7 @@ export function createTelegram(options: TelegramOptions): Channel {
       webhookOf(options);
       me = await connect(api, waiting);
       intake = await begin(onEvent, me);
+      if (!me.can_read_all_group_messages) await tellPrivacy(onEvent);
       log.info({ bot: me.username, mode: options.mode }, 'Telegram is connected');
     },
     async stop() {
@@ -142,6 +150,9 @@ export function createTelegram(options: TelegramOptions): Channel {
     },
   };
 }
+
+const privacyNotice =
+  'My privacy mode is on: in groups Telegram gives me commands and replies to me, but not mentions. To change that, send /setprivacy to [BotFather](https://t.me/BotFather) and switch it off, then take me out of my groups and add me again, or make me an administrator there.';
 
 /** H8: one a second a chat with a burst of five, twenty a minute a group, thirty a second overall. */
 const telegramPace: readonly PaceRule[] = [

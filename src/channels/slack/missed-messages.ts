@@ -1,0 +1,35 @@
+import { z } from 'zod';
+
+const enough = 3;
+const mostChats = 10_000;
+
+const heard = z.object({
+  event: z.object({
+    type: z.enum(['message', 'app_mention']),
+    channel: z.string(),
+    ts: z.string().optional(),
+  }),
+});
+
+/**
+ * Looks at payloads for an app that is not subscribed to messages of channels: Slack sends each mention as a message, too, so
+ * three mentions in a channel without any message are no accident. True from then on, for a payload of that channel.
+ */
+export function createMissedMessages(): (payload: unknown) => boolean {
+  /** Mentions by channel; `undefined` once a message came there. */
+  const chats = new Map<string, Set<string> | undefined>();
+  return (payload) => {
+    const read = heard.safeParse(payload);
+    if (!read.success) return false;
+    const { type, channel, ts } = read.data.event;
+    if (chats.size >= mostChats) chats.clear();
+    if (type === 'message') {
+      chats.set(channel, undefined);
+      return false;
+    }
+    const mentions = chats.has(channel) ? chats.get(channel) : new Set<string>();
+    if (mentions === undefined || ts === undefined) return false;
+    chats.set(channel, mentions.add(ts));
+    return mentions.size >= enough;
+  };
+}
