@@ -57,8 +57,11 @@ export type TurnRequest = Readonly<{
   signal: AbortSignal;
 }>;
 
-/** The answer to the person, as Markdown; never empty. */
-export type Turn = (request: TurnRequest, grant: TurnGrant) => Promise<string>;
+/** The answer to the person, as Markdown; never empty. `failed`: it only says that the model failed for good. */
+export type Turn = (
+  request: TurnRequest,
+  grant: TurnGrant,
+) => Promise<Readonly<{ text: string; failed: boolean }>>;
 
 const nothingToSay = 'I couldn’t come up with an answer. Could you rephrase?';
 const stopped = 'Stopped.';
@@ -143,9 +146,12 @@ export function createTurn(options: {
     if (ended.passing === true) throw new ModelError(ended.text, { sentence: ended.text, passing: true });
     if (ended.code === 'CANCELLED' || ended.code === 'TIMEOUT') {
       await append({ kind: 'notice', text: 'The person stopped the work on this.', at: clock.now() });
-      return ended.text === '' ? stopped : `${ended.text}\n\n${stopped}`;
+      return { text: ended.text === '' ? stopped : `${ended.text}\n\n${stopped}`, failed: false };
     }
-    return ended.text.trim() === '' ? nothingToSay : ended.text;
+    return {
+      text: ended.text.trim() === '' ? nothingToSay : ended.text,
+      failed: ended.code === 'MODEL_ERROR',
+    };
   };
 
   /** A command is no answer, nor is what nobody wrote (U14). */

@@ -35,6 +35,8 @@ export type BotParts = Readonly<{
   mostTries?: (key: string) => number;
   /** Told of each message that was given up. */
   onSetAside?: (key: string) => void;
+  /** Told of each message over which the model failed for good. */
+  onFailed?: (key: string) => void;
   /** The health of `store`: what is begun in an outage waits there (Q11). */
   health: Pick<StoreHealth, 'start' | 'stop'>;
   audit: Audit;

@@ -155,7 +155,15 @@ export function createBot(parts: BotParts): Bot {
   });
   const showWork = createShowWork({ ...basics, outbox: store.outbox });
   const judge = createJudgeMessage({ ...basics, ...agent, commands, budgets });
-  const item = createHandleItem({ ...basics, ...agent, commands, judge, capabilities, showWork });
+  const item = createHandleItem({
+    ...basics,
+    ...agent,
+    commands,
+    judge,
+    capabilities,
+    showWork,
+    onFailed: (key) => parts.onFailed?.(key),
+  });
   const lanes = createLanes({
     inbox: store.inbox,
     signals: store.signals,

@@ -61,11 +61,13 @@ export function createHandleItem(options: {
   useOf(message: Message): Promise<SkillUse>;
   showWork: ShowWork;
   voice: Voice;
+  /** Told of an item over which the model failed for good. */
+  onFailed(key: string): void;
   clock: Pick<Clock, 'now'>;
   log: Log;
 }): ItemHandling {
   const { store, channels, people, commands, moved, turn, tasks, grant, useOf } = options;
-  const { judge, capabilities, showWork, voice, clock, log } = options;
+  const { judge, capabilities, showWork, voice, onFailed, clock, log } = options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
@@ -114,7 +116,11 @@ export function createHandleItem(options: {
     try {
       const transcript = await transcriptOf(message);
       const granted = await grant(item, message, await useOf(message), transcript, shown.progress);
-      const text = await turn({ key: item.key, message, transcript, invocation, signal }, granted);
+      const { text, failed } = await turn(
+        { key: item.key, message, transcript, invocation, signal },
+        granted,
+      );
+      if (failed) onFailed(item.key);
       await shown.end();
       // A person removed while the answer was made does not get it (A9).
       if (!(await stillAdmitted(message))) return await takeDown(item, store, { done: item.key });

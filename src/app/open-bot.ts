@@ -121,6 +121,7 @@ export async function openBot(options: {
     canAsk: (conversation) => conversation.channel !== 'terminal' || terminals.isWatched(conversation),
     mostTries: (key) => (terminals.isImpatient(key) ? 1 : mostTries),
     onSetAside: terminals.givenUp,
+    onFailed: terminals.failed,
     health: health.ofStore,
     audit: createAudit({
       dataDir: config.bot.dataDir,

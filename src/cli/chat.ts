@@ -92,10 +92,10 @@ async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<v
   await terminal.start(tellBy(seat));
   shows.resolve(terminal);
   await terminal.closed;
-  const { lost, unheard } = seat.leave();
+  const { lost, unanswered } = seat.leave();
   // The person knows; nobody needs to see to it later.
   for (const key of lost) await bot.operate('inbox drop', key);
-  if (unheard || lost.length > 0) process.exitCode = 1;
+  if (unanswered || lost.length > 0) process.exitCode = 1;
   await terminal.stop();
   await bot.close();
 }

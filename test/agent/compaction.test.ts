@@ -73,7 +73,7 @@ async function setUp(options: {
     return turn(
       { key: message.id, message, transcript, invocation: undefined, signal: new AbortController().signal },
       grant,
-    );
+    ).then((answer) => answer.text);
   };
   const read = async (): Promise<readonly Entry[]> =>
     (await store.transcripts.read(transcript)).entries.map(({ entry }) => entry);

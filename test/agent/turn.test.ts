@@ -97,7 +97,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
         signal: more.signal ?? new AbortController().signal,
       },
       grant,
-    );
+    ).then((answer) => answer.text);
   const entries = async (id = 'telegram:42') =>
     (await store.transcripts.read(id)).entries.map(({ entry }) => entry);
   return { clock, store, main, inRun, ask, entries, log };

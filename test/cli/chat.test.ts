@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
 test('H5 M1 L1 chat --once asks the offline model, runs a script and leaves with 0', async (t) => {
@@ -94,4 +95,24 @@ test('H5 M4 chat --once with a model that is away says so in a sentence and ends
   assert.match(stdout, /\S+ \S+/);
   assert.match((await run(['inbox', 'list'])).stdout, /No dead letters/);
   assert.match((await run(['inbox', 'list', '--waiting'])).stdout, /Nothing waits/);
+});
+
+test('H5 M4 L1 chat --once ends with 1 when the model refuses for good, and with 0 when it answers', async (t) => {
+  const home = await openCliHome(t);
+  const messages = await startMessagesServer({
+    script: () => ({ content: [{ type: 'text', text: 'Fine.' }] }),
+    apiKey: 'key-right',
+  });
+  t.after(() => messages.close());
+  for (const [key, code, said] of [
+    ['key-wrong', 1, /can.t reach my language model/],
+    ['key-right', 0, /Fine\./],
+  ] as const) {
+    await home.write(
+      'config.toml',
+      `[models.default]\nmodel = "m"\nbase_url = "${messages.url}"\napi_key = "${key}"\n`,
+    );
+    const ran = await home.run(['chat', '--once', 'hello']);
+    assert.deepEqual([ran.code, said.test(ran.stdout)], [code, true], ran.stdout);
+  }
 });

@@ -188,7 +188,8 @@ export async function openTurnStage(
     } as const;
     const { invocation } = more;
     const { signal } = new AbortController();
-    return turn({ key: message.id, message, transcript: 'telegram:42', invocation, signal }, grant);
+    const request = { key: message.id, message, transcript: 'telegram:42', invocation, signal };
+    return (await turn(request, grant)).text;
   };
 
   return {

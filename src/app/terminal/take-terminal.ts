@@ -46,9 +46,9 @@ export function createTakeTerminal(options: {
       idle: () => seat.idle(),
       cancel: () => seat.cancel(),
       async leave() {
-        const { lost, unheard } = seat.leave();
+        const { lost, unanswered } = seat.leave();
         for (const key of lost) await drop(key);
-        return lost.length === 0 && !unheard;
+        return lost.length === 0 && !unanswered;
       },
     });
     const view: View = {

@@ -28,8 +28,8 @@ export type View = Pick<Channel, 'send' | 'edit' | 'remove'> &
 export type Unanswered = Readonly<{
   /** Keys of messages that were given up. */
   lost: readonly string[];
-  /** Nobody listened to a message. */
-  unheard: boolean;
+  /** Nobody listened to a message, or the model failed over it for good. */
+  unanswered: boolean;
 }>;
 
 /** A terminal's place in the bot, from when it was given until it is left. */
@@ -53,6 +53,8 @@ export type Terminals = Readonly<{
   isImpatient(key: string): boolean;
   /** To be told of each message that was given up. */
   givenUp(key: string): void;
+  /** To be told of each message over which the model failed for good: what it gets is a sentence and no answer. */
+  failed(key: string): void;
   /** Whether this person sits at a terminal now. */
   isHere(sender: string): boolean;
   /** Whether somebody patient sits where this conversation is. */
@@ -63,7 +65,14 @@ const lookEveryMs = 25;
 /** While the bot stops, what waits for a terminal is not tried over and over. */
 const afterStopMs = 5_000;
 
-type Taken = Readonly<{ id: string; who: Seated; view: View; sent: Set<string>; lost: Set<string> }>;
+type Taken = Readonly<{
+  id: string;
+  who: Seated;
+  view: View;
+  sent: Set<string>;
+  lost: Set<string>;
+  unanswered: Set<string>;
+}>;
 
 /** What is to be sent to a terminal that was left waits for the next one in its place. */
 export function createTerminals(options: {
@@ -191,8 +200,14 @@ export function createTerminals(options: {
     sit(who, view) {
       const conversation = freePlace(who);
       const lane = conversationKey(conversation);
-      const seat: Taken = { id: String(++last), who, view, sent: new Set(), lost: new Set() };
-      let unheard = false;
+      const seat: Taken = {
+        id: String(++last),
+        who,
+        view,
+        sent: new Set(),
+        lost: new Set(),
+        unanswered: new Set(),
+      };
       seats.set(lane, seat);
       arrival.resolve();
       arrival = Promise.withResolvers();
@@ -205,20 +220,24 @@ export function createTerminals(options: {
           // Who tries access rules here is the operator, to whom silence says nothing.
           const why = await whyUnheard(event.message);
           if (why === undefined) return;
-          unheard = !who.patient;
+          if (!who.patient) seat.unanswered.add(event.message.id);
           await view.send(conversation, { markdown: `(Not heard: ${why}.)` }, `${event.message.id}!unheard`);
         },
         cancel: () => cancel(lane),
         idle: () => idle(conversation, seat),
         leave() {
           if (seats.get(lane) === seat) seats.delete(lane);
-          return { lost: [...seat.lost], unheard };
+          return { lost: [...seat.lost], unanswered: seat.unanswered.size > 0 };
         },
       };
     },
     isImpatient: (key) => seats.values().some(({ who, sent }) => !who.patient && sent.has(key)),
     givenUp(key) {
       for (const { who, sent, lost } of seats.values()) if (!who.patient && sent.has(key)) lost.add(key);
+    },
+    failed(key) {
+      for (const { who, sent, unanswered } of seats.values())
+        if (!who.patient && sent.has(key)) unanswered.add(key);
     },
     isWatched: (conversation) => seats.get(conversationKey(conversation))?.who.patient === true,
     isHere: (sender) => seats.values().some(({ who }) => `terminal:${who.user}` === sender),
