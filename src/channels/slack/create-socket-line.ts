@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { parseJson } from '../../core/parse-json.ts';
+import { createTroubleLog } from '../trouble-log.ts';
 import { slackErrorCode, tokenErrors } from './slack-error.ts';
 
 /** One Socket Mode connection that is always there or on its way. */
@@ -25,6 +26,7 @@ export function createSocketLine(
 ): SocketLine {
   const state: { opening?: Promise<void>; failures: number } = { failures: 0 };
   const open = new Set<SocketModeReceiver>();
+  const trouble = createTroubleLog(log);
 
   const attempt = async (): Promise<void> => {
     const receiver = create();
@@ -56,6 +58,7 @@ export function createSocketLine(
       throw error;
     }
     seen.hello = clock.now();
+    trouble.over();
     open.add(receiver);
     if (stopped.aborted) await hangUp(receiver, log, clock);
   };
@@ -78,7 +81,7 @@ export function createSocketLine(
         state.failures += 1;
         const code = slackErrorCode(error);
         if (first && code !== undefined && tokenErrors.includes(code)) throw badAppToken(code, error);
-        log.warn({ code, err: error, failures: state.failures }, 'Slack socket not open: trying again');
+        trouble.failed(error, { code, failures: state.failures }, 'Slack socket not open: trying again');
       }
     }
   };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { createTroubleLog } from '../trouble-log.ts';
 import type { CallSlack } from './call-slack.ts';
 import { neededScopes } from './needed-scopes.ts';
 import { slackErrorCode, tokenErrors } from './slack-error.ts';
@@ -42,13 +43,14 @@ const authTest = z.object({
 });
 
 async function authenticate(call: CallSlack, log: Log, clock: Clock): Promise<unknown> {
+  const trouble = createTroubleLog(log);
   for (let tries = 0; ; tries++) {
     try {
       return await call('auth.test', {});
     } catch (error) {
       const code = slackErrorCode(error);
       if (code !== undefined && tokenErrors.includes(code)) throw badBotToken(code, error);
-      log.warn({ code, err: error }, 'Slack not reached: trying again');
+      trouble.failed(error, { code }, 'Slack not reached: trying again');
       await clock.sleep(Math.min(30_000, 1000 * 2 ** Math.min(tries, 5)));
     }
   }

@@ -2,6 +2,7 @@ import type { UserFromGetMe } from 'grammy/types';
 import type { Clock } from '../../core/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { createTroubleLog } from '../trouble-log.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { TelegramFault } from './telegram-fault.ts';
 
@@ -27,13 +28,14 @@ export async function untilReached<Result>(
   call: () => Promise<Result>,
   { clock, log, signal }: Waiting,
 ): Promise<Result> {
+  const trouble = createTroubleLog(log);
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
     signal.throwIfAborted();
     try {
       return await call();
     } catch (error) {
       if (!(error instanceof TelegramFault) || isRefusal(error)) throw error;
-      log.warn({ err: error, waitMs: pauseMs }, 'Telegram could not be reached; trying again');
+      trouble.failed(error, { waitMs: pauseMs }, 'Telegram could not be reached; trying again');
       await clock.sleep(Math.max(pauseMs, error.retryAfterMs ?? 0), signal);
     }
   }

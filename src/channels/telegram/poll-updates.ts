@@ -1,6 +1,7 @@
 import type { Update } from 'grammy/types';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
+import { createTroubleLog } from '../trouble-log.ts';
 import type { TakeUpdates } from './take-updates.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { TelegramFault } from './telegram-fault.ts';
@@ -27,6 +28,7 @@ export function pollUpdates(options: {
 }): Readonly<{ stop(): Promise<void> }> {
   const { api, updates, lead, clock, log } = options;
   const stopping = new AbortController();
+  const trouble = createTroubleLog(log);
   const running = run();
 
   async function run(): Promise<void> {
@@ -42,7 +44,12 @@ export function pollUpdates(options: {
         if (!stopping.signal.aborted) log.warn({}, 'another process may take the updates of this bot now');
       } catch (error) {
         if (stopping.signal.aborted) break;
-        log.error({ err: error }, 'who takes the updates of this bot could not be settled; trying again');
+        trouble.failed(
+          error,
+          {},
+          'who takes the updates of this bot could not be settled; trying again',
+          'error',
+        );
         await pause(electionPauseMs, stopping.signal);
       } finally {
         stopping.signal.removeEventListener('abort', giveUp);
@@ -68,6 +75,7 @@ export function pollUpdates(options: {
           { ...withOffset(offset), limit: 100, timeout: pollSeconds, allowed_updates: wantedUpdates },
           signal as Parameters<TelegramApi['getUpdates']>[1],
         );
+        trouble.over();
         if (batch.length === 0) offset = undefined;
         const { next, failed } = await takeAll(batch, offset, signal);
         offset = next;
@@ -123,16 +131,20 @@ export function pollUpdates(options: {
   function pauseAfter(error: unknown, failures: number): number {
     const fault = error instanceof TelegramFault ? error : undefined;
     if (fault?.code === 409) {
-      const level = failures === 1 ? 'warn' : 'debug';
-      log[level]({ err: error }, 'another process takes the updates of this bot; waiting to take over');
+      trouble.failed(error, {}, 'another process takes the updates of this bot; waiting to take over');
       return electionPauseMs;
     }
     if (fault?.code === 401 || fault?.code === 404) {
-      log.error({ err: error }, 'Telegram does not know this token any more: get a new one from @BotFather');
+      trouble.failed(
+        error,
+        {},
+        'Telegram does not know this token any more: get a new one from @BotFather',
+        'error',
+      );
       return longestPauseMs;
     }
     const wait = Math.max(fault?.retryAfterMs ?? 0, backOff(failures));
-    log.warn({ err: error, waitMs: wait }, 'Telegram gave no updates; asking again');
+    trouble.failed(error, { waitMs: wait }, 'Telegram gave no updates; asking again');
     return wait;
   }
 

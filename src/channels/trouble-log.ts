@@ -1,0 +1,39 @@
+import type { Log } from '../core/log.ts';
+import { oneLine } from '../core/text.ts';
+
+/** Logs trouble that passes by itself and is met again and again. */
+export type TroubleLog = Readonly<{
+  /** One short line at the 1st, 2nd, 4th, 8th … time in a row that it fails in this way; the stack is at debug, each time. */
+  failed(error: unknown, fields: object, message: string, level?: 'warn' | 'error'): void;
+  /** It works again: what fails next is new. */
+  over(): void;
+}>;
+
+export function createTroubleLog(log: Log): TroubleLog {
+  const state = { last: '', times: 0 };
+  return {
+    failed(error, fields, message, level = 'warn') {
+      const why = whyOf(error);
+      const what = `${message}: ${why}`;
+      state.times = what === state.last ? state.times + 1 : 1;
+      state.last = what;
+      const { times } = state;
+      log.debug({ err: error, ...fields }, message);
+      if (!Number.isInteger(Math.log2(times))) return;
+      log[level]({ why, ...fields, ...(times === 1 ? {} : { times }) }, message);
+    },
+    over() {
+      state.times = 0;
+    },
+  };
+}
+
+/** What an error says, and its causes, in one line. */
+function whyOf(error: unknown): string {
+  const said: string[] = [];
+  for (let at = error; at instanceof Error; at = at.cause) {
+    const { message } = at;
+    if (!said.some((one) => one.includes(message))) said.push(message);
+  }
+  return oneLine(said.join(': ') || String(error), 300);
+}
