@@ -33,6 +33,6 @@ test('L4 an address that cannot be listened on ends the start with what to write
   assert.equal(code, 1);
   assert.match(
     stderr,
-    /health and metrics can't be served on 192\.0\.2\.1:9464: this machine has no such address/,
+    /server\.listen is 192\.0\.2\.1:9464: this machine has no such address\. Write a free/,
   );
 });

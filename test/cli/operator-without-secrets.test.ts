@@ -57,7 +57,10 @@ test('L1 while no bot runs, commands name what the store needs, and only that', 
   assert.equal(existsSync(path.join(home.folder, 'data')), false);
   await home.write('config.toml', secrets);
   const list = await home.run(['inbox', 'list']);
-  assert.deepEqual([list.code, list.stdout, list.stderr], [0, 'Nothing was set aside.\n', '']);
+  assert.deepEqual(
+    [list.code, list.stdout, list.stderr],
+    [0, 'No dead letters. --waiting lists messages that are not answered yet.\n', ''],
+  );
   const chat = await home.run(['chat', '--once', 'hello']);
   assert.equal(chat.code, 1);
   assert.match(chat.stderr, /no BOT_TOKEN/);

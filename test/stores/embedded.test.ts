@@ -81,11 +81,11 @@ test('Q11 what can not be opened says which file and why', async (context) => {
   );
   await assert.rejects(openStore(`sqlite:${dir}/notes.txt`), {
     name: 'OperatorError',
-    message: /notes\.txt can't be used as the store: file is not a database\. Mend that file or write/,
+    message: /notes\.txt can't be used as the store: file is not a database\. Fix that file or write/,
   });
   await assert.rejects(openStore(`sqlite:${dir}/notes.txt/s.db`), {
     name: 'OperatorError',
-    message: /s\.db can't be used as the store: .*(ENOTDIR|EEXIST)/,
+    message: /s\.db can't be used as the store: \S+notes\.txt is a file, and a folder must be there\./,
   });
 });
 

@@ -27,7 +27,7 @@ export function openEmbeddedStore(location: string, clock: Clock, log: Log): Sto
     if (error instanceof OperatorError) throw error;
     const reason = error instanceof Error ? error.message : String(error);
     throw new OperatorError(
-      `${location} can't be used as the store: ${reason}. Mend that file or write another path into [store] url.`,
+      `${location} can't be used as the store: ${reason}. Fix that file or write another path into [store] url.`,
       { cause: error },
     );
   }
