@@ -2,7 +2,7 @@ import { readAuthAnswer } from '../../../src/capabilities/read-auth-answer.ts';
 import { findCredential } from '../../../src/capabilities/credential-like.ts';
 import { addressesIn, addressOf } from '../../../src/core/addresses.ts';
 import { labelled } from '../../../src/core/label.ts';
-import { parseCommand } from '../../../src/core/parse-command.ts';
+import { parseAddressed, parseCommand } from '../../../src/core/parse-command.ts';
 import { createRedaction } from '../../../src/core/redact.ts';
 import { oneLine } from '../../../src/core/text.ts';
 import { parseMarkdown } from '../../../src/channels/markdown/parse-markdown.ts';
@@ -50,6 +50,12 @@ import { claimedToken } from '../../../src/app/door/claimed-token.ts';
 import { resolveCommand } from '../../../src/app/resolve-command.ts';
 import { describeCall, describeInShort } from '../../../src/app/gates/describe-call.ts';
 import { argumentsIn, ownWords } from '../../../src/agent/offline-choice.ts';
+import { bestSection } from '../../../src/agent/offline-reference.ts';
+import { markupOf } from '../../../src/channels/slack/to-shared.ts';
+import { scriptCommand } from '../../../src/sandbox/script-command.ts';
+import { isAccessLine } from '../../../src/skills/access-line.ts';
+import { aboutMissing } from '../../../src/tools/built-in/about-missing.ts';
+import { createCountValues } from '../../../src/tools/mcp/count-values.ts';
 import { names } from '../../../src/stores/forget-messages.ts';
 import { withoutQuotes } from '../../../src/stores/forget-quotes.ts';
 
@@ -88,6 +94,15 @@ export const foreignText: readonly Reads[] = [
   of('addressesIn', mega, addressesIn),
   of('addressOf', 4_000, addressOf),
   of('parseCommand', mega, parseCommand),
+  of('parseAddressed', mega, parseAddressed),
+  of('bestSection', skill, (text) => bestSection([text], 'how many dice are there')),
+  of('bestSection words', message, (text) => bestSection(['# Dice\nThey roll.'], text)),
+  of('markupOf', message, (text) => markupOf({ blocks: [{ elements: [{ text }] }] })),
+  of('scriptCommand', skill, (text) => scriptCommand('a', text)),
+  of('scriptCommand first line', skill, (text) => scriptCommand('a.py', `#!${text}`)),
+  of('isAccessLine', skill, isAccessLine),
+  of('aboutMissing', mega, (text) => aboutMissing({ stdout: text, stderr: `bash: ${text}` })),
+  of('createCountValues', mega, (text) => createCountValues()(text)),
   of('redact text', mega, redaction.text),
   of('redact bytes in parts', mega, (text) => {
     const parts = redaction.bytesInParts();
