@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { compileCacheFolder } from '../../src/cli/compile-cache.js';
 import { ownDataDir } from '../../src/app/own-data-dir.ts';
 import { askControl, controlPath } from '../../src/app/terminal/control.ts';
-import { changeableByOthers } from '../../src/files/changeable-by-others.js';
+import { changeableByOthers, isPrivateGroup } from '../../src/files/changeable-by-others.js';
 import { findPlugin } from '../../src/tools/plugins/find-plugin.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
@@ -22,7 +22,7 @@ test('S10 what others could change, or replace, is told with the fix', async (t)
   const file = path.join(folder, 'plugin.ts');
   await writeFile(file, 'export default {}', { mode: 0o644 });
   assert.equal(changeableByOthers(file), undefined);
-  await chmod(file, 0o664);
+  await chmod(file, 0o646);
   assert.match(
     changeableByOthers(file) ?? '',
     /plugin\.ts can be written by its group or by others: chmod go-w it$/,
@@ -42,6 +42,40 @@ test('S10 what others could change, or replace, is told with the fix', async (t)
   assert.match(changeableByOthers(link) ?? '', /can be written by/);
   await chmod(folder, 0o755);
   assert.match(changeableByOthers(file, 4_242) ?? '', process.getuid?.() === 0 ? /^$/ : /belongs to user/);
+});
+
+test('S10 a group that holds this user alone may write, everybody may not', async (t) => {
+  const folder = await makeFolder(t);
+  const alone = (): boolean => true;
+  await chmod(folder, 0o775);
+  assert.equal(changeableByOthers(folder, process.getuid?.(), alone), undefined);
+  await chmod(folder, 0o777);
+  assert.match(changeableByOthers(folder, process.getuid?.(), alone) ?? '', /can be written by/);
+});
+
+test('S10 a group is private only where /etc says so', async (t) => {
+  const etc = await makeFolder(t);
+  const users =
+    'root:x:0:0::/root:/bin/sh\nann:x:1000:1000::/home/ann:/bin/sh\nbob:x:1001:1001::/home/bob:/bin/sh\n';
+  const groups = 'root:x:0:\nann:x:1000:\nbob:x:1001:ann\nstaff:x:50:\n';
+  const isPrivate = async (gid: number, us: number, passwd = users, group = groups): Promise<boolean> => {
+    await writeFile(path.join(etc, 'passwd'), passwd);
+    await writeFile(path.join(etc, 'group'), group);
+    return isPrivateGroup(gid, us, etc);
+  };
+  assert.equal(await isPrivate(1000, 1000), true);
+  assert.equal(await isPrivate(1000, 1001), false, 'of somebody else');
+  assert.equal(await isPrivate(1001, 1001), false, 'another member');
+  assert.equal(await isPrivate(50, 1000), false, 'a group of no user');
+  assert.equal(
+    await isPrivate(1000, 1000, `${users}eve:x:1002:1000::/:/bin/sh\n`),
+    false,
+    'two users’ first group',
+  );
+  assert.equal(await isPrivate(1000, 1000, users, groups.replace('ann:x:1000', 'team:x:1000')), false);
+  assert.equal(await isPrivate(1000, 1000, users, 'root:x:0:\n'), false, 'not listed');
+  await rm(path.join(etc, 'group'));
+  assert.equal(isPrivateGroup(1000, 1000, etc), false, 'nothing is known');
 });
 
 test('S10 what belongs to somebody else is told', { skip: process.getuid?.() !== 0 }, async (t) => {
@@ -66,7 +100,7 @@ test('S10 a plugin that others could change is refused', async (t) => {
   const folder = await makeFolder(t);
   await writeFile(path.join(folder, 'plugin.ts'), 'export default {}', { mode: 0o644 });
   assert.equal(findPlugin({ path: folder }, undefined).ok, true);
-  await chmod(folder, 0o775);
+  await chmod(folder, 0o757);
   const found = findPlugin({ path: folder }, undefined);
   assert.match(found.ok ? '' : found.message, /others could change what it runs: .* chmod go-w it/);
 });

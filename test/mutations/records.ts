@@ -52,6 +52,21 @@ export const recordMutations = [
   ...changesOf('app/terminal/control.ts', 'files/changeable-by-others.test.ts', [
     ['any control socket is trusted', 'if (problem !== undefined)', 'if (false)'],
   ]),
+  ...changesOf('files/changeable-by-others.js', 'files/changeable-by-others.test.ts', [
+    [
+      'a folder for everybody is private',
+      '(mode & others) === 0 && isPrivate(gid, us)',
+      'isPrivate(gid, us)',
+    ],
+    [
+      'what lies in a folder of others counts alone',
+      'if (at === path.dirname(at)) return undefined;',
+      'return undefined;',
+    ],
+    ['a group with other members is private', " && ['', name].includes(members)", ''],
+    ['a group that two users begin in is private', 'users.length !== 1 || ', ''],
+    ["somebody else's group is private", 'uid === String(us) && ', ''],
+  ]),
   ...changesOf('cli/compile-cache.js', 'files/changeable-by-others.test.ts', [
     [
       'any NODE_COMPILE_CACHE is trusted',
