@@ -80,6 +80,10 @@ test('H13 an owner who speaks to the bot in a group that is not listed is asked 
   await refused(set, pat.says('@test_bot hello?', { in: other }));
   const quiet = set.telegram.group({ title: 'Quiet' });
   await refused(set, owner.says('nobody in particular', { in: quiet }));
+  const asked = set.telegram.group({ title: 'Asked' });
+  owner.says('/whoami', { in: asked });
+  await owner.dm.nextMessage(/wrote to me in Asked/);
+  assert.deepEqual(asked.everSent(), []);
   owner.says('@test_bot hello?', { in: own });
   const question = await owner.dm.nextMessage(/not listed/);
   assert.match(question.text, new RegExp(`Olga \\(telegram:1001\\) wrote to me in Own.*telegram:${own.id}`));
