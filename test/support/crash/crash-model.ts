@@ -72,6 +72,8 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
       look(body);
       if (JSON.stringify(body.system).includes('You keep the memory')) return answer(summaryText);
       const { token, verb, steps } = whereItStands(body);
+      // What a run gave that was given up answers nothing that somebody said.
+      if (isResultWithoutToken(body)) return answer('A run has ended.');
       askedFor.add(token);
       if (JSON.stringify(body.system).includes('You carry out the skill')) {
         const mark = (step: number): ServerStep =>
@@ -102,6 +104,13 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
 
 /** What it says when it is asked for a summary. */
 export const summaryText = 'They talked for a while.';
+
+/** Whether the last thing told is the result of a run, and no token stands in it. */
+function isResultWithoutToken({ messages }: MessagesRequest): boolean {
+  const last = JSON.stringify(messages.at(-1)?.content);
+  const at = last.lastIndexOf('The background run');
+  return at >= 0 && !/\bn\d+\b/.test(last.slice(at));
+}
 
 /** The token of the last thing a person said, what a run gets as context left out, and how many answers were given to it. */
 function whereItStands({

@@ -28,7 +28,7 @@ export async function readStored(storeUrl: string): Promise<StoredFacts> {
       await client.end();
     }
   }
-  const db = new DatabaseSync(storeUrl.replace(/^sqlite:/, ''), { readOnly: true });
+  const db = new DatabaseSync(storeUrl.replace(/^sqlite:/, ''), { readOnly: true, timeout: 10_000 });
   try {
     return await readFacts(async (sql) => db.prepare(sql).all());
   } finally {
