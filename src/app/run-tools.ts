@@ -13,6 +13,7 @@ import { readFileTool } from '../tools/built-in/read-file.ts';
 import { sendFileTool } from '../tools/built-in/send-file.ts';
 import { createSkillWritingTools, type SkillWriting } from '../tools/built-in/skill-write.ts';
 import { createRunScript, skillsRunScriptTool } from '../tools/built-in/skills-run-script.ts';
+import { toolPackages } from '../tools/built-in/tool-packages.ts';
 import { writeFileTool } from '../tools/built-in/write-file.ts';
 import type { CapOf } from '../tools/built-in/command-answer.ts';
 import { bashInList, bashKnowsEnv } from '../tools/ceiling.ts';
@@ -81,6 +82,7 @@ export function runTools({
     within: (work) => work(folders),
     simple: () => simple,
     env: knowsEnv ? env : {},
+    packages: toolPackages({ skill, sandbox, packages }),
     // What skills call their scripts by in their instructions, run as this bot runs scripts.
     ...(scripts === undefined
       ? {}

@@ -20,6 +20,13 @@ export const sandboxMutations = [
     ['commands keep capabilities', ", '--cap-drop', 'ALL'", ''],
     ['a skill decides where programs are found', '    ...declared,\n    PATH:', '    PATH:'],
   ]),
+  ...changesOf('tools/built-in/tool-packages.ts', 'tools/built-in/packaged-scripts.test.ts', [
+    ['a model chooses what is fetched', "called.filter((tool) => named.has(tool.join(' ')))", 'called'],
+  ]),
+  ...changesOf('sandbox/fetched-tools.ts', 'tools/built-in/packaged-scripts.test.ts', [
+    ['an address is a package', 'requirement.test(word) ? [...tool, word] : undefined', '[...tool, word]'],
+    ['another package under the name of a tool', 'tool.push(option, given);', ''],
+  ]),
   ...changesOf('sandbox/system-mounts.ts', bubblewrap, [
     ['commands may change the system', "['--ro-bind', top, seen(top)]", "['--bind', top, seen(top)]"],
     ['commands may change settings of the system', "['--ro-bind', name, name]", "['--bind', name, name]"],

@@ -17,7 +17,7 @@ export function aboutMissing(
     said,
   )?.[1];
   if (program !== undefined && fetches.has(program))
-    return `. The program ${program} is not there: commands fetch no packages. ${byUv}`;
+    return `. The program ${program} is not there: a command's tools come from PyPI only where the SKILL.md calls them by uvx in the same words. ${byUv}`;
   const brings = program === undefined ? undefined : packageOf(program);
   return brings === undefined ? '' : `. The program ${program} is not there. ${toInstall(brings)}`;
 }

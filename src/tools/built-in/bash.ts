@@ -9,6 +9,8 @@ import { reachesOutside, riskInSandbox } from '../risk.ts';
 import { parseSimpleCommand } from '../simple-command.ts';
 import type { RunScript } from './skills-run-script.ts';
 import { answerCommand, commandOutputLimit, secretsIn, type CapOf } from './command-answer.ts';
+import { unpackaged } from './packages-for.ts';
+import type { ToolPackages } from './tool-packages.ts';
 
 const input = z.object({ command: z.string().min(1) });
 
@@ -36,6 +38,8 @@ export function bashTool(options: {
   timeoutMs: number;
   /** Where the skill has capabilities. */
   cap?: CapOf;
+  /** Has the tools fetched that a command calls by `uvx` and the skill's own text does, too (R7). */
+  packages?: ToolPackages;
   script?: Readonly<{
     ground: ScriptGround;
     run: RunScript;
@@ -43,7 +47,7 @@ export function bashTool(options: {
     mayRun(requester: Requester): boolean;
   }>;
 }): Tool {
-  const { skill, sandbox, folders, within, env, simple, timeoutMs, cap, script } = options;
+  const { skill, sandbox, folders, within, env, simple, timeoutMs, cap, packages, script } = options;
   const network = skill?.network ?? [];
   const reach = { mode: sandbox.mode, reachesNetwork: sandbox.reachesNetwork && network.length > 0 };
   return defineTool({
@@ -77,22 +81,31 @@ export function bashTool(options: {
           'ARGUMENTS_INVALID',
           'that is no simple command: one program and its arguments, no operators, expansions or line ends',
         );
-      progress(`running ${oneLine(command, 60)}`);
-      const outcome = await within((ground) =>
-        sandbox.run({
-          argv: [program, ...rest],
+      const said = oneLine(command, 60);
+      return within(async (ground) => {
+        const packaged = await packages?.(command, {
+          scratch: ground.scratch,
+          signal,
+          onFetch: () => progress(`fetching the packages of ${said}`),
+        });
+        if (packaged?.ok === false) return unpackaged('the command', packaged);
+        progress(`running ${said}`);
+        const argv = [program, ...rest] as const;
+        const outcome = await sandbox.run({
+          argv: packaged?.wrap(argv) ?? argv,
+          ...packaged?.request,
           ...(skill?.directory === undefined ? {} : { skillDirectory: skill.directory }),
           ...ground,
           network,
           ...(cap === undefined ? {} : { cap: cap(context) }),
-          env,
+          env: packaged === undefined ? env : { ...env, ...packaged.env, UV_OFFLINE: '1' },
           secrets: secretsIn(env),
           timeoutMs,
           outputCap: commandOutputLimit,
           signal,
-        }),
-      );
-      return answerCommand('the command', outcome, timeoutMs, skill);
+        });
+        return answerCommand('the command', outcome, timeoutMs, skill);
+      });
     },
   });
 }

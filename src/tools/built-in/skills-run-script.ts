@@ -5,10 +5,10 @@ import { defineTool, type Tool, type ToolContext } from '../../core/tool.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { scriptCommand, type ScriptCommand } from '../../sandbox/script-command.ts';
 import type { PackagedOutcome, ScriptPackages } from '../../sandbox/script-packages.ts';
-import { hashSkill } from '../../skills/hash-skill.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
 import { reachesOutside, riskInSandbox } from '../risk.ts';
-import { answerCommand, commandOutputLimit, secretsIn, tailsOf, type CapOf } from './command-answer.ts';
+import { answerCommand, commandOutputLimit, secretsIn, type CapOf } from './command-answer.ts';
+import { packagesFor, unpackaged } from './packages-for.ts';
 
 /** Bytes of an argument: Linux takes none of more than 128 KiB. */
 const argumentLimit = 100_000;
@@ -120,30 +120,13 @@ export function createRunScript({
       Pick<ToolContext, 'progress'>,
   ): Promise<PackagedOutcome | undefined> {
     if (fetch === undefined) return undefined;
-    const hashed = hashSkill(at.directory);
-    if (hashed === undefined)
-      return { ok: false, status: 'absent', message: 'the skill is too large for that' };
-    return packages({
+    return packagesFor(packages, {
+      skill: { name: skill.name, directory: at.directory },
       sandbox,
-      content: `${skill.name} ${hashed.hash}`,
-      skillDirectory: at.directory,
       scratch,
       fetch: fetch.takesScript ? [...fetch.argv, at.place] : fetch.argv,
       signal: at.signal,
       onFetch: () => at.progress(`fetching the packages of ${at.path}`),
     });
   }
-}
-
-function unpackaged(path: string, packaged: Exclude<PackagedOutcome, { ok: true }>): Envelope {
-  if (packaged.status === 'absent') return fail('SKILL_UNAVAILABLE', `${path}: ${packaged.message}`);
-  const { outcome } = packaged;
-  if (outcome.status === 'unavailable') return fail('SKILL_UNAVAILABLE', `${path}: ${outcome.message}`);
-  if (outcome.status === 'stopped' && outcome.reason === 'cancelled')
-    return fail('CANCELLED', `${path} was stopped`);
-  return fail(
-    'SCRIPT_FAILED',
-    `the packages of ${path} could not be fetched; they may come from [sandbox] package_hosts only`,
-    tailsOf(outcome),
-  );
 }

@@ -19,6 +19,7 @@ import { captionFits as slackCaptionFits } from '../../../src/channels/slack/sen
 import { plainSlackText } from '../../../src/channels/slack/plain-text.ts';
 import { shownName } from '../../../src/channels/slack/shown-name.ts';
 import { safeLine, toAnsi } from '../../../src/channels/terminal/from-markdown.ts';
+import { fetchedTools } from '../../../src/sandbox/fetched-tools.ts';
 import { compareLines } from '../../../src/skills/compare-lines.ts';
 import { defaultDescription } from '../../../src/skills/default-description.ts';
 import { fillArguments } from '../../../src/skills/fill-arguments.ts';
@@ -172,6 +173,7 @@ export const foreignText: readonly Reads[] = [
   of('matchesGlob', mega, (text) => matchesGlob('mcp_*_a*b', text)),
   of('matchesGlob pattern', 8_000, (text) => matchesGlob(text, text.slice(0, 100))),
   of('parseSimpleCommand', mega, parseSimpleCommand),
+  of('fetchedTools', mega, (text) => fetchedTools(`uvx ${text}`)),
   of('answerCommand', mega, (text) =>
     answerCommand('it', { status: 'exited', exitCode: 1, stdout: text, stderr: text } as never, 1),
   ),

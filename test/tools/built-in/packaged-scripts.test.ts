@@ -8,7 +8,9 @@ import { createBubblewrapSandbox } from '../../../src/sandbox/bubblewrap.ts';
 import { createOffSandbox } from '../../../src/sandbox/off.ts';
 import type { Sandbox, SandboxRequest } from '../../../src/sandbox/sandbox.ts';
 import { createScriptPackages } from '../../../src/sandbox/script-packages.ts';
+import { bashTool } from '../../../src/tools/built-in/bash.ts';
 import { skillsRunScriptTool } from '../../../src/tools/built-in/skills-run-script.ts';
+import { toolPackages } from '../../../src/tools/built-in/tool-packages.ts';
 import { bubblewrapHere } from '../../support/bubblewrap-here.ts';
 import { makeSkill } from '../../support/make-skill.ts';
 import { toolContext } from '../../support/tool-context.ts';
@@ -96,6 +98,49 @@ test(
 );
 
 test(
+  'R7 uvx in a command has the tools fetched that the SKILL.md calls in the same words, and runs offline',
+  { skip },
+  async (t) => {
+    const { bash, put, requests } = await open(t, 'auto');
+    put(
+      'SKILL.md',
+      'First `uvx ruff check .`, then:\n\n    uvx --from "black==26.1" black .\n    uvx https://x.example/r\n',
+    );
+    const text = told(await bash('cd /skill && uvx ruff check "$PWD"; echo done'));
+    assert.match(text, /fetched by: uvx --quiet ruff --help/);
+    assert.match(text, /run by: uvx ruff check \/skill\n/);
+    const [fetched = '', ran = ''] = text.split('run by:');
+    assert.ok(!/UV_OFFLINE|TOKEN/.test(fetched), 'fetching has the network, and nothing of the skill');
+    assert.ok(ran.includes('UV_OFFLINE=1') && ran.includes('TOKEN=[redacted TOKEN]'));
+    assert.match(ran, /done\s*$/);
+    assert.deepEqual(
+      requests.map(({ network }) => network),
+      [['pypi.example'], ['api.example']],
+    );
+    const both = told(await bash("uvx --from 'black==26.1' black . | cat; uvx ruff --version"));
+    assert.match(both, /fetched by: uvx --quiet ruff --help/);
+    assert.equal(requests.length, 4);
+    for (const other of [
+      'uvx rufff check',
+      'uvx --from evil ruff',
+      'uvx ruff@latest',
+      'uvx https://x.example/r',
+    ])
+      assert.match((await bash(other)).errors[0]?.message ?? '', /uvx is not there/, other);
+    assert.equal(requests.length, 8, 'nothing is fetched for what the SKILL.md does not call');
+  },
+);
+
+test('R7 without uv a command that needs it says how to install it', { skip }, async (t) => {
+  const { bash, put, requests } = await open(t, 'auto', { searchPath: '/nowhere' });
+  put('SKILL.md', 'Run `uvx ruff`.');
+  const { errors } = await bash('uvx ruff check');
+  assert.equal(errors[0]?.code, 'SKILL_UNAVAILABLE');
+  assert.match(errors[0].message, /^the command: it takes uv, .*pipx install uv/);
+  assert.equal(requests.length, 0);
+});
+
+test(
   'R7 packages that cannot be fetched are said with the reason, are tried again, and leave nothing behind',
   { skip },
   async (t) => {
@@ -158,17 +203,26 @@ async function open(t: TestContext, mode: 'auto' | 'off', { searchPath }: { sear
       return real.run(request);
     },
   };
-  const tool = skillsRunScriptTool({
-    skill: makeSkill('pages', { directory: skillFolder, network: ['api.example'], env: ['TOKEN'] }),
-    sandbox,
-    scratch,
-    env: { TOKEN: 'secret-of-skill' },
-    timeoutMs: 20_000,
-    packages: createScriptPackages({
-      folder: kept,
-      hosts: () => ['pypi.example'],
-      searchPath: searchPath ?? programs,
-    }),
+  const skill = makeSkill('pages', { directory: skillFolder, network: ['api.example'], env: ['TOKEN'] });
+  const packages = createScriptPackages({
+    folder: kept,
+    hosts: () => ['pypi.example'],
+    searchPath: searchPath ?? programs,
+  });
+  const run = { skill, sandbox, env: { TOKEN: 'secret-of-skill' }, timeoutMs: 20_000 };
+  const tool = skillsRunScriptTool({ ...run, scratch, packages });
+  const chat = path.join(root, 'chat');
+  mkdirSync(chat);
+  const bash = bashTool({
+    ...run,
+    folders: [],
+    within: (work) => work({ scratch, chat }),
+    simple: () => false,
+    packages: toolPackages({ skill, sandbox, packages }),
+  });
+  const context = toolContext({
+    signal: t.signal,
+    artifact: async () => ({ ok: false, code: 'TOOL_FAILED', problem: 'no files here' }),
   });
   return {
     requests,
@@ -179,13 +233,7 @@ async function open(t: TestContext, mode: 'auto' | 'off', { searchPath }: { sear
       writeFileSync(path.join(skillFolder, name), text);
       assert.ok(existsSync(path.join(skillFolder, name)));
     },
-    run: (file: string, args: readonly string[] = []) =>
-      tool.run(
-        { path: file, args },
-        toolContext({
-          signal: t.signal,
-          artifact: async () => ({ ok: false, code: 'TOOL_FAILED', problem: 'no files here' }),
-        }),
-      ),
+    run: (file: string, args: readonly string[] = []) => tool.run({ path: file, args }, context),
+    bash: (command: string) => bash.run({ command }, context),
   };
 }
