@@ -3,7 +3,7 @@ import { around, labelled, truncateLabelled } from '../core/label.ts';
 import type { Message } from '../core/message.ts';
 import { finalText } from './read-turn.ts';
 import { showTo, type Viewer } from './show-to.ts';
-import { broughtAlong, heardWords } from './user-content.ts';
+import { broughtAlong, heardWords, withoutDate } from './user-content.ts';
 import { viewEntries } from './view-entries.ts';
 
 const mostPieces = 20;
@@ -55,7 +55,7 @@ function saidBefore(
     }
     if (entry.kind !== 'user' || entry.sender === undefined) return [];
     if (entry.about !== undefined || entry.follows !== undefined) return [];
-    const text = textOf(entry.content);
+    const text = withoutDate(textOf(entry.content));
     return [chatType === 'private' ? around('background', [text], { from: 'the person' }) : text];
   });
 }

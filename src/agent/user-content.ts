@@ -27,6 +27,11 @@ export function userContent(
   ].join('\n');
 }
 
+/** What `userContent` gave, without the date in front. */
+export function withoutDate(content: string): string {
+  return content.replace(/^<host>\nToday is [^\n]*\n<\/host>\n/, '');
+}
+
 /** What came with a message beside the person's own words, in labels (M11). */
 export function broughtAlong(message: Message): readonly string[] {
   return [...answeredTo(message), ...passedOn(message)];

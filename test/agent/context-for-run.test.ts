@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { contextForRun } from '../../src/agent/context-for-run.ts';
+import { userContent } from '../../src/agent/user-content.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { labelled, truncateLabelled } from '../../src/core/label.ts';
 import { noTokens } from '../../src/core/model.ts';
@@ -43,7 +44,7 @@ test('I1 M11 files, forwards and the message replied to are told with their auth
 
 test('I1 of what was said before, people and answers count, and work on the way does not', () => {
   const entries: Entry[] = [
-    said('What is tea?'),
+    said(userContent(makeMessage({ text: 'What is tea?' }), { background: [], today: '2026-01-01' })),
     answered('I look it up.', 'tool_use'),
     { kind: 'tool_result', toolUseId: 'c', content: 'RAW', isError: false, at: 2 },
     { kind: 'user', item: 'x#skill', content: 'RESULT', about: 'lookup', at: 2 },
