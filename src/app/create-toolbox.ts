@@ -37,7 +37,7 @@ export function createToolbox(options: {
   library: SkillLibrary;
   sandbox: Sandbox;
   plugins: Pick<Plugins, 'source'>;
-  people: Pick<People, 'isOwner'>;
+  people: Pick<People, 'isOwner' | 'mayAct'>;
   useOf: UseOf;
   moved: MovedChats;
   budgets: Budgets;

@@ -17,7 +17,9 @@ import { createWorkspace } from '../tools/plugins/create-workspace.ts';
 import type { OpenCall } from '../tools/plugins/define-tool.ts';
 import { namedLog } from '../tools/plugins/named-log.ts';
 import type { ToolModel } from '../tools/plugins/tool-context.ts';
+import type { People } from './door/people.ts';
 import type { Budgets } from './gates/budgets.ts';
+import { createStillAdmitted, whileAdmitted } from './gates/while-admitted.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import { chatFolder, makeRunFolders, runPlaces, scratchFolders, turnPlaces } from './run-folders.ts';
@@ -31,19 +33,21 @@ export function createPluginCalls(options: {
   library: Pick<SkillLibrary, 'current'>;
   sandbox: Sandbox;
   moved: Pick<MovedChats, 'original'>;
+  people: Pick<People, 'mayAct'>;
   budgets: Pick<Budgets, 'ofModel'>;
   store: Pick<Store, 'commit'>;
   clock: Clock;
   log: Log;
 }): (plugin: string) => OpenCall {
-  const { live, library, sandbox, moved, budgets, store, clock, log } = options;
+  const { live, library, sandbox, moved, people, budgets, store, clock, log } = options;
+  const stillAdmitted = createStillAdmitted(people);
 
   function modelOf(alias: string | undefined, { requester, run, signal }: HostContext): ToolModel {
     const { models, config } = live();
     const wanted = alias ?? config.agent.model;
     const unknown = models.check(wanted);
     if (unknown !== undefined) throw new Error(`no alias under [models] is called ${JSON.stringify(wanted)}`);
-    const model = models.get(wanted);
+    const model = whileAdmitted(models.get(wanted), requester, stillAdmitted);
     return {
       alias: model.alias,
       async complete(request) {

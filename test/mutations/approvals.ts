@@ -143,6 +143,13 @@ export const approvalMutations = [
     ['a removed person is still admitted', 'if (may.allowed) return may;', 'return { allowed: true };'],
     ['a model is asked for a removed person', 'if (!may.allowed) throw', 'if (false) throw'],
   ]),
+  ...changesOf('app/plugin-calls.ts', 'app/plugin-calls.test.ts', [
+    [
+      'a plugin asks a model for a removed person',
+      'whileAdmitted(models.get(wanted), requester, stillAdmitted)',
+      'models.get(wanted)',
+    ],
+  ]),
   ...changesOf('app/outside-tools.ts', 'app/outside-tools.test.ts', [
     [
       'an outside tool takes the name of a built-in one',
