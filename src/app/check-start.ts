@@ -10,7 +10,9 @@ import type { Diagnostic } from '../core/diagnostic.ts';
 import { findProgram } from '../sandbox/find-program.ts';
 import { tryFolders } from '../stores/make-folders.ts';
 import { serverEnvironment } from '../tools/mcp/server-environment.ts';
+import { changeableByOthers } from '../files/changeable-by-others.js';
 import { hostAndPort, whyNotListening } from './host-and-port.ts';
+import { skillRoots } from './open-library.ts';
 
 type Env = Readonly<Record<string, string | undefined>>;
 type Finding = Readonly<{ level: 'error' | 'warning'; code: string; key?: KeyPath; message: string }>;
@@ -26,6 +28,7 @@ export async function checkStart(
   const findings = [
     ...checkTokens(config),
     ...checkFile(config),
+    ...checkWriters(config),
     ...checkModels(config),
     ...checkPrograms(config, env),
     ...checkWorkspace(config),
@@ -86,6 +89,22 @@ function checkFile(config: Config): readonly Finding[] {
   if ((mode & (uid === us ? 0o044 : 0o004)) === 0) return [];
   const message = `other users of this machine may read the secrets in this file: chmod 600 ${file}`;
   return [{ level: 'warning', code: 'SECRETS_READABLE', message }];
+}
+
+/** The config names programs that are run, skills hold scripts. Whose files they are is the operator's to say; who else may write them is told. */
+function checkWriters(config: Config): readonly Finding[] {
+  const us = process.getuid?.();
+  // Who could change the bundled skills could change the bot itself.
+  const folders = skillRoots({ ...config, skills: { ...config.skills, bundled: false } }, []).flatMap(
+    (root) => ('path' in root ? [root.path] : []),
+  );
+  return [...(config.path === undefined ? [] : [config.path]), ...folders].flatMap((place) => {
+    const owner = statSync(place, { throwIfNoEntry: false })?.uid;
+    const problem = owner === us || owner === 0 ? changeableByOthers(place) : undefined;
+    if (problem === undefined) return [];
+    const message = `others could change ${place}: ${problem}`;
+    return [{ level: 'warning', code: 'CHANGEABLE_BY_OTHERS', message }];
+  });
 }
 
 function checkModels({ models: { aliases } }: Config): readonly Finding[] {

@@ -142,6 +142,21 @@ test('S4 a config whose secrets others may read is told with its chmod; one with
   assert.match(chat.stderr, /other users of this machine may read .*chmod 600/);
 });
 
+test('S10 a config or a skill folder that others could change is told with its chmod', async (t) => {
+  const home = await openCliHome(t);
+  const file = await home.write('config.toml', '[bot]\nname = "Bo"\n');
+  const skills = path.join(home.folder, 'workspace', 'skills');
+  await mkdir(skills, { recursive: true });
+  assert.equal((await home.run(['config', 'check'])).code, 0);
+  await chmod(file, 0o646);
+  await chmod(skills, 0o777);
+  const { code, stdout } = await home.run(['config', 'check']);
+  assert.equal(code, 1);
+  const told = (place: string): string =>
+    `warning CHANGEABLE_BY_OTHERS: others could change ${place}: ${place} can be written by its group or by others: chmod go-w it\n`;
+  assert.equal(stdout, told(file) + told(skills));
+});
+
 test('G2 S1 a table for no skill and a missing key are told with their lines', async (t) => {
   const home = await openCliHome(t);
   const slip = await check(home, '[bot]\nname = "Bo"\n\n[skills.reserch]\nenabled = false\n');

@@ -67,6 +67,9 @@ export const recordMutations = [
     ['a group that two users begin in is private', 'users.length !== 1 || ', ''],
     ["somebody else's group is private", 'uid === String(us) && ', ''],
   ]),
+  ...changesOf('app/check-start.ts', 'cli/config-check.test.ts', [
+    ['nobody looks who may write the config', '    ...checkWriters(config),\n', ''],
+  ]),
   ...changesOf('cli/compile-cache.js', 'files/changeable-by-others.test.ts', [
     [
       'any NODE_COMPILE_CACHE is trusted',
