@@ -29,7 +29,7 @@ export type Commands = Readonly<{
   atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
   /** What a message asks for by name, judged now. */
   resolve(message: Message): Promise<Resolved | undefined>;
-  /** The answer to a `/name` in private that names nothing this person may know of (I3, A11); nothing to any other message. */
+  /** The answer to a `/name` in private that names nothing this person may know of (I3, A11); nothing to any other message, or where words follow a name that is like no skill's. */
   unknown(message: Message): Promise<string | undefined>;
   /** The answer to a skill called where it does not work, naming the way (A11). */
   elsewhere(
@@ -207,8 +207,11 @@ export function createCommands(options: {
       if (message.command === undefined || message.chatType !== 'private') return undefined;
       if (mark === undefined || name === undefined) return undefined;
       const write = writeIn(message);
-      const known = [...builtIns, ...(await usable(message)).map((skill) => skill.name)];
-      const [guess] = nearest(message.command.name, known);
+      const skills = (await usable(message)).map((skill) => skill.name);
+      const isAlone = message.command.args === '';
+      const [guess] = nearest(message.command.name, isAlone ? [...builtIns, ...skills] : skills);
+      // "/tmp is full" is no command.
+      if (guess === undefined && !isAlone) return undefined;
       return [
         `I know no command ${inlineCode(oneLine(`${mark}${name}`, 64))}.`,
         ...(guess === undefined ? [] : [`Did you mean ${write(guess)}?`]),

@@ -40,7 +40,7 @@ test('D9 the owner asks for a skill in a direct message, reads it whole, enables
   assert.deepEqual(toolsOf(writer.body), ['ask_person', 'skill_read', 'skill_write', 'skills_read_file']);
   assert.ok(!existsSync(path.join(skillsOf(set), 'outside.sh')));
   olga.says('/greet Bob');
-  await olga.dm.nextMessage(/I know no command/);
+  await olga.dm.nextMessage('Nothing to do.');
   olga.presses(asked.id, 'Enable');
   await telegram.until('the outcome', () =>
     olga.dm
@@ -121,7 +121,7 @@ test('D9 a change that the bot makes is off until it is enabled; discarded, what
   await olga.dm.nextMessage('I wrote it; it waits for a yes.');
   assert.match(readFileSync(path.join(skillsOf(set), 'greet/SKILL.md'), 'utf8'), /Shout/);
   olga.says('/greet Bob');
-  await olga.dm.nextMessage(/I know no command/);
+  await olga.dm.nextMessage('Nothing to do.');
   olga.presses(second.id, 'Discard');
   await telegram.until('the outcome', () =>
     olga.dm.sent().some(({ text }) => /enabled before is back in use/.test(text)),

@@ -200,7 +200,7 @@ export const accessMutations: readonly Mutation[] = [
     test: 'end-to-end/commands.test.ts',
     only: 'I3 A11',
     name: 'a mistyped name is answered with a skill that the person may not know of',
-    find: '...(await usable(message)).map((skill) => skill.name)',
-    replace: '...registry().skills.map((skill) => skill.name)',
+    find: 'const skills = (await usable(message)).map((skill) => skill.name);',
+    replace: 'const skills = registry().skills.map((skill) => skill.name);',
   },
 ];
