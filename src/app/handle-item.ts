@@ -22,7 +22,7 @@ import type { People } from './door/people.ts';
 import type { Capabilities } from './capabilities/create-capabilities.ts';
 import type { ShowWork } from './show-work.ts';
 import { takeDown } from './take-down.ts';
-import { journalOf, type Tasks } from './tasks.ts';
+import { journalOf, taskKey, type Tasks } from './tasks.ts';
 import { partKey, repliesTo, type Voice } from './voice.ts';
 import { wasBegun } from './was-begun.ts';
 import { conversationKey } from '../core/conversation.ts';
@@ -41,7 +41,7 @@ export type ItemHandling = Readonly<{
 
 /** From an inbox item to its answer in the outbox: can be called again for the same item at any point (Q5). */
 export function createHandleItem(options: {
-  store: Pick<Store, 'commit' | 'outbox' | 'transcripts'>;
+  store: Pick<Store, 'commit' | 'inbox' | 'outbox' | 'transcripts'>;
   answered: Pick<AnsweredThreads, 'add'>;
   channels: ReadonlyMap<string, Channel>;
   people: People;
@@ -185,10 +185,12 @@ export function createHandleItem(options: {
       const { entries } = await store.transcripts.read(transcript);
       const later = entries.filter(({ entry }) => entry.at > at);
       if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
-      // A run under way writes into its own journal.
-      for (const call of [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))]) {
-        if (await hasEntriesSince(runJournal(transcript, runIdOf(transcript, call)), at)) return true;
-      }
+      const calls = [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))];
+      const runs = calls.map((call) => runIdOf(transcript, call));
+      // What waits for a run only waits: the run has tries of its own, and writes into its own journal.
+      const waiting = await store.inbox.waitingIn(conversationKey(message.conversation));
+      if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;
+      for (const run of runs) if (await hasEntriesSince(runJournal(transcript, run), at)) return true;
       return false;
     },
     async onDead(item, error) {

@@ -4,6 +4,7 @@ import { runIdOf, runJournal } from '../../src/agent/run-journal.ts';
 import { invocationId } from '../../src/agent/turn.ts';
 import { createHandleItem } from '../../src/app/handle-item.ts';
 import { createMovedChats } from '../../src/app/moved-chats.ts';
+import { taskKey } from '../../src/app/tasks.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -40,4 +41,21 @@ test('Q3 a try that got further is seen in the conversation and in the journal o
   await clock.advance(10);
   await write('telegram:42', { kind: 'notice', text: 'x', at: clock.now() });
   assert.equal(await progressed(item, clock.now() - 1), true);
+});
+
+test('Q3 what waits for its run is not given up for it: the run has tries of its own', async () => {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
+  const message = makeMessage();
+  await store.inbox.accept(message, { now: clock.now() });
+  const item = await store.inbox.take('telegram:42', clock.now());
+  assert.ok(item !== undefined);
+  assert.equal(await progressed(item, clock.now()), false);
+  const run = taskKey(runIdOf('telegram:42', invocationId(message.id)));
+  await store.addWork({ lane: 'telegram:42~run', message: { ...message, id: run } }, () => undefined);
+  assert.equal(await progressed(item, clock.now()), true);
+  await store.commit({ done: run });
+  assert.equal(await progressed(item, clock.now()), false);
 });

@@ -131,7 +131,7 @@ test('X7 Q9 a tool that changed goes off, the owner is told, and `skillet mcp ag
     tools: [listedTool('echo', { description: 'Does echo, and more.\u001b[2J' }), listedTool('read')],
   });
   const notice = await ann.dm.nextMessage(/off until you agree/);
-  assert.match(notice.text, /mcp_files_echo.* is not what you agreed to/);
+  assert.match(notice.text, /mcp_files_echo.* is no longer what you agreed to/);
   ann.says('echo owls');
   await ann.dm.nextMessage('I have no such tool.');
   const list = await skillet(bot, 'mcp', 'list');

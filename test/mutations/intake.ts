@@ -229,4 +229,11 @@ export const intakeMutations = [
       "sender.kind !== 'person'",
     ],
   ]),
+  ...changesOf('app/handle-item.ts', 'app/handle-item.test.ts', [
+    [
+      'a message is given up while its run works',
+      'if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;',
+      '',
+    ],
+  ]),
 ];

@@ -63,8 +63,8 @@ export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatL
   };
 
   return {
-    note(chat, facts) {
-      if (facts.chatType !== 'unknown') keep(chat, { ...known(chat), ...facts, absent: false });
+    note(chat, { chatType, external }) {
+      if (chatType !== 'unknown') keep(chat, { ...known(chat), chatType, external, absent: false });
     },
     known,
     lookUp: async (chat) => known(chat) ?? askOnce(chat),

@@ -17,20 +17,38 @@ export type StoredFacts = Readonly<{
 
 type Query = (sql: string) => Promise<readonly Readonly<Record<string, unknown>>[]>;
 
-export async function readStored(storeUrl: string): Promise<StoredFacts> {
+export function readStored(storeUrl: string): Promise<StoredFacts> {
+  return withStore(storeUrl, readFacts);
+}
+
+/** Every row of inbox, outbox and transcripts in which one of the tokens stands, a line each: what a failure is understood by. */
+export function readRows(storeUrl: string, tokens: readonly string[]): Promise<readonly string[]> {
+  const named = new RegExp(`\\b(?:${tokens.join('|')})\\b`);
+  return withStore(storeUrl, async (query) => {
+    const lines: string[] = [];
+    for (const table of ['inbox', 'outbox', 'entries'])
+      for (const row of await query(`SELECT * FROM ${table} ORDER BY seq`)) {
+        const line = `${table} ${JSON.stringify(row)}`;
+        if (named.test(line)) lines.push(line.slice(0, 1_000));
+      }
+    return lines;
+  });
+}
+
+async function withStore<Result>(storeUrl: string, read: (query: Query) => Promise<Result>): Promise<Result> {
   if (storeUrl.startsWith('postgres')) {
     const client = new pg.Client({ connectionString: storeUrl });
     await client.connect();
     try {
       await client.query('SET search_path TO skillet');
-      return await readFacts(async (sql) => (await client.query<Record<string, unknown>>(sql)).rows);
+      return await read(async (sql) => (await client.query<Record<string, unknown>>(sql)).rows);
     } finally {
       await client.end();
     }
   }
   const db = new DatabaseSync(storeUrl.replace(/^sqlite:/, ''), { readOnly: true, timeout: 10_000 });
   try {
-    return await readFacts(async (sql) => db.prepare(sql).all());
+    return await read(async (sql) => db.prepare(sql).all());
   } finally {
     db.close();
   }

@@ -4,13 +4,15 @@ import { openCrashStage, type CrashStage } from './crash-stage.ts';
 import { startLoad } from './load.ts';
 import { slackDm, slackThread, telegramDm, telegramGroup, type Place } from './places.ts';
 import { killAtRandom } from './random-kills.ts';
-import { readStored } from './read-stored.ts';
+import { readRows, readStored } from './read-stored.ts';
 import { seededRandom } from './seeded-random.ts';
 import { tally, tallyLine, type Tally } from './tally.ts';
 
 export type StormResult = Readonly<{
   line: string;
   counts: Tally;
+  /** Where something broke: what was heard around it, and the rows of the store that name it. */
+  about: readonly string[];
   kills: number;
   errors: readonly string[];
   clean: boolean;
@@ -86,9 +88,13 @@ export async function storm(options: {
     const exits = await Promise.all(left.map((bot) => bot.stop()));
     const counts = tally(load.said, places, await readStored(stage.storeUrl), stage.model);
     const seconds = (performance.now() - began) / 1000;
+    const odd = [...counts.lost, ...counts.disordered, ...counts.uncounted, ...counts.needless].map(
+      (each) => each.split(' ')[0] ?? '',
+    );
     return {
       line: tallyLine({ store, seed, kills: killed, seconds }, counts),
       counts,
+      about: odd.length === 0 ? [] : [...heardAround(places, odd), ...(await readRows(stage.storeUrl, odd))],
       kills: killed,
       errors: [
         ...fell.map((exit) => `ended by itself: ${JSON.stringify(exit)}`),
@@ -115,8 +121,19 @@ async function openPlaces(stage: CrashStage, width: number, seed: number): Promi
   return places;
 }
 
+function heardAround(places: readonly Place[], tokens: readonly string[]): readonly string[] {
+  const named = new RegExp(`\\b(?:${tokens.join('|')})\\b`);
+  return places.flatMap((place) => {
+    const heard = place.heard();
+    const at = heard.flatMap((text, index) => (named.test(text) ? [index] : []));
+    const near = heard.filter((_, index) => at.some((each) => Math.abs(each - index) <= 4));
+    return near.length === 0 ? [] : [`heard in ${place.name}: ${JSON.stringify(near)}`];
+  });
+}
+
 /** Nothing lost, nothing out of order, no finished call made again, no reply twice that the platform or the outbox does not excuse. */
-export function assertNothingBroke({ counts, clean, errors, line }: StormResult): void {
+export function assertNothingBroke({ counts, about, clean, errors, line }: StormResult): void {
+  if (about.length > 0) process.stderr.write(`${about.join('\n')}\n`);
   const { lost, disordered, redone, uncounted, needless } = counts;
   assert.deepEqual(
     { lost, disordered, redone, uncounted, needless },
