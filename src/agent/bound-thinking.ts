@@ -1,6 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { createHash, type Hash } from 'node:crypto';
 import type { BoundThinking, ModelRequest } from '../core/model.ts';
+import { once } from '../core/once.ts';
 
 /** Who makes and reads thinking: what it was made by for one is never shown to another. */
 export type Account = Readonly<{
@@ -112,9 +113,4 @@ function unbound(block: Block): Block {
 
 function plain(value: unknown): string {
   return JSON.stringify(value);
-}
-
-function once<T>(make: () => T): () => T {
-  let made: Readonly<{ value: T }> | undefined;
-  return () => (made ??= { value: make() }).value;
 }

@@ -1,3 +1,4 @@
+import { markdownLibrary } from '../channels/markdown/library.ts';
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import { createModels } from '../agent/create-models.ts';
@@ -171,6 +172,8 @@ export async function openBot(options: {
         serving = health.serve(bot.redact);
         await serving;
         await bot.start();
+        // Nobody waits for it now, as somebody would at the first formatted answer.
+        setImmediate(markdownLibrary);
       } catch (error) {
         // What is open would keep the process alive that cannot do its work.
         await close();

@@ -1,9 +1,9 @@
 import type { Root } from 'mdast';
-import { fromMarkdown } from 'mdast-util-from-markdown';
-import { gfmFromMarkdown } from 'mdast-util-gfm';
-import { gfm } from 'micromark-extension-gfm';
+import type { Options } from 'mdast-util-from-markdown';
+import { once } from '../../core/once.ts';
 import { withoutEnd } from '../../core/text.ts';
 import type { Block, MarkdownDocument } from './document.ts';
+import { markdownLibrary } from './library.ts';
 import { simplifyTree } from './simplify-tree.ts';
 import { tameMarkdown } from './tame-markdown.ts';
 import { visibleText } from './visible-text.ts';
@@ -25,7 +25,7 @@ export function parseMarkdown(markdown: string): MarkdownDocument {
 }
 
 function parse(source: string): readonly Block[] {
-  const tree: Root = fromMarkdown(source, { extensions: syntax, mdastExtensions: nodes });
+  const tree: Root = markdownLibrary().fromMarkdown(source, options());
   return simplifyTree(tree);
 }
 
@@ -39,9 +39,14 @@ const notWanted = [
 ];
 
 // Made once: for a short text that takes as long as to parse it.
-const syntax = [gfm(), { disable: { null: notWanted } }];
-// Without their transforms, which would find addresses once more where an author escaped them.
-const nodes = gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] }));
+const options = once((): Options => {
+  const { gfm, gfmFromMarkdown } = markdownLibrary();
+  return {
+    extensions: [gfm(), { disable: { null: notWanted } }],
+    // Without their transforms, which would find addresses once more where an author escaped them.
+    mdastExtensions: gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] })),
+  };
+});
 
 /** One line of words in which no character can mean anything: most of what people are answered, and not worth a parser. */
 function isPlain(markdown: string): boolean {

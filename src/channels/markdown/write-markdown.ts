@@ -1,7 +1,6 @@
 import type { Root } from 'mdast';
-import { gfmToMarkdown } from 'mdast-util-gfm';
-import { toMarkdown } from 'mdast-util-to-markdown';
 import type { MarkdownDocument } from './document.ts';
+import { markdownLibrary } from './library.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { plainText } from './plain-text.ts';
 import { visibleText } from './visible-text.ts';
@@ -14,16 +13,15 @@ export function writeMarkdown(document: MarkdownDocument): string {
   return writeAndRead(document).markdown;
 }
 
-// Cells are not padded; each counts as three wide, so that the line under the header has the dashes every reader takes.
-const written = gfmToMarkdown({ stringLength: () => 3 });
-
 /** The Markdown of a document, and what reading it gives, which is not always quite the same document. */
 export function writeAndRead(
   document: MarkdownDocument,
 ): Readonly<{ markdown: string; document: MarkdownDocument }> {
+  const { gfmToMarkdown, toMarkdown } = markdownLibrary();
   // The document's node types are mdast's, only readonly.
   const markdown = toMarkdown(document as unknown as Root, {
-    extensions: [written],
+    // Cells are not padded; each counts as three wide, so that the line under the header has the dashes every reader takes.
+    extensions: [gfmToMarkdown({ stringLength: () => 3 })],
     bullet: '-',
     rule: '-',
     emphasis: '_',
