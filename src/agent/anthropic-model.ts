@@ -4,6 +4,7 @@ import type { Log } from '../core/log.ts';
 import { isClaude, claudeModel, type Effort } from '../config/claude-models.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../core/model.ts';
 import { createRedactor } from '../core/redact.ts';
+import { once } from '../core/once.ts';
 import { judgeFailure, toModelError, type Sdk } from './anthropic-model-failure.ts';
 import { boundThinking, type BoundRequest } from './bound-thinking.ts';
 import { withCachePoints } from './cache-points.ts';
@@ -160,9 +161,4 @@ function secretsOf({ apiKey, baseUrl }: AnthropicModelOptions): Parameters<typeo
     ...(apiKey === undefined ? [] : [{ name: 'api_key', value: apiKey }]),
     ...(password === '' ? [] : [{ name: 'base_url password', value: password }]),
   ];
-}
-
-function once<T>(make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  return () => (made ??= make());
 }

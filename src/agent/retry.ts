@@ -9,9 +9,9 @@ const firstWaitMs = 500;
 const longestWaitMs = 8_000;
 
 /**
- * Tries up to four times inside two minutes (M4). Waits as long as the failure asks for, else 0.5, 1, 2 s; up to a
- * quarter more, so that many don't return at once. A wait that would overrun the budget is not begun. Throws
- * the last failure, or the signal's reason.
+ * Tries up to four times, for two minutes from the first failure on: an answer may break off after longer (M4). Waits
+ * as long as the failure asks for, else 0.5, 1, 2 s; up to a quarter more, so that many don't return at once. A wait that
+ * would overrun the budget is not begun. Throws the last failure, or the signal's reason.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
@@ -26,13 +26,14 @@ export async function withRetries<T>(
   }>,
 ): Promise<T> {
   const { judge, onRetry, clock, signal, random } = options;
-  const deadline = clock.now() + budgetMs;
+  let deadline: number | undefined;
   for (let number = 1; ; number++) {
     signal.throwIfAborted();
     try {
       return await attempt(number);
     } catch (error) {
       signal.throwIfAborted();
+      deadline ??= clock.now() + budgetMs;
       const verdict = judge(error);
       if (!verdict.again || number === maxTries) throw error;
       const wanted = verdict.afterMs ?? Math.min(longestWaitMs, firstWaitMs * 2 ** (number - 1));

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createAnthropicModel, type AnthropicModelOptions } from '../../src/agent/anthropic-model.ts';
@@ -329,18 +330,21 @@ test('M4 a stream that falls silent is given up after its time and tried again',
     { content: [{ type: 'text', text: 'lost' }], wire: { hold: held.promise } },
     { content: [{ type: 'text', text: 'found' }] },
   ]);
-  let fall = Promise.withResolvers<void>();
-  // The time of silence is over when the test says so, any other at once.
+  const fallen = Promise.withResolvers<void>();
+  let now = 1_000;
+  // Once the first answer fell silent, its time passes; the second never gets late.
   const clock: Clock = {
-    now: () => 1_000,
-    sleep: async (ms) => (ms === 120_000 ? fall.promise : undefined),
+    now: () => now,
+    async sleep(ms, over) {
+      if (ms < 120_000) return;
+      await (server.requests.length === 1 ? fallen.promise : held.promise);
+      await setImmediate();
+      over?.throwIfAborted();
+      now += 120_000;
+    },
   };
   const { model, lines } = connect(server, { clock, silenceMs: 120_000 });
-  const { content } = await model.complete(hello, signal, () => {
-    const { resolve } = fall;
-    fall = Promise.withResolvers();
-    resolve();
-  });
+  const { content } = await model.complete(hello, signal, () => fallen.resolve());
   assert.deepEqual(
     content.map((block) => block.type === 'text' && block.text),
     ['found'],
