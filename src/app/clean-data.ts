@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Part } from '../core/channel.ts';
 import type { Entry } from '../core/entry.ts';
-import type { Message, Task } from '../core/message.ts';
+import type { Message, Quote, Task } from '../core/message.ts';
 import type { ModelAnswer, ModelRequest } from '../core/model.ts';
 import { redactDeep, redactTexts } from '../core/redact-deep.ts';
 import type { AuditEvent } from './audit/audit-event.ts';
@@ -65,15 +65,18 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
 /** A message, as people and the bot's own work bring it, without secrets. Ids stay. */
 export function cleanMessage(message: Message, redact: Redact): Message {
   const { text, command, replyTo, shared, attachments, task } = message;
+  const cleanQuote = (quote: Quote): Quote => ({
+    ...quote,
+    text: redact(quote.text),
+    ...(quote.attachments && { attachments: redactTexts(quote.attachments, redact) }),
+  });
   return {
     ...message,
     text: redact(text),
     attachments: redactTexts(attachments, redact),
     ...(command === undefined ? {} : { command: { ...command, args: redact(command.args) } }),
-    ...(replyTo === undefined ? {} : { replyTo: { ...replyTo, text: redact(replyTo.text) } }),
-    ...(shared === undefined
-      ? {}
-      : { shared: shared.map((quote) => ({ ...quote, text: redact(quote.text) })) }),
+    ...(replyTo === undefined ? {} : { replyTo: cleanQuote(replyTo) }),
+    ...(shared === undefined ? {} : { shared: shared.map(cleanQuote) }),
     ...(task === undefined ? {} : { task: cleanTask(task, redact) }),
   };
 }

@@ -2,7 +2,7 @@ import type { Act } from './act.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Filled, OpenForm } from './form.ts';
-import type { Message } from './message.ts';
+import type { Attachment, Message } from './message.ts';
 
 /** `action` comes back in a press (≤ 64 bytes, Telegram's limit); a `url` opens by itself. */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
@@ -153,6 +153,15 @@ export type Channel = Readonly<{
    * placeholder any more, whose message stays for the answer. Never throws: status is a courtesy.
    */
   status(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
+  /**
+   * Writes the bytes of a file that a person sent to a new file at `to.path`. Throws FetchFileError, or the signal's reason;
+   * what was written up to there may stay. The caller sets the time limit.
+   */
+  fetchFile(
+    attachment: Attachment & Readonly<{ ref: string }>,
+    to: Readonly<{ path: string; maxBytes: number }>,
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Sets the `/` menus; gives a diagnostic for each entry that could not be shown (I1). */
   setMenus(menus: Menus): Promise<readonly Diagnostic[]>;
   /** Completes a chat type that the event did not carry (Q2). `name`: what people call a group. */

@@ -22,6 +22,21 @@ export class SendError extends Error {
   }
 }
 
+/** A file that a person sent and the bot could not fetch. `message` is for the log. */
+export class FetchFileError extends Error {
+  override readonly name = 'FetchFileError';
+  /** The reason for the person and the model, without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
+  readonly sentence: string;
+  /** Another try may succeed. */
+  readonly passing: boolean;
+
+  constructor(message: string, more: { sentence: string; passing?: boolean; cause?: unknown }) {
+    super(message, { cause: more.cause });
+    this.sentence = more.sentence;
+    this.passing = more.passing ?? false;
+  }
+}
+
 /** What a model's API said, and of which settings: its key, the account of that, or `model` and `base_url`. */
 export type ForOperator = Readonly<{ said: string; look: 'key' | 'account' | 'endpoint' }>;
 

@@ -18,6 +18,8 @@ export type Attachment = Readonly<{
   mime?: string;
   /** Bytes. */
   size?: number;
+  /** What its channel fetches it by; absent where nothing can be fetched. Opaque to everybody else. */
+  ref?: string;
 }>;
 
 /** Words of somebody: what a message answers, or what its sender passed on. */
@@ -30,6 +32,8 @@ export type Quote = Readonly<{
   note?: string;
   /** Who said it, where the platform tells and it was not the bot: what is quoted of a person is forgotten with them (Q12). */
   sender?: string;
+  /** Files of the message that it quotes. */
+  attachments?: readonly Attachment[];
 }>;
 
 /** `/name rest`: `name` lower-cased and without `@bot`, `args` trimmed. */

@@ -38,12 +38,23 @@ const storedTask: z.ZodType<Task> = z.discriminatedUnion('kind', [
   } satisfies FieldsOf<ResultTask>),
 ]);
 
+const storedAttachments = z.array(
+  z.object({
+    kind: z.enum(['photo', 'document', 'audio', 'video', 'other']),
+    name: z.string(),
+    mime: z.string().optional(),
+    size: z.number().optional(),
+    ref: z.string().optional(),
+  } satisfies FieldsOf<Attachment>),
+);
+
 const storedQuote = z.object({
   name: z.string(),
   text: z.string(),
   own: z.boolean(),
   note: z.string().optional(),
   sender: z.string().optional(),
+  attachments: storedAttachments.optional(),
 } satisfies FieldsOf<Quote>);
 
 /** A message as stores write it. Fields that this version does not know are left out. */
@@ -62,14 +73,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
   command: z
     .object({ name: z.string(), args: z.string(), bare: z.boolean().optional() } satisfies FieldsOf<Command>)
     .optional(),
-  attachments: z.array(
-    z.object({
-      kind: z.enum(['photo', 'document', 'audio', 'video', 'other']),
-      name: z.string(),
-      mime: z.string().optional(),
-      size: z.number().optional(),
-    } satisfies FieldsOf<Attachment>),
-  ),
+  attachments: storedAttachments,
   replyTo: storedQuote.optional(),
   shared: z.array(storedQuote).optional(),
   hiddenLinks: z.array(z.string()).optional(),

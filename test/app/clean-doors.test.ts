@@ -112,6 +112,7 @@ test('S2 whatever a channel shows holds no secret, whoever made it: parts, edits
       await show(menus);
       return [];
     },
+    fetchFile: async () => assert.fail('no file is fetched here'),
     lookUpChat: async () => ({ chatType: 'private', external: false }),
     command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
     directLink: () => undefined,

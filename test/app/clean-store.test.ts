@@ -41,12 +41,13 @@ test('S2 U3 nothing that is written to a store holds a secret: messages, edits, 
   const said = makeMessage({
     text: `said ${secret}`,
     command: { name: 'note', args: `args ${secret}` },
-    replyTo: quote,
+    replyTo: { ...quote, attachments: [{ kind: 'photo', name: `carried ${secret}` }] },
     shared: [{ ...quote, text: `shared ${secret}` }],
     attachments: [{ kind: 'document', name: `file ${secret}` }],
   });
   await store.inbox.accept(said, { now });
-  for (const what of ['said', 'args', 'quoted', 'shared', 'file']) await holdsNone(what, `${what} ${shown}`);
+  for (const what of ['said', 'args', 'quoted', 'shared', 'file', 'carried'])
+    await holdsNone(what, `${what} ${shown}`);
   assert.equal(await store.inbox.replace({ ...said, text: `edited ${secret}` }), 'replaced');
   await holdsNone('an edit', `edited ${shown}`);
   await store.overheard.add(makeMessage({ id: 'telegram:42:2', text: `overheard ${secret}` }), now);

@@ -363,6 +363,7 @@ function recordingChannel(
     },
     status: async () => undefined,
     setMenus: async () => [],
+    fetchFile: async () => assert.fail('no file is fetched here'),
     lookUpChat: async () => ({ chatType: 'unknown', external: false }),
     command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
     directLink: () => undefined,

@@ -83,6 +83,7 @@ test('M11 P1 a reply to words in another chat quotes them', () => {
     name: 'Eve',
     own: false,
     sender: 'telegram:66',
+    attachments: [{ kind: 'document', name: 'plan.pdf', ref: 'a' }],
     text: '[plan.pdf]\nwe meet at noon',
   });
 });

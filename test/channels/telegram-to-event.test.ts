@@ -76,7 +76,9 @@ test('H3 a mention in a caption counts, and the caption is the text', () => {
   };
   const message = messageOf(inGroup('', more));
   assert.deepEqual([message.addressed, message.text], [true, 'look']);
-  assert.deepEqual(message.attachments, [{ kind: 'photo', name: 'photo.jpg', mime: 'image/jpeg', size: 90 }]);
+  assert.deepEqual(message.attachments, [
+    { kind: 'photo', name: 'photo.jpg', mime: 'image/jpeg', size: 90, ref: 'b' },
+  ]);
 });
 
 const commands: readonly [string, { name: string; args: string; bare?: boolean } | undefined, boolean][] = [

@@ -6,6 +6,7 @@ import { intakeMutations } from './intake.ts';
 import { modelMutations } from './model.ts';
 import type { Mutation } from './mutation.ts';
 import { networkMutations } from './network.ts';
+import { receivedFileMutations } from './received-files.ts';
 import { recordMutations } from './records.ts';
 import { redactionMutations } from './redaction.ts';
 import { sandboxMutations } from './sandbox.ts';
@@ -19,6 +20,7 @@ export const mutations: readonly Mutation[] = [
   ...networkMutations,
   ...approvalMutations,
   ...capabilityMutations,
+  ...receivedFileMutations,
   ...recordMutations,
   ...intakeMutations,
   ...signInMutations,

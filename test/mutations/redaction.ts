@@ -59,8 +59,13 @@ export const redactionMutations = [
       'attachments',
     ],
     ['words of a command keep their secrets', 'args: redact(command.args)', 'args: command.args'],
-    ['a quote keeps its secrets', '{ ...replyTo, text: redact(replyTo.text) }', 'replyTo'],
-    ['what is passed on keeps its secrets', '({ ...quote, text: redact(quote.text) })', 'quote'],
+    ['a quote keeps its secrets', 'replyTo: cleanQuote(replyTo)', 'replyTo'],
+    [
+      'names of quoted files keep their secrets',
+      'attachments: redactTexts(quote.attachments, redact)',
+      'attachments: quote.attachments',
+    ],
+    ['what is passed on keeps its secrets', 'shared.map(cleanQuote)', 'shared'],
     ['the input of a run keeps its secrets', 'input: redactDeep(task.input, redact)', 'input: task.input'],
     ['the result of a run keeps its secrets', 'result: redact(task.result)', 'result: task.result'],
     [

@@ -1,5 +1,6 @@
 import type { Channel, ChannelEvent, OnEvent } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
+import { noFileToFetch } from '../../channels/save-file.ts';
 
 /** A channel with one person in one chat, for a case of a skill's tests (L3): what is sent is kept, nothing is shown. */
 export type CaseChannel = Readonly<{
@@ -47,6 +48,7 @@ export function createCaseChannel(
       standing.delete(id);
     },
     status: async () => undefined,
+    fetchFile: noFileToFetch,
     setMenus: async () => [],
     lookUpChat: async () => ({ chatType: where.chatType, external: where.external }),
     command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,

@@ -1,5 +1,6 @@
 import type { Channel, ChannelEvent, OnEvent, OutgoingPart, Press, Status } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
+import { noFileToFetch } from '../../channels/save-file.ts';
 import { conversationKey, type ChatType, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Message } from '../../core/message.ts';
@@ -189,6 +190,7 @@ export function createTerminals(options: {
       async status(conversation, status) {
         await seats.get(conversationKey(conversation))?.view.status(conversation, status);
       },
+      fetchFile: noFileToFetch,
       setMenus: async () => [],
       lookUpChat: async (conversation) => ({
         chatType: seats.get(conversationKey(conversation))?.who.as ?? 'unknown',

@@ -7,6 +7,7 @@ import type { Message } from '../../core/message.ts';
 import { splitMarkdown } from '../markdown/split-markdown.ts';
 import { createPace, type PaceRule, type Reserve } from '../pace.ts';
 import { connect, untilReached } from './connect.ts';
+import { createFetchFile } from './fetch-file.ts';
 import { captionFits, telegramFits } from './from-markdown.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
@@ -127,6 +128,7 @@ export function createTelegram(options: TelegramOptions): Channel {
     edit: parts.edit,
     remove: parts.remove,
     status: statuses.show,
+    fetchFile: createFetchFile({ api, ...options }),
     async setMenus(menus: Menus) {
       commands = namesOf(menus);
       return setMenus(menus);

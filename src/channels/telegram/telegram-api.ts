@@ -64,7 +64,7 @@ function networkFault(method: string, error: unknown, token: string): TelegramFa
 }
 
 /** A token stands in every URL, percent-encoded perhaps. */
-function withoutToken(text: string, token: string): string {
+export function withoutToken(text: string, token: string): string {
   return text
     .replaceAll(token, '[redacted]')
     .replaceAll(encodeURIComponent(token), '[redacted]')

@@ -1,7 +1,8 @@
-import type { Message } from 'grammy/types';
+import type { Message, PhotoSize } from 'grammy/types';
 import type { Attachment } from '../../core/message.ts';
 
 type Content = Partial<Message>;
+type File = Readonly<{ file_id?: string; mime_type?: string; file_size?: number }>;
 
 /** The files of a message, described: nothing is fetched. */
 export function toAttachments(message: Content): readonly Attachment[] {
@@ -11,7 +12,7 @@ export function toAttachments(message: Content): readonly Attachment[] {
 
 function fileOf(message: Content): Attachment | undefined {
   const { photo, animation, document, audio, voice, video, video_note: round, sticker } = message;
-  if (photo !== undefined) return describe('photo', 'photo.jpg', photo.at(-1), 'image/jpeg');
+  if (photo !== undefined) return describe('photo', 'photo.jpg', largestFor(photo), 'image/jpeg');
   // An animation comes with a document that is the same file.
   if (animation !== undefined) return describe('video', animation.file_name ?? 'animation', animation);
   if (document !== undefined) return describe('document', document.file_name ?? 'document', document);
@@ -23,10 +24,22 @@ function fileOf(message: Content): Attachment | undefined {
   return undefined;
 }
 
+/** More is scaled down before a model sees it, and refused where many pictures stand in one request. */
+const largestPicture = { side: 2000, bytes: 3_900_000 };
+
+/** Telegram offers each photo in several sizes, the smallest first. */
+function largestFor(sizes: readonly PhotoSize[]): PhotoSize | undefined {
+  const fitting = sizes.filter(
+    ({ width, height, file_size: bytes = 0 }) =>
+      Math.max(width, height) <= largestPicture.side && bytes <= largestPicture.bytes,
+  );
+  return fitting.at(-1) ?? sizes[0];
+}
+
 function describe(
   kind: Attachment['kind'],
   name: string,
-  file: Readonly<{ mime_type?: string; file_size?: number }> | undefined,
+  file: File | undefined,
   usualMime?: string,
 ): Attachment {
   const mime = file?.mime_type ?? usualMime;
@@ -35,5 +48,6 @@ function describe(
     name,
     ...(mime === undefined ? {} : { mime }),
     ...(file?.file_size === undefined ? {} : { size: file.file_size }),
+    ...(file?.file_id === undefined ? {} : { ref: file.file_id }),
   };
 }

@@ -106,10 +106,12 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
 function saidIn(
   content: Partial<TelegramMessage> | ExternalReplyInfo,
   text: string,
-): Pick<Quote, 'text' | 'note'> {
+): Pick<Quote, 'text' | 'note' | 'attachments'> {
   const thing = thingOf(content);
-  const carried = [...toAttachments(content).map(({ name }) => `[${name}]`), ...(thing ? [thing.text] : [])];
+  const attachments = toAttachments(content);
+  const carried = [...attachments.map(({ name }) => `[${name}]`), ...(thing ? [thing.text] : [])];
   return {
+    ...(attachments.length === 0 ? {} : { attachments }),
     text: [...carried, text].filter((each) => each !== '').join('\n'),
     ...(thing?.note === undefined ? {} : { note: thing.note }),
   };
@@ -120,7 +122,8 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
   const { forward_origin: origin } = from;
   const thing = thingOf(from);
   if (origin !== undefined) {
-    const said = saidIn(from, text);
+    // Its files are those of the message itself.
+    const { attachments: _, ...said } = saidIn(from, text);
     return [{ ...authorOf(origin, me), ...said, note: ['forwarded', thing?.note].filter(Boolean).join(' ') }];
   }
   return thing === undefined ? [] : [{ name: sender.name, own: false, sender: sender.id, ...thing }];

@@ -15,6 +15,7 @@ import type { ChatType, Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { parseCommand } from '../../core/parse-command.ts';
+import { noFileToFetch } from '../save-file.ts';
 import { findChoice, listButtons } from './choices.ts';
 import { createScreen, type Output } from './create-screen.ts';
 import { safeLine, toAnsi } from './from-markdown.ts';
@@ -196,6 +197,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
       if (status === undefined) screen.status(undefined);
       else screen.status(status.kind === 'typing' ? '…' : safeLine(status.text));
     },
+    fetchFile: noFileToFetch,
     setMenus: async () => [],
     lookUpChat: async () => ({ chatType: as, external: false }),
     command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,

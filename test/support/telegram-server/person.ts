@@ -3,6 +3,7 @@ import { deliver } from './deliver-message.ts';
 import type { Entity } from './entity.ts';
 import { withEntities } from './format-text.ts';
 import type { Chat } from './room.ts';
+import type { DownloadTrouble } from './serve-file.ts';
 import { chatOf, type Room, type World } from './world.ts';
 
 /** Where and how something is said. */
@@ -25,6 +26,10 @@ export type SentFile = Readonly<{
   mime?: string;
   /** Bytes. */
   size?: number;
+  /** What a download gives; zeros of that size by default. */
+  bytes?: Buffer;
+  /** What goes wrong when it is downloaded. */
+  trouble?: DownloadTrouble;
   caption?: string;
 }>;
 
@@ -39,7 +44,11 @@ export type Person = Readonly<{
   saysLong(text: string, how?: Saying): readonly number[];
   sends(file: SentFile, how?: Saying): number;
   /** Photos as one album, the caption on the first. */
-  sendsAlbum(photos: number, caption: string | undefined, how?: Saying): readonly number[];
+  sendsAlbum(
+    photos: number | readonly Buffer[],
+    caption: string | undefined,
+    how?: Saying,
+  ): readonly number[];
   edits(id: number, text: string, where?: Chat): void;
   /** Presses the button with this label or action. The result tells whether and how the bot answered. */
   presses(
@@ -107,9 +116,11 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
     },
     sendsAlbum(photos, caption, how = {}) {
       const album = { media_group_id: String(world.nextUserId()) };
-      return Array.from({ length: photos }, (_, index) => {
+      const each = typeof photos === 'number' ? Array.from({ length: photos }, () => undefined) : photos;
+      return each.map((bytes, index) => {
         const words = index === 0 && caption !== undefined ? { caption } : {};
-        return send({ ...contentOf({ kind: 'photo', ...words }), ...album }, how);
+        const content = contentOf({ kind: 'photo', ...words, ...(bytes === undefined ? {} : { bytes }) });
+        return send({ ...content, ...album }, how);
       });
     },
     edits(id, text, where) {
@@ -150,9 +161,12 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
     unblocks: () => dm.setBot('member'),
   };
 
-  function contentOf({ kind, name, mime, size, caption }: SentFile): Partial<Message> {
+  function contentOf(sent: SentFile): Partial<Message> {
+    const { kind, name, mime, caption, bytes, trouble } = sent;
     const id = `file${world.nextUserId()}`;
-    const file = { file_id: id, file_unique_id: `u${id}`, file_size: size ?? 1234 };
+    const size = sent.size ?? bytes?.length ?? 1234;
+    const file = { file_id: id, file_unique_id: `u${id}`, file_size: size };
+    world.files.set(id, { bytes: bytes ?? Buffer.alloc(Math.min(size, 1_000_000)), size, trouble });
     const words = caption === undefined ? undefined : withEntities(caption);
     const found =
       words === undefined || words.entities.length === 0 ? {} : { caption_entities: words.entities };

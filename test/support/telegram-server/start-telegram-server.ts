@@ -36,6 +36,7 @@ import { createUpdateMethods } from './methods-updates.ts';
 import { createPerson, type Person } from './person.ts';
 import { readCall, type Arguments, type Files } from './read-call.ts';
 import { createChat, type Chat } from './room.ts';
+import { getFile, serveFile } from './serve-file.ts';
 import { createUpdateQueue, type UpdateQueue } from './update-queue.ts';
 import { createWaiting } from './waiting.ts';
 import { createWorld, type Room } from './world.ts';
@@ -76,6 +77,8 @@ export type TelegramServer = AsyncDisposable &
     queue: UpdateQueue;
     /** Every request so far; `calls('sendMessage')` those of one method. */
     calls(method?: string): readonly RecordedCall[];
+    /** Ids of the files that were downloaded, each time. */
+    downloads: readonly string[];
     /** Menus by scope, as they were set. */
     menus(): ReadonlyMap<string, readonly unknown[]>;
     person(about?: Readonly<{ name?: string; username?: string; id?: number; isBot?: boolean }>): Person;
@@ -95,6 +98,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
   const world = createWorld({ me, clock, queue, changed: waiting.check });
   const faults = createFaults();
   const recorded: { method: string; args: Arguments; at: number; answer?: Record<string, unknown> }[] = [];
+  const downloads: string[] = [];
   const chats = new Map<number, Chat>();
   const webhook = createWebhookDelivery({
     queue,
@@ -109,6 +113,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
     ...messageMethods(world, count),
     ...fileMethods(world, count),
     ...botMethods(world),
+    getfile: getFile(world),
   };
 
   function arrived(): void {
@@ -129,6 +134,8 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
   }
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (request.url?.startsWith('/file/') === true)
+      return serveFile(request, response, { world, token, downloads });
     const gone = new AbortController();
     response.on('close', () => gone.abort());
     const record = {
@@ -221,6 +228,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
     queue,
     calls: (method) =>
       recorded.filter((call) => method === undefined || call.method.toLowerCase() === method.toLowerCase()),
+    downloads,
     menus: () => world.commands,
     person({ name = 'Ann', username, id = world.nextUserId(), isBot = false } = {}) {
       const [first_name = name, last_name] = name.split(' ');

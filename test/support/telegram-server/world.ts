@@ -1,5 +1,6 @@
 import type { Chat, Message, User, UserFromGetMe } from 'grammy/types';
 import type { Clock } from '../../../src/core/clock.ts';
+import type { HeldFile } from './serve-file.ts';
 import type { UpdateQueue } from './update-queue.ts';
 
 /** Whether the bot can write in a chat. `stranger`: the person never wrote to it. */
@@ -45,6 +46,8 @@ export type World = Readonly<{
   queue: UpdateQueue;
   rooms: Map<number, Room>;
   presses: Map<string, Press>;
+  /** What people sent, by file id. */
+  files: Map<string, HeldFile>;
   commands: Map<string, readonly unknown[]>;
   /** Seconds since 1970. */
   date(): number;
@@ -69,6 +72,7 @@ export function createWorld(options: {
     ...options,
     rooms: new Map(),
     presses: new Map(),
+    files: new Map(),
     commands: new Map(),
     date: () => Math.floor(options.clock.now() / 1000),
     nextMessageId({ id, type }) {

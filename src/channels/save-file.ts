@@ -1,0 +1,33 @@
+import { open } from 'node:fs/promises';
+import { byteSize } from '../core/byte-size.ts';
+import type { Channel } from '../core/channel.ts';
+import { FetchFileError } from '../core/errors.ts';
+
+/** For a channel that nobody can send files through. */
+export const noFileToFetch: Channel['fetchFile'] = async () => {
+  throw new FetchFileError('this channel fetches no files', { sentence: 'no files can be read here' });
+};
+
+/** Writes what comes to a new file (0600) as it comes, and returns how many bytes came. More than `maxBytes` are refused. */
+export async function saveFile(
+  body: AsyncIterable<Uint8Array>,
+  { path, maxBytes }: Readonly<{ path: string; maxBytes: number }>,
+): Promise<number> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    let size = 0;
+    for await (const chunk of body) {
+      size += chunk.length;
+      if (size > maxBytes) throw tooLarge(maxBytes);
+      await handle.writeFile(chunk);
+    }
+    return size;
+  } finally {
+    await handle.close();
+  }
+}
+
+export function tooLarge(maxBytes: number): FetchFileError {
+  const sentence = `larger than ${byteSize(maxBytes)}`;
+  return new FetchFileError(`a file is ${sentence}`, { sentence });
+}
