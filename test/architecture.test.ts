@@ -6,6 +6,7 @@ import { test } from 'node:test';
 const root = path.join(import.meta.dirname, '..');
 const floors: Readonly<Record<string, number>> = {
   core: 0,
+  texts: 0,
   config: 1,
   stores: 1,
   net: 1,

@@ -1,23 +1,24 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
 import { ModelError, type ForOperator } from '../core/errors.ts';
 import { oneLine } from '../core/text.ts';
+import { fixed } from '../texts/say.ts';
 import type { Verdict } from './retry.ts';
 
 /** The SDK's class, loaded when first needed. */
 export type Sdk = typeof Anthropic;
 
-const unreachable = "I can't reach the language model right now. Please try again in a few minutes.";
-const busy = 'The language model is overloaded right now. Please try again in a few minutes.';
-const tooLong =
-  'This conversation has become too long for the language model. Start a new one with the command “new”.';
-const operatorOnly = "I can't reach my language model right now. I've told my operator.";
+const unreachable = fixed`I can't reach the language model right now. Please try again in a few minutes.`;
+const busy = fixed`The language model is overloaded right now. Please try again in a few minutes.`;
+const refused = fixed`The language model refused the request. The operator of this bot finds the reason in the log.`;
+const tooLong = fixed`This conversation has become too long for the language model. Start a new one with the command “new”.`;
+const operatorOnly = fixed`I can't reach my language model right now. I've told my operator.`;
 const sentences: Readonly<Record<string, string>> = {
   authentication_error: operatorOnly,
   permission_error: operatorOnly,
   billing_error: operatorOnly,
   not_found_error: operatorOnly,
   request_too_large: tooLong,
-  rate_limit_error: 'The language model has reached its rate limit. Please try again in a few minutes.',
+  rate_limit_error: fixed`The language model has reached its rate limit. Please try again in a few minutes.`,
 };
 const looksByType: Readonly<Record<string, ForOperator['look']>> = {
   authentication_error: 'key',
@@ -125,9 +126,7 @@ function sentenceFor(api: ApiError | undefined, type: string | undefined, passin
   if (api !== undefined && isTooLong(api)) return tooLong;
   const known = sentences[type ?? ''];
   if (known !== undefined) return known;
-  if (!passing) {
-    return 'The language model refused the request. The operator of this bot finds the reason in the log.';
-  }
+  if (!passing) return refused;
   return api?.status === undefined && type === undefined ? unreachable : busy;
 }
 

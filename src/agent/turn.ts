@@ -25,6 +25,7 @@ import { hostCallPrefix } from './unique-call-ids.ts';
 import { useOfEntry } from './use-of-entry.ts';
 import { questionContent, userContent } from './user-content.ts';
 import { invocationEnd, type Viewer } from './show-to.ts';
+import { fixed, sayIn } from '../texts/say.ts';
 
 /** What the host hands the main agent for one message. */
 export type TurnGrant = Readonly<{
@@ -63,8 +64,8 @@ export type Turn = (
   grant: TurnGrant,
 ) => Promise<Readonly<{ text: string; failed: boolean }>>;
 
-const nothingToSay = 'I couldn’t come up with an answer. Could you rephrase?';
-const stopped = 'Stopped.';
+const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephrase?`;
+const stopped = fixed`Stopped.`;
 
 /**
  * Answers one message from its transcript. It can be called again for the same message at any point and goes on where
@@ -81,6 +82,7 @@ export function createTurn(options: {
   const { store, questions, background, clock, log } = options;
 
   return async ({ key, message, transcript, invocation, signal }, grant) => {
+    const say = sayIn(message.sender.language);
     const read = await store.transcripts.read(transcript);
     if (read.damaged > 0)
       log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
@@ -146,12 +148,12 @@ export function createTurn(options: {
     if (ended.passing === true) throw new ModelError(ended.text, { sentence: ended.text, passing: true });
     if (ended.code === 'CANCELLED' || ended.code === 'TIMEOUT') {
       await append({ kind: 'notice', text: 'The person stopped the work on this.', at: clock.now() });
-      return { text: ended.text === '' ? stopped : `${ended.text}\n\n${stopped}`, failed: false };
+      return { text: ended.text === '' ? say(stopped) : `${ended.text}\n\n${say(stopped)}`, failed: false };
     }
-    return {
-      text: ended.text.trim() === '' ? nothingToSay : ended.text,
-      failed: ended.code === 'MODEL_ERROR',
-    };
+    const failed = ended.code === 'MODEL_ERROR';
+    // What a failure says is one of the bot's own sentences.
+    if (failed) return { text: say(ended.text), failed };
+    return { text: ended.text.trim() === '' ? say(nothingToSay) : ended.text, failed };
   };
 
   /** A command is no answer, nor is what nobody wrote (U14). */

@@ -98,7 +98,7 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
         status?.kind === 'line' ? { ...status, text: redact(status.text) } : status,
         placeholder,
       ),
-    setMenus: (menus) => channel.setMenus(redactTexts(menus, redact)),
+    setMenus: (menus, language) => channel.setMenus(redactTexts(menus, redact), language),
   };
 }
 

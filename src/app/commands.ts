@@ -23,6 +23,7 @@ import { describeTasks } from './describe-tasks.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
 import { tasksHere, workHere } from './work-here.ts';
+import { inWords, sayIn, type Say } from '../texts/say.ts';
 
 export type Commands = Readonly<{
   /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
@@ -84,16 +85,19 @@ export function createCommands(options: {
         ({ name }) => name === named || name.replaceAll('-', '_') === named,
       );
       if (skill !== undefined) return { text: describe(skill, write), more: runButton(skill) };
+      const { name } = live().config.bot;
       return {
-        text: `Hello, I am ${live().config.bot.name}. Write to me, or use a skill: ${write('skills')} lists them, ${write('help')} tells you more.`,
+        text: sayTo(
+          message,
+        )`Hello, I am ${name}. Write to me, or use a skill: ${write('skills')} lists them, ${write('help')} tells you more.`,
       };
     },
-    help: async (message) => ({ text: helpText(writeIn(message)) }),
-    skills: async (message) => ({ text: listText(await usable(message), writeIn(message)) }),
+    help: async (message) => ({ text: helpText(writeIn(message), sayTo(message)) }),
+    skills: async (message) => ({ text: listText(await usable(message), writeIn(message), sayTo(message)) }),
     skill: async (message, args) => {
       const skills = await usable(message);
-      const list = listText(skills, writeIn(message));
-      if (args !== '') return { text: `There is no skill ${inlineCode(args)} here. ${list}` };
+      const list = listText(skills, writeIn(message), sayTo(message));
+      if (args !== '') return { text: sayTo(message)`There is no skill ${inlineCode(args)} here. ${list}` };
       const buttons = skills.slice(0, 20).flatMap((skill) => runButton(skill).buttons ?? []);
       return { text: list, ...(buttons.length === 0 ? {} : { more: { buttons } }) };
     },
@@ -109,26 +113,34 @@ export function createCommands(options: {
     tasks: async (message) => ({
       text: describeTasks(await tasksHere(message, store.inbox), {
         asks: await store.asks.open(message.conversation),
-        reader: message.sender.id,
+        reader: message.sender,
       }),
     }),
     status: async (message) => {
       const { running, waiting } = await workHere(message, store.inbox);
-      const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? 'somebody')));
+      const say = sayTo(message);
+      const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? '?')));
+      const doing = names.size === 0 ? say`idle` : say`answering ${[...names].join(', ')}`;
       return {
         text: [
-          `Model: ${modelName()}`,
-          `Skills here: ${(await usable(message)).length}`,
-          `Your tokens today: ${await usedToday(message.sender.id)}`,
+          say`Model: ${modelName(say)}`,
+          say`Skills here: ${(await usable(message)).length}`,
+          say`Your tokens today: ${await usedToday(message.sender)}`,
           ...((await people.isOwner(message.sender.id)) ? options.notices() : []),
-          `Now: ${names.size === 0 ? 'idle' : `answering ${[...names].join(', ')}`}, ${waiting.length} waiting`,
+          say`Now: ${doing}, ${waiting.length} waiting`,
         ].join('\n\n'),
       };
     },
-    whoami: async ({ sender, conversation, chatType, external }) => {
-      const role = (await people.isOwner(sender.id)) ? 'owner' : 'user';
+    whoami: async (message) => {
+      const { sender, conversation, chatType, external } = message;
+      const say = sayTo(message);
+      const role = (await people.isOwner(sender.id)) ? say`owner` : say`user`;
+      const place = external ? say`${chatType}, shared with others` : chatType;
       return {
-        text: `You: \`${sender.id}\` (${role})\n\nChat: \`${chatIdOf(conversation)}\`, ${chatType}${external ? ', shared with others' : ''}`,
+        text: [
+          say`You: ${inlineCode(sender.id)} (${role})`,
+          say`Chat: ${inlineCode(chatIdOf(conversation))}, ${place}`,
+        ].join('\n\n'),
       };
     },
     tools: async (message) => ({ text: await listTools(message) }),
@@ -137,7 +149,9 @@ export function createCommands(options: {
       return { text, more: { buttons } };
     },
     exit: async (message) => ({
-      text: `Only the terminal can be left. ${writeIn(message)('new')} starts a new conversation.`,
+      text: sayTo(
+        message,
+      )`Only the terminal can be left. ${writeIn(message)('new')} starts a new conversation.`,
     }),
   };
 
@@ -145,19 +159,22 @@ export function createCommands(options: {
     return (name, args) => writeCommand(conversation, name, args);
   }
 
-  function modelName(): string {
+  function modelName(say: Say): string {
     const { models, config } = live();
     const { model } = config.agent;
-    if (models.offline && model === 'default') return 'none is connected';
+    if (models.offline && model === 'default') return say`none is connected`;
     return nameModel(config.models, models.get(model).alias);
   }
 
-  async function usedToday(sender: string): Promise<string> {
-    const { tokens, usd } = await budgets.today(sender);
+  async function usedToday({ id, language = 'en' }: Message['sender']): Promise<string> {
+    const say = sayIn(language);
+    const { tokens, usd } = await budgets.today(id);
     const { tokensPerDay, usdPerDay } = live().config.limits;
-    const ofTokens = tokensPerDay > 0 ? ` of ${tokensPerDay.toLocaleString('en')}` : '';
-    const money = usd > 0 ? `, ${usd.toFixed(2)} US dollars${usdPerDay > 0 ? ` of ${usdPerDay}` : ''}` : '';
-    return `${tokens.toLocaleString('en')}${ofTokens}${money}`;
+    const number = (value: number, digits = 0): string => inWords(value, language, digits);
+    const used = tokensPerDay > 0 ? say`${number(tokens)} of ${number(tokensPerDay)}` : number(tokens);
+    if (usd === 0) return used;
+    const money = usdPerDay > 0 ? say`${number(usd, 2)} of ${number(usdPerDay, 2)}` : number(usd, 2);
+    return say`${used}, ${money} US dollars`;
   }
 
   /** What this person can start by name here. */
@@ -212,16 +229,19 @@ export function createCommands(options: {
       const [guess] = nearest(message.command.name, isAlone ? [...builtIns, ...skills] : skills);
       // "/tmp is full" is no command.
       if (guess === undefined && !isAlone) return undefined;
+      const say = sayTo(message);
       return [
-        `I know no command ${inlineCode(oneLine(`${mark}${name}`, 64))}.`,
-        ...(guess === undefined ? [] : [`Did you mean ${write(guess)}?`]),
-        `${write('help')} lists what I know. To send it as a message, leave out the \`${mark}\`.`,
+        say`I know no command ${inlineCode(oneLine(`${mark}${name}`, 64))}.`,
+        ...(guess === undefined ? [] : [say`Did you mean ${write(guess)}?`]),
+        say`${write('help')} lists what I know. To send it as a message, leave out the ${inlineCode(mark)}.`,
       ].join(' ');
     },
     elsewhere(message, { skill, hint }) {
       const url = channels.get(message.conversation.channel)?.directLink(skill.name);
-      if (url === undefined) return { text: `${hint} Please write to me there.`, more: {} };
-      return { text: hint, more: { buttons: [{ label: 'Open a direct message', url }] } };
+      const say = sayTo(message);
+      const text = say(hint, skill.name);
+      if (url === undefined) return { text: `${text} ${say`Please write to me there.`}`, more: {} };
+      return { text, more: { buttons: [{ label: say`Open a direct message`, url }] } };
     },
   };
 }
@@ -238,25 +258,31 @@ const rememberMs = 7 * 24 * 3_600_000;
 
 type WriteHere = (name: string, args?: string) => string;
 
-function helpText(write: WriteHere): string {
-  return `Write to me in a direct message, or mention me in a group.
+function sayTo({ sender }: Message): Say {
+  return sayIn(sender.language);
+}
 
-- ${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one
-- ${write('new')} starts a new conversation, ${write('stop')} stops what I am doing
-- ${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one
-- ${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)
-- ${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`;
+function helpText(write: WriteHere, say: Say): string {
+  return [
+    say`Write to me in a direct message, or mention me in a group.`,
+    '',
+    `- ${say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`}`,
+    `- ${say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`}`,
+    `- ${say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`}`,
+    `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
+    `- ${say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`}`,
+  ].join('\n');
 }
 
 function describe(skill: Skill, write: WriteHere): string {
   return `${write(skill.name, skill.argumentHint ?? '')}: ${oneLine(skill.description, 300)}`;
 }
 
-function listText(skills: readonly Skill[], write: WriteHere): string {
-  if (skills.length === 0) return 'No skill is available to you here.';
+function listText(skills: readonly Skill[], write: WriteHere, say: Say): string {
+  if (skills.length === 0) return say`No skill is available to you here.`;
   const shown = skills
     .slice(0, 50)
     .map((skill) => `- ${write(skill.name, '')} ${oneLine(skill.description, 100)}`);
-  const more = skills.length > 50 ? [`- and ${skills.length - 50} more`] : [];
-  return ['Skills you can use here:', '', ...shown, ...more].join('\n');
+  const more = skills.length > 50 ? [`- ${say`and ${skills.length - 50} more`}`] : [];
+  return [say`Skills you can use here:`, '', ...shown, ...more].join('\n');
 }

@@ -190,6 +190,7 @@ export function createBot(parts: BotParts): Bot {
     commands,
     judge,
     settings,
+    language: () => live.config.bot.language,
   });
   const forget = createForgetSomebody({
     ...basics,

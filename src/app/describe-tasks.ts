@@ -1,24 +1,27 @@
-import { shownIdLength } from '../core/message.ts';
+import { shownIdLength, type Sender } from '../core/message.ts';
 import type { Ask } from '../stores/asks.ts';
 import type { ListedItem } from '../stores/inbox.ts';
 import { inlineCode } from './inline-code.ts';
 import { journalOf } from './tasks.ts';
+import { sayIn } from '../texts/say.ts';
 
 /** What `/tasks` says of the background runs of a conversation; `asks` are the open ones there. */
 export function describeTasks(
   items: readonly ListedItem[],
-  { asks, reader }: Readonly<{ asks: readonly Ask[]; reader: string }>,
+  { asks, reader }: Readonly<{ asks: readonly Ask[]; reader: Pick<Sender, 'id' | 'language'> }>,
 ): string {
-  if (items.length === 0) return 'Nothing runs in the background here.';
+  const say = sayIn(reader.language);
+  if (items.length === 0) return say`Nothing runs in the background here.`;
   const lines = items.map(({ key, message, takenAt, acceptedAt }) => {
     const { task, sender } = message ?? {};
     const journal = task?.kind === 'run' ? journalOf(task) : undefined;
     const ask = asks.find(({ kind, transcript }) => kind === 'approval' && transcript === journal);
-    const whose = ask?.requester === reader ? 'your' : 'a';
-    const state = takenAt === undefined ? 'waits' : 'runs';
-    const doing = ask === undefined ? state : `waits for ${whose} yes`;
+    const state = takenAt === undefined ? say`waiting` : say`running`;
+    const asked = ask?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
     const since = new Date(ask?.askedAt ?? acceptedAt).toISOString().slice(0, 16).replace('T', ' ');
-    return `- \`${task?.id.slice(0, shownIdLength) ?? key}\` ${task?.skill ?? 'a run'}, for ${inlineCode(sender?.name ?? 'somebody')}, ${doing} since ${since} UTC`;
+    const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${task?.skill ?? say`a run`}`;
+    const name = inlineCode(sender?.name ?? say`somebody`);
+    return `- ${say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since} UTC`}`;
   });
-  return ['In the background here:', '', ...lines].join('\n');
+  return [say`In the background here:`, '', ...lines].join('\n');
 }

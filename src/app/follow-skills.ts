@@ -12,6 +12,7 @@ import { hostDiagnostics } from './host-diagnostics.ts';
 import type { Live } from './live.ts';
 import { makeMenus } from './make-menus.ts';
 import { sourceDiagnostics } from './skill-sources.ts';
+import { languages } from '../texts/say.ts';
 
 /** What follows when skills or config change. */
 export type FollowSkills = Readonly<{
@@ -51,12 +52,18 @@ export function createFollowSkills(options: {
     for (const { level, code, message, path } of isNew(found)) {
       log[level === 'note' ? 'info' : 'warn']({ code, path }, message);
     }
-    const menus = makeMenus(skills, rules);
-    for (const channel of channels.values()) {
-      try {
-        for (const { message } of await channel.setMenus(menus)) log.warn({ channel: channel.name }, message);
-      } catch (error) {
-        log.warn({ err: error, channel: channel.name }, 'the menus could not be set');
+    const chosen = config.bot.language;
+    for (const language of [undefined, ...(chosen === 'auto' ? languages : [])]) {
+      const menus = makeMenus(skills, rules, language ?? chosen);
+      for (const channel of channels.values()) {
+        try {
+          const found = await channel.setMenus(menus, language);
+          // What can't be shown can't be shown in any language.
+          if (language === undefined)
+            for (const { message } of found) log.warn({ channel: channel.name }, message);
+        } catch (error) {
+          log.warn({ err: error, channel: channel.name }, 'the menus could not be set');
+        }
       }
     }
   }

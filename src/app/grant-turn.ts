@@ -39,6 +39,7 @@ import { turnBash } from './turn-bash.ts';
 import { turnFileTools } from './turn-file-tools.ts';
 import { viewersOf } from './viewers-of.ts';
 import { wasBegun } from './was-begun.ts';
+import { requesterOf } from './requester-of.ts';
 
 type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
 
@@ -84,8 +85,8 @@ export function createGrantTurn(options: {
 
   return async (item, message, use, transcript, progress) => {
     const { config, models, redact } = live();
-    const { conversation, chatType, external, sender } = message;
-    const requester = { conversation, chatType, external, sender: sender.id, kind: sender.kind };
+    const { conversation, chatType } = message;
+    const requester = requesterOf(message);
     const byModel: SkillUse = { ...use, by: 'model' };
     const visibleNow = (): readonly Skill[] => {
       const now = live();

@@ -26,8 +26,9 @@ import { journalOf, taskKey, type Tasks } from './tasks.ts';
 import { partKey, repliesTo, type Voice } from './voice.ts';
 import { wasBegun } from './was-begun.ts';
 import { conversationKey } from '../core/conversation.ts';
+import { fixed, sayIn } from '../texts/say.ts';
 
-const apology = 'Sorry, I couldn’t answer that. My operator can see why. Please try again later.';
+const apology = fixed`Sorry, I couldn’t answer that. My operator can see why. Please try again later.`;
 
 const gaveUp = labelled('host', 'It was interrupted too often, so it was cancelled without a result.');
 
@@ -144,14 +145,15 @@ export function createHandleItem(options: {
         entries.map(({ entry }) => entry),
       )
     ) {
-      return voice.answer(message, notAfresh, { done: item.key });
+      return voice.answer(message, sayIn(message.sender.language)(notAfresh), { done: item.key });
     }
     const transcript = await transcriptOf(message);
     const known = await markAround(store.transcripts, transcript);
     await noteMarks(store, roomOf(transcript), known, clock.now());
     await capabilities.callOff(message.sender.id, message.conversation);
     await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
-    await voice.answer(message, 'New conversation. The previous one is archived.', { done: item.key });
+    const text = sayIn(message.sender.language)`New conversation. The previous one is archived.`;
+    await voice.answer(message, text, { done: item.key });
   }
 
   async function stillAdmitted(message: Message): Promise<boolean> {
@@ -196,7 +198,8 @@ export function createHandleItem(options: {
     async onDead(item, error) {
       const { task } = item.message;
       if (task?.kind === 'run') return tasks.giveUp(item, task, gaveUp);
-      const text = error instanceof ModelError ? error.sentence : apology;
+      const say = sayIn(item.message.sender.language);
+      const text = say(error instanceof ModelError ? error.sentence : apology);
       // Under a key of its own: after `inbox retry` the answer itself may still come.
       const key = `${item.key}!dead`;
       await handOver(partKey(item.key, 0), partKey(key, 0));

@@ -10,6 +10,8 @@ import type { Budgets } from './gates/budgets.ts';
 import type { Live } from './live.ts';
 import type { BuiltIn } from './resolve-command.ts';
 import type { VoiceOptions } from './voice.ts';
+import { sayIn } from '../texts/say.ts';
+import { requesterOf } from './requester-of.ts';
 
 /** What becomes of a message before any model is asked. */
 export type Judged = Readonly<
@@ -49,7 +51,8 @@ export function createJudgeMessage(options: {
   async function askFor(message: Message, skill: Skill): Promise<Judged> {
     const { name, argumentHint, description } = skill;
     const usage = writeCommand(message.conversation, name, argumentHint);
-    const text = `What should ${inlineCode(name)} work on? Write ${usage}.\n\n${oneLine(description, 300)}`;
+    const question = sayIn(message.sender.language)`What should ${inlineCode(name)} work on? Write ${usage}.`;
+    const text = `${question}\n\n${oneLine(description, 300)}`;
     if (message.chatType !== 'private') return { kind: 'answer', text };
     const byModel = { ...(await useOf(message)), by: 'model' } as const;
     if (!decideSkill(skill, live().rules, byModel).allowed) return { kind: 'answer', text };
@@ -66,9 +69,7 @@ export function createJudgeMessage(options: {
     }
     const unknown = asked === undefined && isNew ? await commands.unknown(message) : undefined;
     if (unknown !== undefined) return { kind: 'answer', text: unknown };
-    const { conversation, chatType, external, sender } = message;
-    const requester = { conversation, chatType, external, sender: sender.id, kind: sender.kind };
-    const over = isNew ? await budgets.ofMessage(requester) : undefined;
+    const over = isNew ? await budgets.ofMessage(requesterOf(message)) : undefined;
     if (over !== undefined) return { kind: 'answer', text: over };
     if (asked === undefined) return { kind: 'turn', invocation: undefined, shown: {} };
     const { skill, args } = asked;

@@ -1,7 +1,7 @@
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import type { Message } from '../core/message.ts';
 import { oneLine } from '../core/text.ts';
-import type { Requester, Risk, Tool } from '../core/tool.ts';
+import type { Risk, Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { aboutBuiltIn } from '../tools/about-built-in.ts';
@@ -10,6 +10,8 @@ import { riskInSandbox, riskOf } from '../tools/risk.ts';
 import type { Live } from './live.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { toolTitle } from './tool-title.ts';
+import { sayIn } from '../texts/say.ts';
+import { requesterOf } from './requester-of.ts';
 
 /** `/tools` (I3): what the main agent and the skills may use for a person in a chat, as Markdown. Hidden tools are left out (X2). */
 export type ListTools = (message: Message) => Promise<string>;
@@ -36,8 +38,7 @@ export function createListTools(options: {
 
   return async (message) => {
     const { config, rules } = live();
-    const { conversation, chatType, external, sender } = message;
-    const requester: Requester = { conversation, chatType, external, sender: sender.id, kind: sender.kind };
+    const requester = requesterOf(message);
     const use = await useOf(message);
     const usable = library.current().skills.filter((skill) => decideSkill(skill, rules, use).allowed);
     const searches = web().some(({ name }) => name === 'web_search');
@@ -53,15 +54,16 @@ export function createListTools(options: {
     const listed = new Set(main.map(({ name }) => name));
     const inRuns = usable.length === 0 ? [] : show(ofRuns, await outside.offered(requester, 'run'));
     const more = inRuns.filter(({ name }) => !listed.has(name));
+    const say = sayIn(message.sender.language);
     const line = ({ name, title, says, risk }: Shown): string => {
       const { action } = decidePolicy(config.policy, { tool: name, risk, requester, marked: false });
-      return `- ${title} \`${name}\` ${badges[risk]} ${risk}${{ allow: '', confirm: ', asks first', deny: ', not allowed' }[action]}: ${says}`;
+      return `- ${title} \`${name}\` ${badges[risk]} ${risk}${{ allow: '', confirm: `, ${say`asks first`}`, deny: `, ${say`not allowed`}` }[action]}: ${says}`;
     };
     return [
       ...(main.length === 0
-        ? ['I have no tools of my own here.']
-        : ['What I can use here:', '', ...main.map(line)]),
-      ...(more.length === 0 ? [] : ['', 'What skills can use as well:', '', ...more.map(line)]),
+        ? [say`I have no tools here.`]
+        : [say`What I can use here:`, '', ...main.map(line)]),
+      ...(more.length === 0 ? [] : ['', say`What skills can use as well:`, '', ...more.map(line)]),
     ].join('\n');
   };
 }

@@ -5,23 +5,25 @@ import { decideSkill } from '../core/decide-skill.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
 import { builtIns } from './resolve-command.ts';
+import { fixed, sayIn } from '../texts/say.ts';
 
 const builtIn: readonly MenuEntry[] = [
-  { name: 'help', description: 'What I can do and how to ask for it' },
-  { name: 'skills', description: 'The skills you can use here' },
-  { name: 'skill', description: 'Start a skill by its name' },
-  { name: 'new', description: 'Start a new conversation' },
-  { name: 'stop', description: 'Stop what I am doing' },
-  { name: 'status', description: 'How I am doing' },
-  { name: 'tools', description: 'What I and my skills can use here' },
-  { name: 'settings', description: 'Set up the tools in this chat' },
-  { name: 'whoami', description: 'Your id and role' },
+  { name: 'help', description: fixed`What I can do and how to ask for it` },
+  { name: 'skills', description: fixed`The skills you can use here` },
+  { name: 'skill', description: fixed`Start a skill by its name` },
+  { name: 'new', description: fixed`Start a new conversation` },
+  { name: 'stop', description: fixed`Stop what I am doing` },
+  { name: 'status', description: fixed`How I am doing` },
+  { name: 'tools', description: fixed`What I and my skills can use here` },
+  { name: 'settings', description: fixed`Set up the tools in this chat` },
+  { name: 'whoami', description: fixed`Your id and role` },
 ];
 
-/** The `/` menus (I1): built-in commands and the skills anybody may use in such a chat; a skill with lists of chats or users shows in none. */
-export function makeMenus(skills: readonly Skill[], rules: SkillRules): Menus {
+/** The `/` menus (I1), built-in commands in a language: built-in commands and the skills anybody may use in such a chat; a skill with lists of chats or users shows in none. */
+export function makeMenus(skills: readonly Skill[], rules: SkillRules, language?: string): Menus {
+  const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [
-    ...builtIn,
+    ...builtIn.map(({ name, description }) => ({ name, description: say(description) })),
     ...skills
       .filter(({ name }) => !builtIns.some((taken) => taken === name))
       .filter(

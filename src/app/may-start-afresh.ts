@@ -1,5 +1,6 @@
 import type { Entry } from '../core/entry.ts';
 import type { Message } from '../core/message.ts';
+import { fixed } from '../texts/say.ts';
 
 /**
  * Whether `/new` may put a conversation's memory aside: in a direct message always; in a group for the owner, or for a
@@ -19,5 +20,4 @@ export function mayStartAfresh(
 }
 
 /** What a person hears who may not. */
-export const notAfresh =
-  'Others have talked with me here too, so only an owner can start a new conversation. In a direct message you always can.';
+export const notAfresh = fixed`Others have talked with me here too, so only an owner can start a new conversation. In a direct message you always can.`;

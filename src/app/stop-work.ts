@@ -8,6 +8,7 @@ import { haltWork } from './halt-work.ts';
 import { inlineCode } from './inline-code.ts';
 import { takeDown } from './take-down.ts';
 import { taskId, tasksHere, workHere } from './work-here.ts';
+import { fixed, sayIn } from '../texts/say.ts';
 
 /** `/stop TASK` (U9): stops one background run of this conversation, by the start of its id. */
 export async function stopTask(
@@ -19,11 +20,12 @@ export async function stopTask(
   const { isOwner, store } = options;
   const named = (await tasksHere(message, store.inbox)).filter((item) => taskId(item)?.startsWith(id));
   const [item] = named;
+  const say = sayIn(message.sender.language);
   if (item === undefined)
-    return `There is no background run ${inlineCode(id)} here. ${tasksCommand} lists them.`;
-  if (!maySay(message, isOwner, item)) return 'Only the person who started it or an owner can stop it.';
+    return say`There is no background run ${inlineCode(id)} here. ${tasksCommand} lists them.`;
+  if (!maySay(message, isOwner, item)) return say`Only the person who started it or an owner can stop it.`;
   const { dropped, stopping } = await haltWork(store, { items: [item.key] });
-  return dropped.length + stopping.length === 0 ? 'It has just finished.' : 'Stopping.';
+  return dropped.length + stopping.length === 0 ? say`It has just finished.` : say(stoppingNow);
 }
 
 /**
@@ -50,16 +52,22 @@ export async function stopWork(
   // It may have been begun before, and wait for its next try.
   for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key))) await takeDown(item, store);
 
+  const say = sayIn(message.sender.language);
   const dropped = stopped.dropped.length;
-  const cancelled = `I cancelled ${dropped} waiting message${dropped === 1 ? '' : 's'}.`;
-  if (stopped.stopping.length > 0) return dropped === 0 ? 'Stopping.' : `Stopping. ${cancelled}`;
+  const cancelled =
+    dropped === 1 ? say`I cancelled 1 waiting message.` : say`I cancelled ${dropped} waiting messages.`;
+  if (stopped.stopping.length > 0)
+    return dropped === 0 ? say(stoppingNow) : `${say(stoppingNow)} ${cancelled}`;
   const others = running.find((item) => !may(item));
   if (others !== undefined) {
-    const refusal = `Only ${inlineCode(others.message?.sender.name ?? 'its sender')} or an owner can stop what is running here.`;
+    const name = inlineCode(others.message?.sender.name ?? '?');
+    const refusal = say`Only ${name} or an owner can stop what is running here.`;
     return dropped === 0 ? refusal : `${cancelled} ${refusal}`;
   }
-  return dropped === 0 ? 'Nothing is running here.' : `Nothing was running. ${cancelled}`;
+  return dropped === 0 ? say`Nothing is running here.` : say`Nothing was running. ${cancelled}`;
 }
+
+const stoppingNow = fixed`Stopping.`;
 
 /** What is asked here, and in the threads whose work is stopped, too. */
 function asksOf(

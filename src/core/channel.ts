@@ -162,8 +162,8 @@ export type Channel = Readonly<{
     to: Readonly<{ path: string; maxBytes: number }>,
     signal: AbortSignal,
   ): Promise<void>;
-  /** Sets the `/` menus; gives a diagnostic for each entry that could not be shown (I1). */
-  setMenus(menus: Menus): Promise<readonly Diagnostic[]>;
+  /** Sets the `/` menus, for everybody or for clients in a language (`de`); gives a diagnostic for each entry that could not be shown (I1). */
+  setMenus(menus: Menus, language?: string): Promise<readonly Diagnostic[]>;
   /** Completes a chat type that the event did not carry (Q2). `name`: what people call a group. */
   lookUpChat(
     conversation: Conversation,

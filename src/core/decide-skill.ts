@@ -3,6 +3,7 @@ import type { ChatType } from './conversation.ts';
 import { whyNoAccess, type AccessRules, type Use } from './decide-access.ts';
 import type { Decision } from './decision.ts';
 import type { Skill } from './skill.ts';
+import { fixed } from '../texts/say.ts';
 
 /** Where, by whom and for whom a skill is wanted. */
 export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
@@ -12,7 +13,7 @@ export type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL
 /**
  * Who may use which skill where: the only function that decides it (A8). Everything missing or unknown is a deny.
  * Denials come in the order of U1: access, enabled, invocation. A hint is given only to a person who may use the
- * skill in a direct message (A11): to anybody else its existence is nobody's business.
+ * skill in a direct message (A11): to anybody else its existence is nobody's business. `{0}` in it is the skill's name.
  */
 export function decideSkill(
   skill: Pick<Skill, 'name' | 'access'>,
@@ -26,8 +27,8 @@ export function decideSkill(
   if (!decideHere(skill, rules, direct).allowed) return decision;
   const only = allowedChatTypes(skill, rules).length === 1;
   const hint = only
-    ? `${skill.name} works in a direct message only.`
-    : `${skill.name} works in a direct message, not in this chat.`;
+    ? fixed`${0} works in a direct message only.`
+    : fixed`${0} works in a direct message, not in this chat.`;
   return { ...decision, hint };
 }
 

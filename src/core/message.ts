@@ -9,6 +9,8 @@ export type Sender = Readonly<{
   name: string;
   /** `guest`: a member of another Slack workspace (A9). `chat`: an anonymous admin or a channel speaking. */
   kind: 'person' | 'chat' | 'bot' | 'guest';
+  /** BCP 47 tag of what the bot's own sentences are to be in, where it is known (H14). */
+  language?: string;
 }>;
 
 export type Attachment = Readonly<{

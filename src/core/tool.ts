@@ -35,6 +35,8 @@ export type Requester = Readonly<{
   sender: string;
   /** What the sender is: with it is judged whether they may still talk (S11). */
   kind: Sender['kind'];
+  /** As of the sender (H14). */
+  language?: string;
 }>;
 
 /**

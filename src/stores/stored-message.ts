@@ -67,6 +67,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
     id: z.string(),
     name: z.string(),
     kind: z.enum(['person', 'chat', 'bot', 'guest']),
+    language: z.string().optional(),
   } satisfies FieldsOf<Sender>),
   text: z.string(),
   addressed: z.boolean(),

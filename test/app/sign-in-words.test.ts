@@ -5,12 +5,15 @@ import type { OpenFlow } from '../../src/capabilities/flow-content.ts';
 
 test('H12 a sign-in names the command that cancels it as the chat writes it', () => {
   const begun = { auth_url: 'https://provider.example/', flow_type: 'oauth' };
-  const flow = { capability: 'mail.box', content: { skill: 'mail', begun } } as unknown as OpenFlow;
+  const flow = {
+    capability: 'mail.box',
+    content: { skill: 'mail', requester: {}, begun },
+  } as unknown as OpenFlow;
   assert.match(linkText(flow, '`/ask stop`'), /\n`\/ask stop` cancels it\.$/);
 });
 
 test('C6 S1 of a linked identity ten texts at most are shown, and none of them steers the message', () => {
-  const flow = { id: 'ABCD2345', capability: 'mail.box' } as OpenFlow;
+  const flow = { id: 'ABCD2345', capability: 'mail.box', content: { requester: {} } } as OpenFlow;
   const metadata = {
     ...{ name: 'Ann\n\n# Approved', email: '`ann@example.org` [click](https://evil.example)' },
     ...{ '[click](https://evil.example)': 'x', verified: true, same: 'ann' },

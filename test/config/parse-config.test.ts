@@ -128,6 +128,7 @@ test('G4 an empty file gives the defaults that the contract names', () => {
     configOf('');
   assert.deepEqual(bot, {
     name: 'Skillet',
+    language: 'auto',
     owner: [],
     dataDir: '/etc/bot/data',
     workspace: '/etc/bot/workspace',

@@ -110,8 +110,8 @@ test('A11 only a person who may use the skill in private is told that it works i
     const decision = decide(access, rules(settings), use);
     return decision.allowed ? 'allowed' : decision.hint;
   };
-  assert.equal(hint(secret, {}), 'gmail works in a direct message only.');
-  assert.equal(hint(secret, { allowUsers: ['42'] }), 'gmail works in a direct message only.');
+  assert.equal(hint(secret, {}), '{0} works in a direct message only.');
+  assert.equal(hint(secret, { allowUsers: ['42'] }), '{0} works in a direct message only.');
   assert.equal(hint(secret, { allowUsers: ['7'] }), undefined, 'not for this person');
   assert.equal(hint(secret, { enabled: false }), undefined, 'off');
   assert.equal(hint(secret, { chatTypes: ['channel'] }), undefined, 'works nowhere');
@@ -124,7 +124,7 @@ test('A11 a skill kept to listed chats is offered in private only where the dire
   const both = { ...open, chatTypes: ['private', 'group'] as const };
   const decision = decide(both, rules({ allowChatIds: ['42', '-5'] }));
   assert.ok(!decision.allowed);
-  assert.equal(decision.hint, 'gmail works in a direct message, not in this chat.');
+  assert.equal(decision.hint, '{0} works in a direct message, not in this chat.');
   const other = decide(both, rules({ allowChatIds: ['-5'] }));
   assert.ok(!other.allowed && other.hint === undefined);
 });

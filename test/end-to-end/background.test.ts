@@ -48,7 +48,7 @@ test('U9 a run in the background answers at once, and its result wakes the conve
   ann.says('meanwhile, hello');
   await ann.dm.nextMessage('Still here.');
   ann.says('/tasks');
-  assert.match((await ann.dm.nextMessage(/background here/)).text, /[0-9a-f]{6} dig, for Ann, runs since/);
+  assert.match((await ann.dm.nextMessage(/background here/)).text, /[0-9a-f]{6} dig, for Ann, running since/);
   gate.resolve();
   await ann.dm.nextMessage('Found: under the oak.');
   const woken = messages.requests.at(-1)!.body;

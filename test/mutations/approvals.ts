@@ -77,7 +77,6 @@ export const approvalMutations = [
       '',
     ],
     ['always where each time is asked', "value === 'always' && !standing.success", 'false'],
-    ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
     [
       'the question is bound to no input',
       'const bound = [tool, input, files',
@@ -89,6 +88,9 @@ export const approvalMutations = [
       "await rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
       "void rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
     ],
+  ]),
+  ...changesOf('app/gates/approval-outcome.ts', 'app/approvals.test.ts', [
+    ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
   ]),
   ...changesOf('app/gates/judge-calls.ts', 'app/judge-calls.test.ts', [
     ['a removed person’s calls are made', 'if (!admitted.allowed) return admitted;', ''],

@@ -8,6 +8,7 @@ import type { Audit } from '../audit/create-audit.ts';
 import { inlineCode } from '../inline-code.ts';
 import { confirmText } from './sign-in-words.ts';
 import { partKey, type Voice } from '../voice.ts';
+import { sayIn } from '../../texts/say.ts';
 
 export type ConfirmAccounts = Readonly<{
   /** Shows a linked identity with buttons, once for a flow. */
@@ -15,7 +16,7 @@ export type ConfirmAccounts = Readonly<{
   /** A press or a text: what is to be said to who answered in vain; nothing where it counted, `unknown` where it means nothing here. */
   answer(
     id: string,
-    from: Readonly<{ sender: string; conversation: Conversation }>,
+    from: Readonly<{ sender: string; language?: string; conversation: Conversation }>,
     yes: boolean,
   ): Promise<Readonly<{ kind: 'taken' | 'unknown' } | { kind: 'refused'; text: string }>>;
 }>;
@@ -32,11 +33,12 @@ export function createConfirmAccounts(options: {
 
   async function settle({ outcome, flow, account }: Extract<Confirmed, { flow: OpenFlow }>): Promise<void> {
     const { conversation } = flow.content.requester;
+    const say = sayIn(flow.content.requester.language);
     const name = inlineCode(printable(account));
     const text =
       outcome === 'linked'
-        ? `Linked: ${inlineCode(flow.capability)} uses ${name} for you. Ask me again for what you wanted.`
-        : `Not used: ${name}.`;
+        ? say`Linked: ${inlineCode(flow.capability)} uses ${name} for you. Ask me again for what you wanted.`
+        : say`Not used: ${name}.`;
     const shown = await store.outbox.receipt(partKey(keyOf(flow.id), 0));
     const key = `${keyOf(flow.id)}!outcome`;
     if (shown !== undefined) await store.outbox.show(partKey(key, 0), shown);
@@ -54,9 +56,10 @@ export function createConfirmAccounts(options: {
 
   return {
     async ask(flow, account) {
+      const say = sayIn(flow.content.requester.language);
       const buttons = [
-        { label: 'Use it', action: `link:${flow.id}:yes` },
-        { label: 'Not mine', action: `link:${flow.id}:no` },
+        { label: say`Use it`, action: `link:${flow.id}:yes` },
+        { label: say`Not mine`, action: `link:${flow.id}:no` },
       ];
       const { conversation } = flow.content.requester;
       await store.commit({
@@ -70,10 +73,11 @@ export function createConfirmAccounts(options: {
         return { kind: 'taken' };
       }
       if (confirmed.outcome === 'unknown') return { kind: 'unknown' };
+      const say = sayIn(from.language);
       const text =
         confirmed.outcome === 'late'
-          ? 'That sign-in is no longer open.'
-          : 'Only the person who started this sign-in can answer that.';
+          ? say`That sign-in is no longer open.`
+          : say`Only the person who started this sign-in can answer that.`;
       return { kind: 'refused', text };
     },
   };

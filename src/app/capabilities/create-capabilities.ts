@@ -89,7 +89,7 @@ export function createCapabilities(options: {
     askToConfirm: confirmations.ask,
     async tellFailure({ id, capability, content }, { code }, over) {
       const { requester } = content;
-      const text = failureText(code, over);
+      const text = failureText(code, over, requester.language);
       const outbox = voice.rows(requester.conversation, `flow:${id}:${clock.now()}`, text);
       await store.commit({ outbox });
       await recordSignIn(requester, capability, 'provider', code);

@@ -6,6 +6,7 @@ import type { TakenAnswer } from '../../capabilities/take-auth-answer.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { failureText } from './sign-in-words.ts';
 import type { Voice } from '../voice.ts';
+import { sayIn } from '../../texts/say.ts';
 
 /** Takes what people paste from sign-in pages out of what they say, before anything is stored, shown or logged of it (C6). */
 export type GuardSignIns = Readonly<{
@@ -68,15 +69,20 @@ export function createGuardSignIns(options: {
       const key = { key: `${message.id}!sign-in` };
       if (taken.kind === 'public') {
         const gone = await remove(message);
-        const fate = gone ? 'I deleted it' : 'Please delete it';
+        const say = sayIn(message.sender.language);
+        const fate = gone ? say`I deleted it.` : say`Please delete it.`;
         await voice.answer(
           message,
-          `That looked like the answer of a sign-in page, and others can read it here. ${fate}, and send it to me in a direct message. I have not used it.`,
+          say`That looked like the answer of a sign-in page, and others can read it here, so I have not used it. ${fate} Send it to me in a direct message.`,
           key,
         );
       }
       if (taken.kind === 'refused')
-        await voice.answer(message, failureText(taken.code, isOver.has(taken.code)), key);
+        await voice.answer(
+          message,
+          failureText(taken.code, isOver.has(taken.code), message.sender.language),
+          key,
+        );
       return true;
     },
     async clean(message) {

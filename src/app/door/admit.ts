@@ -17,12 +17,12 @@ import type { Groups } from './groups.ts';
 import type { MeetGroup } from './meet-group.ts';
 import type { Strangers } from './strangers.ts';
 import type { Voice } from '../voice.ts';
+import { fixed, sayIn } from '../../texts/say.ts';
 
 type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
 
 /** `/new` outside a thread: a new thread has no memory yet. */
-const nothingToEnd =
-  'Each thread is a conversation of its own. To begin a new one, start a new thread, or say so in the thread.';
+const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
 
 /** Whoever is refused writes at most one line of the audit in an hour, for each reason. */
 const refusalEveryMs = 3_600_000;
@@ -90,7 +90,7 @@ export function createAdmit(options: {
     if (event.openThread === undefined) return accept(message, event);
     const judged = await judge(message, { isNew: true });
     if (judged.kind === 'answer') return voice.answer(message, judged.text, judged.more);
-    if (judged.kind === 'command') return voice.answer(message, nothingToEnd);
+    if (judged.kind === 'command') return voice.answer(message, sayIn(message.sender.language)(nothingToEnd));
     const { ephemeral: _, ...said } = message;
     await accept({ ...said, conversation: await event.openThread(judged.shown) }, event);
   }
@@ -104,7 +104,9 @@ export function createAdmit(options: {
     if (accepted === 'lane_full' && mayTellFull(conversationKey(message.conversation))) {
       await voice.answer(
         message,
-        'Too many messages are waiting here, so I left this one out. Please wait for my answers, then send it again.',
+        sayIn(
+          message.sender.language,
+        )`Too many messages are waiting here, so I left this one out. Please wait for my answers, then send it again.`,
         { key: `${message.id}!full` },
       );
     }

@@ -20,7 +20,13 @@ export function createAnswerAsks(options: {
     const [, word = '', code = ''] = answer.exec(message.text) ?? [];
     if (code === '') return false;
     const { sender, conversation } = message;
-    const from = { sender: sender.id, name: sender.name, conversation };
+    const { language } = sender;
+    const from = {
+      sender: sender.id,
+      name: sender.name,
+      conversation,
+      ...(language === undefined ? {} : { language }),
+    };
     const value = answers[word.toLowerCase()] ?? 'deny';
     const answered = await approvals.answer(code.toUpperCase(), from, value);
     if (answered.kind === 'unknown') {

@@ -1,4 +1,5 @@
-import type { OnEvent, WriteCommand } from '../../core/channel.ts';
+import type { ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
+import type { Sender } from '../../core/message.ts';
 import { createAdmit } from './admit.ts';
 import { createAnswerAsks } from './answer-asks.ts';
 import type { Approvals } from '../gates/approvals.ts';
@@ -17,12 +18,14 @@ type Needs = Omit<
     writeCommand: WriteCommand;
     approvals: Approvals;
     capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
+    /** `auto`, or the language that everybody is answered in. */
+    language(): string;
   }>;
 
 /** What channels hand their events to: messages, presses, and how strangers are met. */
 export function createDoor(needs: Needs): OnEvent {
   const { signIns, confirmations } = needs.capabilities;
-  return createAdmit({
+  const admit = createAdmit({
     ...needs,
     strangers: createStrangers(needs),
     meetGroup: createMeetGroup(needs),
@@ -30,4 +33,25 @@ export function createDoor(needs: Needs): OnEvent {
     presses: createPresses({ ...needs, confirmations, now: needs.clock.now }),
     answerAsks: createAnswerAsks({ ...needs, confirmations }),
   });
+  return (event) => admit(inLanguage(event, needs.language()));
+}
+
+/** What the operator chose holds for everybody, whatever their clients say. */
+function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
+  if (language === 'auto') return event;
+  const heard = <Said extends Readonly<{ sender: Sender }>>(said: Said): Said => ({
+    ...said,
+    sender: { ...said.sender, language },
+  });
+  switch (event.type) {
+    case 'message':
+    case 'edited':
+      return { ...event, message: heard(event.message) };
+    case 'press':
+      return { ...event, press: heard(event.press) };
+    case 'form':
+      return { ...event, filled: heard(event.filled) };
+    default:
+      return event;
+  }
 }

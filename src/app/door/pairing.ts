@@ -13,6 +13,8 @@ export type PairingRequest = Readonly<{
   code: string;
   sender: string;
   name: string;
+  /** As of a sender. */
+  language?: string;
   conversation: Conversation;
   expiresAt: number;
 }>;
@@ -80,7 +82,14 @@ export function createPairing(options: {
     const here = (await pending()).filter((other) => other.conversation.channel === conversation.channel);
     if (here.length >= mostPending || !(await mayAnswer(sender.id))) return undefined;
     const expiresAt = clock.now() + hourMs;
-    const made = { code: newCode(), sender: sender.id, name: sender.name, conversation, expiresAt };
+    const made = {
+      code: newCode(),
+      sender: sender.id,
+      name: sender.name,
+      ...(sender.language === undefined ? {} : { language: sender.language }),
+      conversation,
+      expiresAt,
+    };
     await stored.set(requestKey(made.code), made, hourMs);
     return made;
   }

@@ -14,6 +14,7 @@ import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import { settingPrefix } from '../settings/setting-actions.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
 import { onlyToSender, partKey, type Voice, type VoiceOptions } from '../voice.ts';
+import { fixed, sayIn, type Say } from '../../texts/say.ts';
 
 type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
 
@@ -54,12 +55,13 @@ export function createPresses(options: {
   } = options;
 
   async function decidePairing(press: Press, verdict: string, code: string): Promise<string | undefined> {
+    const say = sayIn(press.sender.language);
     if (!(await people.isOwner(press.sender.id))) {
       log.warn(
         { sender: press.sender.id, action: press.action },
         'somebody who is not the owner pressed a pairing button',
       );
-      return 'Only an owner can approve people.';
+      return say`Only an owner can approve people.`;
     }
     const request =
       verdict === 'approve'
@@ -68,46 +70,53 @@ export function createPresses(options: {
     if (request !== undefined && verdict === 'approve') await welcome(request);
     const outcome =
       request === undefined
-        ? 'This code is no longer valid.'
-        : `${verdict === 'approve' ? 'Approved' : 'Denied'} ${inlineCode(request.name)} (\`${request.sender}\`).`;
+        ? say`This code is no longer valid.`
+        : say(
+            verdict === 'approve' ? approved : denied,
+            inlineCode(request.name),
+            inlineCode(request.sender),
+          );
     return show(press, outcome);
   }
 
   async function decideGroup(press: Press, verdict: string, id: string): Promise<string | undefined> {
+    const say = sayIn(press.sender.language);
     if (!(await people.isOwner(press.sender.id))) {
       log.warn(
         { sender: press.sender.id, action: press.action },
         'somebody who is not the owner pressed a button on a group',
       );
-      return 'Only an owner can decide over groups.';
+      return say`Only an owner can decide about groups.`;
     }
-    if (verdict !== 'allow' && verdict !== 'ignore') return meansNothing;
+    if (verdict !== 'allow' && verdict !== 'ignore') return say(meansNothing);
     const group = await groups.decide(id, verdict, press.sender.id);
     if (group === undefined)
       return show(
         press,
-        `Nothing is open on \`${id}\` any more: \`skillet pair list\` shows what was decided.`,
+        say`Nothing is open on ${inlineCode(id)} any more: ${inlineCode('skillet pair list')} shows what was decided.`,
       );
     const words =
       verdict === 'allow'
-        ? `Allowed: ${inlineCode(group.name)}, \`${id}\`. People I know may talk to me there.`
-        : `Ignored: ${inlineCode(group.name)}, \`${id}\`. I stay silent there and ask no more.`;
-    return show(press, `${words} \`skillet pair revoke ${id}\` takes that back.`);
+        ? say`Allowed: ${inlineCode(group.name)}, ${inlineCode(id)}. People I know may talk to me there.`
+        : say`Ignored: ${inlineCode(group.name)}, ${inlineCode(id)}. I stay silent there and ask no more.`;
+    const undo = say`${inlineCode(`skillet pair revoke ${id}`)} takes that back.`;
+    return show(press, `${words} ${undo}`);
   }
 
   async function decideSkill(press: Press, verdict: string, version: string): Promise<string | undefined> {
     const { approvals, mayApprove } = authoring;
+    const say = sayIn(press.sender.language);
     if (!(await mayApprove(press.sender.id))) {
       log.warn(
         { sender: press.sender.id, action: press.action },
         'somebody who may not approve skills pressed a button that does',
       );
-      return 'Only an owner or an approver can decide that.';
+      return say`Only an owner or an approver can decide that.`;
     }
     const name = await approvals.nameOf(version);
     const act = verdict === 'enable' ? approvals.enable : approvals.discard;
     const decided = name === undefined ? undefined : await act(name, version);
-    return show(press, skillOutcome(decided));
+    return show(press, skillOutcome(decided, say));
   }
 
   /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
@@ -133,15 +142,15 @@ export function createPresses(options: {
     value: string,
   ): Promise<string | undefined> {
     const answer = askAnswers.find((known) => known === value);
-    if (answer === undefined) return meansNothing;
+    if (answer === undefined) return sayIn(sender.language)(meansNothing);
     const answered = await approvals.answer(
       id,
-      { sender: sender.id, name: sender.name, conversation },
+      { sender: sender.id, name: sender.name, conversation, ...languageOf(sender) },
       answer,
     );
     // What counted is shown to everybody, in the message that asked.
     if (answered.kind === 'taken') return undefined;
-    return answered.kind === 'unknown' ? meansNothing : withoutMarks(answered.text);
+    return answered.kind === 'unknown' ? sayIn(sender.language)(meansNothing) : withoutMarks(answered.text);
   }
 
   async function confirmAccount(
@@ -149,11 +158,15 @@ export function createPresses(options: {
     id: string,
     value: string,
   ): Promise<string | undefined> {
-    if (value !== 'yes' && value !== 'no') return meansNothing;
-    const answered = await confirmations.answer(id, { sender: sender.id, conversation }, value === 'yes');
+    if (value !== 'yes' && value !== 'no') return sayIn(sender.language)(meansNothing);
+    const answered = await confirmations.answer(
+      id,
+      { sender: sender.id, conversation, ...languageOf(sender) },
+      value === 'yes',
+    );
     if (answered.kind === 'taken') return undefined;
     log.info({ flow: id, sender: sender.id }, 'a press on a linked account did not count');
-    return 'text' in answered ? answered.text : meansNothing;
+    return 'text' in answered ? answered.text : sayIn(sender.language)(meansNothing);
   }
 
   /** Does what a button is for; what who pressed is to be told, where it came to nothing. */
@@ -174,7 +187,7 @@ export function createPresses(options: {
         return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
       default:
         log.info({ action: press.action }, 'a button that means nothing any more was pressed');
-        return meansNothing;
+        return sayIn(press.sender.language)(meansNothing);
     }
   }
 
@@ -188,7 +201,7 @@ export function createPresses(options: {
         if (!may.allowed) {
           const { sender, action } = press;
           log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
-          event.tell?.('You may not use this bot.');
+          event.tell?.(sayIn(sender.language)`You may not use this bot.`);
           return;
         }
         const words = await act(event, [kind ?? '', ...rest]);
@@ -215,27 +228,35 @@ export function createPresses(options: {
   };
 }
 
-const meansNothing = 'This button has expired.';
+const meansNothing = fixed`This button has expired.`;
+const approved = fixed`Approved ${0} (${1}).`;
+const denied = fixed`Denied ${0} (${1}).`;
+
+function languageOf({ language }: Press['sender']): Readonly<{ language?: string }> {
+  return language === undefined ? {} : { language };
+}
 
 /** Words for where no Markdown is read. */
 function withoutMarks(markdown: string): string {
   return markdown.replaceAll('`', '');
 }
 
+const versionGone = fixed`This version of the skill no longer exists.`;
+
 /** What stands where the buttons were. */
-function skillOutcome(decided: ApprovalOutcome | undefined): string {
-  if (decided === undefined) return 'This version of the skill no longer exists.';
+function skillOutcome(decided: ApprovalOutcome | undefined, say: Say): string {
+  if (decided === undefined) return say(versionGone);
   const name = inlineCode(decided.name);
   switch (decided.outcome) {
     case 'enabled':
-      return `Enabled: ${name}.`;
+      return say`Enabled: ${name}.`;
     case 'discarded':
-      return `Discarded: ${name}.`;
+      return say`Discarded: ${name}.`;
     case 'restored':
-      return `Discarded the change of ${name}. The version enabled before is back in use.`;
+      return say`Discarded the change of ${name}. The version enabled before is back in use.`;
     case 'changed':
-      return `${name} has changed since, so I did nothing. Review it, then run \`skillet skill enable\`.`;
+      return say`${name} has changed since, so I did nothing. Review it, then run ${inlineCode('skillet skill enable')}.`;
     case 'unknown':
-      return 'This version of the skill no longer exists.';
+      return say(versionGone);
   }
 }

@@ -5,6 +5,7 @@ import { claimedToken } from './claimed-token.ts';
 import { inlineCode } from '../inline-code.ts';
 import type { Pairing } from './pairing.ts';
 import type { Voice } from '../voice.ts';
+import { sayIn } from '../../texts/say.ts';
 
 /** How the bot meets people it does not know: nothing they wrote reaches a model (A10). */
 export type Strangers = Readonly<{
@@ -27,11 +28,12 @@ export function createStrangers(options: {
       if (token === undefined || chatType !== 'private' || sender.kind !== 'person') return false;
       const done = await pairing.claim(token, sender.id);
       if (!done && !(await pairing.mayAnswer(sender.id))) return true;
+      const say = sayIn(sender.language);
       await voice.answer(
         message,
         done
-          ? `You are the owner now (\`${sender.id}\`). Put \`owner = ["${sender.id}"]\` under \`[bot]\` in \`config.toml\` to keep that. ${writeCommand(message.conversation, 'help')} tells you what I can do.`
-          : 'This token is not valid, or no longer. Restart the bot to get a new one.',
+          ? say`You are the owner now (${inlineCode(sender.id)}). Put ${inlineCode(`owner = ["${sender.id}"]`)} under ${inlineCode('[bot]')} in ${inlineCode('config.toml')} to keep that. ${writeCommand(message.conversation, 'help')} tells you what I can do.`
+          : say`This token is not valid, or no longer. Restart the bot to get a new one.`,
       );
       return true;
     },
@@ -43,7 +45,9 @@ export function createStrangers(options: {
       if (request === undefined) return;
       await voice.answer(
         message,
-        `I don't know you yet. Your pairing code is \`${request.code}\`, valid for an hour. Give it to my operator, who can approve you.`,
+        sayIn(
+          message.sender.language,
+        )`I don't know you yet. Your pairing code is ${inlineCode(request.code)}, valid for an hour. Give it to my operator, who can approve you.`,
       );
       await voice.tellOwners(
         `pair:${request.code}`,
@@ -62,7 +66,9 @@ export function createStrangers(options: {
     if (!(await pairing.mayAnswer(message.sender.id))) return;
     await voice.answer(
       message,
-      `I only talk to people my operator has listed. Your id is \`${message.sender.id}\`.`,
+      sayIn(
+        message.sender.language,
+      )`I only talk to people my operator has listed. Your id is ${inlineCode(message.sender.id)}.`,
     );
   }
 }

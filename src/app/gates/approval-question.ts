@@ -8,6 +8,8 @@ import {
 } from './describe-call.ts';
 import type { StandingRule } from './standing-rules.ts';
 import type { Voice } from '../voice.ts';
+import { sayIn } from '../../texts/say.ts';
+import { inlineCode } from '../inline-code.ts';
 
 /** A call that a person is to agree to. */
 export type AskedCall = Readonly<{
@@ -59,14 +61,16 @@ export function createApprovalQuestion(voice: Pick<Voice, 'rows'>) {
   }
 
   function rowsOn(id: string, call: AskedCall, what: string): Rows {
+    const say = sayIn(call.requester.language);
     const words = ['yes', 'no', ...(call.standing === undefined ? [] : ['always'])];
-    const answers = words.map((word) => `\`${word} ${id}\``).join(' / ');
+    const answers = words.map((word) => inlineCode(`${word} ${id}`)).join(' / ');
     const because = call.because === undefined ? '' : `\n\n${call.because}`;
-    const text = `${what}${because}\n\nApprove it within 5 minutes? Press a button, or write ${answers}.`;
+    const question = say`Approve it within 5 minutes? Press a button, or write ${answers}.`;
+    const text = `${what}${because}\n\n${question}`;
     const buttons = [
-      { label: 'Approve', action: `ask:${id}:approve` },
-      { label: 'Deny', action: `ask:${id}:deny` },
-      ...(call.standing === undefined ? [] : [{ label: 'Always', action: `ask:${id}:always` }]),
+      { label: say`Approve`, action: `ask:${id}:approve` },
+      { label: say`Deny`, action: `ask:${id}:deny` },
+      ...(call.standing === undefined ? [] : [{ label: say`Always`, action: `ask:${id}:always` }]),
     ];
     return voice.rows(call.requester.conversation, `ask:${id}`, text, { buttons });
   }

@@ -7,14 +7,15 @@ import type { Log } from '../../core/log.ts';
 import type { HandOver } from '../../core/tool.ts';
 import { waitWithin } from '../../core/wait-within.ts';
 import { interrupted } from '../../agent/run-calls.ts';
-import { outcomeKey, type Ask, type JsonValue } from '../../stores/asks.ts';
+import { outcomeKey, type Ask } from '../../stores/asks.ts';
 import type { Store } from '../../stores/store.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { createApprovalQuestion, type AskedCall } from './approval-question.ts';
+import { isApproved, languageOf, outcomeText, textOf } from './approval-outcome.ts';
 import type { StandingRules } from './standing-rules.ts';
-import { inlineCode } from '../inline-code.ts';
 import { partKey, type Voice } from '../voice.ts';
+import { sayIn } from '../../texts/say.ts';
 
 export type Approval =
   | Readonly<{ kind: 'approved'; by: string }>
@@ -43,7 +44,7 @@ export type Approvals = Readonly<{
   /** Somebody's answer, by press or text. Counts once, and only from the requester or an approver. */
   answer(
     id: string,
-    from: Readonly<{ sender: string; name?: string; conversation: Conversation }>,
+    from: Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>,
     value: AskAnswer,
   ): Promise<Answered>;
   /** Shows how an ask ended, and tells who waits for it. */
@@ -107,6 +108,7 @@ export function createApprovals(options: {
         // The last piece has the buttons, which are to go when it is settled.
         message: outbox.at(-1)?.key ?? '',
         ...(skill === undefined ? {} : { skill }),
+        ...(requester.language === undefined ? {} : { language: requester.language }),
         ...(input === undefined ? {} : { input }),
         ...(standing === undefined ? {} : { standing }),
       },
@@ -187,22 +189,29 @@ export function createApprovals(options: {
       ({ entry }) =>
         entry.kind === 'tool_result' && entry.toolUseId === ask.toolUseId && entry.content === interrupted,
     );
-    return `${outcomeText(ask)}${isInterrupted ? ' It was interrupted, so it may not have run.' : ''}`;
+    const say = sayIn(languageOf(ask));
+    return isInterrupted
+      ? `${outcomeText(ask)} ${say`It was interrupted, so it may not have run.`}`
+      : outcomeText(ask);
   }
 
   return {
     request,
-    async answer(id, { sender, name, conversation }, value) {
+    async answer(id, { sender, name, language, conversation }, value) {
+      const say = sayIn(language);
       const ask = await store.asks.find(id);
       if (ask?.kind !== 'approval' || conversationKey(ask.conversation) !== conversationKey(conversation))
         return { kind: 'unknown' };
       if (sender !== ask.requester && !listsId(approvers(), sender)) {
         log.warn({ ask: id, sender }, 'somebody answered who may not');
-        return { kind: 'not_yours', text: 'Only the person who asked for this or an approver can answer.' };
+        return {
+          kind: 'not_yours',
+          text: say`Only the person who asked for this or an approver can answer.`,
+        };
       }
       const standing = storedRule.safeParse(ask.payload['standing']);
       if (value === 'always' && !standing.success)
-        return { kind: 'not_yours', text: 'I have to ask for this each time. Approve it or deny it.' };
+        return { kind: 'not_yours', text: say`I have to ask for this each time. Approve it or deny it.` };
       const taken = await store.asks.answer(id, {
         by: sender,
         ...(name === undefined ? {} : { name }),
@@ -234,10 +243,6 @@ export function createApprovals(options: {
   };
 }
 
-function isApproved({ answer }: Ask): boolean {
-  return answer?.value === 'approve' || answer?.value === 'always';
-}
-
 function outcomeOf(ask: Ask): Approval {
   if (ask.state === 'answered')
     return isApproved(ask) ? { kind: 'approved', by: ask.answer?.by ?? '' } : { kind: 'denied' };
@@ -257,20 +262,6 @@ function auditOf(ask: Ask): AuditEvent {
     outcome: state === 'answered' || state === 'open' ? answered : state,
     ...(answer === undefined ? {} : { by: answer.by }),
   };
-}
-
-function outcomeText(ask: Ask): string {
-  const { payload, state, answer } = ask;
-  const what = `\`${textOf(payload['tool'])}\`${payload['skill'] === undefined ? '' : ` of ${textOf(payload['skill'])}`}`;
-  if (state === 'expired') return `Not approved in time, so denied: ${what}.`;
-  if (state === 'cancelled') return `Stopped: ${what}.`;
-  const by = `by ${inlineCode(answer?.name ?? answer?.by ?? '')}: ${what}`;
-  if (answer?.value === 'always') return `Approved from now on, for any input, ${by}.`;
-  return `${isApproved(ask) ? 'Approved' : 'Denied'} ${by}.`;
-}
-
-function textOf(value: JsonValue | undefined): string {
-  return typeof value === 'string' ? value : '';
 }
 
 const storedRule = z.object({

@@ -129,9 +129,9 @@ export function createTelegram(options: TelegramOptions): Channel {
     remove: parts.remove,
     status: statuses.show,
     fetchFile: createFetchFile({ api, ...options }),
-    async setMenus(menus: Menus) {
+    async setMenus(menus: Menus, language?: string) {
       commands = namesOf(menus);
-      return setMenus(menus);
+      return setMenus(menus, language);
     },
     async lookUpChat({ chat }) {
       try {

@@ -62,7 +62,13 @@ export function chatTypeOf({ type }: Readonly<{ type: string }>): SeenChatType {
 
 export function personOf(user: User): Sender {
   const name = [user.first_name, user.last_name].filter(Boolean).join(' ');
-  return { id: `telegram:${user.id}`, name, kind: user.is_bot ? 'bot' : 'person' };
+  const { language_code: language } = user;
+  return {
+    id: `telegram:${user.id}`,
+    name,
+    kind: user.is_bot ? 'bot' : 'person',
+    ...(language === undefined ? {} : { language }),
+  };
 }
 
 function reasonToIgnore(from: TelegramMessage, me: Me): string | undefined {

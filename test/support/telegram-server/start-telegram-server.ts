@@ -81,7 +81,10 @@ export type TelegramServer = AsyncDisposable &
     downloads: readonly string[];
     /** Menus by scope, as they were set. */
     menus(): ReadonlyMap<string, readonly unknown[]>;
-    person(about?: Readonly<{ name?: string; username?: string; id?: number; isBot?: boolean }>): Person;
+    /** `language`: tag of their client's, such as `de`. */
+    person(
+      about?: Readonly<{ name?: string; username?: string; id?: number; isBot?: boolean; language?: string }>,
+    ): Person;
     /** A supergroup unless `type` says `group`; the bot is a member. */
     group(about?: Readonly<{ title?: string; type?: 'group' | 'supergroup'; forum?: boolean }>): Chat;
     channel(about?: Readonly<{ title?: string }>): Chat;
@@ -230,10 +233,10 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       recorded.filter((call) => method === undefined || call.method.toLowerCase() === method.toLowerCase()),
     downloads,
     menus: () => world.commands,
-    person({ name = 'Ann', username, id = world.nextUserId(), isBot = false } = {}) {
+    person({ name = 'Ann', username, id = world.nextUserId(), isBot = false, language } = {}) {
       const [first_name = name, last_name] = name.split(' ');
       const names = { first_name, ...(last_name && { last_name }), ...(username && { username }) };
-      const user: User = { id, is_bot: isBot, ...names };
+      const user: User = { id, is_bot: isBot, ...names, ...(language && { language_code: language }) };
       const room = addRoom({ type: 'private', title: undefined, person: user, standing: 'stranger' });
       return createPerson(world, user, room, chat(room));
     },

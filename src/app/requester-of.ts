@@ -1,0 +1,15 @@
+import type { Message } from '../core/message.ts';
+import type { Requester } from '../core/tool.ts';
+
+/** In whose name and where something is done for a message. */
+export function requesterOf({ conversation, chatType, external, sender }: Message): Requester {
+  const { id, kind, language } = sender;
+  return {
+    conversation,
+    chatType,
+    external,
+    sender: id,
+    kind,
+    ...(language === undefined ? {} : { language }),
+  };
+}
