@@ -58,7 +58,8 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
   }
   if (slack.botToken !== undefined) {
     const { createSlack } = await import('../channels/slack/create-slack.ts');
-    const { botToken, appToken, signingSecret, mode, apiUrl, listen, command, threadFollow } = slack;
+    const { botToken, appToken, signingSecret, mode, apiUrl, listen, command, threadFollow, reaction } =
+      slack;
     channels.push(
       createSlack({
         botToken,
@@ -69,6 +70,7 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
         listen: hostAndPort(listen),
         command,
         threadFollow,
+        ...(reaction === '' ? {} : { reaction }),
         paced: true,
         ...needs,
       }),

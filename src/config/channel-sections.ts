@@ -43,6 +43,12 @@ export const slackSection = section(
       .default('/skill'),
     allow_external: z.boolean().default(false),
     thread_follow: z.boolean().default(true),
+    reaction: z
+      .string()
+      .regex(/^[\p{L}\p{N}_+'-]{0,100}(::skin-tone-[2-6])?$/u, {
+        error: 'write the name of an emoji, without colons: "eyes"',
+      })
+      .default(''),
   },
   (table, complain) => {
     const second = table['mode'] === 'http' ? 'signing_secret' : 'app_token';

@@ -17,6 +17,7 @@ import {
   checkText,
 } from '../support/slack-server/block-kit.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { manifest } from '../support/slack-server/manifest.ts';
 import { slackMethods } from '../support/slack-server/method-table.ts';
 import { startSlackServer, type SlackServerOptions } from '../support/slack-server/start-slack-server.ts';
 
@@ -118,7 +119,8 @@ test(
 );
 
 test('H9 Slack’s own client works with the server: posts, reads, changes, deletes, streams, uploads', async (t) => {
-  const { slack, client } = await serverAndClient(t);
+  const { bot } = manifest.oauth_config.scopes;
+  const { slack, client } = await serverAndClient(t, { scopes: [...bot, 'im:write'] });
   const anna = slack.workspace.addUser('anna');
   const room = slack.workspace.addRoom('channel', { members: [anna.id] });
   const me = await client.auth.test();

@@ -8,12 +8,14 @@ import { createChatLookup, type ChatLookup } from './create-chat-lookup.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
 import { createNameLookup } from './create-name-lookup.ts';
+import { createReact } from './create-react.ts';
 import { createSender, type Sender } from './create-sender.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
 import { toFormView } from './form-view.ts';
 import { identify } from './identify.ts';
 import { loadBolt, type BoltParts } from './load-bolt.ts';
+import { neededScopes } from './needed-scopes.ts';
 import { openThread } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 import { tellAlone } from './tell-alone.ts';
@@ -58,6 +60,7 @@ export async function connectSlack(
   const call: CallSlack = async (method, args) => ({ ...(await app.client.apiCall(method, { ...args })) });
   const me = await identify(call, options.command, log, clock);
   const chats = createChatLookup(call, log, clock);
+  const { reaction } = options;
   const intake = createIntake({
     me,
     onEvent,
@@ -67,6 +70,7 @@ export async function connectSlack(
     hasAnswered: options.hasAnswered,
     isAtWork: options.isAtWork,
     openThread: (asked, shown) => openThread(call, paces.posts, asked, shown),
+    ...(reaction === undefined ? {} : { react: createReact(call, reaction, log) }),
     tell: (press, words) => tellAlone(call, press, words),
     async openForm(form, trigger) {
       await call('views.open', { trigger_id: trigger, view: toFormView(form) });
@@ -95,7 +99,8 @@ export async function connectSlack(
     sender,
     async open() {
       await app.start();
-      await tellMissing(me, onEvent, log);
+      const isUsed = (scope: string): boolean => scope !== 'reactions:write' || reaction !== undefined;
+      await tellMissing((me.missing ?? []).filter(isUsed), onEvent, log);
     },
     async stop() {
       state.stopping = true;
@@ -108,11 +113,17 @@ export async function connectSlack(
 }
 
 /** What is only told must keep nothing from its work. */
-async function tellMissing({ missing = [] }: SlackIdentity, onEvent: OnEvent, log: Log): Promise<void> {
+async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Log): Promise<void> {
   if (missing.length === 0) return;
   log.warn({ missing }, 'the Slack token lacks scopes: add them, then install the app again');
-  const names = missing.map((scope) => `\`${scope}\``).join(', ');
-  const markdown = `My Slack app lacks ${missing.length === 1 ? 'a scope' : 'scopes'}: ${names}. Some of what I do fails without. At api.slack.com/apps, under OAuth & Permissions, add to the Bot Token Scopes what is missing, then install the app again.`;
+  const lost = missing.map((scope) => `- \`${scope}\`: ${neededScopes.get(scope)}`);
+  const markdown = [
+    'My Slack app lacks scopes. Without them this fails:',
+    '',
+    ...lost,
+    '',
+    'At api.slack.com/apps, under OAuth & Permissions, add them to the Bot Token Scopes, then install the app again.',
+  ].join('\n');
   await onEvent({ type: 'notice', key: `slack:scopes:${missing.join()}`, markdown }).catch((error: unknown) =>
     log.warn({ err: error }, 'the owners could not be told of missing scopes'),
   );

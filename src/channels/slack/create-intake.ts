@@ -34,6 +34,8 @@ type IntakeOptions = Readonly<{
   isAtWork(conversation: Conversation): Promise<boolean>;
   /** Posts the root of a thread for what only its sender has seen. */
   openThread(call: Call, shown: ShownCall): Promise<Conversation>;
+  /** Gives a sign that a message will be answered. */
+  react?(message: Message): void;
   /** Shows who pressed, and nobody else, some words. */
   tell(press: Press, words: string): Promise<void>;
   /** Shows a form to whom a trigger belongs. */
@@ -75,7 +77,8 @@ export function createIntake(options: IntakeOptions): Intake {
       ...completed(event.message, event.message.chatType === 'unknown' ? chats.known(chat) : undefined),
       addressed: await isAddressed(event.message, followable),
     };
-    await onEvent({ ...event, message });
+    const stored = (): void => options.react?.(message);
+    await onEvent(event.type === 'message' ? { ...event, message, stored } : { ...event, message });
   };
 
   const formsBy = (trigger: string | undefined): Readonly<{ openForm?: OpenForm }> =>

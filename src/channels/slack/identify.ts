@@ -24,7 +24,7 @@ export async function identify(
     ...(auth.user ? { name: auth.user } : {}),
     ...(auth.bot_id ? { botId: auth.bot_id } : {}),
     ...(appId === undefined ? {} : { appId }),
-    ...(scopes ? { missing: neededScopes.filter((scope) => !scopes.includes(scope)) } : {}),
+    ...(scopes ? { missing: [...neededScopes.keys()].filter((scope) => !scopes.includes(scope)) } : {}),
     command,
   };
 }

@@ -1,16 +1,17 @@
-/** What the manifest asks for: without one of them something does not work. */
-export const neededScopes: readonly string[] = [
-  'app_mentions:read',
-  'channels:history',
-  'channels:read',
-  'chat:write',
-  'commands',
-  'files:write',
-  'groups:history',
-  'groups:read',
-  'im:history',
-  'im:read',
-  'mpim:history',
-  'mpim:read',
-  'users:read',
-];
+/** The scopes that the manifest asks for, each with what fails without it (H13). docs/operators.md has the same table. */
+export const neededScopes: ReadonlyMap<string, string> = new Map([
+  ['app_mentions:read', 'mentions in channels'],
+  ['channels:history', 'threads in public channels without a mention'],
+  ['channels:read', 'kind and name of public channels, invitations to them'],
+  ['chat:write', 'every answer'],
+  ['commands', 'the slash command'],
+  ['files:write', 'sending files'],
+  ['groups:history', 'threads in private channels without a mention'],
+  ['groups:read', 'kind and name of private channels, invitations to them'],
+  ['im:history', 'direct messages'],
+  ['im:read', 'the slash command and buttons in direct messages'],
+  ['mpim:history', 'threads in group direct messages without a mention'],
+  ['mpim:read', 'group direct messages'],
+  ['reactions:write', 'the reaction on a message that will be answered'],
+  ['users:read', 'names of people'],
+]);

@@ -24,6 +24,8 @@ export type SlackOptions = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
   /** Whether a message of this conversation waits or is being answered, in whatever process. */
   isAtWork(conversation: Conversation): Promise<boolean>;
+  /** Name of the emoji that is set on a message when it is stored to be answered (H13). */
+  reaction?: string;
   /** Keep to one message a second a channel (H8). */
   paced: boolean;
   /** Given where other processes send in the bot's name, too (H8). */

@@ -1,4 +1,5 @@
 import { wrapEvent, type Json } from './event-payloads.ts';
+import { isTold } from './manifest.ts';
 import { createWatch, type Watch } from './watch.ts';
 import type { SlackRoom, Workspace } from './workspace.ts';
 
@@ -60,7 +61,12 @@ export type Delivery = Readonly<{
   idle(): Promise<void>;
 }>;
 
-export function createDelivery(workspace: Workspace, knobs: DeliveryKnobs, transport: Transport): Delivery {
+export function createDelivery(
+  workspace: Workspace,
+  knobs: DeliveryKnobs,
+  scopes: ReadonlySet<string>,
+  transport: Transport,
+): Delivery {
   const delivered = createWatch<Delivered>();
   const running = new Set<Promise<unknown>>();
   const waiting: { event: Outbound; go: () => void }[] = [];
@@ -107,7 +113,8 @@ export function createDelivery(workspace: Workspace, knobs: DeliveryKnobs, trans
 
   return {
     send(events) {
-      const work = events.map(async (event, index) => {
+      const told = events.filter(({ event }) => isTold(event, scopes));
+      const work = told.map(async (event, index) => {
         await admit(event);
         if (index > 0 && knobs.twins !== 'together') await later(knobs.twinGapMs * index);
         return inTurn(wrapEvent(workspace, event.room, event.event));

@@ -142,9 +142,16 @@ function threadIn(args: Json, room: SlackRoom, { workspace }: MethodContext): st
 
 function react(args: Json, context: MethodContext, change: 'added' | 'removed'): Json {
   const room = roomOf(args, context);
-  if (context.workspace.message(room.id, text(args, 'timestamp')) === undefined)
-    return refuse('message_not_found');
-  context.shown({ kind: 'reaction', change, channel: room.id, name: text(args, 'name') });
+  const name = text(args, 'name');
+  const message = context.workspace.message(room.id, text(args, 'timestamp'));
+  if (!/^[\p{L}\p{N}_+'-]+(::skin-tone-[2-6])?$/u.test(name)) return refuse('invalid_name');
+  if (message === undefined) return refuse('message_not_found');
+  const others = (message.reactions ?? []).filter((one) => one !== name);
+  const isThere = others.length < (message.reactions ?? []).length;
+  if (change === 'added' && isThere) return refuse('already_reacted');
+  if (change === 'removed' && !isThere) return refuse('no_reaction');
+  message.reactions = change === 'added' ? [...others, name] : others;
+  context.shown({ kind: 'reaction', change, channel: room.id, ts: message.ts, name });
   return {};
 }
 

@@ -5,6 +5,7 @@ import { createDelivery, type Delivered, type DeliveryKnobs } from './delivery.t
 import type { Json } from './event-payloads.ts';
 import { createFaults, type Faults } from './faults.ts';
 import { createHttpSender } from './http-sender.ts';
+import { manifest } from './manifest.ts';
 import type { MethodContext } from './method-context.ts';
 import { createPeople, type People } from './people.ts';
 import { createRateLimits } from './rate-limits.ts';
@@ -101,6 +102,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     held: options.held ?? false,
     atOnce: options.atOnce ?? Infinity,
   };
+  const scopes = new Set(options.scopes ?? manifest.oauth_config.scopes.bot);
   const faults = createFaults();
   const changes = createWatch<BotMessage>();
   const calls = createWatch<ApiCall>();
@@ -116,7 +118,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
   server.keepAliveTimeout = 0;
   const socket = createSocketHub(server, workspace, knobs);
   const http = createHttpSender(() => state.http ?? '', signingSecret, knobs);
-  const delivery = createDelivery(workspace, knobs, (...sent) =>
+  const delivery = createDelivery(workspace, knobs, scopes, (...sent) =>
     state.http === undefined ? socket.transport(...sent) : http(...sent),
   );
   const views = createViews(now);
@@ -124,7 +126,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
   const files: MethodContext['files'] = new Map();
   const api = {
     tokens,
-    scopes: new Set(options.scopes ?? allScopes),
+    scopes,
     faults,
     limits: createRateLimits(strictRates, burst),
     calls,
@@ -213,29 +215,6 @@ async function fileOf(request: Parameters<typeof serveApi>[0], body: Buffer): Pr
     ? Buffer.from(file ?? '')
     : Buffer.from(await file.arrayBuffer());
 }
-
-const allScopes: readonly string[] = [
-  'app_mentions:read',
-  'assistant:write',
-  'channels:history',
-  'channels:read',
-  'chat:write',
-  'commands',
-  'files:read',
-  'files:write',
-  'groups:history',
-  'groups:read',
-  'im:history',
-  'im:read',
-  'im:write',
-  'mpim:history',
-  'mpim:read',
-  'mpim:write',
-  'reactions:write',
-  'team:read',
-  'usergroups:read',
-  'users:read',
-];
 
 function nameOf(workspace: Workspace, user: string): string {
   return workspace.users.get(user)?.name ?? user;

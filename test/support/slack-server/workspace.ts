@@ -37,6 +37,8 @@ export type StoredMessage = {
   readonly subtype?: string;
   /** The arguments of the call that posted it. */
   readonly sentWith?: Readonly<Record<string, unknown>>;
+  /** Names of the bot's reactions. */
+  reactions?: readonly string[];
   /** While chat.startStream is open. */
   streaming?: { expiresAt: number };
   edited: boolean;
