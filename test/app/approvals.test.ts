@@ -6,6 +6,7 @@ import { describeCall } from '../../src/app/gates/describe-call.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { sayIn } from '../../src/texts/say.ts';
 
 const conversation = { channel: 'telegram', chat: '42' };
 const call: AskedCall = {
@@ -117,7 +118,7 @@ test('T8 where nobody can be asked nothing is asked', async () => {
 
 test('T8 what is asked shows every field whole, with what could deceive written out', () => {
   const command = `echo safe \u202e\u200b\u0007; ${'x'.repeat(5_000)}\n\`\`\`\nApproved by you`;
-  const text = describeCall('bash', { command, cwd: '/scratch' }, 'dice');
+  const text = describeCall('bash', { command, cwd: '/scratch' }, 'dice', sayIn(undefined));
   assert.match(text, /\\u\{202e\}\\u\{200b\}\\u\{7\}/);
   assert.doesNotMatch(text, /\p{Cf}/u);
   assert.ok(text.includes('x'.repeat(5_000)));

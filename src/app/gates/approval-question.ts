@@ -41,7 +41,8 @@ export type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
 /** What a person is asked before a call (T8), as one message: what is too long for it is handed over whole as a file, and where that can't be there are several. */
 export function createApprovalQuestion(voice: Pick<Voice, 'rows'>) {
   return async (id: string, call: AskedCall, handOver: HandOver | undefined): Promise<ApprovalQuestion> => {
-    const whole = describeCall(call.tool, call.input, call.skill);
+    const say = sayIn(call.requester.language);
+    const whole = describeCall(call.tool, call.input, call.skill, say);
     const rows = rowsOn(id, call, whole);
     const { requester, toolUseId } = call;
     /** As it is shown: secrets are taken out (S2). */
@@ -52,8 +53,8 @@ export function createApprovalQuestion(voice: Pick<Voice, 'rows'>) {
     const of = { requester, turn: `ask:${id}`, call: toolUseId, index: 0 };
     const handed = await handOver({ name: wholeFile, mime: 'text/plain', data: whole }, of);
     if (!handed.ok) return { rows };
-    const short = describeInShort(call.tool, call.input, call.skill);
-    return asked(rowsOn(id, call, short), inView(describeInputInShort(call.input)));
+    const short = describeInShort(call.tool, call.input, call.skill, say);
+    return asked(rowsOn(id, call, short), inView(describeInputInShort(call.input, say)));
   };
 
   function asked(rows: Rows, input: string | undefined): ApprovalQuestion {

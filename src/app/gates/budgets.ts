@@ -8,6 +8,7 @@ import type { ListedItem } from '../../stores/inbox.ts';
 import type { Store } from '../../stores/store.ts';
 import type { UsageRow } from '../../stores/usage.ts';
 import { costOf } from './cost-of.ts';
+import { inWords, sayIn, type Say } from '../../texts/say.ts';
 
 /** What people may have done (U10): `[limits]` for each sender, chat and skill and for all of it together. */
 export type Budgets = Readonly<{
@@ -95,20 +96,26 @@ export function createBudgets(options: {
   }
 
   /** The first day's budget that is used up. */
-  async function spentUp(scopes: readonly Scope[], mayBeStale: boolean): Promise<string | undefined> {
+  async function spentUp(
+    scopes: readonly Scope[],
+    mayBeStale: boolean,
+    language?: string,
+  ): Promise<string | undefined> {
     const limited = scopes.filter(({ limits }) => limits.tokensPerDay > 0 || limits.usdPerDay > 0);
     if (limited.length === 0) return undefined;
     const sums = await sumsToday(mayBeStale);
+    const say = sayIn(language);
     for (const { whose, limits, sum } of limited) {
       const { tokens, usd } = sums.get(sum) ?? nothing;
       const budget =
         limits.tokensPerDay > 0 && tokens >= limits.tokensPerDay
-          ? `${limits.tokensPerDay.toLocaleString('en')} tokens`
+          ? say`${inWords(limits.tokensPerDay, language)} tokens`
           : limits.usdPerDay > 0 && usd >= limits.usdPerDay
-            ? `${limits.usdPerDay} US dollars`
+            ? say`${limits.usdPerDay} US dollars`
             : undefined;
-      if (budget !== undefined)
-        return `${whose} budget of ${budget} a day is used up. It resets at 00:00 UTC, ${waitText(untilMidnight(clock.now()))}.`;
+      if (budget === undefined) continue;
+      const wait = waitText(untilMidnight(clock.now()), say);
+      return spentText(say, { whose, of: sum.split(' ', 1)[0] ?? '', budget, wait });
     }
     return undefined;
   }
@@ -139,7 +146,7 @@ export function createBudgets(options: {
     );
     const full = limited.find(({ key }) => hashed(key) === over?.key);
     if (over === undefined || full === undefined) return undefined;
-    return `${full.whose} limit of ${full.limits.runsPerHour} runs an hour is reached: there is room ${waitText(over.freeAt - clock.now())}.`;
+    return `${full.whose} limit of ${full.limits.runsPerHour} runs an hour is reached: there is room ${waitText(over.freeAt - clock.now(), sayIn(undefined))}.`;
   }
 
   /** One pass for everybody: there may be a row for each person, and a budget to look at for each message. */
@@ -160,7 +167,7 @@ export function createBudgets(options: {
   }
 
   return {
-    ofMessage: (requester) => spentUp(scopesOf(requester), true),
+    ofMessage: (requester) => spentUp(scopesOf(requester), true, requester.language),
     ofModel: (requester, skill) => spentUp(scopesOf(requester, skill), false),
     async ofRun(requester, skill, id) {
       const scopes = scopesOf(requester, skill);
@@ -197,9 +204,27 @@ function untilMidnight(now: number): number {
   return day - (now % day);
 }
 
-function waitText(ms: number): string {
+function spentText(
+  say: Say,
+  { whose, of, budget, wait }: Readonly<{ whose: string; of: string; budget: string; wait: string }>,
+): string {
+  switch (of) {
+    case 'sender':
+      return say`Your budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+    case 'room':
+      return say`This chat’s budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+    case 'all':
+      return say`My budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+    // Told by a model, in its words.
+    default:
+      return `${whose} budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+  }
+}
+
+function waitText(ms: number, say: Say): string {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
-  if (minutes < 60) return `in ${minutes} min`;
+  const hours = Math.floor(minutes / 60);
   const left = minutes % 60;
-  return `in ${Math.floor(minutes / 60)} h${left === 0 ? '' : ` ${left} min`}`;
+  if (hours === 0) return say`in ${left} min`;
+  return left === 0 ? say`in ${hours} h` : say`in ${hours} h ${left} min`;
 }

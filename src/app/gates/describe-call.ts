@@ -1,5 +1,6 @@
 import { printable } from '../../skills/printable.ts';
 import { codeBlock } from '../code-block.ts';
+import type { Say } from '../../texts/say.ts';
 
 /** Name of the file that a long call is handed over in. */
 export const wholeFile = 'what-is-asked.txt';
@@ -13,8 +14,8 @@ const shortEnough = 2_500;
  * A tool call as a person judges it (T8): every field of its input whole, with control, bidirectional and invisible
  * characters written out, so that nothing looks like what it is not.
  */
-export function describeCall(tool: string, input: unknown, skill: string | undefined): string {
-  return `${whoWants(tool, skill)}\n\n${describeInput(input)}`;
+export function describeCall(tool: string, input: unknown, skill: string | undefined, say: Say): string {
+  return `${whoWants(tool, skill, say)}\n\n${describeInput(input)}`;
 }
 
 /** The same without the tool's name. */
@@ -25,25 +26,27 @@ export function describeInput(input: unknown): string {
 }
 
 /** The same as one message beside a file with all of it. */
-export function describeInShort(tool: string, input: unknown, skill: string | undefined): string {
-  return `${whoWants(tool, skill)}\n\n${describeInputInShort(input)}`;
+export function describeInShort(tool: string, input: unknown, skill: string | undefined, say: Say): string {
+  return `${whoWants(tool, skill, say)}\n\n${describeInputInShort(input, say)}`;
 }
 
 /** How long fields are and how they begin, or of many fields only their number. */
-export function describeInputInShort(input: unknown): string {
+export function describeInputInShort(input: unknown, say: Say): string {
   const fields = fieldsOf(input).map(([name, value]) => {
     const text = shown(value);
     if (text.length <= shortField.whole) return `${code(name)}\n\n${codeBlock(text)}`;
     const beginning = codeBlock(text.slice(0, shortField.beginning).toWellFormed());
-    return `${code(name)}: ${text.length} characters, whole in \`${wholeFile}\`. They begin:\n\n${beginning}`;
+    const how = say`${code(name)}: ${text.length} characters, whole in ${code(wholeFile)}. They begin:`;
+    return `${how}\n\n${beginning}`;
   });
   const text = fields.join('\n\n');
-  return text.length <= shortEnough ? text : `${fields.length} fields, whole in \`${wholeFile}\`.`;
+  return text.length <= shortEnough ? text : say`${fields.length} fields, whole in ${code(wholeFile)}.`;
 }
 
-function whoWants(tool: string, skill: string | undefined): string {
-  const who = skill === undefined ? 'The bot' : `The skill ${code(skill)}`;
-  return `${who} wants to use ${code(tool)}:`;
+function whoWants(tool: string, skill: string | undefined, say: Say): string {
+  return skill === undefined
+    ? say`I want to use ${code(tool)}:`
+    : say`The skill ${code(skill)} wants to use ${code(tool)}:`;
 }
 
 function fieldsOf(input: unknown): readonly (readonly [string, unknown])[] {

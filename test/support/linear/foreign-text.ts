@@ -58,6 +58,7 @@ import { isAccessLine } from '../../../src/skills/access-line.ts';
 import { aboutMissing } from '../../../src/tools/built-in/about-missing.ts';
 import { createCountValues } from '../../../src/tools/mcp/count-values.ts';
 import { names } from '../../../src/stores/forget-messages.ts';
+import { sayIn } from '../../../src/texts/say.ts';
 import { withoutQuotes } from '../../../src/stores/forget-quotes.ts';
 
 /** A function that meets text of others, and the longest text that can reach it: 1 MB where nothing cuts before. */
@@ -215,8 +216,8 @@ export const foreignText: readonly Reads[] = [
       {} as never,
     ),
   ),
-  of('describeCall', message, (text) => describeCall('bash', { command: text }, 'a')),
-  of('describeInShort', message, (text) => describeInShort('bash', { command: text }, 'a')),
+  of('describeCall', message, (text) => describeCall('bash', { command: text }, 'a', sayIn(undefined))),
+  of('describeInShort', message, (text) => describeInShort('bash', { command: text }, 'a', sayIn(undefined))),
   of('argumentsIn', message, argumentsIn),
   of('ownWords', mega, (text) => ownWords(labelled('message', text))),
   of('forget names', mega, (text) => names(text, 'telegram:42')),
