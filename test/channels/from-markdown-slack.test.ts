@@ -17,7 +17,7 @@ test('H2 Slack gets one markdown block, and mrkdwn where blocks are not shown', 
   assert.deepEqual(blocks, [
     {
       type: 'markdown',
-      text: '# T\n\n**b** _i_ ~~s~~ `c` [l](https://x.example/a)\n\n- one\n- two\n\n> q',
+      text: '# T\n\n**b** *i* ~~s~~ `c` [l](https://x.example/a)\n\n- one\n- two\n\n> q',
     },
   ]);
   assert.equal(text, '*T*\n\n*b* _i_ ~s~ `c` <https://x.example/a|l>\n\n• one\n• two\n\n> q');
@@ -81,6 +81,24 @@ test('H2 a Slack message is as long as either of its forms may be', () => {
   for (const piece of pieces) {
     const { text, blocks } = toSlackMessage(piece);
     assert.ok(text.length <= 4000 && (blocks[0]?.text.length ?? 0) <= 12_000 && text.trim() !== '');
+  }
+});
+
+test('H2 Slack reads marks next to letters of any script, without character references', () => {
+  for (const [markdown, written] of [
+    ['**「重要」**です', '「**重要**」です'],
+    ['これは**「重要」**です', 'これは「**重要**」です'],
+    ['**粗体：**后面', '**粗体**：后面'],
+    ['*(note)*text', '(*note*)text'],
+    ['これは*重要*です', 'これは*重要*です'],
+    ['un*frigging*believable', 'un*frigging*believable'],
+    ['2*3*4', '2\\*3\\*4'],
+    ['👍🏽*ok* too', '👍🏽*ok* too'],
+    ['**[l](https://x.example/)**です', '[**l**](https://x.example/)です'],
+    ['~~「削除」~~です', '「~~削除~~」です'],
+    ['a **b***c*d', 'a **b***c*d'],
+  ] as const) {
+    assert.equal(toSlackMarkdown(markdown), written);
   }
 });
 

@@ -20,6 +20,24 @@ test('H2 Telegram gets its own tags for every mark that it knows', () => {
   );
 });
 
+test('H2 marks beside punctuation are read in scripts without spaces, and where a phrase ends', () => {
+  for (const [markdown, html] of [
+    ['**「重要」**です', '<b>「重要」</b>です'],
+    ['これは**「重要」**です', 'これは<b>「重要」</b>です'],
+    ['**粗体：**后面', '<b>粗体：</b>后面'],
+    ['**중요!**는', '<b>중요!</b>는'],
+    ['و**«مهم»**و', 'و<b>«مهم»</b>و'],
+    ['~~「削除」~~です', '<s>「削除」</s>です'],
+    ['**`npm`**を', '<b><code>npm</code></b>を'],
+    ['**完了！**👍', '<b>完了！</b>👍'],
+    ['*(note)*text', '<i>(note)</i>text'],
+    ['*foo (*bar*) baz*', '<i>foo (bar) baz</i>'],
+    ['2*(3+4)*x and 2*3*4', '2*(3+4)*x and 2*3*4'],
+  ] as const) {
+    assert.equal(toTelegramHtml(markdown), html);
+  }
+});
+
 test('H2 Telegram gets lists as lines, with numbers, boxes and indentation', () => {
   assert.equal(
     toTelegramHtml('- a\n- b\n  1. c\n  2. d\n- [x] e\n- [ ] f\n\n7. g\n8. h'),

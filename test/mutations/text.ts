@@ -15,6 +15,21 @@ export const textMutations: readonly Mutation[] = [
     ['tags are read', 'if (node.tag !== undefined) return', 'if (false) return'],
     ['a key that is given twice counts once', 'if (entries.has(key.text))', 'if (false)'],
   ]),
+  ...changesOf('channels/markdown/mark-edges.ts', 'channels/from-markdown-telegram.test.ts', [
+    ['marks beside punctuation do not open', 'if (free && !closing', 'if (false && !closing'],
+    ['marks beside punctuation do not close', '(free && !opening.test(before)) ||', ''],
+    ['the end of a phrase does not close', '(phraseEnd.test(before) && /\\p{L}/u.test(after))', 'false'],
+    ['products are marks', 'sequence._open = sequence._close = false;', ''],
+  ]),
+  ...changesOf('channels/markdown/tighten-marks.ts', 'channels/from-markdown-slack.test.ts', [
+    ['punctuation stays in marks', '&& punctuation.test(inside)', '&& false'],
+    ['brackets are torn apart', '(brackets && moves[1] === true)', 'false'],
+    [
+      'a link leaves its mark behind',
+      'children: [{ type, children: node.children }]',
+      'children: node.children',
+    ],
+  ]),
   { ...label, name: 'labels in upper case pass', find: "`, 'giu');", replace: "`, 'gu');" },
   { ...label, name: 'letters of a label may be apart', find: '[...label].join(unseen)', replace: 'label' },
   { ...label, name: 'a label that closes passes', find: '(?:/${unseen})?', replace: '' },

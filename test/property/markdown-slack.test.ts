@@ -8,7 +8,7 @@ import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Nodes } from 'mdast';
 import { splitMarkdown } from '../../src/channels/markdown/split-markdown.ts';
-import { slackFits, toSlackMessage } from '../../src/channels/slack/from-markdown.ts';
+import { slackFits, toSlackMarkdown, toSlackMessage } from '../../src/channels/slack/from-markdown.ts';
 import { markdownSource, numRuns } from './markdown-source.ts';
 
 const pings =
@@ -40,6 +40,16 @@ test('H2 what any Markdown reader makes of the block has no image, no HTML and n
         assert.ok(!['image', 'imageReference', 'html', 'definition'].includes(node.type), node.type);
         if (node.type === 'link') assert.match(node.url, /^(?:https?:\/\/|mailto:)/);
       }
+    }),
+    { numRuns },
+  );
+});
+
+test('H2 no mark needs a character reference, which Slack does not read', () => {
+  fc.assert(
+    fc.property(markdownSource, (source) => {
+      fc.pre(!source.includes('&#'));
+      assert.doesNotMatch(toSlackMarkdown(source), /&#/);
     }),
     { numRuns },
   );

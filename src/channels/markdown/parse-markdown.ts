@@ -4,6 +4,7 @@ import { once } from '../../core/once.ts';
 import { withoutEnd } from '../../core/text.ts';
 import type { Block, MarkdownDocument } from './document.ts';
 import { markdownLibrary } from './library.ts';
+import { mindMarkEdges } from './mark-edges.ts';
 import { simplifyTree } from './simplify-tree.ts';
 import { tameMarkdown } from './tame-markdown.ts';
 import { visibleText } from './visible-text.ts';
@@ -42,7 +43,7 @@ const notWanted = [
 const options = once((): Options => {
   const { gfm, gfmFromMarkdown } = markdownLibrary();
   return {
-    extensions: [gfm(), { disable: { null: notWanted } }],
+    extensions: [mindMarkEdges(gfm()), { disable: { null: notWanted } }],
     // Without their transforms, which would find addresses once more where an author escaped them.
     mdastExtensions: gfmFromMarkdown().map((extension) => ({ ...extension, transforms: [] })),
   };

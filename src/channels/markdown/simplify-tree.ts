@@ -147,7 +147,8 @@ function text(value: string | null | undefined): readonly Inline[] {
   return value === null || value === undefined || value === '' ? [] : [{ type: 'text', value }];
 }
 
-function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
+/** Texts side by side as one. */
+export function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
   const merged: Inline[] = [];
   for (const node of nodes) {
     const last = merged.at(-1);

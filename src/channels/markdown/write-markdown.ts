@@ -1,8 +1,10 @@
 import type { Root } from 'mdast';
+import { once } from '../../core/once.ts';
 import type { MarkdownDocument } from './document.ts';
 import { markdownLibrary } from './library.ts';
 import { parseMarkdown } from './parse-markdown.ts';
 import { plainText } from './plain-text.ts';
+import { tightenMarks } from './tighten-marks.ts';
 import { visibleText } from './visible-text.ts';
 
 /**
@@ -17,22 +19,52 @@ export function writeMarkdown(document: MarkdownDocument): string {
 export function writeAndRead(
   document: MarkdownDocument,
 ): Readonly<{ markdown: string; document: MarkdownDocument }> {
+  const markdown = write(document);
+  const read = parseMarkdown(markdown);
+  if (isSame(read, document)) return { markdown, document: read };
+  const byBlock = document.children.map((block) => writeBlock({ type: 'root', children: [block] }));
+  const joined = byBlock.join('\n\n');
+  const again = parseMarkdown(joined);
+  if (isSame(again, document)) return { markdown: joined, document: again };
+  const escaped = escapeMarkdown(plainText(document));
+  return { markdown: escaped, document: parseMarkdown(escaped) };
+}
+
+function writeBlock(block: MarkdownDocument): string {
+  const markdown = write(block);
+  return isSame(parseMarkdown(markdown), block) ? markdown : escapeMarkdown(plainText(block));
+}
+
+function write(document: MarkdownDocument): string {
   const { gfmToMarkdown, toMarkdown } = markdownLibrary();
   // The document's node types are mdast's, only readonly.
-  const markdown = toMarkdown(document as unknown as Root, {
+  return toMarkdown(tightenMarks(document) as unknown as Root, {
     // Cells are not padded; each counts as three wide, so that the line under the header has the dashes every reader takes.
-    extensions: [gfmToMarkdown({ stringLength: () => 3 })],
+    extensions: [gfmToMarkdown({ stringLength: () => 3 }), { handlers: onlyAsterisks() }],
     bullet: '-',
     rule: '-',
-    emphasis: '_',
     listItemIndent: 'one',
     resourceLink: true,
   }).replace(/\n+$/, '');
-  const read = parseMarkdown(markdown);
-  if (withoutSpace(visibleText(read)) === withoutSpace(visibleText(document)))
-    return { markdown, document: read };
-  const escaped = escapeMarkdown(plainText(document));
-  return { markdown: escaped, document: parseMarkdown(escaped) };
+}
+
+// Between letters an underscore is no mark, and the library would try one.
+const onlyAsterisks = once(() => {
+  const { emphasis, strong } = markdownLibrary().defaultHandlers;
+  const peek = (): string => '*';
+  const sized = (construct: 'emphasis' | 'strong', size: number) => ({
+    attention: () => ({ construct, markers: ['*'], sizes: [size] }),
+    peek,
+  });
+  return {
+    emphasis: Object.assign(emphasis.bind(undefined), sized('emphasis', 1)),
+    strong: Object.assign(strong.bind(undefined), sized('strong', 2)),
+  };
+});
+
+/** Whether the same words are shown. White space is layout. */
+function isSame(one: MarkdownDocument, other: MarkdownDocument): boolean {
+  return withoutSpace(visibleText(one)) === withoutSpace(visibleText(other));
 }
 
 /**
