@@ -7,7 +7,7 @@ import { plainText } from '../../src/channels/markdown/plain-text.ts';
 import { splitMarkdown } from '../../src/channels/markdown/split-markdown.ts';
 import { visibleText } from '../../src/channels/markdown/visible-text.ts';
 import { slackFits } from '../../src/channels/slack/from-markdown.ts';
-import { telegramFits } from '../../src/channels/telegram/from-markdown.ts';
+import { telegramFits, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
 import { processorMs } from '../support/machine-time.ts';
 
 const upTo =
@@ -114,6 +114,28 @@ test('H2 text full of marks that mean nothing comes through without added ones',
   assert.deepEqual(pieces.flatMap(words), source.replaceAll('\\', '').split(/\s+/));
 });
 
+test('H2 tables and paragraphs of hundreds of marked lines are read, not shown raw', () => {
+  const rows = Array.from({ length: 600 }, (_, n) => `| **r${n}** | [l](https://x.example/${n}) |\n`);
+  const table = parseMarkdown(`| a | b |\n|---|---|\n${rows.join('')}`);
+  assert.deepEqual(
+    table.children.map((block) => block.type === 'table' && block.children.length),
+    [601],
+  );
+  const lines = Array.from(
+    { length: 1200 },
+    (_, n) => `**Item ${n}**: [source](https://x.example/) \`code\`\n`,
+  );
+  const text = toTelegramText(lines.join(''));
+  assert.doesNotMatch(text, /[*[\]]/);
+  assert.equal(text.match(/Item \d+: source code/g)?.length, 1200);
+});
+
+test('S6 one line too heavy for the parser is shown as it stands, the lines around it are read', () => {
+  const document = parseMarkdown(`**before**\n${'a*b '.repeat(1100)}\n**after**`);
+  const shown = visibleText(document);
+  assert.ok(shown.startsWith('before\na*b ') && shown.trimEnd().endsWith('\nafter'), shown.slice(-40));
+});
+
 const hostile: readonly (readonly [string, string])[] = [
   ...[
     '>',
@@ -143,6 +165,9 @@ const hostile: readonly (readonly [string, string])[] = [
   ['lists in and out', '  - a\n- b\n'],
   ['underlined headings', '---\nb \n'],
   ['addresses', '__www.a'],
+  ['marks in lines', '**a *b c*d**e*\n'],
+  ['rows of a table in a quote', '\n> x\n| a |\n|-|\n| *a *a *a *a |'],
+  ['a table in pieces', '\n| a |\n|-|\n| *a *a *a *a |\n*a*a*a'],
   ['marks between escapes', '\\*~'],
   ['spaces', ' '],
 ];

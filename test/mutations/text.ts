@@ -30,6 +30,10 @@ export const textMutations: readonly Mutation[] = [
       'children: node.children',
     ],
   ]),
+  ...changesOf('channels/markdown/safe-parts.ts', 'channels/markdown-split.test.ts', [
+    ['a heavy paragraph is not cut', 'cutAt(line.position);', ''],
+    ['rows of a table count together', '(inTable || isTableHead(before, line))', 'false'],
+  ]),
   { ...label, name: 'labels in upper case pass', find: "`, 'giu');", replace: "`, 'gu');" },
   { ...label, name: 'letters of a label may be apart', find: '[...label].join(unseen)', replace: 'label' },
   { ...label, name: 'a label that closes passes', find: '(?:/${unseen})?', replace: '' },

@@ -1,6 +1,6 @@
+import { safeParts } from './safe-parts.ts';
 import { sourceLines } from './source-lines.ts';
 import { withoutControls } from './without-controls.ts';
-import { wouldStall } from './would-stall.ts';
 
 /**
  * A stretch of a source that is parsed by itself, together with the link definitions that it refers to and that stand
@@ -21,15 +21,15 @@ const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
  */
 export function tameMarkdown(markdown: string): readonly Stretch[] {
   const source = withoutControls(markdown);
-  const stretches = cutIntoStretches(source);
+  const stretches = cutIntoStretches(source).flatMap(safeParts);
   const definitions = stretches.length === 1 ? [] : findDefinitions(source);
-  return stretches.map((stretch) => ({
+  return stretches.map(({ source: stretch, literal }) => ({
     source: stretch,
     definitions: definitions
       .filter(({ label, line }) => stretch.includes(`[${label}]`) && !stretch.includes(line))
       .map(({ line }) => line)
       .join('\n'),
-    literal: wouldStall(stretch),
+    literal,
   }));
 }
 
@@ -49,6 +49,7 @@ function cutIntoStretches(source: string): readonly string[] {
       const fair = afterBlank && /^\S/.test(text);
       const good = fair && !/^(?:[-*+]|\d+[.)])\s/.test(text);
       if (length > (good ? goodLength : fair ? fairLength : anyLength)) cutAt(position);
+      if (!code && length > 0 && length + text.length > anyLength) cutAt(position);
       while (!code && position + text.length - start > anyLength) cutAt(safeCut(source, start + anyLength));
     }
     afterBlank = blank && !code;

@@ -8,7 +8,7 @@ import { oneLine } from '../../../src/core/text.ts';
 import { parseMarkdown } from '../../../src/channels/markdown/parse-markdown.ts';
 import { splitMarkdown } from '../../../src/channels/markdown/split-markdown.ts';
 import { tameMarkdown } from '../../../src/channels/markdown/tame-markdown.ts';
-import { wouldStall } from '../../../src/channels/markdown/would-stall.ts';
+import { safeParts } from '../../../src/channels/markdown/safe-parts.ts';
 import { withoutControls } from '../../../src/channels/markdown/without-controls.ts';
 import { escapeMarkdown } from '../../../src/channels/markdown/write-markdown.ts';
 import { displayWidth } from '../../../src/channels/markdown/display-width.ts';
@@ -114,7 +114,7 @@ export const foreignText: readonly Reads[] = [
   }),
   of('readAuthAnswer', mega, readAuthAnswer),
   of('findCredential', mega, findCredential),
-  of('wouldStall', 32_000, wouldStall),
+  of('safeParts', 32_000, safeParts),
   parser('tameMarkdown', tenth, tameMarkdown),
   parser('parseMarkdown', stretch, parseMarkdown),
   of('withoutControls', mega, withoutControls),
