@@ -1,7 +1,7 @@
 import type { Channel, WriteCommand } from '../core/channel.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { OpenForm } from '../core/form.ts';
-import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
+import type { SkillUse } from '../core/decide-skill.ts';
 import { nearest } from '../core/nearest.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
@@ -9,21 +9,20 @@ import { oneLine } from '../core/text.ts';
 import type { Store } from '../stores/store.ts';
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Approvals } from './gates/approvals.ts';
-import type { Budgets } from './gates/budgets.ts';
 import type { Capabilities } from './capabilities/create-capabilities.ts';
 import { completeChat } from './door/complete-chat.ts';
 import { inlineCode } from './inline-code.ts';
 import type { ListTools } from './list-tools.ts';
 import type { Live } from './live.ts';
-import { nameModel } from './name-model.ts';
+import type { Overview } from './overview.ts';
 import type { People } from './door/people.ts';
-import { builtIns, isBuiltIn, resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
+import { builtIns, resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
 import type { SettingsTalk } from './settings/settings-talk.ts';
 import { describeTasks } from './describe-tasks.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
 import { tasksHere, workHere } from './work-here.ts';
-import { inWords, sayIn, type Say } from '../texts/say.ts';
+import { sayIn, type Say } from '../texts/say.ts';
 
 export type Commands = Readonly<{
   /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
@@ -61,18 +60,17 @@ export function createCommands(options: {
   people: People;
   useOf(message: Message): Promise<SkillUse>;
   approvals: Pick<Approvals, 'settled'>;
-  budgets: Pick<Budgets, 'today'>;
   capabilities: Pick<Capabilities, 'callOff'>;
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;
-  /** What owners are told by `/status`: a sentence each. */
-  notices(): readonly string[];
+  overview: Overview;
   settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
   listTools: ListTools;
   voice: Voice;
 }): Commands {
-  const { live, registry, rescan, store, people, useOf, approvals, budgets, channels, voice } = options;
+  const { live, registry, rescan, store, people, useOf, approvals, channels, voice } = options;
   const { capabilities, settings, listTools, writeCommand } = options;
+  const { usable, status } = options.overview;
   const seen = store.keyed('commands');
 
   const answers: Readonly<
@@ -120,13 +118,14 @@ export function createCommands(options: {
       const { running, waiting } = await workHere(message, store.inbox);
       const say = sayTo(message);
       const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? '?')));
+      const { model, used, notices } = await status(message.sender);
       const doing = names.size === 0 ? say`idle` : say`answering ${[...names].join(', ')}`;
       return {
         text: [
-          say`Model: ${modelName(say)}`,
+          model,
           say`Skills here: ${(await usable(message)).length}`,
-          say`Your tokens today: ${await usedToday(message.sender)}`,
-          ...((await people.isOwner(message.sender.id)) ? options.notices() : []),
+          used,
+          ...notices,
           say`Now: ${doing}, ${waiting.length} waiting`,
         ].join('\n\n'),
       };
@@ -157,32 +156,6 @@ export function createCommands(options: {
 
   function writeIn({ conversation }: Message): WriteHere {
     return (name, args) => writeCommand(conversation, name, args);
-  }
-
-  function modelName(say: Say): string {
-    const { models, config } = live();
-    const { model } = config.agent;
-    if (models.offline && model === 'default') return say`none is connected`;
-    return nameModel(config.models, models.get(model).alias);
-  }
-
-  async function usedToday({ id, language = 'en' }: Message['sender']): Promise<string> {
-    const say = sayIn(language);
-    const { tokens, usd } = await budgets.today(id);
-    const { tokensPerDay, usdPerDay } = live().config.limits;
-    const number = (value: number, digits = 0): string => inWords(value, language, digits);
-    const used = tokensPerDay > 0 ? say`${number(tokens)} of ${number(tokensPerDay)}` : number(tokens);
-    if (usd === 0) return used;
-    const money = usdPerDay > 0 ? say`${number(usd, 2)} of ${number(usdPerDay, 2)}` : number(usd, 2);
-    return say`${used}, ${money} US dollars`;
-  }
-
-  /** What this person can start by name here. */
-  async function usable(message: Message): Promise<readonly Skill[]> {
-    const use = await useOf(message);
-    return registry().userInvocable.filter(
-      (skill) => !isBuiltIn(skill.name) && decideSkill(skill, live().rules, use).allowed,
-    );
   }
 
   function runButton(skill: Skill): VoiceOptions {

@@ -28,6 +28,7 @@ import { createMovedChats } from './moved-chats.ts';
 import { createOperate } from './operate.ts';
 import { outageNotice } from './health/outage-notice.ts';
 import { createGroups } from './door/groups.ts';
+import { createOverview } from './overview.ts';
 import { createPairing } from './door/pairing.ts';
 import { createPeople } from './door/people.ts';
 import { createReconfigure } from './reconfigure.ts';
@@ -131,15 +132,15 @@ export function createBot(parts: BotParts): Bot {
   const { sandbox } = parts.skillSandbox;
   const toolbox = createToolbox({ ...basics, sandbox, plugins, budgets, chats: chatSettings });
   const { outside, mcp, settings } = toolbox;
+  const overview = createOverview({ ...basics, budgets, plugins, registry: library.current });
   const commands = createCommands({
     ...basics,
     ...toolbox,
     registry: library.current,
     rescan: library.rescan,
     approvals,
-    budgets,
     capabilities,
-    notices: () => plugins.diagnostics.map(({ message }) => live.redact(message)),
+    overview,
   });
   const agent = createAgent({
     ...basics,

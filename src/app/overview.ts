@@ -1,0 +1,68 @@
+import { decideSkill } from '../core/decide-skill.ts';
+import type { Message } from '../core/message.ts';
+import type { Skill } from '../core/skill.ts';
+import { inWords, sayIn, type Say } from '../texts/say.ts';
+import type { People } from './door/people.ts';
+import type { Budgets } from './gates/budgets.ts';
+import type { Live } from './live.ts';
+import { nameModel } from './name-model.ts';
+import type { Plugins } from './plugins.ts';
+import { isBuiltIn } from './resolve-command.ts';
+import type { UseOf } from './use-of.ts';
+
+/** What a person may read of the bot: by commands, or on a page. */
+export type Overview = Readonly<{
+  /** What they can start by name where they are (A2, I4). */
+  usable(by: Parameters<UseOf>[0]): Promise<readonly Skill[]>;
+  /** A sentence each. `notices` are for owners; others have none. */
+  status(
+    reader: Message['sender'],
+  ): Promise<Readonly<{ model: string; used: string; notices: readonly string[] }>>;
+}>;
+
+export function createOverview(options: {
+  registry: () => Readonly<{ userInvocable: readonly Skill[] }>;
+  live: () => Pick<Live, 'models' | 'config' | 'rules' | 'redact'>;
+  budgets: Pick<Budgets, 'today'>;
+  people: Pick<People, 'isOwner'>;
+  plugins: Pick<Plugins, 'diagnostics'>;
+  useOf: UseOf;
+}): Overview {
+  const { registry, live, budgets, people, plugins, useOf } = options;
+
+  function modelName(say: Say): string {
+    const { models, config } = live();
+    const { model } = config.agent;
+    if (models.offline && model === 'default') return say`none is connected`;
+    return nameModel(config.models, models.get(model).alias);
+  }
+
+  async function usedToday({ id, language = 'en' }: Message['sender']): Promise<string> {
+    const say = sayIn(language);
+    const { tokens, usd } = await budgets.today(id);
+    const { tokensPerDay, usdPerDay } = live().config.limits;
+    const number = (value: number, digits = 0): string => inWords(value, language, digits);
+    const used = tokensPerDay > 0 ? say`${number(tokens)} of ${number(tokensPerDay)}` : number(tokens);
+    if (usd === 0) return used;
+    const money = usdPerDay > 0 ? say`${number(usd, 2)} of ${number(usdPerDay, 2)}` : number(usd, 2);
+    return say`${used}, ${money} US dollars`;
+  }
+
+  return {
+    async usable(by) {
+      const use = await useOf(by);
+      return registry().userInvocable.filter(
+        (skill) => !isBuiltIn(skill.name) && decideSkill(skill, live().rules, use).allowed,
+      );
+    },
+    async status(reader) {
+      const say = sayIn(reader.language);
+      const notices = plugins.diagnostics.map(({ message }) => live().redact(message));
+      return {
+        model: say`Model: ${modelName(say)}`,
+        used: say`Your tokens today: ${await usedToday(reader)}`,
+        notices: (await people.isOwner(reader.id)) ? notices : [],
+      };
+    },
+  };
+}
