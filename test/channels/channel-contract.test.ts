@@ -36,7 +36,7 @@ channelContract('slack', async (t, onEvent) => {
     presses: (label) => void slack.people.press(anna, ofBot().at(-1) ?? { channel: '', ts: '' }, label),
     seen: () =>
       ofBot()
-        .map(({ text }) => text)
+        .flatMap(({ text, blocks = [] }) => [text, ...blocks.map((block) => JSON.stringify(block['text']))])
         .join('\n'),
   };
 });

@@ -56,6 +56,19 @@ test('H2 text cut by split fits one Slack message each, blocks and all', async (
   assert.equal(slack.changes.all().length, pieces.length);
 });
 
+test('H2 an answer of 20,000 characters is two messages, whole in their blocks and short in their text', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { room, conversation } = roomIn(connected);
+  const pieces = connected.channel.split('Words & **bold** ones. '.repeat(870));
+  for (const [index, piece] of pieces.entries())
+    await connected.channel.send(conversation, { markdown: piece }, `k#${index}`);
+  assert.equal(room.messages.length, 2);
+  for (const { text, blocks } of room.messages) {
+    assert.deepEqual(checkBlocks(blocks), []);
+    assert.ok(text.length <= 4000);
+  }
+});
+
 test('H2 when Slack refuses the blocks the same words go out plainly, with the buttons', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;

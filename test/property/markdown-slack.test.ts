@@ -90,7 +90,7 @@ test(
                 block,
               );
             }
-            assert.ok(text.length <= 4000 && text.trim() !== '', `${text.length} ${JSON.stringify(piece)}`);
+            assert.ok(text.length <= 12_000 && text.trim() !== '', `${text.length} ${JSON.stringify(piece)}`);
           }
         },
       ),

@@ -15,6 +15,11 @@ export function writeMarkdown(document: MarkdownDocument): string {
   return writeAndRead(document).markdown;
 }
 
+/** About how long a document is as Markdown: without a look whether it reads back. */
+export function markdownLength(document: MarkdownDocument): number {
+  return write(document).length;
+}
+
 /** The Markdown of a document, and what reading it gives, which is not always quite the same document. */
 export function writeAndRead(
   document: MarkdownDocument,

@@ -83,9 +83,8 @@ export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender 
       await edits.wait(updatePace);
       const fixed = { channel: chat, ts: receipt.id };
       try {
-        const update = ({ text, blocks }: Body) =>
-          call('chat.update', { ...fixed, text: cut(text, longestUpdate), blocks });
-        await withFallback(update, toBody(part), () => toPlainBody(part, longestUpdate));
+        const update = ({ text, blocks }: Body) => call('chat.update', { ...fixed, text, blocks });
+        await withFallback(update, toBody(part), () => toPlainBody(part, longestText));
       } catch (error) {
         throw paused(edits, updatePace, asRetry(toSendError(error, 'a change of a message')));
       }
@@ -117,9 +116,10 @@ async function withFallback<Answer>(
   }
 }
 
-function toBody({ markdown, buttons = [] }: Part): Body {
-  const { text, blocks } = toSlackMessage(markdown);
-  return { text, blocks: [...blocks, ...toButtonBlocks(buttons)] };
+function toBody(part: Part): Body {
+  const { text, blocks } = toSlackMessage(part.markdown);
+  if (blocks.length === 0) return toPlainBody(part, longestText);
+  return { text: cut(text, longestText), blocks: [...blocks, ...toButtonBlocks(part.buttons ?? [])] };
 }
 
 /** Without blocks Slack shows the text, in its older markup that nothing can be wrong with; only buttons, and text of more than `longest` characters, need blocks. */
@@ -131,15 +131,15 @@ function toPlainBody({ markdown, buttons = [] }: Part, longest = Infinity): Body
     const piece = points.slice(index * longestSection, (index + 1) * longestSection).join('');
     return { type: 'section', text: { type: 'plain_text', text: piece, emoji: false } };
   });
-  return { text, blocks: [...sections, ...toButtonBlocks(buttons)] };
+  return { text: cut(text, longestText), blocks: [...sections, ...toButtonBlocks(buttons)] };
 }
 
 const longestSection = 3000;
-/** Characters of fallback text that chat.update takes; the blocks carry the rest. */
-const longestUpdate = 4000;
+/** Characters of text beside blocks, which carry the whole: chat.update takes no more. */
+const longestText = 4000;
 
 function cut(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
+  return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
 function paused(pace: Pace, key: string, error: SendError): SendError {

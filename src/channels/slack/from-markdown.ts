@@ -2,15 +2,15 @@ import type { MarkdownDocument } from '../markdown/document.ts';
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
 import { plainStyle, plainText } from '../markdown/plain-text.ts';
 import { renderText, type TextStyle } from '../markdown/render-text.ts';
-import { escapeMarkdown, writeMarkdown } from '../markdown/write-markdown.ts';
+import { markdownLength, writeMarkdown } from '../markdown/write-markdown.ts';
 import { withoutPings } from './without-pings.ts';
 
 /** Slack's block for standard Markdown: at most 12,000 characters over all of them in one message. */
 export type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
 
 const longestBlock = 12_000;
-/** What `chat.update` takes as text. */
-const longestText = 4_000;
+/** A document with no more mrkdwn than this is never longer than a block as Markdown. */
+const surelyShort = 4_000;
 
 const mrkdwnStyle: TextStyle = {
   ...plainStyle,
@@ -27,15 +27,15 @@ const mrkdwnStyle: TextStyle = {
 
 /**
  * One Slack message: a `markdown` block, and the same as mrkdwn for notifications and for when the block is refused (H2).
- * Nothing in it pings anybody or fetches anything. What `slackFits` is within Slack's limits in both forms.
+ * Nothing in it pings anybody or fetches anything. Without a block if it were too long.
  */
 export function toSlackMessage(
   markdown: string | MarkdownDocument,
 ): Readonly<{ text: string; blocks: readonly SlackMarkdownBlock[] }> {
   const document = asDocument(markdown);
+  const text = renderText(document, mrkdwnStyle);
   const written = writeMarkdown(document);
-  const text = written.length > longestBlock ? escapeMarkdown(plainText(document)) : written;
-  return { text: renderText(document, mrkdwnStyle), blocks: [{ type: 'markdown', text }] };
+  return { text, blocks: written.length > longestBlock ? [] : [{ type: 'markdown', text: written }] };
 }
 
 /** Markdown as Slack may be handed it, in a block or a stream: links are live only where policy lets them, mentions are not. */
@@ -53,9 +53,11 @@ export function toSlackPlain(markdown: string): string {
   return plainText(asDocument(markdown)).trim();
 }
 
-/** Whether one Slack message takes all of it as text, 4,000 characters, which is what is left when its block is refused. */
+/** Whether one Slack message takes all of it: 12,000 characters in a block, and as text, which is left when its block is refused. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
-  return toSlackText(markdown).length <= longestText;
+  const document = asDocument(markdown);
+  const { length } = renderText(document, mrkdwnStyle);
+  return length <= surelyShort || (length <= longestBlock && markdownLength(document) <= longestBlock);
 }
 
 function asDocument(markdown: string | MarkdownDocument): MarkdownDocument {
