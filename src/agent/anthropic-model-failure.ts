@@ -52,6 +52,12 @@ const tooLongPattern = new RegExp(
   ].join('|'),
   'i',
 );
+/**
+ * How servers refuse a picture or a document: Anthropic (`messages.3.content.0.image.source.base64: image exceeds 5 MB maximum`,
+ * `Could not process image`, `The PDF specified was not valid`), llama.cpp (`image input is not supported - hint: … mmproj`),
+ * vLLM (`is not a multimodal model`), Ollama (`does not support images`).
+ */
+const aboutFilesPattern = /\b(images?|pdfs?|documents?|vision|multimodal|multi-modal|mmproj)\b/i;
 /** These speak of something else, whatever their words: keys, models, limits of rate. */
 const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
 const lasting: readonly string[] = [
@@ -68,7 +74,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (!(error instanceof sdk.AnthropicError)) return { again: false };
   const api = apiError(error, sdk);
   if (api === undefined) return { again: true };
-  if (isTooLong(api)) return { again: false };
+  if (isTooLong(api) || isAboutFiles(api)) return { again: false };
   const { status, type, errorCode } = api;
   const header = (name: string): string | null => api.headers?.get(name) ?? null;
   // A limit of spending sends 429 without a time: it lasts until the operator acts.
@@ -95,6 +101,7 @@ export function toModelError(
     sentence: sentenceFor(api, type, passing),
     passing,
     tooLong: api !== undefined && isTooLong(api),
+    aboutFiles: api !== undefined && isAboutFiles(api),
     ...(forOperator === undefined ? {} : { forOperator }),
     cause,
   });
@@ -134,6 +141,11 @@ function sentenceFor(api: ApiError | undefined, type: string | undefined, passin
 function isTooLong({ status, message }: ApiError): boolean {
   if (status === 413) return true;
   return !neverTooLong.includes(status ?? 0) && tooLongPattern.test(message);
+}
+
+/** Local servers say it with status 500. */
+function isAboutFiles({ status, message }: ApiError): boolean {
+  return [400, 422, 500, 501].includes(status ?? 0) && aboutFilesPattern.test(message);
 }
 
 type ApiError = InstanceType<Sdk['APIError']>;

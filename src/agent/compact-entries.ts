@@ -78,7 +78,7 @@ export async function compactEntries(options: {
   const older = olderEntries(entries, plan);
   const asking = { model, limit, room: asEstimated(window * share.asked), signal };
   const made = await summarise(
-    toMessages(older, { viewer: viewers?.everybody, underWay: older.length }),
+    toMessages(older, { viewer: viewers?.everybody, underWay: older.length, files: 'words' }),
     asking,
   );
   const own = made.ok ? await ownPart(entries, plan, viewers?.everybody, asking) : undefined;
@@ -138,7 +138,7 @@ async function ownPart(
   if (everybody === undefined || first?.kind !== 'user' || first.sender === undefined) return undefined;
   const done = entries.slice(cut, tail);
   if (!isHidden(done, everybody)) return undefined;
-  const made = await summarise(toMessages(done.map(asStub)), asking);
+  const made = await summarise(toMessages(done.map(asStub), { files: 'words' }), asking);
   return made.ok
     ? { part: { sender: first.sender, text: made.text }, tokens: made.tokens }
     : { tokens: made.tokens };

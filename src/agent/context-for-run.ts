@@ -1,6 +1,7 @@
 import type { Entry } from '../core/entry.ts';
 import { around, labelled, truncateLabelled } from '../core/label.ts';
 import type { Message } from '../core/message.ts';
+import { nothingReceived, type ReceivedOf } from '../core/received.ts';
 import { finalText } from './read-turn.ts';
 import { showTo, type Viewer } from './show-to.ts';
 import { broughtAlong, heardWords, withoutDate } from './user-content.ts';
@@ -22,14 +23,27 @@ export function contextForRun(
     entries: readonly Entry[];
     background: readonly Message[];
     viewer: Viewer | undefined;
+    received?: ReceivedOf;
   }>,
 ): string | undefined {
-  const brought = broughtAlong(message);
+  const received = pathsOf(before.received ?? nothingReceived);
+  const brought = broughtAlong(message, received);
   const said = isAboutPlace(message, before.words, brought)
-    ? [...saidBefore(before.entries, before.viewer, message.chatType), ...heardWords(before.background)]
+    ? [
+        ...saidBefore(before.entries, before.viewer, message.chatType),
+        ...heardWords(before.background, received),
+      ]
     : [];
   const pieces = newest([...said, ...brought]);
   return pieces.length === 0 ? undefined : pieces.join('\n');
+}
+
+/** A run reads the files itself. */
+function pathsOf(received: ReceivedOf): ReceivedOf {
+  return (attachment) => {
+    const got = received(attachment);
+    return got?.ok === true ? { ok: true, path: got.path, words: got.words, size: got.size } : got;
+  };
 }
 
 function isAboutPlace(

@@ -9,11 +9,12 @@ export function estimateTokens(value: unknown): number {
   if (typeof value === 'string') return Math.ceil(ofText(value));
   if (typeof value !== 'object' || value === null) return 1;
   if (Array.isArray(value)) return value.reduce<number>((sum, each) => sum + estimateTokens(each), 0);
-  const { type, source } = value as Readonly<{ type?: unknown; source?: Readonly<{ data?: unknown }> }>;
+  const { type, source } = value as Readonly<{ type?: unknown; source?: Readonly<{ size?: unknown }> }>;
   if (type === 'image') return image;
   if (type === 'document') {
-    const { data } = source ?? {};
-    return Math.max(leastDocument, typeof data === 'string' ? Math.ceil(data.length / 40) : 0);
+    // On an entry it has its size itself, in a message its source has.
+    const { size } = (source ?? value) as Readonly<{ size?: unknown }>;
+    return Math.max(leastDocument, typeof size === 'number' ? Math.ceil(size / 30) : 0);
   }
   let tokens = 1;
   // Every call of a model is estimated, tools and all: pairs of key and value would be made for each part of it.

@@ -2,6 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Entry } from '../core/entry.ts';
 import { labelled } from '../core/label.ts';
 import type { BoundThinking } from '../core/model.ts';
+import { entriesShown, fileBlocks } from './file-blocks.ts';
 import { callsOf, type Answer } from './read-turn.ts';
 import { interrupted } from './run-calls.ts';
 import { showTo, type Viewer } from './show-to.ts';
@@ -21,7 +22,7 @@ type Said = { role: 'user' | 'assistant'; content: Block[] };
  */
 export function toMessages(
   entries: readonly Entry[],
-  shown: Readonly<{ viewer?: Viewer | undefined; underWay?: number }> = {},
+  shown: Readonly<{ viewer?: Viewer | undefined; underWay?: number; files?: 'words' }> = {},
 ): readonly Anthropic.MessageParam[] {
   const { viewer } = shown;
   const said: Said[] = [];
@@ -36,8 +37,9 @@ export function toMessages(
   const turn = shown.underWay === undefined ? undefined : view.length - (entries.length - shown.underWay);
   const kept = withoutRefused(showTo(stubFollowed(view), viewer, turn));
   const unseen = followedUnseen(entries, view);
+  const withFiles = shown.files === 'words' ? new Set<Entry>() : entriesShown(kept);
   for (const [index, entry] of kept.entries()) {
-    if (entry.kind === 'user') say('user', userBlocks(entry));
+    if (entry.kind === 'user') say('user', userBlocks(entry, withFiles.has(entry)));
     if (entry.kind === 'notice') say('user', [{ type: 'text', text: labelled('host', entry.text) }]);
     if (entry.kind === 'summary')
       say('user', [summaryBlock(entry, kept[index + 1] ?? entry, unseen, viewer)]);
@@ -99,10 +101,11 @@ function summaryBlock(
   return { type: 'text', text: `${labelled('host', note)}\n${told}` };
 }
 
-function userBlocks({ content, asked = [] }: Extract<Entry, { kind: 'user' }>): readonly Block[] {
+function userBlocks(entry: Extract<Entry, { kind: 'user' }>, withFiles: boolean): readonly Block[] {
+  const { content, asked = [] } = entry;
   const questions = asked.map(({ text }): Block => ({ type: 'text', text }));
   const blocks: readonly Block[] = typeof content === 'string' ? [{ type: 'text', text: content }] : content;
-  return [...questions, ...blocks].filter((block) => !isBlank(block));
+  return [...questions, ...fileBlocks(entry, withFiles), ...blocks].filter((block) => !isBlank(block));
 }
 
 function answerBlocks(answer: Answer): readonly Block[] {

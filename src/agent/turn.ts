@@ -10,6 +10,7 @@ import type { Log } from '../core/log.ts';
 import { joinMarks } from '../core/marks.ts';
 import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
+import { nothingReceived, type Receive, type ReceivedOf } from '../core/received.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
@@ -23,7 +24,7 @@ import type { RunLoopOptions } from './run-loop.ts';
 import { followedBy, followedInTurn } from './stub-followed.ts';
 import { hostCallPrefix } from './unique-call-ids.ts';
 import { useOfEntry } from './use-of-entry.ts';
-import { questionContent, userContent } from './user-content.ts';
+import { filesShown, questionContent, userContent, whyUnread } from './user-content.ts';
 import { invocationEnd, type Viewer } from './show-to.ts';
 import { fixed, sayIn } from '../texts/say.ts';
 
@@ -74,12 +75,13 @@ const stopped = fixed`Stopped.`;
 export function createTurn(options: {
   store: Pick<Store, 'transcripts' | 'commit' | 'overheard'>;
   questions: Pick<Questions, 'open'>;
+  receive: Receive;
   /** Messages of background at most (M10). */
   background: () => number;
   clock: Clock;
   log: Log;
 }): Turn {
-  const { store, questions, background, clock, log } = options;
+  const { store, questions, receive, background, clock, log } = options;
 
   return async ({ key, message, transcript, invocation, signal }, grant) => {
     const say = sayIn(message.sender.language);
@@ -106,25 +108,33 @@ export function createTurn(options: {
     const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
     const under = last?.kind === 'user' ? last.item : undefined;
 
-    if (under !== key && under !== skillItem(key)) {
+    const isNew = under !== key && under !== skillItem(key);
+    const invokes = invocation !== undefined && under !== skillItem(key);
+    const before = isNew ? [...entries] : entries.slice(0, ownIndex(entries, key));
+    const heard = isNew || invokes ? await heardSince(message, before) : [];
+    const received = isNew || invokes ? await receive(message, heard, signal) : nothingReceived;
+    if (isNew) {
       const waiting = await questionsTo(message, transcript, invocation);
-      const entry = await userEntry({ key, message, transcript }, entries, waiting);
+      const entry = await userEntry(
+        { key, message, transcript, invocation },
+        { before, heard, received },
+        waiting,
+      );
       await store.commit({ entries: [{ transcript, entry }] });
       entries.push(entry);
     }
+    const own = entries[ownIndex(entries, key)];
+    if (own?.kind === 'user' && own.unread !== undefined) return { text: own.unread, failed: false };
     // What was loaded before the process died binds as before (T6).
     for (const followed of followedInTurn(entries)) grant.follow(followed);
     grant.answers(answeredBy(entries, key));
-    if (invocation !== undefined && under !== skillItem(key)) {
-      const before = entries.slice(
-        0,
-        entries.findLastIndex((each) => each.kind === 'user' && each.item === key),
-      );
+    if (invokes) {
       const context = contextForRun(message, {
         words: invocation.args,
         entries: before,
-        background: await heardSince(message, before),
+        background: heard,
         viewer: grant.viewers?.requester,
+        received,
       });
       const { entry, settles } = await invoke(key, { ...invocation, context }, grant.callTool, signal);
       await append(entry, settles);
@@ -174,15 +184,17 @@ export function createTurn(options: {
   }
 
   async function userEntry(
-    { key, message, transcript }: Pick<TurnRequest, 'key' | 'message' | 'transcript'>,
-    entries: readonly Entry[],
+    { key, message, transcript, invocation }: Omit<TurnRequest, 'signal'>,
+    around: Readonly<{ before: readonly Entry[]; heard: readonly Message[]; received: ReceivedOf }>,
     waiting: readonly Question[],
   ): Promise<Entry> {
-    const heard = await heardSince(message, entries);
-    const lastAt = lastSaidAt(entries);
+    const { before, heard, received } = around;
+    const lastAt = lastSaidAt(before);
     const today = isoDate(clock.now());
     const known = lastAt !== undefined && isoDate(lastAt) === today;
-    const content = userContent(message, { background: heard, ...(known ? {} : { today }) });
+    const content = userContent(message, { background: heard, received, ...(known ? {} : { today }) });
+    const files = filesShown(message, heard, received);
+    const unread = invocation === undefined ? whyUnread(message, received) : undefined;
     // Instructions that were waited for arrive in a turn of their own.
     const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
     // What the bot said before `/new` may hold what was private then.
@@ -204,6 +216,8 @@ export function createTurn(options: {
             asked: waiting.map((each) => ({ skill: each.skill, text: questionContent(each) })),
           }),
       ...(urls.length === 0 ? {} : { urls }),
+      ...(files.length === 0 ? {} : { files }),
+      ...(unread === undefined ? {} : { unread }),
       ...(marks === undefined ? {} : { marks }),
       at: clock.now(),
     };
@@ -246,6 +260,11 @@ export function createTurn(options: {
 
 function lastSaidAt(entries: readonly Entry[]): number | undefined {
   return entries.findLast((entry) => entry.kind === 'user')?.at;
+}
+
+/** Where the message of this item stands. */
+function ownIndex(entries: readonly Entry[], key: string): number {
+  return entries.findLastIndex((each) => each.kind === 'user' && each.item === key);
 }
 
 function answeredBy(entries: readonly Entry[], key: string): readonly string[] {

@@ -1,4 +1,7 @@
+import { byteSize } from '../core/byte-size.ts';
 import { around, defuse, labelled } from '../core/label.ts';
+import { nothingReceived, type Received, type ReceivedOf, type ShownFile } from '../core/received.ts';
+import { oneLine } from '../core/text.ts';
 import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
 
@@ -9,8 +12,9 @@ import { shownIdLength, type Attachment, type Message, type Quote, type Task } f
  */
 export function userContent(
   message: Message,
-  options: Readonly<{ background: readonly Message[]; today?: string }>,
+  options: Readonly<{ background: readonly Message[]; today?: string; received?: ReceivedOf }>,
 ): string {
+  const { received = nothingReceived } = options;
   if (message.task?.kind === 'result') return taskResult(message.task, options.today);
   // An empty turn is refused by the API.
   const text = message.text.trim() === '' ? '(no text)' : message.text;
@@ -20,10 +24,10 @@ export function userContent(
       : labelled('message', text, { from: message.sender.name, id: message.sender.id });
   return [
     ...(options.today === undefined ? [] : [labelled('host', `Today is ${options.today} (UTC).`)]),
-    ...(options.background.length === 0 ? [] : [background(options.background)]),
-    ...answeredTo(message),
+    ...(options.background.length === 0 ? [] : [background(options.background, received)]),
+    ...answeredTo(message, received),
     own,
-    ...passedOn(message),
+    ...passedOn(message, received),
   ].join('\n');
 }
 
@@ -33,25 +37,66 @@ export function withoutDate(content: string): string {
 }
 
 /** What came with a message beside the person's own words, in labels (M11). */
-export function broughtAlong(message: Message): readonly string[] {
-  return [...answeredTo(message), ...passedOn(message)];
+export function broughtAlong(message: Message, received: ReceivedOf): readonly string[] {
+  return [...answeredTo(message, received), ...passedOn(message, received)];
 }
 
 /** Messages that were overheard, in labels. */
-export function heardWords(messages: readonly Message[]): readonly string[] {
-  return messages.flatMap(({ sender, text, shared = [] }) => [
-    labelled('message', text, { from: sender.name, id: sender.id }),
-    ...shared.map(quote),
-  ]);
+export function heardWords(messages: readonly Message[], received: ReceivedOf): readonly string[] {
+  return messages.flatMap(({ sender, text, attachments, shared = [] }) => {
+    const from = { from: sender.name, id: sender.id };
+    return [
+      labelled('message', [text, ...fileLines(attachments, received)].join('\n').trim(), from),
+      ...fileTexts(attachments, received, from),
+      ...shared.flatMap((one) => quote(one, received)),
+    ];
+  });
 }
 
-function answeredTo({ replyTo }: Message): readonly string[] {
-  return replyTo === undefined ? [] : [quote(replyTo)];
+/** The files that a model is shown with a message, the person's own first. */
+export function filesShown(
+  { attachments, replyTo, shared = [] }: Message,
+  background: readonly Message[],
+  received: ReceivedOf,
+): readonly ShownFile[] {
+  const quoted = [...(replyTo === undefined ? [] : [replyTo]), ...shared];
+  const all = [...attachments, ...[...quoted, ...background].flatMap((one) => one.attachments ?? [])];
+  const shown = all.flatMap((attachment) => {
+    const got = received(attachment);
+    return got?.ok === true && got.shown !== undefined ? [got.shown] : [];
+  });
+  return shown.filter(({ hash }, index) => shown.findIndex((one) => one.hash === hash) === index);
 }
 
-function passedOn({ shared = [], attachments }: Message): readonly string[] {
-  const note = attachments.length === 0 ? [] : [labelled('host', attachmentNote(attachments))];
-  return [...shared.map(quote), ...note];
+/** What a person is told who sent only files, none of which could be read. */
+export function whyUnread(
+  { text, attachments, replyTo, shared = [] }: Message,
+  received: ReceivedOf,
+): string | undefined {
+  if (text.trim() !== '' || replyTo !== undefined || shared.length > 0) return undefined;
+  const reasons = attachments.map((attachment) => {
+    const got = received(attachment);
+    return got?.ok === false ? `I couldn’t read ${attachment.name}: ${got.reason}.` : undefined;
+  });
+  if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
+  return [...new Set(reasons)].join('\n\n');
+}
+
+function answeredTo({ replyTo }: Message, received: ReceivedOf): readonly string[] {
+  return replyTo === undefined ? [] : quote(replyTo, received);
+}
+
+function passedOn({ sender, shared = [], attachments }: Message, received: ReceivedOf): readonly string[] {
+  const note =
+    attachments.length === 0
+      ? []
+      : [labelled('host', `Attached:\n${fileLines(attachments, received).join('\n')}`)];
+  const from = { from: sender.name, id: sender.id };
+  return [
+    ...shared.flatMap((one) => quote(one, received)),
+    ...note,
+    ...fileTexts(attachments, received, from),
+  ];
 }
 
 /** The result stands in labels of its own: `use_skill` made them (U4, U9). */
@@ -62,8 +107,10 @@ function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, to
   );
 }
 
-function background(messages: readonly Message[]): string {
-  return around('background', heardWords(messages), { note: 'said here before, not by the requester' });
+function background(messages: readonly Message[], received: ReceivedOf): string {
+  return around('background', heardWords(messages, received), {
+    note: 'said here before, not by the requester',
+  });
 }
 
 /** What is asked was written by a run's model: it is quoted, not said by the host. */
@@ -72,19 +119,47 @@ export function questionContent({ run, skill, question: asked }: Question): stri
   return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');
 }
 
-function quote({ name, text, own, sender, note }: Quote): string {
-  return labelled('quote', text, {
-    from: own ? 'you' : name,
-    ...(own || sender === undefined ? {} : { id: sender }),
-    ...(note === undefined ? {} : { note }),
-  });
+function quote(quoted: Quote, received: ReceivedOf): readonly string[] {
+  const { name, text, own, sender, note, attachments = [] } = quoted;
+  const from = { from: own ? 'you' : name, ...(own || sender === undefined ? {} : { id: sender }) };
+  const words = [text, ...fileLines(attachments, received)].filter((line) => line !== '').join('\n');
+  return [
+    labelled('quote', words, { ...from, ...(note === undefined ? {} : { note }) }),
+    ...fileTexts(attachments, received, from),
+  ];
 }
 
-function attachmentNote(attachments: readonly Attachment[]): string {
-  const each = attachments.map(({ kind, name, mime, size }) =>
-    [kind, JSON.stringify(name), mime, size === undefined ? undefined : `${size} bytes`]
-      .filter(Boolean)
-      .join(' '),
-  );
-  return `Attached, but its content cannot be read yet: ${each.join('; ')}.`;
+function fileLines(attachments: readonly Attachment[], received: ReceivedOf): readonly string[] {
+  return attachments.map((attachment) => `[${describeFile(attachment, received(attachment))}]`);
+}
+
+function describeFile({ kind, name, mime, size }: Attachment, got: Received | undefined): string {
+  const file = `${kind} ${JSON.stringify(oneLine(name, 100))}`;
+  if (got === undefined) {
+    const told = [mime, size === undefined ? undefined : byteSize(size)].filter(Boolean);
+    return [file, ...told, 'not fetched: it is when somebody answers it with a question'].join(', ');
+  }
+  if (!got.ok) return `${file}, not read: ${got.reason}`;
+  const shown =
+    got.shown !== undefined
+      ? 'shown above'
+      : got.text !== undefined
+        ? `its ${got.text.whole ? 'text' : 'beginning'} follows`
+        : got.unshown === undefined
+          ? undefined
+          : `not shown: ${got.unshown}`;
+  return [file, got.words, byteSize(got.size), `at ${got.path}`, shown].filter(Boolean).join(', ');
+}
+
+/** Texts of files: data of who sent them. */
+function fileTexts(
+  attachments: readonly Attachment[],
+  received: ReceivedOf,
+  from: Readonly<Record<string, string>>,
+): readonly string[] {
+  return attachments.flatMap((attachment) => {
+    const got = received(attachment);
+    if (got?.ok !== true || got.text === undefined) return [];
+    return [labelled('file', got.text.text, { name: oneLine(attachment.name, 100), ...from })];
+  });
 }

@@ -1,4 +1,4 @@
-import type { WriteCommand } from '../core/channel.ts';
+import type { Channel, WriteCommand } from '../core/channel.ts';
 import { createQuestions } from '../agent/questions.ts';
 import { createHasBegun } from '../agent/has-begun.ts';
 import { createRunSkill, type RunSkill } from '../agent/run-skill.ts';
@@ -28,6 +28,9 @@ import type { Live } from './live.ts';
 import { auditRuns, measureRunCalls, measureRuns, measureTurnCalls } from './health/measure-work.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
+import { createSeeing } from './seeing.ts';
+import { createReceiveFiles } from './receive-files.ts';
+import type { ReceivedFiles } from './received-files.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
 import type { SettingsInForce } from './settings/settings-in-force.ts';
 import type { SkillAuthoring } from './authoring/skill-authoring.ts';
@@ -56,6 +59,8 @@ export function createAgent(options: {
   capabilities: Pick<Capabilities, 'tools' | 'lacking'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
+  received: Pick<ReceivedFiles, 'keep' | 'read'>;
   writeCommand: WriteCommand;
   people: Pick<People, 'mayAct'>;
   settings: Pick<SettingsInForce, 'forCall'>;
@@ -77,6 +82,7 @@ export function createAgent(options: {
     lackingCapabilities: options.capabilities.lacking,
   });
   const availability = createAvailability(available);
+  const seeing = createSeeing(options);
   const hasBegun = createHasBegun(store);
   const chained = createChainedSkills({
     ...options,
@@ -90,7 +96,7 @@ export function createAgent(options: {
       store,
       questions,
       grant: measureRunCalls(
-        createGrantRun({ ...options, judgeCalls, stillAdmitted, questions, chained }),
+        createGrantRun({ ...options, judgeCalls, stillAdmitted, questions, chained, seeing }),
         meter,
       ),
       costOf: (model, tokens) => costOf(live().config, model.alias, tokens),
@@ -115,10 +121,11 @@ export function createAgent(options: {
     attendTask: createAttendTask({ store, stopping: options.stopping, clock }),
     judgeCalls,
     stillAdmitted,
+    seeing,
   });
   const background = () => live().config.agent.backgroundMessages;
   return {
-    turn: createTurn({ store, questions, background, clock, log }),
+    turn: createTurn({ store, questions, receive: createReceiveFiles(options), background, clock, log }),
     grant: measureTurnCalls(grant, meter),
     tasks,
   };

@@ -109,7 +109,7 @@ export function createBot(parts: BotParts): Bot {
   const welcome = createWelcome(store);
   const otherTools = (): readonly string[] => outside.names();
   const authoring = createSkillAuthoring({ ...basics, otherTools });
-  const { outgoing, ...files } = createKeptFiles(parts.config.bot.workspace);
+  const { outgoing, received, ...files } = createKeptFiles(parts.config.bot.workspace);
   const handOver = createHandOver({ ...basics, outgoing, clean });
   const delivery = createDelivery({
     ...basics,
@@ -148,6 +148,7 @@ export function createBot(parts: BotParts): Bot {
     ...parts.skillSandbox,
     capabilities,
     handOver,
+    received,
     authoring,
     approvals,
     rules,

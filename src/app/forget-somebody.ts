@@ -79,7 +79,7 @@ export function createForgetSomebody(options: {
     const { places, files: onTheWay, ...rows } = await store.forget(sender);
     await audit.forget(places);
     await settings.forget(sender, places);
-    const removed = { ...rows, accounts, files: await files.forget({ places, files: onTheWay }) };
+    const removed = { ...rows, accounts, files: await files.forget({ sender, places, files: onTheWay }) };
     const subject = createHash('sha256').update(sender).digest('hex');
     await audit.record({ event: 'forgotten', subject, counts: removed });
     log.info({ subject, ...removed }, 'a person was forgotten');

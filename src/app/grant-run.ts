@@ -33,6 +33,7 @@ import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { makeRunFolders, runFolders } from './run-folders.ts';
 import { runTools, scriptGround } from './run-tools.ts';
+import type { Seeing } from './seeing.ts';
 import type { SettingsInForce } from './settings/settings-in-force.ts';
 import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { UseOf } from './use-of.ts';
@@ -59,6 +60,7 @@ export function createGrantRun(options: {
   capabilities: Pick<Capabilities, 'tools'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  seeing: Seeing;
   settings: Pick<SettingsInForce, 'forCall'>;
   questions: Pick<Questions, 'tool'>;
   chained: ChainedSkills;
@@ -216,7 +218,11 @@ export function createGrantRun(options: {
     return {
       ok: true,
       sensitive: isSensitive(skill, live().rules),
-      model: whileAdmitted(models.get(wanted), context.requester, options.stillAdmitted),
+      model: whileAdmitted(
+        options.seeing(models.get(wanted), folders.chat),
+        context.requester,
+        options.stillAdmitted,
+      ),
       maxIterations: settings?.maxIterations ?? skill.maxIterations,
       timeoutSeconds,
       ...(profile?.prompt === undefined ? {} : { profile: profile.prompt }),

@@ -32,6 +32,7 @@ import type { OutsideTools } from './outside-tools.ts';
 import type { Availability } from './readiness.ts';
 import { createReportDenial } from './gates/report-denial.ts';
 import { chatFolder } from './run-folders.ts';
+import type { Seeing } from './seeing.ts';
 import type { SettingsInForce } from './settings/settings-in-force.ts';
 import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
@@ -71,6 +72,7 @@ export function createGrantTurn(options: {
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
+  seeing: Seeing;
   writeCommand: WriteCommand;
   settings: Pick<SettingsInForce, 'forCall'>;
   audit: Pick<Audit, 'record'>;
@@ -97,7 +99,9 @@ export function createGrantTurn(options: {
     };
     const visible = visibleNow();
     const registry = library.current();
-    const model = whileAdmitted(models.get(config.agent.model), requester, options.stillAdmitted);
+    const chat = chatFolder(config.bot.workspace, await moved.original(conversation));
+    const seen = options.seeing(models.get(config.agent.model), chat);
+    const model = whileAdmitted(seen, requester, options.stillAdmitted);
     // The one call that no model makes: behind a person's command, or in the background.
     const task = message.task?.kind === 'run' ? message.task : undefined;
     const ownCall = task?.toolUseId ?? invocationId(item.key);
@@ -143,7 +147,6 @@ export function createGrantTurn(options: {
     const ofSkills = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
     // A run that this turn began before has an end of its own, which the turn waits for, though no skill is left (D7).
     const toEnd = visible.length === 0 && wasBegun(item) ? offered.filter((tool) => tool === useSkill) : [];
-    const chat = chatFolder(config.bot.workspace, await moved.original(conversation));
     const files = turnFileTools(chat, sandbox, config.sandbox.diskMb * 1024 * 1024);
     const { workspace } = config.bot;
     const bash = turnBash({ sandbox, workspace, chat, simple: () => contraction.commands !== undefined });

@@ -3,14 +3,21 @@ import path from 'node:path';
 import { removeFolder } from '../files/remove-folder.ts';
 import type { ListedItem } from '../stores/inbox.ts';
 import { createOutgoingFiles, type OutgoingFiles } from './outgoing-files.ts';
+import { createReceivedFiles, type ReceivedFiles } from './received-files.ts';
 import { chatFolderName, chatFolders, scratchFolders } from './run-folders.ts';
 import { runOf } from './tasks.ts';
 
 /** What lies in the workspace beside skills: folders of conversations and runs, and files on their way. */
 export type KeptFiles = Readonly<{
   outgoing: OutgoingFiles;
-  /** Removes the folders of these conversations (keys) and of their threads, and these files on their way (ids). Gives how many were there (Q12). */
-  forget(gone: Readonly<{ places: readonly string[]; files: readonly string[] }>): Promise<number>;
+  received: ReceivedFiles;
+  /**
+   * Removes what this person sent, the folders of these conversations (keys) and of their threads, and these files on their
+   * way (ids). Returns how many were there (Q12).
+   */
+  forget(
+    gone: Readonly<{ sender: string; places: readonly string[]; files: readonly string[] }>,
+  ): Promise<number>;
   /**
    * Removes conversation folders and files on their way that were not touched since `now - retentionMs`, and the folders of
    * runs that are no longer under way (T10, Q12). `waiting` is all that waits in the inbox. What can't be removed keeps
@@ -26,18 +33,20 @@ const nestedMs = 86_400_000;
 
 export function createKeptFiles(workspace: string): KeptFiles {
   const outgoing = createOutgoingFiles(workspace);
+  const received = createReceivedFiles(workspace);
   const chats = chatFolders(workspace);
   const scratch = scratchFolders(workspace);
 
   return {
     outgoing,
-    async forget({ places, files }) {
+    received,
+    async forget({ sender, places, files }) {
       const names = places.map(chatFolderName);
-      const folders = (await namesIn(chats)).filter((folder) =>
-        names.some((name) => folder === name || folder.startsWith(`${name}-`)),
-      );
+      const isOfPlace = (folder: string): boolean =>
+        names.some((name) => folder === name || folder.startsWith(`${name}-`));
+      const folders = (await namesIn(chats)).filter(isOfPlace);
       for (const folder of folders) await removeFolder(path.join(chats, folder));
-      let removed = folders.length;
+      let removed = folders.length + (await received.forget({ sender, folders: isOfPlace }));
       for (const id of files) {
         if ((await outgoing.find(id)) === undefined) continue;
         await outgoing.remove(id);
@@ -53,6 +62,7 @@ export function createKeptFiles(workspace: string): KeptFiles {
       const outcomes = await Promise.allSettled([
         removeUntouched(chats, now - retentionMs, () => true),
         outgoing.tidy(now - retentionMs),
+        received.tidy(now - retentionMs),
         removeUntouched(scratch, before, (name) => !runs.includes(name)),
       ]);
       const failed = outcomes.find((outcome) => outcome.status === 'rejected');

@@ -2,6 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Followed } from './followed.ts';
 import type { Marks } from './marks.ts';
 import type { Tokens } from './model.ts';
+import type { ShownFile } from './received.ts';
 import type { Delivered } from './tool.ts';
 
 /** One line of a transcript. It is stored before its effect is acted on: the transcript is the journal (M7). */
@@ -23,6 +24,10 @@ export type Entry =
       answers?: readonly string[];
       /** Addresses that the sender wrote themselves, as `addressOf` gives them (S7). */
       urls?: readonly string[];
+      /** Files that stand before the content (M12). */
+      files?: readonly ShownFile[];
+      /** Nothing that was sent could be fetched: the person was told this instead of an answer. */
+      unread?: string;
       marks?: Marks;
       at: number;
     }>

@@ -6,6 +6,7 @@ export const labels = [
   'output',
   'background',
   'quote',
+  'file',
   'message',
   'arguments',
   'context',

@@ -54,6 +54,8 @@ export type Model = Readonly<{
   contextWindow?: number;
   /** Tokens of a text, beside what is estimated. Default: 1. */
   tokenFactor?: number;
+  /** False: it can see neither pictures nor documents. */
+  sees?: boolean;
   /** Thinking is lost where the tools change: they stay the same within a turn (M13, T6). */
   bindsThinking?: boolean;
   complete: Complete;

@@ -8,6 +8,7 @@ const magics: readonly (readonly [magic: RegExp, mime: string, words: string])[]
   [/^ffd8ff/, 'image/jpeg', 'JPEG image'],
   [/^47494638/, 'image/gif', 'GIF image'],
   [/^52494646.{8}57454250/, 'image/webp', 'WebP image'],
+  [/^.{8}66747970(?:68656963|68656978|68657663|6d696631|6d736631)/, 'image/heic', 'HEIC image'],
   [/^25504446/, 'application/pdf', 'PDF document'],
   [/^504b0304/, 'application/zip', 'ZIP archive'],
   [/^1f8b/, 'application/gzip', 'gzip data'],
@@ -19,6 +20,7 @@ const endings: Readonly<Record<string, string>> = {
   '.csv': 'text/csv',
   '.docx': 'application/vnd.openxmlformats-officedocument.wordprocessingml.document',
   '.epub': 'application/epub+zip',
+  '.heic': 'image/heic',
   '.html': 'text/html',
   '.ics': 'text/calendar',
   '.json': 'application/json',
@@ -48,4 +50,16 @@ export function fileType(name: string, start: Uint8Array): FileType {
   }
   const binary = ending === '' ? 'binary data' : `binary data (${ending})`;
   return { mime: named ?? 'application/octet-stream', words: binary };
+}
+
+/** The usual ending of a type's names, with its dot; empty where there is none. */
+export function endingOf(mime: string): string {
+  const known: Readonly<Record<string, string>> = {
+    'image/gif': '.gif',
+    'image/jpeg': '.jpg',
+    'image/png': '.png',
+    'image/webp': '.webp',
+    'application/pdf': '.pdf',
+  };
+  return known[mime] ?? Object.keys(endings).find((ending) => endings[ending] === mime) ?? '';
 }

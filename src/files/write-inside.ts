@@ -1,14 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, lstatSync, openSync, renameSync, unlinkSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
 import { enterFolder, unlessRefused, type Way } from './enter-folder.ts';
 import type { FilePlace } from './open-inside.ts';
 
 /**
- * Writes a file (0600) whole or not at all, folders on the way being made. False where a name on the way is a link or no
+ * Writes a file (0600), or a copy of the host's file `copyOf`, whole or not at all, folders on the way being made. False where a name on the way is a link or no
  * folder, or where something that is no regular file bears the name (T13). What a link or a second name leads to stays
  * as it is. Throws where the disk is full.
  */
-export function writeInside({ root, names }: FilePlace, bytes: Uint8Array, way?: Way): boolean {
+export function writeInside(
+  { root, names }: FilePlace,
+  bytes: Uint8Array | Readonly<{ copyOf: string }>,
+  way?: Way,
+): boolean {
   const name = names.at(-1);
   if (name === undefined) return false;
   const folder = enterFolder(root, names.slice(0, -1), { make: true, ...(way === undefined ? {} : { way }) });
@@ -18,7 +31,8 @@ export function writeInside({ root, names }: FilePlace, bytes: Uint8Array, way?:
   try {
     const before = unlessRefused(() => lstatSync(entry));
     if (before !== undefined && !before.isFile()) return false;
-    writeNew(draft, bytes);
+    if ('copyOf' in bytes) copyFileSync(bytes.copyOf, draft, constants.COPYFILE_EXCL);
+    else writeNew(draft, bytes);
     renameSync(draft, entry);
     return true;
   } catch (error) {

@@ -65,9 +65,13 @@ export function createForgetEntries(
         : content.map((block) =>
             block.type === 'text' ? { ...block, text: withoutQuotes(block.text, isTheirs) } : block,
           );
-    if (JSON.stringify(rewritten) === JSON.stringify(content)) return 'kept';
+    const files = entry.files?.filter((file) => file.sender !== sender);
+    const isSame = JSON.stringify([rewritten, files]) === JSON.stringify([content, entry.files]);
+    if (isSame) return 'kept';
     seen.quoted = true;
-    return { rewritten: JSON.stringify({ ...entry, content: rewritten }) };
+    return {
+      rewritten: JSON.stringify({ ...entry, content: rewritten, ...(files === undefined ? {} : { files }) }),
+    };
   }
 
   function isTheirs({ id, text }: Quoted): boolean {

@@ -22,11 +22,14 @@ export function isOfRoom(text: string): boolean {
 
 /** The text with what is quoted of a person replaced (M10, Q12). */
 export function withoutQuotes(text: string, isTheirs: (quoted: Quoted) => boolean): string {
-  return text.replace(piece, (whole, label: 'message' | 'quote', attributes: string, quoted: string) => {
-    const id = /id="[^"]*"/.exec(attributes)?.[0];
-    return isTheirs({ id, text: quoted }) ? labelled(label, removed, { from: removed }) : whole;
-  });
+  return text.replace(
+    piece,
+    (whole, label: 'message' | 'quote' | 'file', attributes: string, quoted: string) => {
+      const id = /id="[^"]*"/.exec(attributes)?.[0];
+      return isTheirs({ id, text: quoted }) ? labelled(label, removed, { from: removed }) : whole;
+    },
+  );
 }
 
 /** No content can hold a label of its own, so the first end is the end. */
-const piece = /<(message|quote)((?: [a-z]+="[^"]*")*)>\n([^]*?)\n<\/\1>/g;
+const piece = /<(message|quote|file)((?: [a-z]+="[^"]*")*)>\n([^]*?)\n<\/\1>/g;

@@ -4,6 +4,7 @@ import type { Entry } from '../core/entry.ts';
 import type { Followed } from '../core/followed.ts';
 import type { Marks } from '../core/marks.ts';
 import type { Tokens } from '../core/model.ts';
+import type { ShownFile } from '../core/received.ts';
 import type { Delivered } from '../core/tool.ts';
 import type { FieldsOf } from './stored-json.ts';
 
@@ -25,6 +26,15 @@ export const storedFollowed: z.ZodType<Followed | undefined> = z
   .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<Followed>)
   .optional();
 
+const storedFile = z.object({
+  type: z.enum(['image', 'document']),
+  hash: text,
+  mime: text,
+  name: text,
+  size: z.number(),
+  sender: text.optional(),
+} satisfies FieldsOf<ShownFile>);
+
 /** A transcript entry as stores write it. Content blocks stay as the model's API wrote them: only that each has a type is checked. */
 export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
   z.object({
@@ -37,6 +47,8 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     follows: storedFollowed,
     answers: z.array(text).optional(),
     urls: z.array(text).optional(),
+    files: z.array(storedFile).optional(),
+    unread: text.optional(),
     marks: storedMarks,
     at,
   } satisfies FieldsOf<EntryOf<'user'>>),

@@ -62,6 +62,7 @@ async function setUp(options: {
   };
   const turn = createTurn({
     store,
+    receive: async () => () => undefined,
     questions: createQuestions({ store, clock }),
     background: () => 20,
     clock,

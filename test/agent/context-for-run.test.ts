@@ -31,13 +31,18 @@ test('I1 M11 files, forwards and the message replied to are told with their auth
     shared: [{ name: 'News', own: false, text: 'Rain', note: 'forwarded' }],
     attachments: [{ kind: 'photo', name: 'a.jpg' }],
   });
-  const context = contextForRun(message, { ...nothing, words: 'this', entries: [said('not this')] });
+  const text = { text: 'long', whole: true };
+  const got = { ok: true, path: '/chat/a.jpg', words: 'JPEG image', size: 9, text } as const;
+  const context = contextForRun(message, {
+    ...{ ...nothing, words: 'this', entries: [said('not this')] },
+    received: () => got,
+  });
   assert.equal(
     context,
     [
       '<quote from="Ben" id="telegram:43">\nBuy &lt;quote>tea&lt;/quote>\n</quote>',
       '<quote from="News" note="forwarded">\nRain\n</quote>',
-      '<host>\nAttached, but its content cannot be read yet: photo "a.jpg".\n</host>',
+      '<host>\nAttached:\n[photo "a.jpg", JPEG image, 9 bytes, at /chat/a.jpg]\n</host>',
     ].join('\n'),
   );
 });

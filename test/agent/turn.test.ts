@@ -79,6 +79,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
   };
   const turn = createTurn({
     store,
+    receive: async () => () => undefined,
     questions: createQuestions({ store, clock }),
     background: () => 20,
     clock,

@@ -117,6 +117,7 @@ export async function openTurnStage(
   });
   const turn = createTurn({
     store,
+    receive: async () => () => undefined,
     questions: createQuestions({ store, clock }),
     background: () => 0,
     clock,

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createServer } from '../../../src/core/node-http.ts';
 import { errorTypeOf, type ServerStep, type Wire } from './answer.ts';
+import { checkFiles } from './check-files.ts';
 import { checkMessages } from './check-messages.ts';
 import { checkModelSettings } from './check-model-settings.ts';
 import { createPromptCache, type CacheUsage } from './prompt-cache.ts';
@@ -103,7 +104,7 @@ export async function startMessagesServer(options: {
       return refuse(404, `model: ${body.model}`);
     }
     const betas = String(request.headers['anthropic-beta'] ?? '').split(',');
-    const wrong = checkMessages(body) ?? checkModelSettings(body, betas);
+    const wrong = checkMessages(body) ?? checkFiles(body) ?? checkModelSettings(body, betas);
     if (wrong !== undefined) return refuse(400, wrong);
     const account = String(key ?? '');
     const checked = signatures.check(body, account);

@@ -29,7 +29,7 @@ export type SentFile = Readonly<{
   /** What a download gives; zeros of that size by default. */
   bytes?: Buffer;
   /** What goes wrong when it is downloaded. */
-  trouble?: DownloadTrouble;
+  trouble?: DownloadTrouble | (() => DownloadTrouble | undefined);
   caption?: string;
 }>;
 
@@ -166,7 +166,11 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
     const id = `file${world.nextUserId()}`;
     const size = sent.size ?? bytes?.length ?? 1234;
     const file = { file_id: id, file_unique_id: `u${id}`, file_size: size };
-    world.files.set(id, { bytes: bytes ?? Buffer.alloc(Math.min(size, 1_000_000)), size, trouble });
+    world.files.set(id, {
+      bytes: bytes ?? Buffer.alloc(Math.min(size, 1_000_000)),
+      size,
+      trouble: typeof trouble === 'function' ? trouble : () => trouble,
+    });
     const words = caption === undefined ? undefined : withEntities(caption);
     const found =
       words === undefined || words.entities.length === 0 ? {} : { caption_entities: words.entities };

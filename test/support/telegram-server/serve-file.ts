@@ -16,7 +16,12 @@ export type DownloadTrouble =
   | Readonly<{ redirect: string }>
   | Readonly<{ path: string }>;
 
-export type HeldFile = Readonly<{ bytes: Buffer; size: number; trouble: DownloadTrouble | undefined }>;
+export type HeldFile = Readonly<{
+  bytes: Buffer;
+  size: number;
+  /** As it is when the file is asked for. */
+  trouble(): DownloadTrouble | undefined;
+}>;
 
 const largestDownload = 20 * 1024 * 1024;
 
@@ -25,11 +30,11 @@ export function getFile(world: World): (args: Arguments) => unknown {
   return (args) => {
     const id = string(args, 'file_id');
     const file = world.files.get(id);
-    if (file === undefined || file.trouble === 'expired')
+    const trouble = file?.trouble();
+    if (file === undefined || trouble === 'expired')
       throw badRequest('wrong file_id or the file is temporarily unavailable');
     if (file.size > largestDownload) throw badRequest('file is too big');
-    const path =
-      typeof file.trouble === 'object' && 'path' in file.trouble ? file.trouble.path : `files/${id}`;
+    const path = typeof trouble === 'object' && 'path' in trouble ? trouble.path : `files/${id}`;
     return { file_id: id, file_unique_id: `u${id}`, file_size: file.size, file_path: path };
   };
 }
@@ -51,7 +56,8 @@ export function serveFile(
     return void response.writeHead(404).end('Not Found');
   downloads.push(id ?? '');
   world.changed();
-  const { bytes, trouble } = file;
+  const { bytes } = file;
+  const trouble = file.trouble();
   if (trouble === 'not found') return void response.writeHead(404).end('Not Found');
   if (typeof trouble === 'object' && 'redirect' in trouble)
     return void response.writeHead(302, { location: trouble.redirect }).end();

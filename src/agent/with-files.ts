@@ -1,0 +1,99 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import { ModelError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Model, ModelRequest } from '../core/model.ts';
+import type { ShownFile } from '../core/received.ts';
+import { asWords, fileOf } from './file-blocks.ts';
+
+/** Which files a model refused, by its alias: it is not shown them again. Kept for the life of the process. */
+export type RefusedFiles = Readonly<{
+  has(alias: string, file: ShownFile): boolean;
+  add(alias: string, file: ShownFile): void;
+}>;
+
+const mostRemembered = 10_000;
+
+export function createRefusedFiles(): RefusedFiles {
+  const refused = new Set<string>();
+  return {
+    has: (alias, { hash }) => refused.has(`${alias} ${hash}`),
+    add(alias, { hash }) {
+      if (refused.size >= mostRemembered) refused.clear();
+      refused.add(`${alias} ${hash}`);
+    },
+  };
+}
+
+type Block = Anthropic.ContentBlockParam;
+
+/**
+ * The model with the bytes of files in its requests: in base64, for as long as the request takes. A file that is gone, or
+ * that the model can't read, is words. A request that is refused for its files is made again without the newest ones.
+ */
+export function withFiles(
+  model: Model,
+  options: Readonly<{
+    read(file: ShownFile): Promise<Buffer | undefined>;
+    refused: RefusedFiles;
+    log: Log;
+  }>,
+): Model {
+  const { read, refused, log } = options;
+
+  async function filled(block: Block): Promise<Block> {
+    const file = fileOf(block);
+    if (file === undefined) return block;
+    if (model.sees === false) return asWords(file, 'can not be seen by this language model');
+    if (refused.has(model.alias, file)) return asWords(file, 'was refused by this language model');
+    const bytes = await read(file);
+    if (bytes?.length !== file.size) return asWords(file, 'is no longer kept');
+    const source = { type: 'base64', media_type: file.mime, data: bytes.toString('base64') };
+    return { type: file.type, source } as Block;
+  }
+
+  async function fill(request: ModelRequest): Promise<ModelRequest> {
+    const messages: Anthropic.MessageParam[] = [];
+    for (const message of request.messages) {
+      const { content } = message;
+      if (typeof content === 'string' || !content.some((block) => fileOf(block))) messages.push(message);
+      // One after the other: a file is read and written down before the next.
+      else messages.push({ ...message, content: await inTurn(content, filled) } as Anthropic.MessageParam);
+    }
+    return { ...request, messages };
+  }
+
+  /** Of the files that are shown, those of the newest message: older ones were taken before. */
+  function newest({ messages }: ModelRequest): readonly ShownFile[] {
+    const shown = messages.map(({ content }) =>
+      typeof content === 'string'
+        ? []
+        : content.flatMap((block) => fileOf(block) ?? []).filter((file) => !refused.has(model.alias, file)),
+    );
+    return model.sees === false ? [] : (shown.findLast((files) => files.length > 0) ?? []);
+  }
+
+  return {
+    ...model,
+    async complete(request, signal, onText) {
+      for (;;) {
+        try {
+          return await model.complete(await fill(request), signal, onText);
+        } catch (error) {
+          const files = newest(request);
+          if (!(error instanceof ModelError) || !error.aboutFiles || files.length === 0) throw error;
+          for (const file of files) refused.add(model.alias, file);
+          log.warn(
+            { model: model.alias, files: files.map(({ name }) => name), cause: error.message },
+            'the model refused files: it is asked without them',
+          );
+        }
+      }
+    },
+  };
+}
+
+async function inTurn(blocks: readonly Block[], change: (block: Block) => Promise<Block>): Promise<Block[]> {
+  const changed: Block[] = [];
+  for (const block of blocks) changed.push(await change(block));
+  return changed;
+}

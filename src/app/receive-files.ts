@@ -1,0 +1,158 @@
+import path from 'node:path';
+import { byteSize } from '../core/byte-size.ts';
+import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../core/clock.ts';
+import { createDeadline } from '../core/deadline.ts';
+import { FetchFileError } from '../core/errors.ts';
+import type { Log } from '../core/log.ts';
+import type { Attachment, Message } from '../core/message.ts';
+import { documentType, pictureTypes, type Receive, type Received } from '../core/received.ts';
+import { isShuttingDown } from '../core/shutdown.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { decodeText } from '../skills/decode-text.ts';
+import type { Live } from './live.ts';
+import type { MovedChats } from './moved-chats.ts';
+import type { KeptFile, ReceivedFiles } from './received-files.ts';
+import { chatFolder } from './run-folders.ts';
+
+/** What is fetched for one message: files, their bytes each and together, pictures that it quotes or that were said before. */
+const most = { files: 10, bytesEach: 20_000_000, bytes: 50_000_000, quoted: 5, messagesBack: 5 };
+const longestMs = 60_000;
+/** What a model is shown of one message. The API takes 5 MB of a picture in base64, and 32 MB in all (AN). */
+const shownMost = {
+  picture: 3_900_000,
+  document: 15_000_000,
+  bytes: 18_000_000,
+  text: 50_000,
+  texts: 100_000,
+};
+
+type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; refused?: string }>;
+
+/** Fetches what people send into the folder of their conversation (M12). */
+export function createReceiveFiles(options: {
+  live: () => Live;
+  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
+  received: Pick<ReceivedFiles, 'keep' | 'read'>;
+  moved: Pick<MovedChats, 'original'>;
+  sandbox: Pick<Sandbox, 'seen'>;
+  clock: Clock;
+  log: Log;
+}): Receive {
+  const { live, channels, received, moved, sandbox, clock, log } = options;
+
+  return async (message, background, signal) => {
+    const wanted = wantedOf(message, background);
+    const outcomes = new Map<Attachment, Received>();
+    if (wanted.length === 0) return () => undefined;
+    const { bot, sandbox: limits } = live().config;
+    const chat = chatFolder(bot.workspace, await moved.original(message.conversation));
+    const folder = path.basename(chat);
+    const channel = channels.get(message.conversation.channel);
+    const deadline = createDeadline(clock);
+    deadline.start(longestMs);
+    const until = AbortSignal.any([signal, deadline.signal]);
+    const left = { bytes: most.bytes, shown: shownMost.bytes, texts: shownMost.texts };
+    try {
+      for (const one of wanted) {
+        const kept = await keep(one, left.bytes);
+        if (typeof kept === 'string') outcomes.set(one.attachment, { ok: false, reason: kept });
+        else outcomes.set(one.attachment, await toReceived(kept));
+      }
+    } finally {
+      deadline.end();
+    }
+    return (attachment) => outcomes.get(attachment);
+
+    /** The file, or why it can't be had. */
+    async function keep({ attachment, sender, refused }: Wanted, room: number): Promise<KeptFile | string> {
+      const { ref, name, mime, size = 0 } = attachment;
+      if (refused !== undefined) return refused;
+      if (ref === undefined || channel === undefined) return 'files of this kind can not be fetched';
+      const maxBytes = Math.min(most.bytesEach, room);
+      if (size > room) return overTogether;
+      const fetch = (to: string): Promise<void> =>
+        channel.fetchFile({ ...attachment, ref }, { path: to, maxBytes }, until);
+      try {
+        const file = { ref, name, mime, sender };
+        const kept = await twice(() => received.keep(folder, file, limits.diskMb * 1024 * 1024, fetch));
+        if (kept === 'full') return `the folder of this conversation is full (${limits.diskMb} MB)`;
+        left.bytes -= kept.size;
+        return kept;
+      } catch (error) {
+        if (isShuttingDown(signal)) throw signal.reason;
+        if (signal.aborted) return 'it was stopped';
+        if (until.aborted) return `it took longer than ${longestMs / 1_000} seconds`;
+        const known = error instanceof FetchFileError;
+        log[known ? 'info' : 'error']({ err: error }, 'a file that a person sent could not be fetched');
+        return known ? error.sentence : 'it could not be stored here';
+      }
+    }
+
+    async function toReceived(kept: KeptFile): Promise<Received> {
+      const { name, words, size, mime } = kept;
+      const base = { ok: true, path: `${sandbox.seen('chat', chat)}/${name}`, words, size } as const;
+      const type = pictureTypes.has(mime) ? 'image' : mime === documentType ? 'document' : undefined;
+      if (type !== undefined) {
+        const unshown = whyUnshown(type, size, left.shown);
+        if (unshown !== undefined) return { ...base, unshown };
+        left.shown -= size;
+        const { hash, sender } = kept;
+        return {
+          ...base,
+          shown: { type, hash, mime, name, size, ...(sender === undefined ? {} : { sender }) },
+        };
+      }
+      if (mime === 'image/heic') return { ...base, unshown: 'a model can not see HEIC: JPEG or PNG it can' };
+      const limit = Math.min(shownMost.text, left.texts);
+      const bytes = await received.read(folder, kept.hash, limit);
+      const text =
+        bytes && limit > 0 ? decodeText(bytes, bytes.length < size)?.replace(/^\uFEFF/, '') : undefined;
+      if (text === undefined || text.trim() === '' || text.includes('\0')) return base;
+      left.texts -= text.length;
+      return { ...base, text: { text, whole: size <= limit } };
+    }
+  };
+}
+
+const overTogether = `the files of one message may have ${byteSize(most.bytes)} together`;
+
+/** In the order in which a model is shown them. */
+function wantedOf(message: Message, background: readonly Message[]): readonly Wanted[] {
+  const { attachments, replyTo, shared = [], sender } = message;
+  const own = attachments.map((attachment, index): Wanted => ({
+    attachment,
+    sender: sender.id,
+    ...(index < most.files ? {} : { refused: `only ${most.files} files of one message are fetched` }),
+  }));
+  const quoted = [...(replyTo === undefined ? [] : [replyTo]), ...shared].flatMap((quote) =>
+    (quote.attachments ?? []).map((attachment): Wanted => ({ attachment, sender: quote.sender })),
+  );
+  const before = background
+    .slice(-most.messagesBack)
+    .toReversed()
+    .flatMap((said) =>
+      said.attachments.filter(isPicture).map((attachment) => ({ attachment, sender: said.sender.id })),
+    );
+  return [...own, ...[...quoted, ...before].slice(0, most.quoted)];
+}
+
+function isPicture({ kind, mime = '', ref }: Attachment): boolean {
+  return ref !== undefined && (kind === 'photo' || pictureTypes.has(mime));
+}
+
+function whyUnshown(type: 'image' | 'document', size: number, room: number): string | undefined {
+  const largest = type === 'image' ? shownMost.picture : shownMost.document;
+  if (size > largest) return `larger than ${byteSize(largest)}, the most a model is shown of one`;
+  return size > room ? 'too much for one message' : undefined;
+}
+
+/** Once more where that may help. */
+async function twice<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FetchFileError && error.passing) return work();
+    throw error;
+  }
+}
