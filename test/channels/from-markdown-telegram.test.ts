@@ -41,7 +41,7 @@ test('H2 marks beside punctuation are read in scripts without spaces, and where 
 test('H2 Telegram gets lists as lines, with numbers, boxes and indentation', () => {
   assert.equal(
     toTelegramHtml('- a\n- b\n  1. c\n  2. d\n- [x] e\n- [ ] f\n\n7. g\n8. h'),
-    '• a\n• b\n  1. c\n  2. d\n• [x] e\n• [ ] f\n\n7. g\n8. h',
+    '• a\n• b\n  1. c\n  2. d\n☑ e\n☐ f\n\n7. g\n8. h',
   );
 });
 
@@ -50,6 +50,38 @@ test('H2 Telegram gets tables as aligned fixed-width text', () => {
     toTelegramHtml('| name | n |\n|---|--:|\n| **a** | 1 |\n| 漢字 | 22 |\n| x<br>y | `3` |'),
     '<pre>name |  n\n-----+---\na    |  1\n漢字 | 22\nx y  |  3</pre>',
   );
+});
+
+test('H2 a table too wide for a phone is a paragraph for each row, its links live', () => {
+  const wide = 'a long enough text that no phone shows two of them in one line';
+  assert.equal(
+    toTelegramHtml(
+      `| name | what | where |\n|---|---|---|\n| **Aa** | ${wide} | [l](https://x.example/) |\n| Bb | | \`b\` |`,
+    ),
+    `<b>Aa</b>\nwhat: ${wide}\nwhere: <a href="https://x.example/">l</a>\n\n<b>Bb</b>\nwhere: <code>b</code>`,
+  );
+  const rows = `| ${wide} |\n`.repeat(400);
+  for (const piece of splitMarkdown(`| a |\n|---|\n${rows}`, telegramFits)) assert.ok(telegramFits(piece));
+});
+
+test('H2 a package is code, a person is broken, so that both can be read and nobody is pinged', () => {
+  assert.equal(toTelegramHtml('npm i @types/node@24.1.0, now'), 'npm i <code>@types/node@24.1.0</code>, now');
+  assert.equal(toTelegramHtml('ask @anna or me@there.example'), 'ask @\u2060anna or me@there.example');
+  assert.equal(
+    toTelegramText('npm i @types/node'),
+    'npm i @\u2060types/node',
+    'without marks nothing is code',
+  );
+});
+
+test('H2 what only other Markdown has is text, a titled quote has its title', () => {
+  assert.equal(toTelegramHtml('H~2~O in ~5 minutes[^1]'), 'H~2~O in ~5 minutes[^1]');
+  assert.equal(
+    toTelegramHtml('> [!NOTE]\n> Read **this**.'),
+    '<blockquote><b>Note</b>\nRead <b>this</b>.</blockquote>',
+  );
+  assert.equal(toTelegramHtml('> [!NOTE]'), '<blockquote><b>Note</b></blockquote>');
+  assert.equal(toTelegramHtml('> [!x]\n> y'), '<blockquote>[!x]\ny</blockquote>');
 });
 
 test('H2 an image is a link, and only http, https and mailto links are live', () => {

@@ -30,6 +30,14 @@ export const textMutations: readonly Mutation[] = [
       'children: node.children',
     ],
   ]),
+  ...changesOf('channels/telegram/from-markdown.ts', 'property/markdown-telegram.test.ts', [
+    ['a name in a link is whole', ".replace(names, '@\\u2060')}</a>", '}</a>'],
+    [
+      'a name in a text is whole',
+      'text: (value) => value.replace',
+      'text: (value) => String(value) || value.replace',
+    ],
+  ]),
   ...changesOf('channels/markdown/safe-parts.ts', 'channels/markdown-split.test.ts', [
     ['a heavy paragraph is not cut', 'cutAt(line.position);', ''],
     ['rows of a table count together', '(inTable || isTableHead(before, line))', 'false'],

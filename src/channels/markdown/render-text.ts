@@ -62,7 +62,8 @@ function renderBlock(block: Block, style: TextStyle, place: Place): string {
 
 function renderList(list: List, style: TextStyle, place: Place): string {
   const items = list.children.map((item, index) => {
-    const bullet = list.ordered ? `${(list.start ?? 1) + index}. ` : '• ';
+    const box = item.checked === null ? undefined : item.checked ? '☑ ' : '☐ ';
+    const bullet = list.ordered ? `${(list.start ?? 1) + index}. ${box ?? ''}` : (box ?? '• ');
     return renderItem(item, bullet, style, place);
   });
   const newLine = `\n${style.text(place.prefix)}`;
@@ -70,9 +71,8 @@ function renderList(list: List, style: TextStyle, place: Place): string {
 }
 
 function renderItem(item: ListItem, bullet: string, style: TextStyle, place: Place): string {
-  const box = item.checked === null ? '' : item.checked ? '[x] ' : '[ ] ';
   const inner = { ...place, prefix: place.prefix + ' '.repeat(bullet.length) };
-  return style.text(bullet + box) + renderBlocks(item.children, style, inner, item.spread ? '\n\n' : '\n');
+  return style.text(bullet) + renderBlocks(item.children, style, inner, item.spread ? '\n\n' : '\n');
 }
 
 function atPlace(inner: string, style: TextStyle, place: Place): string {

@@ -29,7 +29,7 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
           { type: 'code', lang: /^[\w+#.-]{1,40}/.exec(node.lang ?? '')?.[0] ?? null, value: node.value },
         ];
       case 'blockquote':
-        return [{ type: 'blockquote', children: toBlocks(node.children, definitions) }];
+        return [{ type: 'blockquote', children: withTitle(toBlocks(node.children, definitions)) }];
       case 'list':
         return [
           {
@@ -54,6 +54,23 @@ function toBlocks(nodes: readonly mdast.RootContent[], definitions: Definitions)
         return [];
     }
   });
+}
+
+/** GitHub's `[!NOTE]` at the head of a quote. */
+function withTitle([first, ...rest]: readonly Block[]): readonly Block[] {
+  if (first?.type !== 'paragraph') return first === undefined ? [] : [first, ...rest];
+  const [head, ...inlines] = first.children;
+  const kind =
+    head?.type === 'text' ? /^\[!(NOTE|TIP|IMPORTANT|WARNING|CAUTION)\](?:\n|$)/.exec(head.value) : null;
+  if (kind?.[1] === undefined || head?.type !== 'text') return [first, ...rest];
+  const title = kind[1].charAt(0) + kind[1].slice(1).toLowerCase();
+  const body = [...text(head.value.slice(kind[0].length)), ...inlines];
+  const children: readonly Inline[] = [
+    { type: 'strong', children: text(title) },
+    { type: 'text', value: '\n' },
+    ...body,
+  ];
+  return [{ ...first, children: body.length === 0 ? children.slice(0, 1) : mergeTexts(children) }, ...rest];
 }
 
 function toListItem(item: mdast.ListItem, definitions: Definitions): ListItem {

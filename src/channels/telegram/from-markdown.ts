@@ -3,6 +3,7 @@ import { parseMarkdown } from '../markdown/parse-markdown.ts';
 import { plainStyle } from '../markdown/plain-text.ts';
 import { renderText, type TextStyle } from '../markdown/render-text.ts';
 import { showDeadLinks } from './show-dead-links.ts';
+import { withoutWideTables } from './wide-tables.ts';
 
 const longestText = 4096;
 const longestCaption = 1024;
@@ -12,20 +13,32 @@ const longestSource = 32_768;
 const mostEntities = 100;
 
 /** Telegram mentions whoever has the name after an `@`, outside code. An invisible word joiner keeps it a text (H2). */
+const names = /(?<!\w)@(?=\w|<|$)/g;
+
 const textStyle: TextStyle = {
   ...plainStyle,
-  text: (value) => value.replace(/(?<!\w)@(?=\w|$)/g, '@\u2060'),
+  text: (value) => value.replace(names, '@\u2060'),
 };
+
+/** `@types/node` is no person: as code it pings nobody and can still be copied. */
+const packageName = /(?<![\w@/.-])(@[a-z\d][\w.-]*\/[\w.-]*\w(?:@[\w.^~-]*\w)?)/;
 
 const htmlStyle: TextStyle = {
   ...textStyle,
-  text: (value) => escapeHtml(textStyle.text(value)),
+  text: (value) =>
+    value
+      .split(packageName)
+      .map((piece, index) =>
+        index % 2 === 1 ? `<code>${escapeHtml(piece)}</code>` : escapeHtml(textStyle.text(piece)),
+      )
+      .join(''),
   bold: (inner) => `<b>${inner}</b>`,
   italic: (inner) => `<i>${inner}</i>`,
   strike: (inner) => `<s>${inner}</s>`,
   code: (value) => `<code>${escapeHtml(value)}</code>`,
-  // Telegram allows no code in a link and would drop the link.
-  link: (inner, url) => `<a href="${escapeHtml(url)}">${inner.replace(/<\/?code>/g, '')}</a>`,
+  // Telegram allows no code in a link and would drop the link: names in it are broken, too.
+  link: (inner, url) =>
+    `<a href="${escapeHtml(url)}">${inner.replace(/<\/?code>/g, '').replace(names, '@\u2060')}</a>`,
   heading: (inner) => `<b>${inner.replace(/<\/?b>/g, '')}</b>`,
   pre: (value, lang) =>
     lang === null
@@ -65,7 +78,8 @@ function fits(markdown: string | MarkdownDocument, longest: number): boolean {
 }
 
 function asDocument(markdown: string | MarkdownDocument): MarkdownDocument {
-  return showDeadLinks(typeof markdown === 'string' ? parseMarkdown(markdown) : markdown);
+  const { children, ...root } = typeof markdown === 'string' ? parseMarkdown(markdown) : markdown;
+  return showDeadLinks({ ...root, children: withoutWideTables(children) });
 }
 
 function escapeHtml(text: string): string {
