@@ -57,6 +57,7 @@ function grantBy(settings: Config, log = quietLog()) {
       webSearchTool({ search: async () => assert.fail('nothing is searched'), log: quietLog() }),
     ],
     outside: { offered: async () => [], names: () => [] },
+    seeing: (seen) => seen,
     settings: { forCall: () => async () => ({}) },
     moved: { original: async (conversation) => conversation },
     log,

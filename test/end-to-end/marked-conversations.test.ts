@@ -50,7 +50,7 @@ const obedient: NonNullable<WholeBotOptions['script']> = (body) => {
   const url = /fetch (\S+?)[\\"<]/.exec(last)?.[1] ?? '';
   return url === '' ? 'Hello.' : use('web_fetch', { url: url === 'it' ? `${page}lunch` : url });
 };
-const question = /wants to use.*web_fetch.*reaches outside/s;
+const question = /wants? to use.*web_fetch.*reaches outside/s;
 
 test('S7 after a sensitive skill has answered a fetch is asked for, over a rule and without Always; a typed address is not; /new ends it', async (t) => {
   const { telegram } = await startWholeBot(t, {
@@ -203,7 +203,7 @@ test('S7 a sensitive skill may use its script again and again; once another one 
   ann.says('use diary');
   await ann.dm.nextMessage('Used.');
   ann.says('use mail run: the script');
-  const asked = await ann.dm.nextMessage(/wants to use.*skills_run_script.*reaches outside/s);
+  const asked = await ann.dm.nextMessage(/wants? to use.*skills_run_script.*reaches outside/s);
   ann.presses(asked.id, 'Deny');
   await ann.dm.nextMessage('The run says refused.');
 });

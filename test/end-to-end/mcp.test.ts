@@ -60,7 +60,7 @@ test('X7 T8 the owner uses a tool of an MCP server in private, after a yes; nobo
   ann.says('@test_bot echo owls', { in: room });
   await room.nextMessage('I have no such tool.');
   ann.says('echo owls');
-  const question = await ann.dm.nextMessage(/wants to use.*mcp_files_echo/s);
+  const question = await ann.dm.nextMessage(/I want to use.*mcp_files_echo/s);
   ann.presses(question.id, 'Approve');
   await ann.dm.nextMessage(/It says: .*owls/);
 });
@@ -104,7 +104,7 @@ test('T8 X7 "Always" means the tool as it was: with another description that the
   await connected(bot, 'files');
   const ann = bot.telegram.person({ name: 'Ann', id: 42 });
   ann.says('echo owls');
-  ann.presses((await ann.dm.nextMessage(/wants to use.*mcp_files_echo/s)).id, 'Always');
+  ann.presses((await ann.dm.nextMessage(/I want to use.*mcp_files_echo/s)).id, 'Always');
   await ann.dm.nextMessage(/It says: .*owls/);
   ann.says('echo owls');
   await ann.dm.nextMessage(/It says: .*owls/);
@@ -114,7 +114,7 @@ test('T8 X7 "Always" means the tool as it was: with another description that the
   await skillet(bot, 'mcp', 'agree', 'files', '--yes');
   assert.match(await skillet(bot, 'policy', 'list'), /mcp_files_echo {2}for telegram:42 .*\(has no effect: /);
   ann.says('echo owls');
-  const question = await ann.dm.nextMessage(/wants to use.*mcp_files_echo/s);
+  const question = await ann.dm.nextMessage(/I want to use.*mcp_files_echo/s);
   ann.presses(question.id, 'Deny');
   await ann.dm.nextMessage(/TOOL_POLICY_DENIED.*said no/);
 });

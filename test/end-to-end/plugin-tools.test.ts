@@ -142,7 +142,7 @@ test('X2 T7 T8 a tool that reaches the network is dangerous: nobody runs it with
     flood: false,
   });
   const ann = bot.telegram.person({ name: 'Ann' });
-  const asked = /wants to use.*order_tea.*kind\s+green/s;
+  const asked = /wants? to use.*order_tea.*kind\s+green/s;
   ann.says('tea, please');
   ann.presses((await ann.dm.nextMessage(asked)).id, 'Deny');
   await ann.dm.nextMessage(/answered: .*TOOL_POLICY_DENIED.*said no/);
