@@ -43,6 +43,8 @@ export type RunLoopOptions = Readonly<{
   signal: AbortSignal;
   /** Text as the model writes it, of every call of the turn. */
   onText?(text: string): void;
+  /** What the model writes is whole; `final` unless tools are called first. */
+  onWritten?(final: boolean): void;
   /** Before each model call: the number of the call about to be made, from 1. */
   onIteration?(iteration: number): void;
   /** After a summary was stored that stands for earlier entries (M9). */
@@ -127,6 +129,7 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     }
     const content = uniqueCallIds(answer.content, entries);
     await append({ kind: 'assistant', ...answer, content, at: clock.now() });
+    options.onWritten?.(answer.stopReason !== 'tool_use');
     return undefined;
   };
 

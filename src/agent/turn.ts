@@ -56,6 +56,8 @@ export type TurnRequest = Readonly<{
   /** Id of the transcript it belongs to. */
   transcript: string;
   invocation: Invocation | undefined;
+  /** Sees the answer as it is written, where somebody watches. */
+  watcher?: Pick<RunLoopOptions, 'onText' | 'onWritten'>;
   signal: AbortSignal;
 }>;
 
@@ -83,7 +85,7 @@ export function createTurn(options: {
 }): Turn {
   const { store, questions, receive, background, clock, log } = options;
 
-  return async ({ key, message, transcript, invocation, signal }, grant) => {
+  return async ({ key, message, transcript, invocation, watcher, signal }, grant) => {
     const say = sayIn(message.sender.language);
     const read = await store.transcripts.read(transcript);
     if (read.damaged > 0)
@@ -151,6 +153,7 @@ export function createTurn(options: {
       limits: { maxIterations: grant.maxTurns },
       journal: { append },
       signal,
+      ...watcher,
       onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),
       clock,
     });

@@ -95,7 +95,7 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
     status: (conversation, status, placeholder) =>
       channel.status(
         conversation,
-        status?.kind === 'line' ? { ...status, text: redact(status.text) } : status,
+        status === undefined ? undefined : redactTexts(status, redact),
         placeholder,
       ),
     setMenus: (menus, language) => channel.setMenus(redactTexts(menus, redact), language),

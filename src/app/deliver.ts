@@ -26,8 +26,9 @@ const longestWaitMs = 5 * 60_000;
 const concurrency = 256;
 
 /**
- * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A part that something is shown
- * in place of already becomes an edit of that, which may be made again and again. A send whose outcome is unknown is
+ * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A part whose words are shown
+ * already becomes an edit of that, which may be made again and again; a line that only showed work goes, and the part is
+ * sent (U13). A send whose outcome is unknown is
  * looked up where the platform allows, twice, else repeated and counted. A file that can't be sent gives way to a sentence that
  * says so; its bytes are let go when it was sent or given up.
  */
@@ -114,7 +115,7 @@ export function createDelivery(options: {
   ): Promise<boolean> {
     // In a chat that moved the old ids mean nothing.
     const isHere = place.chat === row.conversation.chat;
-    const outcome = isHere ? await replace(channel, row, shown, lost) : 'refused';
+    const outcome = isHere ? await replace(channel, row, shown, lost) : 'send';
     if (outcome === 'done') await outbox.sent(row.key, shown);
     if (outcome === 'later') return true;
     await outbox.show(row.key, undefined);
@@ -126,12 +127,14 @@ export function createDelivery(options: {
     row: NewRow,
     shown: Receipt,
     lost: AbortSignal,
-  ): Promise<'done' | 'later' | 'refused'> {
+  ): Promise<'done' | 'later' | 'send'> {
     const { conversation, part } = row;
+    // A line only showed work: it goes, and the answer is a message that rings (U13).
+    const goes = isNothing(row) || shown.silent === true;
     try {
-      if (isNothing(row)) await channel.remove(conversation, shown);
+      if (goes) await channel.remove(conversation, shown);
       else await channel.edit(conversation, shown, part);
-      return 'done';
+      return goes && !isNothing(row) ? 'send' : 'done';
     } catch (error) {
       const isFinal =
         error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
@@ -141,11 +144,11 @@ export function createDelivery(options: {
       }
       log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
       // It would stand beside the answer otherwise.
-      if (!isNothing(row))
+      if (!goes)
         await channel.remove(conversation, shown).catch((reason: unknown) => {
           log.debug({ err: reason, outbox: row.key }, 'what was shown could not be removed');
         });
-      return 'refused';
+      return 'send';
     }
   }
 

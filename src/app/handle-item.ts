@@ -112,13 +112,22 @@ export function createHandleItem(options: {
       part: partKey(item.key, 0),
       ...(replyTo === undefined ? {} : { replyTo }),
       resumed: item.interruptedAt !== undefined,
+      mayRead: async () => (await people.decide(message)).allowed,
       signal,
     });
     try {
       const transcript = await transcriptOf(message);
       const granted = await grant(item, message, await useOf(message), transcript, shown.progress);
       const { text, failed } = await turn(
-        { key: item.key, message, transcript, invocation, signal },
+        {
+          key: item.key,
+          message,
+          transcript,
+          invocation,
+          // What one person sees can't be changed: it comes whole.
+          ...(message.ephemeral === true ? {} : { watcher: shown }),
+          signal,
+        },
         granted,
       );
       if (failed) onFailed(item.key);

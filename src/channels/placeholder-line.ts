@@ -3,19 +3,25 @@ import type { Clock } from '../core/clock.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 
+/** What a placeholder is to show: a line of what is being done, or the answer's words so far. */
+export type Wish = Readonly<{ kind: 'line'; text: string } | { kind: 'words'; markdown: string }>;
+
 /** How a platform writes the message that a line stands in. All of them throw SendError. */
 export type LineCalls = Readonly<{
   /** Whether a courtesy may go now; it is counted then (H8). */
   mayGo(what: 'post' | 'edit'): boolean;
-  post(text: string): Promise<Receipt>;
-  edit(receipt: Receipt, text: string): Promise<void>;
+  post(wish: Wish): Promise<Receipt>;
+  edit(receipt: Receipt, wish: Wish): Promise<void>;
   remove(receipt: Receipt): Promise<void>;
 }>;
 
-/** A line that stands in a message of its own and changes at the platform's pace (H6, H7). */
+/**
+ * A line that stands in a message of its own and changes at the platform's pace (H6, H7). Words that come after a line
+ * stand in a new message, which rings, and the line goes; a line after words takes their message.
+ */
 export type PlaceholderLine = Readonly<{
-  /** Wishes for this text to be shown; the newest wish counts. */
-  write(text: string): void;
+  /** Wishes for this to be shown; the newest wish counts. */
+  write(wish: Wish): void;
   /** Writes nothing more: resolves when no call is under way. The message stays. */
   end(): Promise<void>;
 }>;
@@ -33,8 +39,8 @@ export function createPlaceholderLine(options: {
 }): PlaceholderLine {
   const { placeholder, calls, everyMs, clock, log } = options;
   const over = new AbortController();
-  let wanted = '';
-  let shown = '';
+  let wanted: Wish | undefined;
+  let shown: Wish | undefined;
   let nextAt = 0;
   let busy = false;
   let working = Promise.resolve();
@@ -42,10 +48,10 @@ export function createPlaceholderLine(options: {
   async function work(): Promise<void> {
     busy = true;
     try {
-      while (!over.signal.aborted && wanted !== shown) {
+      while (!over.signal.aborted && !isSame(wanted, shown)) {
         const now = clock.now();
         if (now < nextAt) await clock.sleep(nextAt - now, over.signal);
-        else await step(wanted);
+        else if (wanted !== undefined) await step(wanted);
       }
     } catch (reason) {
       // Nothing but the sleep that `end` cuts short may fail.
@@ -55,29 +61,30 @@ export function createPlaceholderLine(options: {
     }
   }
 
-  /** One call, and when the next one may be made. */
-  async function step(text: string): Promise<void> {
+  /** One change of what is shown, and when the next one may be made. */
+  async function step(wish: Wish): Promise<void> {
     nextAt = clock.now() + everyMs;
     try {
       const before = await placeholder.posted();
       if (over.signal.aborted || !calls.mayGo(before === undefined ? 'post' : 'edit')) return;
-      if (before === undefined) await post(text);
-      else await calls.edit(before, text);
-      shown = text;
+      if (before === undefined) await post(wish);
+      else if (wish.kind === 'words' && before.silent === true) await replace(before, wish);
+      else await change(before, wish);
+      shown = wish;
     } catch (error) {
-      log.debug({ err: error, work: placeholder.key }, 'the status line could not be shown');
+      log.debug({ err: error, work: placeholder.key }, 'what shows the work could not be shown');
       nextAt = clock.now() + ((error instanceof SendError ? error.retryAfterMs : undefined) ?? afterFaultMs);
       if (error instanceof SendError && error.outcome === 'refused') over.abort();
     }
   }
 
-  async function post(text: string): Promise<void> {
-    const receipt = await calls.post(text).catch((error: unknown) => {
+  async function post(wish: Wish): Promise<void> {
+    const receipt = await calls.post(wish).catch((error: unknown) => {
       if (!(error instanceof SendError) || error.outcome === 'unknown') over.abort();
       throw error;
     });
     try {
-      await placeholder.keep(receipt);
+      await placeholder.keep(wish.kind === 'line' ? { ...receipt, silent: true } : receipt);
     } catch (error) {
       // Nobody would know of it after a restart, or another process does the work by now.
       over.abort();
@@ -86,10 +93,22 @@ export function createPlaceholderLine(options: {
     }
   }
 
+  async function replace(line: Receipt, words: Wish): Promise<void> {
+    await calls.remove(line);
+    await placeholder.keep(undefined);
+    await post(words);
+  }
+
+  async function change(before: Receipt, wish: Wish): Promise<void> {
+    // First, so that no answer is ever an edit of a line.
+    if (wish.kind === 'line' && before.silent !== true) await placeholder.keep({ ...before, silent: true });
+    await calls.edit(before, wish);
+  }
+
   return {
-    write(text) {
+    write(wish) {
       if (over.signal.aborted) return;
-      wanted = text;
+      wanted = wish;
       if (!busy) working = work();
     },
     async end() {
@@ -97,4 +116,8 @@ export function createPlaceholderLine(options: {
       await working;
     },
   };
+}
+
+function isSame(one: Wish | undefined, other: Wish | undefined): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }

@@ -25,7 +25,11 @@ const sent = z.object({ part: z.intersection(storedPart, withPath), key: z.strin
 const receiptOnly = z.object({ receipt: storedReceipt });
 const status = z.object({
   status: z
-    .union([z.object({ kind: z.literal('typing') }), z.object({ kind: z.literal('line'), text: z.string() })])
+    .union([
+      z.object({ kind: z.literal('typing') }),
+      z.object({ kind: z.literal('line'), text: z.string() }),
+      z.object({ kind: z.literal('words'), markdown: z.string() }),
+    ])
     .optional(),
 });
 /** A view knows no other conversation than its own. */

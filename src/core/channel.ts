@@ -41,14 +41,23 @@ export type FileLimits = Readonly<{
 }>;
 
 /** The platform's id of what was sent. */
-export type Receipt = Readonly<{ id: string }>;
+export type Receipt = Readonly<{
+  id: string;
+  /** It only says what is being done: the answer is a message of its own, which rings, and this one goes (U13). */
+  silent?: true;
+}>;
 
-/** What a person sees while work goes on (U13): a typing sign, or a line that changes. */
-export type Status = Readonly<{ kind: 'typing' } | { kind: 'line'; text: string }>;
+/**
+ * What a person sees while work goes on: a typing sign, a line that says what is being done (U13), or the answer as far
+ * as it is written, whole from its beginning (H6).
+ */
+export type Status = Readonly<
+  { kind: 'typing' } | { kind: 'line'; text: string } | { kind: 'words'; markdown: string }
+>;
 
 /**
  * The message that a status stands in where the platform has nothing better. It is posted once and then changed, also
- * after a restart, until the answer takes its place as an edit of it (Q6).
+ * after a restart. One with words of the answer becomes the answer by an edit (Q6); a silent one gives way to it.
  */
 export type Placeholder = Readonly<{
   /** Unique for the work that is shown; marks the message, so that `find` finds it. */
@@ -57,8 +66,8 @@ export type Placeholder = Readonly<{
   replyTo?: string;
   /** The message, once it was posted, in this process or one before. */
   posted(): Promise<Receipt | undefined>;
-  /** Keeps the receipt of the message, at once after it was posted. Rejects where it can't be kept: the message has to go again. */
-  keep(receipt: Receipt): Promise<void>;
+  /** Keeps the receipt of the message, at once after it was posted. Rejects where it can't be kept: the message has to go again. Without one, the message is gone. */
+  keep(receipt: Receipt | undefined): Promise<void>;
 }>;
 
 /** Somebody pressed a button. */

@@ -90,7 +90,10 @@ const itemPart = z.object({ message: storedMessage, glue: z.string() } satisfies
 export const storedItem: z.ZodType<[ItemPart, ...ItemPart[]]> = z.tuple([itemPart], itemPart);
 
 /** What a platform calls a sent message, as the outbox holds it. */
-export const storedReceipt: z.ZodType<Receipt> = z.object({ id: z.string() });
+export const storedReceipt: z.ZodType<Receipt> = z.object({
+  id: z.string(),
+  silent: z.literal(true).optional(),
+});
 
 /** A part to be sent, as the outbox holds it. */
 export const storedPart: z.ZodType<Part> = z.object({

@@ -319,6 +319,28 @@ test('Q6 a part without text removes what is shown in its place, tried again unt
   assert.equal(await store.outbox.pending(here('1')), 0);
 });
 
+test('U13 Q6 a line that only showed work goes, tried again until it is gone or out of reach, and the part is sent', async () => {
+  const failures = [new SendError('retry', 'slow down', { retryAfterMs: 1_000 })];
+  const { clock, store, sent, say } = await setUp(
+    async () => undefined,
+    undefined,
+    async ({ id }) => {
+      if (id === '200') throw new SendError('refused', "Bad Request: message can't be deleted");
+      const failure = failures.pop();
+      if (failure !== undefined) throw failure;
+    },
+  );
+  await store.outbox.show('a#0', { id: '100', silent: true });
+  await store.outbox.show('b#0', { id: '200', silent: true });
+  await say('1', 'first', 'a#0');
+  await say('1', 'second', 'b#0');
+  await clock.advance(999);
+  assert.deepEqual(sent, []);
+  await clock.advance(1_001);
+  assert.deepEqual(sent, ['1:100 goes', '1:first', '1:second']);
+  assert.equal(await store.outbox.shown('a#0'), undefined);
+});
+
 test('A6 what is shown in a chat that moved stands in the old one: the part is sent to the new one', async () => {
   const { clock, store, sent, say } = await setUp(
     async () => undefined,

@@ -11,6 +11,7 @@ const work: Work = {
   conversation: here,
   part: 'm1#0',
   resumed: false,
+  mayRead: async () => true,
   signal: new AbortController().signal,
 };
 
@@ -29,6 +30,7 @@ async function setUp(findable: Readonly<Record<string, string>> = {}) {
     name: 'telegram',
     async status(_conversation, status, placeholder) {
       if (status?.kind === 'line') return write(status.text, placeholder);
+      if (status?.kind === 'words') return write(`words ${status.markdown}`, placeholder);
       seen.push(status === undefined ? 'end' : 'typing');
     },
     async find(_conversation, key) {
@@ -96,7 +98,7 @@ test('Q6 a line whose receipt was lost with the process is looked for once, unde
   assert.deepEqual(looked, [], 'nothing is looked for where nothing was cut off');
   const quick = begin({ ...work, resumed: true });
   await quick.end();
-  assert.deepEqual(await store.outbox.shown('m1#0'), { id: '55' });
+  assert.deepEqual(await store.outbox.shown('m1#0'), { id: '55', silent: true });
   const slow = begin({ ...work, resumed: true });
   slow.progress('step 2');
   await clock.advance(3_000);
@@ -129,4 +131,83 @@ test('H8 a line waits until the answer before it is out', async () => {
   await clock.advance(3_000);
   assert.deepEqual(seen, ['typing', '100:step 1']);
   await shown.end();
+});
+
+test('H6 words show a quarter of a second after the first, then so often, whole from their beginning', async () => {
+  const { seen, clock, begin } = await setUp();
+  const shown = begin(work);
+  await clock.advance(1_000);
+  shown.onText('It');
+  await clock.advance(100);
+  shown.onText(' is');
+  await clock.advance(149);
+  assert.deepEqual(seen, ['typing']);
+  await clock.advance(1);
+  shown.onText(' so');
+  await clock.advance(250);
+  await clock.advance(1_000);
+  assert.deepEqual(seen, ['typing', '100:words It is', '100:words It is so']);
+  shown.onText(', and');
+  shown.onWritten(true);
+  await clock.advance(1_000);
+  await shown.end();
+  shown.onText(' more');
+  await clock.advance(1_000);
+  assert.deepEqual(seen.slice(3), ['end'], 'an answer that is whole goes out by itself');
+});
+
+test('H6 U13 words before a tool call become the line, and what is shown next are the words after it', async () => {
+  const { seen, clock, begin } = await setUp();
+  const shown = begin(work);
+  await clock.advance(300);
+  shown.onText('I look\nit up.');
+  await clock.advance(250);
+  shown.onWritten(false);
+  await clock.advance(1_000);
+  shown.onText('It is so.');
+  await clock.advance(250);
+  // The time for a line comes meanwhile.
+  await clock.advance(3_000);
+  shown.onWritten(false);
+  shown.onText('Never shown.');
+  shown.onWritten(false);
+  await clock.advance(1_000);
+  await shown.end();
+  assert.deepEqual(seen, [
+    'typing',
+    '100:words I look\nit up.',
+    '100:I look it up.',
+    '100:words It is so.',
+    '100:It is so.',
+    'end',
+  ]);
+});
+
+test('A9 H6 no words are shown to a person who was removed meanwhile', async () => {
+  const { seen, clock, begin } = await setUp();
+  let allowed = true;
+  const shown = begin({ ...work, mayRead: async () => allowed });
+  await clock.advance(300);
+  shown.onText('It');
+  await clock.advance(250);
+  allowed = false;
+  shown.onText(' is so');
+  await clock.advance(1_000);
+  await shown.end();
+  assert.deepEqual(seen, ['typing', '100:words It', 'end']);
+});
+
+test('H8 words wait until the answer before them is out', async () => {
+  const { seen, clock, begin, store } = await setUp();
+  const part = { markdown: 'the answer before' };
+  await store.commit({ outbox: [{ key: 'm0#0', conversation: here, part }] });
+  const shown = begin(work);
+  await clock.advance(300);
+  shown.onText('It is');
+  await clock.advance(1_000);
+  assert.deepEqual(seen, ['typing']);
+  await store.outbox.sent('m0#0', { id: '7' });
+  await clock.advance(3_000);
+  await shown.end();
+  assert.deepEqual(seen, ['typing', '100:words It is', 'end']);
 });

@@ -52,7 +52,7 @@ test('H7 the end of a piece of work does not wait for Slack’s own line, and le
   assert.deepEqual(statuses(connected), ['older', 'newer', '']);
 });
 
-test('Q6 where Slack has no line, one message changes and becomes the answer; the refusal is remembered', async (t) => {
+test('Q6 where Slack has no line, one message changes, by an edit into words too; the refusal is remembered', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
   const { room, conversation } = await threadIn(connected);
@@ -63,7 +63,7 @@ test('Q6 where Slack has no line, one message changes and becomes the answer; th
   const message = await slack.posted();
   assert.equal(message.text, '_step &lt;1&gt;_');
   assert.equal(message.threadTs, conversation.thread);
-  assert.deepEqual(await work.first, { id: message.ts });
+  assert.deepEqual(await work.first, { id: message.ts, silent: true });
   await channel.status(conversation, line('step 2'), work);
   await slack.changes.until(({ kind, message: { text } }) => kind === 'updated' && text === '_step 2_');
   await channel.status(conversation, undefined, work);
@@ -145,7 +145,7 @@ test('Q6 a status message whose posting was cut off is found by its key, which n
   const work = keptPlaceholder({ key: 'item#0!status' });
   await channel.status(conversation, line('at work'), work);
   const { ts } = await slack.posted();
-  assert.deepEqual(await work.first, { id: ts });
+  assert.deepEqual(await work.first, { id: ts, silent: true });
   await channel.status(conversation, undefined, work);
   await channel.edit(conversation, await work.first, { markdown: 'the answer' });
   assert.equal(await channel.find(conversation, 'item#0'), undefined);

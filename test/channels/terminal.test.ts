@@ -199,6 +199,29 @@ test('H5 what is shown keeps the line that is being typed, and the status goes a
   await chat.terminal.stop();
 });
 
+test('H6 words of an answer stand above the line that is being typed, grow, and give way to the answer', async () => {
+  const view = createTerminalView();
+  const chat = setUp(view);
+  await chat.terminal.start(chat.onEvent);
+  const { conversation } = chat.terminal;
+  view.type('half a li');
+  await view.until((rows) => rows.at(-1) === 'ada> half a li');
+  await chat.terminal.status(conversation, { kind: 'words', markdown: '# So\n\nIt \u001b[2J*is*' });
+  assert.deepEqual(view.rows(), ['So', 'It is', 'ada> half a li']);
+  await chat.terminal.status(conversation, {
+    kind: 'words',
+    markdown: `# So\n\nIt is\n\n${'x'.repeat(100)}`,
+  });
+  assert.ok(view.rows().every((row) => row.length <= 40));
+  assert.deepEqual(view.rows().slice(0, 2), ['So', 'It is']);
+  await chat.terminal.status(conversation, { kind: 'words', markdown: 'line\n\n'.repeat(100) });
+  assert.ok(view.rows().length < 24, 'the last lines that fit');
+  await chat.terminal.status(conversation, undefined);
+  await chat.terminal.send(conversation, { markdown: '# So\n\nIt is so.' }, 'k');
+  assert.deepEqual(view.rows(), ['So', 'It is so.', 'ada> half a li']);
+  await chat.terminal.stop();
+});
+
 test('H6 an answer that grows is shown in its own place', async () => {
   const view = createTerminalView();
   const chat = setUp(view);

@@ -11,6 +11,7 @@ import { recordMutations } from './records.ts';
 import { redactionMutations } from './redaction.ts';
 import { sandboxMutations } from './sandbox.ts';
 import { signInMutations } from './sign-ins.ts';
+import { streamingMutations } from './streaming.ts';
 import { textMutations } from './text.ts';
 
 /** All of them. New safety code adds its own. */
@@ -24,6 +25,7 @@ export const mutations: readonly Mutation[] = [
   ...recordMutations,
   ...intakeMutations,
   ...signInMutations,
+  ...streamingMutations,
   ...redactionMutations,
   ...modelMutations,
   ...sandboxMutations,

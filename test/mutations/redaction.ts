@@ -90,7 +90,7 @@ export const redactionMutations = [
       'channel.send(conversation, part, ...more)',
     ],
     ['what is edited keeps its secrets', 'receipt, cleanPart(part, redact))', 'receipt, part)'],
-    ['a status line keeps its secrets', '{ ...status, text: redact(status.text) }', 'status'],
+    ['a status keeps its secrets', 'redactTexts(status, redact)', 'status'],
     ['menus keep their secrets', 'redactTexts(menus, redact)', 'menus'],
     ['words to who pressed keep their secrets', 'tell(redact(words))', 'tell(words)'],
     [

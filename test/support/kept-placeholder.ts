@@ -21,6 +21,7 @@ export function keptPlaceholder(
     posted: async () => receipts.at(-1) ?? stored,
     async keep(receipt) {
       if (keepFails !== undefined) throw keepFails;
+      if (receipt === undefined) return void receipts.splice(0);
       receipts.push(receipt);
       first.resolve(receipt);
     },

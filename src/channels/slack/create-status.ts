@@ -54,11 +54,14 @@ export function createStatus(options: {
         if (newest.get(thread) === work) newest.delete(thread);
       } else if (!isCurrent(work, clock.now())) {
         newest.set(thread, work);
-        if (wanted.kind === 'line' && (await placeholder.posted()) !== undefined)
-          work.line.write(wanted.text);
-        else if (await threads.set(conversation, wanted.kind === 'line' ? wanted.text : 'is thinking…'))
+        if (wanted.kind === 'line' && (await placeholder.posted()) !== undefined) work.line.write(wanted);
+        else if (wanted.kind === 'words') {
+          if (work.shown !== undefined) await threads.set(conversation, '');
+          work.shown = undefined;
+          work.line.write(wanted);
+        } else if (await threads.set(conversation, wanted.kind === 'line' ? wanted.text : 'is thinking…'))
           work.shown = { status: wanted, at: clock.now() };
-        else if (wanted.kind === 'line') work.line.write(wanted.text);
+        else if (wanted.kind === 'line') work.line.write(wanted);
       }
       work.failures = 0;
     } catch (error) {

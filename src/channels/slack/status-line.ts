@@ -4,17 +4,19 @@ import type { Conversation } from '../../core/conversation.ts';
 import type { SendError } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Pace } from '../pace.ts';
-import { createPlaceholderLine, type PlaceholderLine } from '../placeholder-line.ts';
+import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
 import { textOf, type CallSlack } from './call-slack.ts';
 import { updatePace, type Sender } from './create-sender.ts';
 import { escapeText } from './escape-text.ts';
 import { keyMetadata } from './find-key.ts';
+import { slackFits, toSlackMessage } from './from-markdown.ts';
 import { toSendError } from './slack-error.ts';
 
 /** Changes come at most so often: `chat.update` is limited over the whole workspace. */
 const everyMs = 1000;
 
-/** The status line of one piece of work, as a message of the bot, for where Slack has no line of its own. */
+/** The message of one piece of work: a line, for where Slack has none of its own, or the answer's words (H6). */
 export function createStatusLine(options: {
   conversation: Conversation;
   placeholder: Placeholder;
@@ -34,12 +36,12 @@ export function createStatusLine(options: {
     return told;
   }
 
-  async function post(text: string): Promise<Receipt> {
+  async function post(wish: Wish): Promise<Receipt> {
     const where = { channel: chat, ...(thread === undefined ? {} : { thread_ts: thread }) };
     const fixed = { metadata: keyMetadata(placeholder.key), unfurl_links: false, unfurl_media: false };
     try {
       return {
-        id: textOf(await call('chat.postMessage', { ...where, ...fixed, text: shownAs(text) }), 'ts'),
+        id: textOf(await call('chat.postMessage', { ...where, ...fixed, ...shownAs(wish) }), 'ts'),
       };
     } catch (error) {
       const told = failed(error, posts, chat);
@@ -58,9 +60,9 @@ export function createStatusLine(options: {
     calls: {
       mayGo: (what) => (what === 'post' ? posts.take(chat) : edits.take(updatePace)),
       post,
-      async edit({ id }, text) {
+      async edit({ id }, wish) {
         try {
-          await call('chat.update', { channel: chat, ts: id, text: shownAs(text) });
+          await call('chat.update', { channel: chat, ts: id, ...shownAs(wish) });
         } catch (error) {
           throw failed(error, edits, updatePace);
         }
@@ -70,6 +72,8 @@ export function createStatusLine(options: {
   });
 }
 
-function shownAs(text: string): string {
-  return `_${escapeText(text)}_`;
+function shownAs(wish: Wish): Readonly<{ text: string; blocks: readonly object[] }> {
+  if (wish.kind === 'line') return { text: `_${escapeText(wish.text)}_`, blocks: [] };
+  const [piece = ''] = splitMarkdown(wish.markdown, slackFits);
+  return toSlackMessage(piece);
 }

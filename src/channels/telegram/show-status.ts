@@ -5,6 +5,7 @@ import type { Log } from '../../core/log.ts';
 import type { Pace } from '../pace.ts';
 import type { PlaceholderLine } from '../placeholder-line.ts';
 import { addressOf, type SendPart } from './send-part.ts';
+import { createDraft, type Draft } from './draft.ts';
 import { createStatusLine } from './status-line.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { TelegramFault } from './telegram-fault.ts';
@@ -20,7 +21,7 @@ export type ShowStatus = Readonly<{
   stop(): Promise<void>;
 }>;
 
-type Shown = Readonly<{ line: PlaceholderLine; over: AbortController }>;
+type Shown = { readonly line: PlaceholderLine; readonly over: AbortController; draft?: Draft };
 
 export function createShowStatus(options: {
   api: TelegramApi;
@@ -31,6 +32,8 @@ export function createShowStatus(options: {
 }): ShowStatus {
   const { api, clock, log } = options;
   const shown = new Map<string, Shown>();
+  /** False where this server has none. */
+  let hasDrafts = true;
 
   /** Typing goes on beside a line: the line alone does not tell that work goes on. */
   async function keepTyping(conversation: Conversation, { signal }: AbortController): Promise<void> {
@@ -53,7 +56,7 @@ export function createShowStatus(options: {
   }
 
   function begin(conversation: Conversation, placeholder: Placeholder): Shown {
-    const state = {
+    const state: Shown = {
       line: createStatusLine({ ...options, conversation, placeholder }),
       over: new AbortController(),
     };
@@ -63,9 +66,33 @@ export function createShowStatus(options: {
     return state;
   }
 
-  async function end({ line, over }: Shown): Promise<void> {
+  async function end({ line, draft, over }: Shown): Promise<void> {
     over.abort();
-    await line.end();
+    await Promise.all([line.end(), draft?.end()]);
+  }
+
+  /** In a private chat words stand in a draft, beside a line that may be there: only the answer itself rings. */
+  function showWords(
+    conversation: Conversation,
+    words: Extract<Status, { kind: 'words' }>,
+    { key }: Placeholder,
+    state: Shown,
+  ): void {
+    state.over.abort();
+    if (!hasDrafts || conversation.chat.startsWith('-')) return state.line.write(words);
+    const refused = (): void => {
+      hasDrafts = false;
+    };
+    state.draft ??= createDraft({ ...options, conversation, key, refused });
+    state.draft.write(words.markdown);
+  }
+
+  /** What was said before was not the answer yet: something is being done for it. */
+  async function showLine(line: Extract<Status, { kind: 'line' }>, state: Shown): Promise<void> {
+    const { draft } = state;
+    delete state.draft;
+    state.line.write(line);
+    await draft?.end();
   }
 
   return {
@@ -79,7 +106,8 @@ export function createShowStatus(options: {
       }
       const state = before ?? begin(conversation, placeholder);
       shown.set(key, state);
-      if (status.kind === 'line') state.line.write(status.text);
+      if (status.kind === 'words') showWords(conversation, status, placeholder, state);
+      if (status.kind === 'line') await showLine(status, state);
     },
     async stop() {
       const all = [...shown.values()];

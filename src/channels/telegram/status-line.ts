@@ -3,7 +3,9 @@ import type { Clock } from '../../core/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { Pace } from '../pace.ts';
-import { createPlaceholderLine, type PlaceholderLine } from '../placeholder-line.ts';
+import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
+import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { addressOf, noPreview, replyTo, type SendPart } from './send-part.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { saidBy } from './telegram-fault.ts';
@@ -12,7 +14,7 @@ const privateEveryMs = 1000;
 const groupEveryMs = 3000;
 const longestLine = 300;
 
-/** The status line of one piece of work: plain text, at Telegram's pace for changes (H6). */
+/** The message of one piece of work, at Telegram's pace for changes (H6): a line as plain text, words as the answer will look. */
 export function createStatusLine(options: {
   conversation: Conversation;
   placeholder: Placeholder;
@@ -31,19 +33,21 @@ export function createStatusLine(options: {
     log,
     calls: {
       mayGo: () => pace.take(chat),
-      async post(text) {
+      async post(wish) {
         try {
-          const address = { ...addressOf(conversation), ...replyTo(placeholder) };
-          const { message_id: id } = await api.sendMessage({ ...address, ...noPreview, text });
-          return { id: String(id) };
+          const address = { ...addressOf(conversation), ...replyTo(placeholder), ...noPreview };
+          // A line is no reason to ring.
+          const quiet = wish.kind === 'line' ? { disable_notification: true } : {};
+          const sent = await shownAs(wish, (text) => api.sendMessage({ ...address, ...quiet, ...text }));
+          return { id: String(sent.message_id) };
         } catch (error) {
           throw parts.failed(chat, error);
         }
       },
-      async edit({ id }, text) {
+      async edit({ id }, wish) {
         try {
-          const message = { chat_id: Number(chat), message_id: Number(id) };
-          await api.editMessageText({ ...message, ...noPreview, text });
+          const message = { chat_id: Number(chat), message_id: Number(id), ...noPreview };
+          await shownAs(wish, (text) => api.editMessageText({ ...message, ...text }));
         } catch (error) {
           if (!saidBy(error, /message is not modified/)) throw parts.failed(chat, error);
         }
@@ -52,10 +56,25 @@ export function createStatusLine(options: {
     },
   });
   return {
-    write(text) {
-      const short = text.slice(0, longestLine).trim();
-      if (short !== '') line.write(short);
+    write(wish) {
+      const short = wish.kind === 'line' ? { ...wish, text: wish.text.slice(0, longestLine).trim() } : wish;
+      if ((short.kind === 'line' ? short.text : short.markdown).trim() !== '') line.write(short);
     },
     end: line.end,
   };
+}
+
+/** Of words the first message; without marks where Telegram can't read them. */
+async function shownAs<Sent>(
+  wish: Wish,
+  call: (text: Readonly<{ text: string; parse_mode?: 'HTML' }>) => Promise<Sent>,
+): Promise<Sent> {
+  if (wish.kind === 'line') return call({ text: wish.text });
+  const [piece = ''] = splitMarkdown(wish.markdown, telegramFits);
+  try {
+    return await call({ text: toTelegramHtml(piece), parse_mode: 'HTML' });
+  } catch (error) {
+    if (!saidBy(error, /can't parse entities/)) throw error;
+    return call({ text: toTelegramText(piece) });
+  }
 }

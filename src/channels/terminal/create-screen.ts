@@ -14,7 +14,7 @@ export type Screen = Readonly<{
   above(text: string): Promise<void>;
   /** Puts text in the place of what was printed last, if that is still whole on the screen; else prints it again. */
   reprint(handle: number, text: string): Promise<void>;
-  /** Shows a line that goes away again, cut to the width. Does nothing without a terminal. */
+  /** Shows lines that go away again, each cut to the width, of many the last that fit. Does nothing without a terminal. */
   status(text: string | undefined): void;
   /** Draws the line that is being typed, after a line with this text was ended. */
   prompt(ended?: string): void;
@@ -35,8 +35,17 @@ export function createScreen(output: Output, editor: () => Interface | undefined
     const line = editor();
     if (line === undefined) return;
     const own = drawn ? line.getCursorPos().rows : 0;
-    const status = drawn && statusLine !== undefined ? 1 : 0;
+    const status = drawn ? statusRows() : 0;
     eraseRows(own + status + rowsAbove);
+  }
+
+  function statusRows(): number {
+    return statusLine === undefined ? 0 : statusLine.split('\n').length;
+  }
+
+  function linesThatFit(text: string): string {
+    const lines = text.split('\n').slice(-Math.max(1, (output.rows ?? 24) - 6));
+    return lines.map((line) => cutToWidth(line, width() - 1)).join('\n');
   }
 
   function eraseRows(rows: number): void {
@@ -65,7 +74,7 @@ export function createScreen(output: Output, editor: () => Interface | undefined
 
   /** Rows of what was printed last, where it can be written over. */
   function lastRows(): number {
-    const below = (statusLine === undefined ? 0 : 1) + 2;
+    const below = statusRows() + 2;
     const isWhole = editor() !== undefined && printed.rows + below < (output.rows ?? 24);
     return isWhole && printed.handle !== 0 ? printed.rows : 0;
   }
@@ -92,7 +101,7 @@ export function createScreen(output: Output, editor: () => Interface | undefined
       await write(rows === 0 ? text : `${text}\n${printed.text}`, rows);
     },
     status(text) {
-      const next = text === undefined ? undefined : cutToWidth(text, width() - 1);
+      const next = text === undefined ? undefined : linesThatFit(text);
       if (editor() === undefined || next === statusLine) return;
       erase(0);
       statusLine = next;
@@ -103,7 +112,7 @@ export function createScreen(output: Output, editor: () => Interface | undefined
       if (line !== undefined && ended !== undefined && drawn && statusLine !== undefined) {
         // The status stood above the line that was ended: it moves below it.
         const text = line.getPrompt() + ended;
-        eraseRows(rowsOf(text, width()) + 1);
+        eraseRows(rowsOf(text, width()) + statusRows());
         output.write(`${text}\n`);
       }
       if (ended !== undefined) printed = { ...printed, handle: 0 };
@@ -120,8 +129,9 @@ function rowsOf(text: string, width: number): number {
     .reduce((sum, rows) => sum + rows, 0);
 }
 
-function cutToWidth(text: string, width: number): string {
-  if (displayWidth(text) <= width) return text;
+function cutToWidth(line: string, width: number): string {
+  const text = stripVTControlCharacters(line);
+  if (displayWidth(text) <= width) return line;
   let cut = '';
   let used = 0;
   for (const character of text) {

@@ -124,6 +124,13 @@ export function createTerminal(options: TerminalOptions): Terminal {
     stops.then((stopped) => screen.print(`${stopped ? 'Stopped. ' : ''}Ctrl-C again leaves.`)).catch(leave);
   }
 
+  function shownAs(status: Status): string {
+    if (status.kind === 'typing') return '…';
+    if (status.kind === 'line') return safeLine(status.text);
+    const width = screen.width();
+    return toAnsi(status.markdown, { colour, ...(width === undefined ? {} : { width }) });
+  }
+
   async function show(part: Part, print: (text: string) => Promise<number>): Promise<number> {
     const width = screen.width();
     const text = toAnsi(part.markdown, { colour, ...(width === undefined ? {} : { width }) });
@@ -194,8 +201,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     // The status has a line of its own that goes by itself, and what is printed stays.
     remove: async () => undefined,
     async status(_, status) {
-      if (status === undefined) screen.status(undefined);
-      else screen.status(status.kind === 'typing' ? '…' : safeLine(status.text));
+      screen.status(status === undefined ? undefined : shownAs(status));
     },
     fetchFile: noFileToFetch,
     setMenus: async () => [],

@@ -18,6 +18,15 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
     'reply_parameters',
     'reply_markup',
   ],
+  sendmessagedraft: [
+    'chat_id',
+    'message_thread_id',
+    'draft_id',
+    'text',
+    'parse_mode',
+    'can_stop',
+    'keep_on_stop',
+  ],
   senddocument: [
     'chat_id',
     'message_thread_id',

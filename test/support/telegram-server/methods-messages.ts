@@ -46,15 +46,18 @@ export function post(world: World, args: Arguments, count: (chat: number) => voi
     ...content,
     ...(keyboard === undefined ? {} : { reply_markup: keyboard }),
   } as Message;
-  const stored = world.keep(room, message, true);
-  stored.parseMode = string(args, 'parse_mode') || undefined;
-  return stored;
+  return world.keep(room, message, true, {
+    parseMode: string(args, 'parse_mode') || undefined,
+    ...(flag(args, 'disable_notification') ? { silent: true } : {}),
+  });
 }
 
 /** Methods that write into chats. `count` is asked before anything is written and refuses a flood. */
 export function messageMethods(
   world: World,
   count: (chat: number) => void,
+  /** Drafts have limits of their own. */
+  countDraft: (chat: number) => void,
 ): Readonly<Record<string, Method>> {
   return {
     sendmessage(args) {
@@ -98,6 +101,18 @@ export function messageMethods(
         throw badRequest("message can't be deleted");
       }
       stored.deleted = true;
+      world.changed();
+      return true;
+    },
+    sendmessagedraft(args) {
+      const text = formatText(string(args, 'text'), string(args, 'parse_mode'));
+      const room = writableRoom(world, args);
+      if (room.type !== 'private') throw badRequest('TEXTDRAFT_PEER_INVALID');
+      const id = integer(args, 'draft_id') ?? 0;
+      if (id === 0) throw badRequest('draft identifier must be non-zero');
+      countDraft(room.id);
+      const thread = threadOf(room, integer(args, 'message_thread_id'));
+      room.drafts.push({ id, text: text.text, thread, at: world.clock.now() });
       world.changed();
       return true;
     },

@@ -22,6 +22,8 @@ export type SentMessage = Readonly<{
   texts: readonly string[];
   parseMode?: string;
   deleted: boolean;
+  /** It rang nobody's telephone. */
+  silent: boolean;
   /** What was uploaded; `text` is its caption then. */
   file?: Readonly<{ kind: 'document' | 'photo'; name: string; bytes: Buffer }>;
 }>;
@@ -43,6 +45,8 @@ export type Chat = Readonly<{
   nextFile(name?: string): Promise<SentMessage & Readonly<{ file: NonNullable<SentMessage['file']> }>>;
   /** Chat actions (typing) so far. */
   actions(): readonly Readonly<{ action: string; thread: number | undefined; at: number }>[];
+  /** Previews of answers so far, in a private chat. */
+  drafts(): readonly Readonly<{ id: number; text: string; thread: number | undefined; at: number }>[];
   /** Emoji that the bot put on a message. */
   reactions(id: number): readonly string[];
   /** Makes a topic in a forum and gives its id; made by `by`, or by the bot. */
@@ -124,6 +128,7 @@ export function createChat(
       });
     },
     actions: () => room.actions,
+    drafts: () => room.drafts,
     reactions: (id) => room.reactions.get(id) ?? [],
     topic(name, by = world.me) {
       room.isForum = true;
@@ -196,7 +201,7 @@ function memberOf({ me }: World, standing: BotStanding): object {
   return { status: standing === 'member' || standing === 'administrator' ? standing : 'left', user };
 }
 
-function toSent({ message, texts, parseMode, deleted, file }: Stored): SentMessage {
+function toSent({ message, texts, parseMode, deleted, silent, file }: Stored): SentMessage {
   const rows = message.reply_markup?.inline_keyboard ?? [];
   const { message_thread_id: thread, reply_to_message: reply } = message;
   return {
@@ -209,6 +214,7 @@ function toSent({ message, texts, parseMode, deleted, file }: Stored): SentMessa
     texts: [...texts],
     ...(parseMode === undefined ? {} : { parseMode }),
     deleted,
+    silent: silent === true,
     ...(file === undefined
       ? {}
       : { file: { kind: message.photo === undefined ? 'document' : 'photo', ...file } as const }),

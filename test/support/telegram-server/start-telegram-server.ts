@@ -113,7 +113,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
   const count = options.flood === false ? () => undefined : createFlood(clock);
   const methods: Readonly<Record<string, (args: Arguments, gone: AbortSignal, files: Files) => unknown>> = {
     ...updates.methods,
-    ...messageMethods(world, count),
+    ...messageMethods(world, count, options.flood === false ? () => undefined : createFlood(clock)),
     ...fileMethods(world, count),
     ...botMethods(world),
     getfile: getFile(world),
@@ -200,6 +200,7 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       botSpokeLast: false,
       actions: [],
       reactions: new Map(),
+      drafts: [],
       ...room,
     };
     world.rooms.set(full.id, full);

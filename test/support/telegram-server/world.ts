@@ -16,6 +16,8 @@ export type Stored = {
   texts: string[];
   /** `parse_mode` of the last call. */
   parseMode: string | undefined;
+  /** It rang nobody's telephone. */
+  silent?: true;
   /** The bytes of what was uploaded with it. */
   file?: Readonly<{ name: string; bytes: Buffer }>;
 };
@@ -35,6 +37,8 @@ export type Room = {
   botSpokeLast: boolean;
   readonly actions: { action: string; thread: number | undefined; at: number }[];
   readonly reactions: Map<number, readonly string[]>;
+  /** Previews of answers, in private chats, as they came. */
+  readonly drafts: { id: number; text: string; thread: number | undefined; at: number }[];
 };
 
 export type Press = { id: string; answered: boolean; text: string | undefined; at: number };
@@ -55,7 +59,7 @@ export type World = Readonly<{
   nextUserId(): number;
   nextGroupId(type: Room['type']): number;
   /** Keeps a message and gives it back as stored. */
-  keep(room: Room, message: Message, byBot: boolean): Stored;
+  keep(room: Room, message: Message, byBot: boolean, as?: Pick<Stored, 'parseMode' | 'silent'>): Stored;
   /** Something happened that somebody may wait for. */
   changed(): void;
 }>;
@@ -86,8 +90,8 @@ export function createWorld(options: {
       counters.group += 1;
       return type === 'group' ? -(5_000_000 + counters.group) : -(1_002_000_000_000 + counters.group);
     },
-    keep(room, message, byBot) {
-      const stored: Stored = { message, byBot, deleted: false, texts: [], parseMode: undefined };
+    keep(room, message, byBot, as) {
+      const stored: Stored = { message, byBot, deleted: false, texts: [], parseMode: undefined, ...as };
       if (message.text !== undefined) stored.texts.push(message.text);
       room.messages.set(message.message_id, stored);
       if (byBot || message.from?.is_bot === true) room.botSpokeLast = byBot;

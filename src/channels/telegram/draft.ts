@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import type { Conversation } from '../../core/conversation.ts';
+import type { Log } from '../../core/log.ts';
+import { splitMarkdown } from '../markdown/split-markdown.ts';
+import type { Pace } from '../pace.ts';
+import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
+import { addressOf } from './send-part.ts';
+import type { TelegramApi } from './telegram-api.ts';
+import { saidBy, TelegramFault } from './telegram-fault.ts';
+
+/** Telegram's own preview of an answer that is being written: in private chats only, and gone after half a minute (H6). */
+export type Draft = Readonly<{
+  /** Shows the answer as far as it is; the newest counts. */
+  write(markdown: string): void;
+  /** Resolves when no call is under way. */
+  end(): Promise<void>;
+}>;
+
+const everyMs = 1_000;
+/** A draft is shown for about 30 s. */
+const refreshMs = 20_000;
+const afterFaultMs = 5_000;
+
+/** `refused` is called when this server, or this chat, knows no drafts. */
+export function createDraft(options: {
+  conversation: Conversation;
+  /** The same for the same answer, after a restart too. */
+  key: string;
+  api: TelegramApi;
+  pace: Pace;
+  refused(): void;
+  clock: Clock;
+  log: Log;
+}): Draft {
+  const { conversation, key, api, pace, refused, clock, log } = options;
+  const over = new AbortController();
+  const draft_id = createHash('sha256').update(key).digest().readUInt32BE() % 0x7fffffff || 1;
+  let wanted = '';
+  let shown: string | undefined;
+  let nextAt = 0;
+  let waiting = new AbortController();
+  let working: Promise<void> | undefined;
+
+  async function work(): Promise<void> {
+    while (!over.signal.aborted) {
+      const now = clock.now();
+      if (now < nextAt) await pause(nextAt - now, over.signal);
+      else if (wanted !== shown) await step(wanted);
+      else {
+        waiting = new AbortController();
+        await pause(refreshMs, AbortSignal.any([over.signal, waiting.signal]));
+        shown = undefined;
+      }
+    }
+  }
+
+  async function pause(ms: number, signal: AbortSignal): Promise<void> {
+    await clock.sleep(ms, signal).catch((reason: unknown) => {
+      if (!signal.aborted) throw reason;
+    });
+  }
+
+  async function step(markdown: string): Promise<void> {
+    nextAt = clock.now() + everyMs;
+    // Counted apart: what a preview costs never makes an answer wait in its chat.
+    if (!pace.take(`draft ${conversation.chat}`)) return;
+    const [piece = ''] = splitMarkdown(markdown, telegramFits);
+    const call = (text: Readonly<{ text: string; parse_mode?: 'HTML' }>): Promise<unknown> =>
+      api.sendMessageDraft({ ...addressOf(conversation), draft_id, ...text });
+    try {
+      await call({ text: toTelegramHtml(piece), parse_mode: 'HTML' }).catch((error: unknown) => {
+        if (!saidBy(error, /can't parse entities/)) throw error;
+        return call({ text: toTelegramText(piece) });
+      });
+      shown = markdown;
+    } catch (error) {
+      log.debug({ err: error, chat: conversation.chat }, 'a draft could not be shown');
+      nextAt =
+        clock.now() + ((error instanceof TelegramFault ? error.retryAfterMs : undefined) ?? afterFaultMs);
+      if (!(error instanceof TelegramFault) || error.kind !== 'answered' || error.code === 429) return;
+      if (error.code >= 500) return;
+      over.abort();
+      if (error.code === 404 || saidBy(error, /TEXTDRAFT/)) refused();
+    }
+  }
+
+  return {
+    write(markdown) {
+      if (over.signal.aborted || markdown.trim() === '') return;
+      wanted = markdown;
+      waiting.abort();
+      working ??= work();
+    },
+    async end() {
+      over.abort();
+      await working;
+    },
+  };
+}
