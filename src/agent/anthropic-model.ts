@@ -26,6 +26,8 @@ export type AnthropicModelOptions = Readonly<{
   /** Tokens of one answer at most; thinking included. */
   maxTokens: number;
   contextWindow?: number;
+  /** False: it is shown neither pictures nor documents. */
+  sees?: boolean;
   thinking?: Thinking;
   effort?: Effort;
   /** Milliseconds without a byte after which a stream that has begun is given up; never if absent. */
@@ -43,7 +45,7 @@ export type AnthropicModelOptions = Readonly<{
  * with the first request.
  */
 export function createAnthropicModel(options: AnthropicModelOptions): Model {
-  const { alias, model, contextWindow, log, clock, random = Math.random } = options;
+  const { alias, model, contextWindow, sees, log, clock, random = Math.random } = options;
   const { bindsThinking = isClaude(model), tokenFactor = 1 } = claudeModel(model) ?? {};
   const redact = createRedactor(secretsOf(options));
   const load = once(async () => {
@@ -55,6 +57,7 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
   return {
     alias,
     ...(contextWindow === undefined ? {} : { contextWindow }),
+    ...(sees === undefined ? {} : { sees }),
     tokenFactor,
     bindsThinking,
     async complete(request, signal, onText) {

@@ -26,7 +26,7 @@ export function contextForRun(
     received?: ReceivedOf;
   }>,
 ): string | undefined {
-  const received = pathsOf(before.received ?? nothingReceived);
+  const received = withoutTexts(before.received ?? nothingReceived);
   const brought = broughtAlong(message, received);
   const said = isAboutPlace(message, before.words, brought)
     ? [
@@ -38,11 +38,13 @@ export function contextForRun(
   return pieces.length === 0 ? undefined : pieces.join('\n');
 }
 
-/** A run reads the files itself. */
-function pathsOf(received: ReceivedOf): ReceivedOf {
+/** Pictures are shown to a run, too; texts it reads itself. */
+function withoutTexts(received: ReceivedOf): ReceivedOf {
   return (attachment) => {
     const got = received(attachment);
-    return got?.ok === true ? { ok: true, path: got.path, words: got.words, size: got.size } : got;
+    if (got?.ok !== true) return got;
+    const { text: _, ...rest } = got;
+    return rest;
   };
 }
 

@@ -57,6 +57,7 @@ export function createModels(
       ...(found.apiKey === undefined ? {} : { apiKey: found.apiKey }),
       maxTokens: found.maxTokens ?? (isClaude(found.model) ? 16_000 : 4_096),
       ...(contextWindow === undefined ? {} : { contextWindow }),
+      ...(found.vision === undefined ? {} : { sees: found.vision }),
       ...(found.thinking === undefined ? {} : { thinking: found.thinking }),
       ...(found.effort === undefined ? {} : { effort: found.effort }),
       silenceMs,

@@ -40,6 +40,7 @@ export function createOfflineModel(alias: string): Model {
   return {
     alias,
     contextWindow: plenty,
+    sees: false,
     async complete(request, signal, onText) {
       signal.throwIfAborted();
       const answer = reply(request);

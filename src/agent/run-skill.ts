@@ -13,6 +13,7 @@ import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
 import { markAround } from './marks.ts';
 import type { Questions } from './questions.ts';
+import { callsOf } from './read-turn.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
 import { runLoop } from './run-loop.ts';
 import { runPrompt } from './run-prompt.ts';
@@ -41,6 +42,8 @@ export type RunGrant =
       clear(): Promise<void>;
     }>
   | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
+
+type UserEntry = Extract<Entry, { kind: 'user' }>;
 
 /** Where a run stands. */
 export type RunPlace = Readonly<{
@@ -116,10 +119,16 @@ export function createRunSkill(options: {
     const { entries: stored } = await store.transcripts.read(transcript);
     const entries = stored.map(({ entry }) => entry);
     if (entries.length === 0) {
+      const turn = await store.transcripts.read(parent);
+      const files = filesSent(
+        turn.entries.map(({ entry }) => entry),
+        context,
+      );
       const first: Entry = {
         kind: 'user',
         sender: context.requester.sender,
         content: prompt.firstMessage,
+        ...(files === undefined ? {} : { files }),
         ...(granted.sensitive ? { marks: skill.name } : {}),
         at: began,
       };
@@ -178,6 +187,18 @@ export function createRunSkill(options: {
       truncated,
     };
   };
+}
+
+/** What came with the message for which this call was made. */
+function filesSent(entries: readonly Entry[], { toolUseId, requester }: ToolContext): UserEntry['files'] {
+  const call = entries.findIndex(
+    (entry) => entry.kind === 'assistant' && callsOf(entry).some(({ id }) => id === toolUseId),
+  );
+  // A call that a person's own command stands behind is not among the answers.
+  const before = call < 0 ? entries : entries.slice(0, call);
+  return before.findLast(
+    (entry): entry is UserEntry => entry.kind === 'user' && entry.sender === requester.sender,
+  )?.files;
 }
 
 function failed(code: SkillResult['code'], text: string): SkillResult {

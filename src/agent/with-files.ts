@@ -3,6 +3,7 @@ import { ModelError } from '../core/errors.ts';
 import type { Log } from '../core/log.ts';
 import type { Model, ModelRequest } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
+import { estimateTokens } from './estimate-tokens.ts';
 import { asWords, fileOf } from './file-blocks.ts';
 
 /** Which files a model refused, by its alias: it is not shown them again. Kept for the life of the process. */
@@ -28,7 +29,8 @@ type Block = Anthropic.ContentBlockParam;
 
 /**
  * The model with the bytes of files in its requests: in base64, for as long as the request takes. A file that is gone, or
- * that the model can't read, is words. A request that is refused for its files is made again without the newest ones.
+ * that the model can't read, is words. A request that is refused for its files, or too long by them, is made again without
+ * the newest ones.
  */
 export function withFiles(
   model: Model,
@@ -80,7 +82,8 @@ export function withFiles(
           return await model.complete(await fill(request), signal, onText);
         } catch (error) {
           const files = newest(request);
-          if (!(error instanceof ModelError) || !error.aboutFiles || files.length === 0) throw error;
+          if (!(error instanceof ModelError) || files.length === 0) throw error;
+          if (!error.aboutFiles && !(error.tooLong && areMost(files, request))) throw error;
           for (const file of files) refused.add(model.alias, file);
           log.warn(
             { model: model.alias, files: files.map(({ name }) => name), cause: error.message },
@@ -90,6 +93,11 @@ export function withFiles(
       }
     },
   };
+}
+
+/** Whether what is too long is the files rather than the conversation, whose older part can be summarised. */
+function areMost(files: readonly ShownFile[], request: ModelRequest): boolean {
+  return estimateTokens(files) * 2 > estimateTokens(request.messages);
 }
 
 async function inTurn(blocks: readonly Block[], change: (block: Block) => Promise<Block>): Promise<Block[]> {

@@ -12,6 +12,7 @@ const alias = section({
   api_key: z.string().min(1).optional(),
   max_tokens: z.int().min(1).optional(),
   context_window: z.int().min(1000).optional(),
+  vision: z.boolean().optional(),
   thinking: z
     .union([z.enum(['off', 'adaptive', 'between_tools']), z.int().min(1024)], {
       error: 'write "off", "adaptive", "between_tools" or a number of tokens from 1024 up',

@@ -202,6 +202,7 @@ test('M12 T10 a run that a command starts has the file of that very message', as
   const run = bot.messages.requests.map(({ body }) => body).findLast(isRun);
   assert.match(textOf(run), /paper\.pdf[^]*at \/chat\/paper\.pdf/);
   assert.match(resultsIn(run!)[0]!, /%PDF-1\.4/);
+  assert.deepEqual(filesOf(run), [`document application/pdf ${pdfOf('x').toString('base64')}`]);
 });
 
 test('M12 M10 in a group a reply shows its picture, a question the pictures before it, and nothing is fetched before', async (t) => {

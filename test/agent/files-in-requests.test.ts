@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { estimateTokens } from '../../src/agent/estimate-tokens.ts';
+import { toMessages } from '../../src/agent/to-messages.ts';
+import { createRefusedFiles, withFiles } from '../../src/agent/with-files.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { ModelError } from '../../src/core/errors.ts';
+import { noTokens, type Model, type ModelRequest } from '../../src/core/model.ts';
+import type { ShownFile } from '../../src/core/received.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+type Words = 'about files' | 'too long';
+
+function fileNamed(name: string, more: Partial<ShownFile> = {}): ShownFile {
+  return { type: 'image', hash: name, mime: 'image/png', name, size: 3, ...more };
+}
+
+function asked(...files: readonly ShownFile[]): Entry {
+  return { kind: 'user', sender: 'telegram:42', content: 'look', files, at: 1 };
+}
+
+const answered: Entry = {
+  kind: 'assistant',
+  content: [{ type: 'text', text: 'ok', citations: null }],
+  ...{ stopReason: 'end_turn', tokens: noTokens, model: 'm', at: 2 },
+};
+
+/** A model that refuses what `refuse` names, and what it was asked. */
+function modelOn(
+  entries: readonly Entry[],
+  options: {
+    refuse?: (request: string) => Words | undefined;
+    sees?: boolean;
+    read?: (file: ShownFile) => Promise<Buffer | undefined>;
+  } = {},
+) {
+  const requests: string[] = [];
+  const bare: Model = {
+    alias: 'm',
+    ...(options.sees === undefined ? {} : { sees: options.sees }),
+    async complete({ messages }) {
+      const text = JSON.stringify(messages);
+      requests.push(text);
+      const why = options.refuse?.(text);
+      if (why !== undefined) {
+        const flags = why === 'too long' ? { tooLong: true } : { aboutFiles: true };
+        throw new ModelError('no', { sentence: why, passing: false, ...flags });
+      }
+      return { content: [], stopReason: 'end_turn', tokens: noTokens, model: 'm' };
+    },
+  };
+  const { read = async ({ name }) => Buffer.from(name.slice(0, 3)) } = options;
+  const model = withFiles(bare, { read, refused: createRefusedFiles(), log: quietLog() });
+  const request: ModelRequest = { system: [], messages: toMessages(entries), tools: [] };
+  const ask = () => model.complete(request, new AbortController().signal);
+  return { ask, requests };
+}
+
+const base64 = (name: string): string => Buffer.from(name.slice(0, 3)).toString('base64');
+
+test('M12 a picture stands before the words, its bytes in base64', async () => {
+  const { ask, requests } = modelOn([asked(fileNamed('cat'))]);
+  await ask();
+  assert.deepEqual(JSON.parse(requests[0]!), [
+    {
+      role: 'user',
+      content: [
+        { type: 'image', source: { type: 'base64', media_type: 'image/png', data: base64('cat') } },
+        { type: 'text', text: 'look' },
+      ],
+    },
+  ]);
+});
+
+test('M12 a file that is gone, or not as it was, is words', async () => {
+  for (const bytes of [undefined, Buffer.from('other')]) {
+    const { ask, requests } = modelOn([asked(fileNamed('cat'))], { read: async () => bytes });
+    await ask();
+    assert.match(requests[0]!, /The picture cat stood here and is no longer kept/);
+  }
+});
+
+test('M12 a model that sees nothing is told so, and no file is read for it', async () => {
+  const read = (): Promise<Buffer> => assert.fail('nothing is read');
+  const { ask, requests } = modelOn([asked(fileNamed('cat', { type: 'document' }))], { sees: false, read });
+  await ask();
+  assert.match(requests[0]!, /The document cat stood here and can not be seen by this language model/);
+});
+
+test('M12 of several files only the newest are taken for refused, once and for all', async () => {
+  const refuse = (request: string): Words | undefined =>
+    request.includes(base64('bad')) ? 'about files' : undefined;
+  const { ask, requests } = modelOn([asked(fileNamed('cat')), answered, asked(fileNamed('bad'))], { refuse });
+  await ask();
+  await ask();
+  assert.equal(requests.length, 3, 'the second time it is known');
+  for (const request of requests.slice(1)) {
+    assert.ok(request.includes(base64('cat')));
+    assert.match(request, /The picture bad stood here and was refused/);
+  }
+});
+
+test('M12 a refusal that has nothing to do with files stays one', async () => {
+  const { ask, requests } = modelOn([asked()], { refuse: () => 'about files' });
+  await assert.rejects(ask(), ModelError);
+  assert.equal(requests.length, 1);
+});
+
+test('M12 M3 a document that is longer than the window becomes words; a long conversation is left to its summary', async () => {
+  const refuse = (request: string): Words | undefined =>
+    request.includes(base64('book')) ? 'too long' : undefined;
+  const book = fileNamed('book', { type: 'document', size: 3 });
+  const alone = modelOn([asked(book)], { refuse });
+  await alone.ask();
+  assert.match(alone.requests[1]!, /The document book stood here and was refused/);
+  const long: Entry = { kind: 'user', content: 'word '.repeat(20_000), at: 1 };
+  await assert.rejects(modelOn([long, answered, asked(book)], { refuse }).ask(), ModelError);
+});
+
+test('M12 M13 with the 21st picture every one before it becomes words, and in between requests only grow', () => {
+  const entries: Entry[] = [];
+  let changes = 0;
+  let before = '';
+  for (let index = 0; index < 45; index++) {
+    entries.push(asked(fileNamed(`f${index}`)), answered);
+    const now = JSON.stringify(toMessages(entries)).slice(0, -1);
+    const shown = now.split('"type":"image","source"').length - 1;
+    assert.ok(shown >= 1 && shown <= 20, String(shown));
+    if (!now.startsWith(before)) changes += 1;
+    before = now;
+  }
+  assert.equal(changes, 2);
+});
+
+test('M12 more than 20 MB are never shown together', () => {
+  const large = (name: string) => asked(fileNamed(name, { type: 'document', size: 12_000_000 }));
+  const text = JSON.stringify(toMessages([large('one'), answered, large('two')]));
+  assert.match(text, /The document one stood here and is not shown any more/);
+  assert.match(text, /"type":"document"[^]*"name":"two"/);
+});
+
+test('M9 M12 a file counts as much on an entry as in a request, by its kind and size', () => {
+  for (const file of [fileNamed('a'), fileNamed('b', { type: 'document', size: 900_000 })]) {
+    const [message] = toMessages([asked(file)]);
+    const [block] = message!.content as readonly object[];
+    assert.equal(estimateTokens(block), estimateTokens(file));
+  }
+  assert.equal(estimateTokens(fileNamed('a')), 1_600);
+  assert.equal(estimateTokens(fileNamed('b', { type: 'document', size: 900_000 })), 30_000);
+});
