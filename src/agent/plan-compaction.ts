@@ -49,9 +49,9 @@ function weightOf(entry: Entry): number {
 }
 
 function isBetweenTurns(entries: readonly Entry[], index: number): boolean {
-  return (
-    entries[index]?.kind === 'user' && entries[index - 1]?.kind !== 'user' && isBetweenPairs(entries, index)
-  );
+  const entry = entries[index];
+  if (entry?.kind !== 'user' || entry.joins !== undefined) return false;
+  return entries[index - 1]?.kind !== 'user' && isBetweenPairs(entries, index);
 }
 
 /** The first of the things said that the model had not answered yet when the turn began. */

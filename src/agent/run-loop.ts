@@ -39,6 +39,11 @@ export type RunLoopOptions = Readonly<{
     maxIterations: number;
   }>;
   journal: Journal;
+  /**
+   * Asked before a model call: what the person wrote since, and the item that is done once it is stored (H11). Not while an
+   * answer is still being gone on with.
+   */
+  join?(entries: readonly Entry[]): Promise<Readonly<{ entry: Entry; settles: string }> | undefined>;
   /** Aborted with a `TimeoutError` DOMException (as by AbortSignal.timeout) it ends as TIMEOUT, else as CANCELLED. */
   signal: AbortSignal;
   /** Text as the model writes it, of every call of the turn. */
@@ -142,6 +147,12 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
       const given = { after: turn.after, tools: tools(), callTool, append, signal, clock };
       const question = await runCalls(step.calls, given);
       if (question !== undefined) return end({ status: 'needs_input' }, question);
+      continue;
+    }
+    const goesOn = turn.last !== undefined && turn.last.stopReason !== 'tool_use';
+    const joined = step.kind === 'ask' && !goesOn ? await options.join?.(entries) : undefined;
+    if (joined !== undefined) {
+      await append(joined.entry, joined.settles);
       continue;
     }
     if (step.notice !== undefined) await append({ kind: 'notice', text: step.notice, at: clock.now() });

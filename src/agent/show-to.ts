@@ -1,7 +1,7 @@
 import type { Entry } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
 import { callsOf, finalText } from './read-turn.ts';
-import { beginningOfLastTurn } from './stub-followed.ts';
+import { beginningOfLastTurn, beginsTurn } from './stub-followed.ts';
 
 /** For whom a transcript is shown in a chat of several people: what they may know of (A8, A11). */
 export type Viewer = Readonly<{
@@ -47,8 +47,7 @@ function shownTurn(turn: Turn, viewer: Viewer): Turn {
 function turnsOf(entries: readonly Entry[]): readonly Turn[] {
   const turns: Entry[][] = [];
   for (const entry of entries) {
-    const begins = entry.kind === 'summary' || (entry.kind === 'user' && entry.sender !== undefined);
-    if (begins || turns.length === 0) turns.push([]);
+    if (entry.kind === 'summary' || beginsTurn(entry) || turns.length === 0) turns.push([]);
     turns.at(-1)?.push(entry);
   }
   return turns;
@@ -81,7 +80,8 @@ function wordsOf(turn: Turn, viewer: Viewer): Turn {
   const text = last?.stopReason === 'tool_use' || last?.stopReason === 'refusal' ? '' : finalText(answers);
   const started = turn.some((entry) => entry.kind === 'user' && isInvocation(entry.item));
   const said = first?.kind === 'user' && first.about === undefined && first.follows === undefined && !started;
-  const words = said ? [withoutHiddenAsked(first, viewer)] : [];
+  const joined = turn.filter((entry) => entry.kind === 'user' && entry.joins !== undefined);
+  const words = (said ? [first, ...joined] : []).map((entry) => withoutHiddenAsked(entry, viewer));
   if (last === undefined || text === '') return words;
   const { model, at } = last;
   const content = [{ type: 'text' as const, text, citations: null }];

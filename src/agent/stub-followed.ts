@@ -34,8 +34,13 @@ export function asStub(entry: Entry): Entry {
   return { ...entry, content: `[Skill ${followed.skill} was followed here]` };
 }
 
+/** Whether a person's words begin a turn: what joined a running one does not (H11). */
+export function beginsTurn(entry: Entry): boolean {
+  return entry.kind === 'user' && entry.sender !== undefined && entry.joins === undefined;
+}
+
 /** Index of what the person said last, from which on a turn goes; where no sender is noted, of the last thing said. */
 export function beginningOfLastTurn(entries: readonly Entry[]): number {
-  const signed = entries.findLastIndex((entry) => entry.kind === 'user' && entry.sender !== undefined);
+  const signed = entries.findLastIndex(beginsTurn);
   return Math.max(0, signed >= 0 ? signed : entries.findLastIndex(({ kind }) => kind === 'user'));
 }

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { addressesTyped } from '../core/addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
@@ -7,24 +6,22 @@ import { ModelError } from '../core/errors.ts';
 import { labelled } from '../core/label.ts';
 import type { Followed } from '../core/followed.ts';
 import type { Log } from '../core/log.ts';
-import { joinMarks } from '../core/marks.ts';
 import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
-import { nothingReceived, type Receive, type ReceivedOf } from '../core/received.ts';
+import { nothingReceived, type Receive } from '../core/received.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool } from '../core/tool.ts';
 import { bounds } from '../stores/bounds.ts';
 import type { Store } from '../stores/store.ts';
 import type { Question, Questions } from './questions.ts';
-import { markOf, roomOf } from './marks.ts';
 import { contextForRun } from './context-for-run.ts';
 import { runLoop } from './run-loop.ts';
 import type { RunLoopOptions } from './run-loop.ts';
 import { followedBy, followedInTurn } from './stub-followed.ts';
 import { hostCallPrefix } from './unique-call-ids.ts';
 import { useOfEntry } from './use-of-entry.ts';
-import { filesShown, questionContent, userContent, whyUnread } from './user-content.ts';
+import { lastSaidAt, userEntry } from './user-entry.ts';
 import { invocationEnd, type Viewer } from './show-to.ts';
 import { fixed, sayIn } from '../texts/say.ts';
 
@@ -58,7 +55,15 @@ export type TurnRequest = Readonly<{
   invocation: Invocation | undefined;
   /** Sees the answer as it is written, where somebody watches. */
   watcher?: Pick<RunLoopOptions, 'onText' | 'onWritten'>;
+  /** Absent where nothing may join. */
+  joining?: Joining | undefined;
   signal: AbortSignal;
+}>;
+
+/** What the person writes while their turn is running (H11). */
+export type Joining = Readonly<{
+  /** The next message that joins, if it came after `since`. It is taken: the turn stores it and finishes its item in one step. */
+  next(since: number): Promise<Message | undefined>;
 }>;
 
 /** The answer to the person, as Markdown; never empty. `failed`: it only says that the model failed for good. */
@@ -85,7 +90,7 @@ export function createTurn(options: {
 }): Turn {
   const { store, questions, receive, background, clock, log } = options;
 
-  return async ({ key, message, transcript, invocation, watcher, signal }, grant) => {
+  return async ({ key, message, transcript, invocation, watcher, joining, signal }, grant) => {
     const say = sayIn(message.sender.language);
     const read = await store.transcripts.read(transcript);
     if (read.damaged > 0)
@@ -108,7 +113,7 @@ export function createTurn(options: {
     };
     // An item that was set aside and is tried again comes after what was said since: it is said anew.
     const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
-    const under = last?.kind === 'user' ? last.item : undefined;
+    const under = last?.kind === 'user' ? (last.joins ?? last.item) : undefined;
 
     const isNew = under !== key && under !== skillItem(key);
     const invokes = invocation !== undefined && under !== skillItem(key);
@@ -117,10 +122,11 @@ export function createTurn(options: {
     const received = isNew || invokes ? await receive(message, heard, signal) : nothingReceived;
     if (isNew) {
       const waiting = await questionsTo(message, transcript, invocation);
+      const invokesSkill = invocation !== undefined;
       const entry = await userEntry(
-        { key, message, transcript, invocation },
-        { before, heard, received },
-        waiting,
+        { key, message, transcript, invokesSkill },
+        { before, heard, received, waiting },
+        { store, clock },
       );
       await store.commit({ entries: [{ transcript, entry }] });
       entries.push(entry);
@@ -142,10 +148,27 @@ export function createTurn(options: {
       await append(entry, settles);
       entries.push(entry);
     }
+    const turnStart = entries.findLastIndex(
+      (each) => each.kind === 'user' && (each.item === key || each.item === skillItem(key)),
+    );
+    const begunAt = entries.findLast((each) => each.kind === 'user' && each.item === key)?.at ?? clock.now();
     const ended = await runLoop({
       model: grant.model,
       system: grant.system,
       entries,
+      ...(turnStart < 0 ? {} : { turnStart }),
+      join: async (now) => {
+        const next = await joining?.next(begunAt);
+        if (next === undefined) return undefined;
+        const said = await heardSince(next, now);
+        const files = await receive(next, said, signal);
+        const entry = await userEntry(
+          { key: next.id, message: next, transcript, invokesSkill: false, joins: key },
+          { before: now, heard: said, received: files, waiting: [] },
+          { store, clock },
+        );
+        return { entry, settles: next.id };
+      },
       tools: grant.shown,
       callTool: grant.callTool,
       ...(grant.viewers === undefined ? {} : { viewers: grant.viewers }),
@@ -186,46 +209,6 @@ export function createTurn(options: {
     return store.overheard.recent(conversationKey(message.conversation), background(), since);
   }
 
-  async function userEntry(
-    { key, message, transcript, invocation }: Omit<TurnRequest, 'signal'>,
-    around: Readonly<{ before: readonly Entry[]; heard: readonly Message[]; received: ReceivedOf }>,
-    waiting: readonly Question[],
-  ): Promise<Entry> {
-    const { before, heard, received } = around;
-    const lastAt = lastSaidAt(before);
-    const today = isoDate(clock.now());
-    const known = lastAt !== undefined && isoDate(lastAt) === today;
-    const content = userContent(message, { background: heard, received, ...(known ? {} : { today }) });
-    const files = filesShown(message, heard, received);
-    const unread = invocation === undefined ? whyUnread(message, received) : undefined;
-    // Instructions that were waited for arrive in a turn of their own.
-    const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
-    // What the bot said before `/new` may hold what was private then.
-    const quoted =
-      message.replyTo?.own === true ? await markOf(store.transcripts, roomOf(transcript)) : undefined;
-    const marks = joinMarks(told, quoted);
-    const urls = message.task === undefined ? addressesTyped(message) : [];
-    return {
-      kind: 'user',
-      item: key,
-      sender: message.sender.id,
-      content,
-      ...(about === undefined ? {} : { about }),
-      ...(follows === undefined ? {} : { follows }),
-      ...(waiting.length === 0
-        ? {}
-        : {
-            answers: waiting.map(({ run }) => run),
-            asked: waiting.map((each) => ({ skill: each.skill, text: questionContent(each) })),
-          }),
-      ...(urls.length === 0 ? {} : { urls }),
-      ...(files.length === 0 ? {} : { files }),
-      ...(unread === undefined ? {} : { unread }),
-      ...(marks === undefined ? {} : { marks }),
-      at: clock.now(),
-    };
-  }
-
   /** The skill a person began without asking a model first: its result, or its instructions, stand in the conversation (I6). */
   async function invoke(
     key: string,
@@ -261,10 +244,6 @@ export function createTurn(options: {
   }
 }
 
-function lastSaidAt(entries: readonly Entry[]): number | undefined {
-  return entries.findLast((entry) => entry.kind === 'user')?.at;
-}
-
 /** Where the message of this item stands. */
 function ownIndex(entries: readonly Entry[], key: string): number {
   return entries.findLastIndex((each) => each.kind === 'user' && each.item === key);
@@ -284,8 +263,4 @@ export function invocationId(key: string): string {
 /** The item under which the result of a person's own skill call stands. */
 function skillItem(key: string): string {
   return `${key}${invocationEnd}`;
-}
-
-function isoDate(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

@@ -17,6 +17,8 @@ import { createFollowSkills } from './follow-skills.ts';
 import { haltWork } from './halt-work.ts';
 import { createHandOver } from './hand-over.ts';
 import { createHandleItem } from './handle-item.ts';
+import { createQuestions } from '../agent/questions.ts';
+import { createJoinTurn } from './join-turn.ts';
 import { createJudgeMessage } from './judge-message.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { createKeptFiles } from './kept-files.ts';
@@ -157,11 +159,13 @@ export function createBot(parts: BotParts): Bot {
   });
   const showWork = createShowWork({ ...basics, outbox: store.outbox });
   const judge = createJudgeMessage({ ...basics, ...agent, commands, budgets });
+  const questions = createQuestions({ store, clock });
   const item = createHandleItem({
     ...basics,
     ...agent,
     commands,
     judge,
+    joinTurn: createJoinTurn({ ...basics, judge, questions }),
     capabilities,
     showWork,
     onFailed: (key) => parts.onFailed?.(key),

@@ -14,6 +14,7 @@ import { invocationId, type Invocation, type Turn, type TurnGrant } from '../age
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './door/complete-chat.ts';
+import type { JoinTurn } from './join-turn.ts';
 import type { Judged, JudgeMessage } from './judge-message.ts';
 import type { Handle } from './lanes.ts';
 import { mayStartAfresh, notAfresh } from './may-start-afresh.ts';
@@ -51,6 +52,7 @@ export function createHandleItem(options: {
   moved: MovedChats;
   capabilities: Pick<Capabilities, 'callOff'>;
   turn: Turn;
+  joinTurn: JoinTurn;
   tasks: Tasks;
   grant(
     item: InboxItem,
@@ -68,7 +70,7 @@ export function createHandleItem(options: {
   log: Log;
 }): ItemHandling {
   const { store, channels, people, commands, moved, turn, tasks, grant, useOf } = options;
-  const { judge, capabilities, showWork, voice, onFailed, clock, log } = options;
+  const { joinTurn, judge, capabilities, showWork, voice, onFailed, clock, log } = options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
@@ -118,12 +120,15 @@ export function createHandleItem(options: {
     try {
       const transcript = await transcriptOf(message);
       const granted = await grant(item, message, await useOf(message), transcript, shown.progress);
+      const say = sayIn(message.sender.language);
+      const joining = joinTurn(item, transcript, () => shown.progress(say`I’ve seen your new message.`));
       const { text, failed } = await turn(
         {
           key: item.key,
           message,
           transcript,
           invocation,
+          joining,
           // What one person sees can't be changed: it comes whole.
           ...(message.ephemeral === true ? {} : { watcher: shown }),
           signal,

@@ -13,6 +13,8 @@ export type Entry =
       item?: string;
       /** Sender id. */
       sender?: string;
+      /** The item whose turn was running when its sender wrote it, and which it joined (H11). */
+      joins?: string;
       content: string | readonly Anthropic.ContentBlockParam[];
       /** The skill or tool whose work the content tells of, where nobody wrote it. */
       about?: string;

@@ -34,6 +34,12 @@ export function readItem(row: InboxRow): ReadJson<InboxItem> {
   };
 }
 
+/** The item of a row that was taken a moment ago, beside the one of its lane (H11). What can't be read is left for its own turn. */
+export function alongOf(row: InboxRow): InboxItem | undefined {
+  const read = readItem({ ...row, taken_at: null });
+  return read.ok ? read.value : undefined;
+}
+
 /** A row as others see it, with its message where that can be read. */
 export function toListed(row: InboxRow): ListedItem {
   const parts = readStored(storedItem, row.parts);

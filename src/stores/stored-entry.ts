@@ -41,6 +41,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     kind: z.literal('user'),
     item: text.optional(),
     sender: text.optional(),
+    joins: text.optional(),
     content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
     about: text.optional(),
     asked: z.array(z.object({ skill: text, text })).optional(),

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { promptSize } from '../../src/agent/prompt-size.ts';
+import { showTo } from '../../src/agent/show-to.ts';
 import { followedInTurn, stubFollowed } from '../../src/agent/stub-followed.ts';
 import { toMessages } from '../../src/agent/to-messages.ts';
 import type { Entry } from '../../src/core/entry.ts';
@@ -46,6 +47,23 @@ test('T6 a turn goes from what a person said to what the next one says: nothing 
   assert.equal(stub?.kind === 'tool_result' && stub.content, '[Skill a was followed here]');
   assert.equal(later[2], loaded, 'the entry itself stays');
   assert.deepEqual(followedInTurn([]), []);
+});
+
+test('H11 T6 words that join a turn do not end what binds it', () => {
+  const joined: Entry = { ...said('and this'), item: '2', joins: '1' } as Entry;
+  const turn = [said('one'), asked, loaded, joined];
+  assert.deepEqual(followedInTurn(turn), [{ skill: 'a', allowedTools: ['bash'] }]);
+  assert.deepEqual(stubFollowed(turn), turn);
+});
+
+test('H11 A11 a turn with joined words stays hidden as a whole, but for what everybody saw', () => {
+  const joined: Entry = { ...said('and this'), item: '2', joins: '1' } as Entry;
+  const viewer = { sender: 'telegram:66', skill: () => false, tool: () => true };
+  const shown = showTo([said('one'), asked, loaded, joined, answered(1)], viewer, 5);
+  assert.deepEqual(
+    shown.map((entry) => ('content' in entry ? entry.content : '')),
+    ['one', 'and this', [{ type: 'text', text: 'Done.', citations: null }]],
+  );
 });
 
 test('T6 M9 what is no longer sent is not counted towards a compaction', () => {

@@ -236,4 +236,13 @@ export const intakeMutations = [
       '',
     ],
   ]),
+  ...changesOf('app/join-turn.ts', 'app/join-turn.test.ts', [
+    ['words of a removed person join', 'if (!(await people.decide(message)).allowed) return false;', ''],
+    ['somebody else’s words join', '&& message?.sender.id === requester', ''],
+    ['a command joins', "judged.kind !== 'turn' || judged.invocation !== undefined", 'false'],
+    ['what one person alone sees joins', 'ephemeral === true || ', ''],
+  ]),
+  ...changesOf('agent/stub-followed.ts', 'agent/stub-followed.test.ts', [
+    ['joined words free a turn from its skill', ' && entry.joins === undefined', ''],
+  ]),
 ];

@@ -294,4 +294,45 @@ function joinContract(storeTest: StoreTest): void {
     for (let n = 1; n <= 51; n++) await store.inbox.accept(said('1', n), { now: 0, join });
     assert.equal((await store.inbox.list('waiting')).length, 2);
   });
+
+  storeTest(
+    'H11 an item is taken beside the one of its lane, once it is due, and ends with it',
+    async (store) => {
+      await store.inbox.accept(said('1', 1), { now: 1 });
+      await store.inbox.accept(said('1', 2), { now: 1 });
+      await store.inbox.accept(said('1', 3), { now: 1, join: { key: 'album', holdMs: 100, glue: ' ' } });
+      await store.inbox.take('telegram:1', 1);
+      const along = await store.inbox.takeAlong('telegram:1:2', 1);
+      assert.deepEqual([along?.message.text, along?.interruptedAt], ['m2', undefined]);
+      assert.equal(await store.inbox.replace(said('1', 2, { text: 'edited' })), 'too_late');
+      assert.equal(await store.inbox.takeAlong('telegram:1:3', 1), undefined, 'parts of it may still come');
+      assert.equal((await store.inbox.takeAlong('telegram:1:3', 101))?.message.text, 'm3');
+      assert.equal(await takenText(store, 'telegram:1'), 'm1', 'the lane stays where it is');
+      const entry = {
+        kind: 'user',
+        item: 'telegram:1:2',
+        joins: 'telegram:1:1',
+        content: 'm2',
+        at: 1,
+      } as const;
+      await store.commit({ entries: [{ transcript: 'telegram:1', entry }], done: 'telegram:1:2' });
+      assert.equal(
+        await store.inbox.takeAlong('telegram:1:2', 1),
+        undefined,
+        'what is done is taken no more',
+      );
+      assert.deepEqual((await store.transcripts.read('telegram:1')).entries[0]?.entry, entry);
+      await store.commit({ done: 'telegram:1:1' });
+      assert.equal(await takenText(store, 'telegram:1', 101), 'm3');
+    },
+  );
+
+  storeTest('H11 what a person stopped is not taken along', async (store) => {
+    await store.inbox.accept(said('1', 1), { now: 1 });
+    await store.inbox.accept(said('1', 2), { now: 1 });
+    await store.inbox.take('telegram:1', 1);
+    await store.inbox.takeAlong('telegram:1:2', 1);
+    await store.stop({ items: ['telegram:1:2'] });
+    assert.equal(await store.inbox.takeAlong('telegram:1:2', 1), undefined);
+  });
 }

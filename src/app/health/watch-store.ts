@@ -41,6 +41,7 @@ export function watchStore(store: Store, health: Health, meter: Meter): Store {
       },
       replace: (message) => watched(() => inbox.replace(message)),
       take: (lane, now) => patient(() => inbox.take(lane, now)),
+      takeAlong: (key, now) => patient(() => inbox.takeAlong(key, now)),
       async fail(key, error, retryAt) {
         const tries = await patient(() => inbox.fail(key, error, retryAt), repeatable);
         meter.count('failed_tries', {});

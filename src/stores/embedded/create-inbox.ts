@@ -2,7 +2,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
 import { editItem } from '../grow-item.ts';
-import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
+import { alongOf, inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
 import type { Inbox, InboxItem } from '../inbox.ts';
 import type { Store } from '../store.ts';
 import { createAccept } from './create-accept.ts';
@@ -47,6 +47,11 @@ export function createInbox(
   );
   const taken = connection.prepare(
     'UPDATE inbox SET was_taken = 1, join_key = NULL, taken_at = ? WHERE seq = ?',
+  );
+  const takenAlong = connection.prepare<InboxRow>(
+    `UPDATE inbox SET was_taken = 1, join_key = NULL, taken_at = ?1
+     WHERE status = 'waiting' AND stopped_at IS NULL AND due_at <= ?1 AND seq = (SELECT item FROM inbox_keys WHERE key = ?2)
+     RETURNING ${inboxColumns}`,
   );
   const failed = connection.prepare<Readonly<{ tries: number }>>(
     `UPDATE inbox SET status = ?, tries = tries + 1, error = ?, due_at = ?, taken_at = NULL
@@ -150,6 +155,11 @@ export function createInbox(
     replace: (message) => batch.write('power', () => replace(message)),
     serve: createServe({ due, bringForward, what: 'the inbox', onWork, clock, log }),
     take: (lane, now) => batch.write('process', () => take(lane, now)),
+    takeAlong: (key, now) =>
+      batch.write('process', () => {
+        const row = takenAlong.get(now, key);
+        return row && alongOf(row);
+      }),
     async fail(key, error, retryAt) {
       const status = retryAt === undefined ? 'dead' : 'waiting';
       return connection.write('process', () => {

@@ -1,4 +1,4 @@
-import { inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
+import { alongOf, inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
 import type { Accepted, Inbox, InboxItem, ListedItem } from '../inbox.ts';
 import type { Backing } from './backing.ts';
 import { createArrivals } from './create-arrivals.ts';
@@ -99,6 +99,16 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
       (await arrive({ type: 'replace', message })) as 'replaced' | 'too_late' | 'unknown',
     serve,
     take,
+    async takeAlong(key, now) {
+      const { rows } = await leases.fencedQuery<InboxRow>(
+        database.query,
+        `UPDATE skillet.inbox SET was_taken = true, join_key = NULL, taken_at = $6
+         WHERE (SELECT skillet.held($1, $2, $3, $4, false)) AND status = 'waiting' AND stopped_at IS NULL
+           AND due_at <= $6 AND seq = ${itemOf('$5')} RETURNING ${inboxColumns}`,
+        [key, now],
+      );
+      return rows[0] && alongOf(rows[0]);
+    },
     fail,
     async postpone(key, error, retryAt) {
       await leases.fencedQuery(

@@ -1,0 +1,82 @@
+import { addressesTyped } from '../core/addresses.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Entry } from '../core/entry.ts';
+import { labelled } from '../core/label.ts';
+import { joinMarks } from '../core/marks.ts';
+import type { Message } from '../core/message.ts';
+import type { ReceivedOf } from '../core/received.ts';
+import type { Store } from '../stores/store.ts';
+import { markOf, roomOf } from './marks.ts';
+import type { Question } from './questions.ts';
+import { filesShown, questionContent, userContent, whyUnread } from './user-content.ts';
+
+const meanwhile =
+  'The person wrote this while you were working. Take it into account: your answer is for all that they wrote.';
+
+/** What a person said, as it stands in a transcript, with what it needs to be understood. */
+export async function userEntry(
+  said: Readonly<{
+    /** Its inbox item. */
+    key: string;
+    message: Message;
+    transcript: string;
+    invokesSkill: boolean;
+    /** The item whose running turn it joins. */
+    joins?: string;
+  }>,
+  around: Readonly<{
+    /** The transcript before it. */
+    before: readonly Entry[];
+    heard: readonly Message[];
+    received: ReceivedOf;
+    /** Questions of runs that it may answer. */
+    waiting: readonly Question[];
+  }>,
+  { store, clock }: Readonly<{ store: Pick<Store, 'transcripts'>; clock: Pick<Clock, 'now'> }>,
+): Promise<Entry> {
+  const { key, message, transcript, invokesSkill, joins } = said;
+  const { before, heard, received, waiting } = around;
+  const lastAt = lastSaidAt(before);
+  const today = isoDate(clock.now());
+  const known = lastAt !== undefined && isoDate(lastAt) === today;
+  const words = userContent(message, { background: heard, received, ...(known ? {} : { today }) });
+  const content = joins === undefined ? words : `${words}\n${labelled('host', meanwhile)}`;
+  const files = filesShown(message, heard, received);
+  const unread = invokesSkill ? undefined : whyUnread(message, received);
+  // Instructions that were waited for arrive in a turn of their own.
+  const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
+  // What the bot said before `/new` may hold what was private then.
+  const quoted =
+    message.replyTo?.own === true ? await markOf(store.transcripts, roomOf(transcript)) : undefined;
+  const marks = joinMarks(told, quoted);
+  const urls = message.task === undefined ? addressesTyped(message) : [];
+  return {
+    kind: 'user',
+    item: key,
+    sender: message.sender.id,
+    ...(joins === undefined ? {} : { joins }),
+    content,
+    ...(about === undefined ? {} : { about }),
+    ...(follows === undefined ? {} : { follows }),
+    ...(waiting.length === 0
+      ? {}
+      : {
+          answers: waiting.map(({ run }) => run),
+          asked: waiting.map((each) => ({ skill: each.skill, text: questionContent(each) })),
+        }),
+    ...(urls.length === 0 ? {} : { urls }),
+    ...(files.length === 0 ? {} : { files }),
+    ...(unread === undefined ? {} : { unread }),
+    ...(marks === undefined ? {} : { marks }),
+    at: clock.now(),
+  };
+}
+
+/** When somebody spoke with the bot last. */
+export function lastSaidAt(entries: readonly Entry[]): number | undefined {
+  return entries.findLast((entry) => entry.kind === 'user')?.at;
+}
+
+function isoDate(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}

@@ -1,0 +1,61 @@
+import type { Questions } from '../agent/questions.ts';
+import type { Joining } from '../agent/turn.ts';
+import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Message } from '../core/message.ts';
+import type { InboxItem } from '../stores/inbox.ts';
+import type { Store } from '../stores/store.ts';
+import { completeChat } from './door/complete-chat.ts';
+import type { People } from './door/people.ts';
+import type { JudgeMessage } from './judge-message.ts';
+
+/** What becomes of the words that a person writes while their own turn is running: they join it at its next step (H11). */
+export type JoinTurn = (item: InboxItem, transcript: string, onJoin: () => void) => Joining | undefined;
+
+export function createJoinTurn(options: {
+  store: Pick<Store, 'inbox'>;
+  channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
+  people: Pick<People, 'decide'>;
+  judge: JudgeMessage;
+  questions: Pick<Questions, 'open'>;
+  clock: Pick<Clock, 'now'>;
+}): JoinTurn {
+  const { store, channels, people, judge, questions, clock } = options;
+
+  /** Only plain words join: everything else is a message of its own, and what comes after it waits behind it. */
+  async function joins(message: Message, transcript: string): Promise<boolean> {
+    const { attachments, ephemeral, task, conversation, sender } = message;
+    if (attachments.length > 0 || ephemeral === true || task !== undefined) return false;
+    if (!(await people.decide(message)).allowed) return false;
+    const judged = await judge(message, { isNew: true });
+    if (judged.kind !== 'turn' || judged.invocation !== undefined) return false;
+    return (await questions.open({ conversation, sender: sender.id, transcript })).length === 0;
+  }
+
+  return (item, transcript, onJoin) => {
+    // Nobody waits for more of what the bot itself began.
+    if (item.message.task !== undefined) return undefined;
+    const requester = item.message.sender.id;
+    return {
+      async next(since) {
+        const inLane = await store.inbox.waitingIn(item.lane);
+        const next = inLane.find(
+          ({ lane, seq, message }) =>
+            lane === item.lane && seq > item.seq && message?.sender.id === requester,
+        );
+        if (next?.message === undefined || next.acceptedAt < since) return undefined;
+        if (!(await joins(await completeChat(next.message, channels), transcript))) return undefined;
+        const taken = await store.inbox.takeAlong(next.key, clock.now());
+        if (taken === undefined) return undefined;
+        const message = await completeChat(taken.message, channels);
+        // It may have been edited meanwhile.
+        if (taken.message.text !== next.message.text && !(await joins(message, transcript))) {
+          await store.inbox.postpone(taken.key, 'an edit made it a message of its own', clock.now());
+          return undefined;
+        }
+        onJoin();
+        return message;
+      },
+    };
+  };
+}

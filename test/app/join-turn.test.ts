@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { z } from 'zod';
+import { createQuestions } from '../../src/agent/questions.ts';
+import { createTurn } from '../../src/agent/turn.ts';
+import { createJoinTurn } from '../../src/app/join-turn.ts';
+import { succeed } from '../../src/core/envelope.ts';
+import type { Message } from '../../src/core/message.ts';
+import type { ModelRequest } from '../../src/core/model.ts';
+import { nothingReceived } from '../../src/core/received.ts';
+import { defineTool, readOnly } from '../../src/core/tool.ts';
+import { openStore } from '../../src/stores/open-store.ts';
+import { openDoor } from '../support/call-one-tool.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
+
+const first = makeMessage({ text: 'look for a train to Bern' });
+const more = (n: number, text: string, change: Partial<Message> = {}): Message =>
+  makeMessage({ id: `telegram:42:more${n}`, text, ...change });
+const look = { calls: [{ name: 'look' }] };
+
+/** A turn with a tool, during whose first call these messages arrive. */
+async function stage(arrive: readonly Message[], script: Parameters<typeof scriptedModel>[0]) {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const log = quietLog();
+  const model = scriptedModel(script);
+  const removed = new Set<string>();
+  const arriving = [...arrive];
+  const tool = defineTool({
+    name: 'look',
+    description: 'Looks.',
+    input: z.object({}),
+    traits: readOnly,
+    risk: 'safe',
+    async run() {
+      for (const message of arriving.splice(0)) await store.inbox.accept(message, { now: clock.now() });
+      return succeed('found');
+    },
+  });
+  const questions = createQuestions({ store, clock });
+  const turn = createTurn({
+    store,
+    questions,
+    receive: async () => nothingReceived,
+    background: () => 20,
+    clock,
+    log,
+  });
+  const seen: string[] = [];
+  const joinTurn = createJoinTurn({
+    store,
+    channels: new Map(),
+    people: {
+      decide: async ({ sender }) =>
+        removed.has(sender.id) ? { allowed: false, code: 'NOT_ALLOWED', reason: '' } : { allowed: true },
+    },
+    judge: async (message) =>
+      message.command === undefined
+        ? { kind: 'turn', invocation: undefined, shown: {} }
+        : { kind: 'command', name: 'new' },
+    questions,
+    clock,
+  });
+  await store.inbox.accept(first, { now: clock.now() });
+  const answer = async (commit = store.commit): Promise<string> => {
+    const item = await store.inbox.take('telegram:42', clock.now());
+    assert.ok(item !== undefined);
+    const own = createTurn({
+      store: { ...store, commit },
+      questions,
+      receive: async () => nothingReceived,
+      background: () => 20,
+      clock,
+      log,
+    });
+    const { text } = await (commit === store.commit ? turn : own)(
+      {
+        key: item.key,
+        message: item.message,
+        transcript: 'telegram:42',
+        invocation: undefined,
+        joining: joinTurn(item, 'telegram:42', () => seen.push(item.key)),
+        signal: new AbortController().signal,
+      },
+      {
+        model,
+        system: [],
+        tools: [tool],
+        shown: () => [tool],
+        callTool: openDoor([tool]),
+        follow: () => undefined,
+        answers: () => undefined,
+        maxTurns: 5,
+      },
+    );
+    await store.commit({ done: item.key });
+    return text;
+  };
+  const waiting = async () => (await store.inbox.list('waiting')).map(({ message }) => message?.text);
+  const entries = async () => (await store.transcripts.read('telegram:42')).entries.map(({ entry }) => entry);
+  return { clock, store, model, answer, waiting, entries, removed, seen };
+}
+
+/** How often the person's own words are in a request. */
+function count(request: ModelRequest | undefined, words: string): number {
+  return JSON.stringify(request?.messages).split(words).length - 1;
+}
+
+test('H11 M13 what the requester writes during a turn joins it after the results of a round, in order', async () => {
+  const { model, answer, waiting, entries, seen } = await stage(
+    [more(1, 'first class'), more(2, 'see https://sbb.example/now')],
+    [look, 'At nine.'],
+  );
+  assert.equal(await answer(), 'At nine.');
+  assert.deepEqual(await waiting(), [], 'each is finished with the turn');
+  const last = model.requests[1]?.messages.at(-1);
+  assert.equal(last?.role, 'user');
+  const blocks = last.content as readonly { type: string; text?: string }[];
+  assert.deepEqual(
+    blocks.map(({ type }) => type),
+    ['tool_result', 'text', 'text'],
+  );
+  assert.match(blocks[1]?.text ?? '', /^first class\n<host>\nThe person wrote this while you were working/);
+  assert.match(blocks[2]?.text ?? '', /^see https/);
+  const joined = (await entries()).filter((entry) => entry.kind === 'user' && entry.joins === first.id);
+  assert.equal(joined.length, 2);
+  assert.deepEqual(joined[1]?.kind === 'user' && joined[1].urls, ['https://sbb.example/now'], 'S7');
+  assert.deepEqual(seen, [first.id, first.id], 'the person is shown it');
+});
+
+test('H11 a final answer is not held up: what comes with it is a turn of its own', async () => {
+  const { store, clock, model, answer, waiting } = await stage([], async () => {
+    if (model.requests.length === 1) await store.inbox.accept(more(1, 'and back'), { now: clock.now() });
+    return 'At nine.';
+  });
+  await answer();
+  assert.deepEqual(await waiting(), ['and back']);
+  await answer();
+  assert.equal(count(model.requests[1], 'and back'), 1);
+});
+
+const apart: Readonly<Record<string, Partial<Message>>> = {
+  'somebody else’s words': { sender: { id: 'telegram:66', name: 'Eve', kind: 'person' } },
+  'a command': { command: { name: 'new', args: '' } },
+  'what one person alone sees': { ephemeral: true },
+  'a file': { attachments: [{ kind: 'photo', name: 'p.jpg' }] },
+};
+for (const [what, change] of Object.entries(apart))
+  test(`H11 ${what} does not join, nor does what the person wrote after it`, async () => {
+    const later = change.sender === undefined ? [more(2, 'after it')] : [];
+    const { model, answer, waiting } = await stage([more(1, 'apart', change), ...later], [look, 'At nine.']);
+    await answer();
+    assert.deepEqual(await waiting(), ['apart', ...later.map(({ text }) => text)]);
+    assert.equal(count(model.requests[1], 'apart') + count(model.requests[1], 'after it'), 0);
+  });
+
+test('H11 A9 who was removed meanwhile adds nothing to their turn', async () => {
+  const { answer, waiting, removed } = await stage([more(1, 'more')], (_, index) => {
+    removed.add('telegram:42');
+    return index === 0 ? look : 'At nine.';
+  });
+  await answer();
+  assert.deepEqual(await waiting(), ['more']);
+});
+
+test('H11 what was written before the turn began is no part of it', async () => {
+  const { store, clock, answer, waiting } = await stage([], [look, 'At nine.']);
+  await store.inbox.accept(more(1, 'before'), { now: clock.now() });
+  await clock.advance(10);
+  await answer();
+  assert.deepEqual(await waiting(), ['before']);
+});
+
+test('H11 Q5 a process that ends before the words were stored, or after it, loses and repeats nothing', async () => {
+  const ended = new Error('the process ended');
+  const steps: ModelStep[] = [look, ended, 'At nine.'];
+  const { store, model, answer, waiting, entries } = await stage([more(1, 'first class')], steps);
+  const cut: typeof store.commit = (step) =>
+    step.done === undefined ? store.commit(step) : Promise.reject(ended);
+  await assert.rejects(answer(cut), ended);
+  assert.deepEqual(await waiting(), [first.text, 'first class'], 'taken, and not stored: it still waits');
+  await assert.rejects(answer(), ended);
+  assert.deepEqual(await waiting(), [first.text], 'stored and finished in one step');
+  assert.equal(await answer(), 'At nine.');
+  assert.equal(count(model.requests[2], 'first class'), 1);
+  assert.equal(count(model.requests[2], first.text), 1);
+  assert.equal((await entries()).filter(({ kind }) => kind === 'tool_result').length, 1, 'nothing is redone');
+  assert.deepEqual(await waiting(), []);
+});

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { startWholeBot } from '../support/whole-bot.ts';
+
+const lookup = '---\nname: lookup\ndescription: Looks things up.\n---\nLook it up.\n';
+const isRun = (body: MessagesRequest): boolean =>
+  JSON.stringify(body.system).includes('You carry out the skill');
+const lastSaid = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
+
+test('H11 what the requester writes while a skill works reaches the model with its result, and there is one answer', async (t) => {
+  const held = Promise.withResolvers<void>();
+  const { telegram, messages, log } = await startWholeBot(t, {
+    toml: '[access]\nusers = ["telegram:1001", "telegram:1002"]\ngroups_mode = "open"\n',
+    skills: { lookup },
+    script: (body) => {
+      if (isRun(body)) return { content: [{ type: 'text', text: 'at nine' }], wire: { hold: held.promise } };
+      const said = lastSaid(body);
+      if (said.includes('tool_result'))
+        return said.includes('by bus, please') ? 'The bus goes at nine.' : 'The train goes at nine.';
+      if (said.includes('and I?')) return 'You, too.';
+      const input = { skill: 'lookup', args: 'to Bern' };
+      return { content: [{ type: 'tool_use', name: 'use_skill', input }], stopReason: 'tool_use' };
+    },
+  });
+  const ann = telegram.person({ name: 'Ann', id: 1001 });
+  const bob = telegram.person({ name: 'Bob', id: 1002 });
+  const friends = telegram.group({ title: 'Friends' });
+  const asked = ann.says('@test_bot when can I go to Bern?', { in: friends });
+  await telegram.until('the run', () => messages.requests.some(({ body }) => isRun(body)) || undefined);
+  ann.says('@test_bot by bus, please', { in: friends });
+  const other = bob.says('@test_bot and I?', { in: friends });
+  await log.line(({ fields }) => JSON.stringify(fields).includes(`telegram:${friends.id}:${other}`));
+  held.resolve();
+  const answer = await friends.nextMessage('The bus goes at nine.');
+  assert.equal(answer.replyTo, asked);
+  assert.equal((await friends.nextMessage('You, too.')).replyTo, other);
+  assert.deepEqual(
+    friends.sent().map(({ text }) => text),
+    ['The bus goes at nine.', 'You, too.'],
+  );
+});
