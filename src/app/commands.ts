@@ -11,6 +11,7 @@ import type { AnsweredThreads } from './answered-threads.ts';
 import type { Approvals } from './gates/approvals.ts';
 import type { Capabilities } from './capabilities/create-capabilities.ts';
 import { completeChat } from './door/complete-chat.ts';
+import { plainWord } from './door/plain-words.ts';
 import { inlineCode } from './inline-code.ts';
 import type { ListTools } from './list-tools.ts';
 import type { Live } from './live.ts';
@@ -163,6 +164,14 @@ export function createCommands(options: {
     return Buffer.byteLength(action) > 64 ? {} : { buttons: [{ label: skill.name, action }] };
   }
 
+  /** `stop` alone, in any language of the bot, stops work of this person where there is any (H11). */
+  async function withPlainStop(message: Message): Promise<Message> {
+    if (message.command !== undefined || plainWord(message.text) !== 'stop') return message;
+    const { running, waiting } = await workHere(message, store.inbox);
+    const isTheirs = [...running, ...waiting].some((item) => item.message?.sender.id === message.sender.id);
+    return isTheirs ? { ...message, command: { name: 'stop', args: '' } } : message;
+  }
+
   async function resolve(message: Message): Promise<Resolved | undefined> {
     const { command } = message;
     // Words after a mention are a message, but what may hold a secret is none.
@@ -176,7 +185,8 @@ export function createCommands(options: {
 
   return {
     resolve,
-    async atOnce(event, openForm) {
+    async atOnce(written, openForm) {
+      const event = await withPlainStop(written);
       if (event.command === undefined) return false;
       const first = await resolve(event);
       if (first?.kind !== 'built-in' || first.name === 'new' || first.name === 'clear') return false;

@@ -186,6 +186,7 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const admit = createDoor({
+    asks: store.asks,
     ...basics,
     pairing,
     groups,

@@ -72,6 +72,15 @@ test('T8 a call that needs a yes is asked for with buttons, and Approve has it m
   assert.deepEqual(now.buttons, []);
 });
 
+test('H11 T8 a plain yes approves the only call that is asked about', async (t) => {
+  const { telegram } = await startWholeBot(t, { sandbox: 'auto', toml: toml + confirm, script: roller });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('roll');
+  await ann.dm.nextMessage(asked);
+  ann.says('Yes.');
+  await ann.dm.nextMessage('It was rolled.');
+});
+
 test('T8 Deny is TOOL_POLICY_DENIED; a later press changes nothing', async (t) => {
   const { telegram } = await startWholeBot(t, {
     sandbox: 'auto',

@@ -40,3 +40,22 @@ test('H11 what the requester writes while a skill works reaches the model with i
     ['The bus goes at nine.', 'You, too.'],
   );
 });
+
+test('H11 Q4 stop alone stops what is under way for its sender; where nothing is it is a message', async (t) => {
+  const { telegram, messages } = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n',
+    script: (body) =>
+      lastSaid(body).includes('go on')
+        ? { content: [{ type: 'text', text: 'I go' }], wire: { hold: new Promise(() => undefined) } }
+        : 'What should I stop?',
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('stop');
+  await ann.dm.nextMessage('What should I stop?');
+  ann.says('go on');
+  await telegram.until('the work', () => messages.requests.length === 2 || undefined);
+  ann.says('Stopp!');
+  await ann.dm.nextMessage('Stopping.');
+  await ann.dm.nextMessage(/Stopped\.$/);
+  assert.equal(messages.requests.length, 2);
+});

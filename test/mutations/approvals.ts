@@ -225,4 +225,10 @@ export const approvalMutations = [
       'true',
     ],
   ]),
+  ...changesOf('app/door/answer-asks.ts', 'app/answer-asks.test.ts', [
+    ['a yes counts for one of several questions', 'more.length > 0', 'false'],
+    ['a yes counts for a question of a run', "ask?.kind !== 'approval'", 'ask === undefined'],
+    ['a yes counts for what was asked after it', 'sentAt + wholeSeconds < ask.askedAt', 'false'],
+    ['a yes counts for what somebody else is asked', 'requester === sender.id', 'true'],
+  ]),
 ];

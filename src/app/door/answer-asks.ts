@@ -1,10 +1,15 @@
 import type { Message } from '../../core/message.ts';
 import type { Approvals, AskAnswer } from '../gates/approvals.ts';
 import type { ConfirmAccounts } from '../capabilities/confirm-accounts.ts';
+import type { Asks } from '../../stores/asks.ts';
 import type { Voice } from '../voice.ts';
+import { plainWord } from './plain-words.ts';
 
 /** `yes CODE`, `no CODE` or `always CODE`, for where buttons don't work (T8). */
 const answer = /^\s*(yes|no|always)\s+`?([0-9A-Z]{8})`?\s*$/i;
+
+/** Telegram tells when something was written in whole seconds. */
+const wholeSeconds = 999;
 
 const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny', always: 'always' };
 
@@ -12,12 +17,29 @@ const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny
 export function createAnswerAsks(options: {
   approvals: Approvals;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
+  asks: Pick<Asks, 'open'>;
   voice: Voice;
 }) {
-  const { approvals, confirmations, voice } = options;
+  const { approvals, confirmations, asks, voice } = options;
+
+  /** A plain yes or no answers the only thing that this person is asked here, asked before they wrote it (H11). */
+  async function plainAnswer({
+    text,
+    conversation,
+    sender,
+    sentAt,
+  }: Message): Promise<readonly [string, string]> {
+    const word = plainWord(text);
+    if (word !== 'yes' && word !== 'no') return ['', ''];
+    const theirs = (await asks.open(conversation)).filter(({ requester }) => requester === sender.id);
+    const [ask, ...more] = theirs;
+    if (ask?.kind !== 'approval' || more.length > 0 || sentAt + wholeSeconds < ask.askedAt) return ['', ''];
+    return [word, ask.id];
+  }
 
   return async (message: Message): Promise<boolean> => {
-    const [, word = '', code = ''] = answer.exec(message.text) ?? [];
+    const [, typed = '', named = ''] = answer.exec(message.text) ?? [];
+    const [word, code] = named === '' ? await plainAnswer(message) : [typed, named];
     if (code === '') return false;
     const { sender, conversation } = message;
     const { language } = sender;

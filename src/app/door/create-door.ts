@@ -1,3 +1,4 @@
+import type { Asks } from '../../stores/asks.ts';
 import type { ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
 import type { Sender } from '../../core/message.ts';
 import { createAdmit } from './admit.ts';
@@ -18,6 +19,7 @@ type Needs = Omit<
     writeCommand: WriteCommand;
     approvals: Approvals;
     capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
+    asks: Pick<Asks, 'open'>;
     /** `auto`, or the language that everybody is answered in. */
     language(): string;
   }>;
@@ -31,7 +33,7 @@ export function createDoor(needs: Needs): OnEvent {
     meetGroup: createMeetGroup(needs),
     signIns,
     presses: createPresses({ ...needs, confirmations, now: needs.clock.now }),
-    answerAsks: createAnswerAsks({ ...needs, confirmations }),
+    answerAsks: createAnswerAsks({ ...needs, confirmations, asks: needs.asks }),
   });
   return (event) => admit(inLanguage(event, needs.language()));
 }
