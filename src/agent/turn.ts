@@ -83,12 +83,14 @@ export function createTurn(options: {
   store: Pick<Store, 'transcripts' | 'commit' | 'overheard'>;
   questions: Pick<Questions, 'open'>;
   receive: Receive;
+  /** What was said before the bot was asked into a conversation (H10). */
+  readEarlier(message: Message): Promise<readonly Message[]>;
   /** Messages of background at most (M10). */
   background: () => number;
   clock: Clock;
   log: Log;
 }): Turn {
-  const { store, questions, receive, background, clock, log } = options;
+  const { store, questions, receive, readEarlier, background, clock, log } = options;
 
   return async ({ key, message, transcript, invocation, watcher, joining, signal }, grant) => {
     const say = sayIn(message.sender.language);
@@ -118,7 +120,7 @@ export function createTurn(options: {
     const isNew = under !== key && under !== skillItem(key);
     const invokes = invocation !== undefined && under !== skillItem(key);
     const before = isNew ? [...entries] : entries.slice(0, ownIndex(entries, key));
-    const heard = isNew || invokes ? await heardSince(message, before) : [];
+    const heard = isNew || invokes ? await heardBefore(message, before, transcript) : [];
     const received = isNew || invokes ? await receive(message, heard, signal) : nothingReceived;
     if (isNew) {
       const waiting = await questionsTo(message, transcript, invocation);
@@ -200,6 +202,21 @@ export function createTurn(options: {
   ): Promise<readonly Question[]> {
     if (task !== undefined || invocation !== undefined) return [];
     return questions.open({ conversation, sender: sender.id, transcript });
+  }
+
+  /** What was overheard; where nobody spoke with the bot here before, also what the platform tells (H10). */
+  async function heardBefore(
+    message: Message,
+    entries: readonly Entry[],
+    transcript: string,
+  ): Promise<readonly Message[]> {
+    const heard = await heardSince(message, entries);
+    // What was put aside by `/new` is not read again.
+    const isFirst = entries.length === 0 && transcript === conversationKey(message.conversation);
+    if (!isFirst || background() === 0 || message.chatType === 'private') return heard;
+    const read = await readEarlier(message);
+    const known = new Set(read.map(({ id }) => id));
+    return [...read, ...heard.filter(({ id }) => !known.has(id))].sort((a, b) => a.sentAt - b.sentAt);
   }
 
   /** What was overheard since somebody last spoke with the bot (M10). */

@@ -98,6 +98,12 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
         status === undefined ? undefined : redactTexts(status, redact),
         placeholder,
       ),
+    ...(channel.readEarlier === undefined
+      ? {}
+      : {
+          readEarlier: async (message, bounds) =>
+            ((await channel.readEarlier?.(message, bounds)) ?? []).map((one) => cleanMessage(one, redact)),
+        }),
     setMenus: (menus, language) => channel.setMenus(redactTexts(menus, redact), language),
   };
 }

@@ -29,6 +29,7 @@ import { auditRuns, measureRunCalls, measureRuns, measureTurnCalls } from './hea
 import type { MovedChats } from './moved-chats.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { createSeeing } from './seeing.ts';
+import { createReadEarlier } from './read-earlier.ts';
 import { createReceiveFiles } from './receive-files.ts';
 import type { ReceivedFiles } from './received-files.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
@@ -59,7 +60,7 @@ export function createAgent(options: {
   capabilities: Pick<Capabilities, 'tools' | 'lacking'>;
   moved: Pick<MovedChats, 'original'>;
   handOver: HandOver;
-  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
+  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile' | 'readEarlier'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
   writeCommand: WriteCommand;
   people: Pick<People, 'mayAct'>;
@@ -125,7 +126,15 @@ export function createAgent(options: {
   });
   const background = () => live().config.agent.backgroundMessages;
   return {
-    turn: createTurn({ store, questions, receive: createReceiveFiles(options), background, clock, log }),
+    turn: createTurn({
+      store,
+      questions,
+      receive: createReceiveFiles(options),
+      readEarlier: createReadEarlier(options),
+      background,
+      clock,
+      log,
+    }),
     grant: measureTurnCalls(grant, meter),
     tasks,
   };

@@ -171,6 +171,14 @@ export type Channel = Readonly<{
     to: Readonly<{ path: string; maxBytes: number }>,
     signal: AbortSignal,
   ): Promise<void>;
+  /**
+   * What was said before a message in its thread, or, where it begins one, in the chat since `since`: the newest `most`, oldest
+   * first, without the bot's own. Rejects where it can't be read. Absent where the platform does not tell.
+   */
+  readEarlier?(
+    message: Message,
+    bounds: Readonly<{ most: number; since: number }>,
+  ): Promise<readonly Message[]>;
   /** Sets the `/` menus, for everybody or for clients in a language (`de`); gives a diagnostic for each entry that could not be shown (I1). */
   setMenus(menus: Menus, language?: string): Promise<readonly Diagnostic[]>;
   /** Completes a chat type that the event did not carry (Q2). `name`: what people call a group. */

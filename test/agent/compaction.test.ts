@@ -63,6 +63,7 @@ async function setUp(options: {
   const turn = createTurn({
     store,
     receive: async () => () => undefined,
+    readEarlier: async () => [],
     questions: createQuestions({ store, clock }),
     background: () => 20,
     clock,

@@ -80,6 +80,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
   const turn = createTurn({
     store,
     receive: async () => () => undefined,
+    readEarlier: async () => [],
     questions: createQuestions({ store, clock }),
     background: () => 20,
     clock,

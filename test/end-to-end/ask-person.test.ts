@@ -11,7 +11,9 @@ const skills = {
 };
 const isRun = (body: MessagesRequest): boolean =>
   JSON.stringify(body.system).includes('You carry out the skill');
-const lastOf = (body: MessagesRequest): string => JSON.stringify(body.messages.at(-1));
+/** Without what others said before. */
+const lastOf = (body: MessagesRequest): string =>
+  JSON.stringify(body.messages.at(-1)).replace(/<background.*<\/background>/, '');
 const call = (id: string, name: string, input: object) => ({
   content: [{ type: 'tool_use' as const, id, name, input }],
 });

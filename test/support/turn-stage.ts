@@ -118,6 +118,7 @@ export async function openTurnStage(
   const turn = createTurn({
     store,
     receive: async () => () => undefined,
+    readEarlier: async () => [],
     questions: createQuestions({ store, clock }),
     background: () => 0,
     clock,

@@ -1,6 +1,6 @@
 import type * as Bolt from '@slack/bolt';
 import type { ReceiverEvent } from '@slack/bolt';
-import type { OnEvent } from '../../core/channel.ts';
+import type { Channel, OnEvent } from '../../core/channel.ts';
 import type { Log } from '../../core/log.ts';
 import type { Pace } from '../pace.ts';
 import type { CallSlack } from './call-slack.ts';
@@ -16,6 +16,7 @@ import { toFormView } from './form-view.ts';
 import { identify } from './identify.ts';
 import { loadBolt, type BoltParts } from './load-bolt.ts';
 import { neededScopes } from './needed-scopes.ts';
+import { readEarlier } from './read-earlier.ts';
 import { openThread } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 import { tellAlone } from './tell-alone.ts';
@@ -28,6 +29,7 @@ export type SlackConnection = Readonly<{
   sender: Sender;
   status: StatusBoard;
   chats: ChatLookup;
+  readEarlier: NonNullable<Channel['readEarlier']>;
   /** Begins to take events: resolves when they can arrive. */
   open(): Promise<void>;
   /** Takes no more events, and waits for those that were taken. */
@@ -60,12 +62,13 @@ export async function connectSlack(
   const call: CallSlack = async (method, args) => ({ ...(await app.client.apiCall(method, { ...args })) });
   const me = await identify(call, options.command, log, clock);
   const chats = createChatLookup(call, log, clock);
+  const names = createNameLookup(call, log, clock);
   const { reaction } = options;
   const intake = createIntake({
     me,
     onEvent,
     chats,
-    names: createNameLookup(call, log, clock),
+    names,
     threadFollow: options.threadFollow,
     hasAnswered: options.hasAnswered,
     isAtWork: options.isAtWork,
@@ -97,6 +100,7 @@ export async function connectSlack(
     chats,
     status,
     sender,
+    readEarlier: (message, bounds) => readEarlier({ call, me, names }, message, bounds),
     async open() {
       await app.start();
       const isUsed = (scope: string): boolean => scope !== 'reactions:write' || reaction !== undefined;

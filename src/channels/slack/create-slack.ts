@@ -46,6 +46,7 @@ export function createSlack(options: SlackOptions): Channel {
       await state.connection?.status.show(conversation, status, placeholder);
     },
     fetchFile: noFileToFetch,
+    readEarlier: async (...asked) => (await connected).readEarlier(...asked),
     // Slack has no menus to set: the one registered command covers every skill (I1).
     setMenus: async () => [],
     async lookUpChat({ chat }) {

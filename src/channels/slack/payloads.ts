@@ -31,7 +31,7 @@ const shared = z.object({
 });
 export type Shared = z.output<typeof shared>;
 
-const said = z.object({
+export const said = z.object({
   subtype: text,
   text,
   user: text,

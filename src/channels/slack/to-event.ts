@@ -51,7 +51,7 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number, names:
 }
 
 /** Subtypes that are still something a person (or another bot, A9) said. */
-const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
+export const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
 
 /** Subtypes by which Slack tells of something: nobody waits for an answer. */
 const notice =

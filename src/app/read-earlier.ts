@@ -1,0 +1,50 @@
+import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Log } from '../core/log.ts';
+import type { Message } from '../core/message.ts';
+import { bounds } from '../stores/bounds.ts';
+
+/** What was said before a message that brings the bot into a conversation, oldest first (H10). Never rejects. */
+export type ReadEarlier = (message: Message) => Promise<readonly Message[]>;
+
+/** Messages, and characters of them. */
+const most = { messages: 50, characters: 30_000 };
+/** An answer waits no longer for it. */
+const patienceMs = 5_000;
+
+/** A fault costs what was said, not the answer. */
+export function createReadEarlier(options: {
+  channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
+  clock: Clock;
+  log: Log;
+}): ReadEarlier {
+  const { channels, clock, log } = options;
+
+  return async (message) => {
+    const channel = channels.get(message.conversation.channel);
+    if (channel?.readEarlier === undefined || message.task !== undefined) return [];
+    const enough = new AbortController();
+    try {
+      const since = message.sentAt - bounds.overheardKeptMs;
+      const said = await Promise.race([
+        channel.readEarlier(message, { most: most.messages, since }),
+        clock.sleep(patienceMs, enough.signal).then(() => Promise.reject(new Error('it took too long'))),
+      ]);
+      return newest(said);
+    } catch (error) {
+      log.warn({ err: error, message: message.id }, 'what was said before a question could not be read');
+      return [];
+    } finally {
+      enough.abort();
+    }
+  };
+}
+
+function newest(said: readonly Message[]): readonly Message[] {
+  let left = most.characters;
+  const tooOld = said.findLastIndex(({ text, shared = [] }) => {
+    left -= [text, ...shared.map((one) => one.text)].join('').length;
+    return left < 0;
+  });
+  return said.slice(tooOld + 1);
+}

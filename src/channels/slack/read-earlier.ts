@@ -1,0 +1,89 @@
+import { z } from 'zod';
+import type { Message } from '../../core/message.ts';
+import type { CallSlack } from './call-slack.ts';
+import type { NameLookup } from './create-name-lookup.ts';
+import { said, type Said } from './payloads.ts';
+import type { SlackIdentity } from './slack-identity.ts';
+import { spoken } from './to-event.ts';
+import { toMessage, type Heard } from './to-message.ts';
+
+/** A thread is read from its oldest reply on, so the newest are on the last page: up to 2,000 replies. */
+const mostPages = 10;
+const pageSize = 200;
+
+const page = z.object({
+  messages: z.array(z.unknown()),
+  response_metadata: z.object({ next_cursor: z.string().nullish() }).nullish(),
+});
+
+/**
+ * What was said in a thread before a message; for one that begins a thread, what was said in the channel since `since`.
+ * The newest `most`, oldest first, without the bot's own. Rejects with the SDK's error.
+ */
+export async function readEarlier(
+  options: Readonly<{ call: CallSlack; me: SlackIdentity; names: NameLookup }>,
+  message: Message,
+  bounds: Readonly<{ most: number; since: number }>,
+): Promise<readonly Message[]> {
+  const { call, me, names } = options;
+  const { chat, thread } = message.conversation;
+  const latest = message.platformId;
+  if (thread === undefined || latest === undefined) return [];
+  const begins = thread === latest;
+  const found = begins ? await newestOfChannel() : await newestOfThread();
+  const place = { chat, external: false };
+  const people = found.flatMap((one) => heardOf(toMessage(one, place, me))).flatMap((one) => one.people);
+  const known = await names.of(people);
+  return found
+    .flatMap((one) => heardOf(toMessage(one, place, me, known)))
+    .map((one) => ({ ...one.message, chatType: message.chatType, addressed: false }));
+
+  async function newestOfChannel(): Promise<readonly Said[]> {
+    const oldest = String(bounds.since / 1_000);
+    const read = await readPage('conversations.history', {
+      channel: chat,
+      latest,
+      oldest,
+      limit: pageSize,
+    });
+    return read.said.slice(0, bounds.most).toReversed();
+  }
+
+  async function newestOfThread(): Promise<readonly Said[]> {
+    const search = { channel: chat, ts: thread, latest, limit: pageSize };
+    let newest: readonly Said[] = [];
+    let cursor: string | undefined;
+    for (let pages = 0; pages < mostPages; pages++) {
+      const read = await readPage(
+        'conversations.replies',
+        cursor === undefined ? search : { ...search, cursor },
+      );
+      newest = [...newest, ...read.said].slice(-bounds.most);
+      cursor = read.next;
+      if (cursor === undefined) break;
+    }
+    return newest;
+  }
+
+  async function readPage(
+    method: string,
+    args: Readonly<Record<string, unknown>>,
+  ): Promise<Readonly<{ said: readonly Said[]; next: string | undefined }>> {
+    const { messages, response_metadata } = page.parse(await call(method, args));
+    return {
+      said: messages.flatMap((one) => {
+        const read = said.safeParse(one);
+        return read.success && isBefore(read.data) ? [read.data] : [];
+      }),
+      next: response_metadata?.next_cursor || undefined,
+    };
+  }
+
+  function isBefore({ ts, subtype }: Said): boolean {
+    return typeof ts === 'string' && Number(ts) < Number(latest) && (!subtype || spoken.includes(subtype));
+  }
+}
+
+function heardOf(heard: Heard | Readonly<{ ignored: string }>): readonly Heard[] {
+  return 'ignored' in heard ? [] : [heard];
+}
