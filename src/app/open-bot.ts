@@ -31,6 +31,7 @@ import { saveForTerminal } from './terminal/save-for-terminal.ts';
 import { shareWorkspace } from './share-workspace.ts';
 import { createTakeTerminal } from './terminal/take-terminal.ts';
 import { terminalAccess } from './terminal/terminal-access.ts';
+import { createThreadPartners } from './thread-partners.ts';
 import { createTerminals, type Terminals } from './terminal/terminals.ts';
 
 export type OpenBot = Bot &
@@ -90,6 +91,7 @@ export async function openBot(options: {
   const channels = await options.channels({
     hasAnswered: async (conversation) =>
       (await store.transcripts.answered(conversationKey(conversation))) || answered.has(conversation),
+    partners: createThreadPartners(store),
     skillNames: () => library.current().names,
     isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
     lead: store.lead,

@@ -1,3 +1,4 @@
+import type { ThreadPartners } from '../channels/slack/slack-options.ts';
 import type { TelegramOptions } from '../channels/telegram/create-telegram.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Channel } from '../core/channel.ts';
@@ -9,6 +10,8 @@ import { hostAndPort } from './host-and-port.ts';
 
 export type ChannelNeeds = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
+  /** Who talks with the bot in a thread (H11). */
+  partners: ThreadPartners;
   /** Names of all skills, for completion. */
   skillNames(): readonly string[];
   /** Whether a message of this conversation waits or is being answered, in whatever process. */

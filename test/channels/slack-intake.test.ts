@@ -6,6 +6,7 @@ import { createNameLookup } from '../../src/channels/slack/create-name-lookup.ts
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
 import { systemClock as clock } from '../../src/core/clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
+import { noPartners } from '../support/slack-server/no-partners.ts';
 
 const me = { team: 'T1', user: 'UBOT', botId: 'BBOT', appId: 'ABOT', command: '/skill' };
 const log = quietLog();
@@ -20,6 +21,7 @@ function intakeOf(onEvent: OnEvent) {
     names: createNameLookup(async () => ({ user: { name: 'ann' } }), log, clock),
     threadFollow: true,
     hasAnswered: async () => false,
+    partners: noPartners,
     isAtWork: async () => false,
     openForm: async () => undefined,
     tell: async () => undefined,

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
-import { conversationKey } from '../../src/core/conversation.ts';
+import { systemClock } from '../../src/core/clock.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { toFilled } from '../../src/channels/slack/form-view.ts';
+import { createThreadPartners } from '../../src/app/thread-partners.ts';
+import { openStore } from '../../src/stores/open-store.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
 
 test('H4 a direct message becomes a private, addressed message without a thread', async (t) => {
@@ -149,24 +151,32 @@ test('H4 without a mention a channel message is not addressed', async (t) => {
   assert.equal(heard.text, '@ben lunch?');
 });
 
-test('H4 where the bot answered, a reply is addressed unless it names somebody else or thread_follow is off', async (t) => {
+test('H11 H4 who talks with the bot in a thread needs no mention until somebody else speaks there', async (t) => {
   for (const threadFollow of [true, false]) {
-    const answered = new Set<string>();
-    const hasAnswered = async (conversation: Conversation) => answered.has(conversationKey(conversation));
-    const { slack, message } = await connectSlackChannel(t, { channel: { threadFollow, hasAnswered } });
+    const partners = createThreadPartners(await openStore('sqlite::memory:', { clock: systemClock }));
+    const { slack, message } = await connectSlackChannel(t, { channel: { threadFollow, partners } });
     const [anna, ben] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];
     const room = slack.workspace.addRoom('channel', { members: [anna.id, ben.id] });
     const root = slack.people.mention(anna, room, 'root');
+    await message(({ text }) => text === 'root');
     const other = slack.people.post(anna, room, 'something else');
-    answered.add(conversationKey((await message(({ text }) => text === 'root')).conversation));
-    slack.people.post(ben, room, 'and mine?', { thread: root.ts });
-    slack.people.post(ben, room, `<@${anna.id}> look`, { thread: root.ts });
-    slack.people.post(ben, room, 'elsewhere', { thread: other.ts });
-    slack.people.post(ben, room, 'beep', { thread: root.ts, asBot: 'B0ROBOT' });
-    assert.equal((await message(({ text }) => text === 'and mine?')).addressed, threadFollow);
-    assert.equal((await message(({ text }) => text.endsWith('look'))).addressed, false);
+    const isFor = async (who: typeof anna, text: string, more: { asBot?: string } = {}) => {
+      slack.people.post(who, room, text, { thread: root.ts, ...more });
+      return (await message((each) => text.endsWith(each.text.replace(/^@\S+ /, '')))).addressed;
+    };
+    assert.equal(await isFor(anna, 'and mine?'), threadFollow);
+    assert.equal(await isFor(ben, 'beep', { asBot: 'B0ROBOT' }), false);
+    assert.equal(await isFor(anna, `<@${ben.id}> look`), false, 'it is for Ben');
+    assert.equal(await isFor(anna, 'and his?'), threadFollow);
+    slack.people.post(anna, room, 'elsewhere', { thread: other.ts });
     assert.equal((await message(({ text }) => text === 'elsewhere')).addressed, false);
-    assert.equal((await message(({ text }) => text === 'beep')).addressed, false);
+    assert.equal(await isFor(ben, 'lunch at 12?'), false, 'Ben never spoke with the bot');
+    assert.equal(await isFor(anna, 'sure!'), false, 'it follows words of Ben');
+    slack.people.mention(ben, room, 'and you?', { thread: root.ts });
+    await message(({ text }) => text === 'and you?');
+    assert.equal(await isFor(ben, 'really?'), threadFollow);
+    assert.equal(await isFor(anna, `<@${ben.id}> never mind`), false);
+    assert.equal(await isFor(ben, 'fine'), false, 'it follows words of Anna');
   }
 });
 

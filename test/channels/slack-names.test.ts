@@ -10,6 +10,7 @@ import { decideMessage } from '../../src/core/decide-message.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { noPartners } from '../support/slack-server/no-partners.ts';
 import { createWatch } from '../support/slack-server/watch.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
@@ -96,6 +97,7 @@ test('Q2 a twin that comes with names is merged into the one that came without',
     names: { of: async () => known.shift() ?? assert.fail() },
     threadFollow: true,
     hasAnswered: async () => false,
+    partners: noPartners,
     isAtWork: async () => false,
     openForm: async () => undefined,
     tell: async () => undefined,

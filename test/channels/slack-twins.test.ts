@@ -8,6 +8,7 @@ import type { ChannelEvent } from '../../src/core/channel.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Message } from '../../src/core/message.ts';
 import { connectSlackChannel, watchLog } from '../support/slack-server/connected-slack.ts';
+import { noPartners } from '../support/slack-server/no-partners.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -72,6 +73,7 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
         names: createNameLookup(async () => ({ user: { name: '/stop Ann' } }), log, systemClock),
         threadFollow: true,
         hasAnswered: async () => true,
+        partners: { ...noPartners, get: async () => 'slack:U9' },
         isAtWork: async () => false,
         openForm: async () => undefined,
         tell: async () => undefined,

@@ -116,6 +116,18 @@ export const intakeMutations = [
       '      throw error;',
       { test: 'channels/slack-intake.test.ts' },
     ],
+    [
+      'anybody is followed in a thread',
+      '(await partners.get(message.conversation)) === message.sender.id',
+      '(await partners.get(message.conversation)) !== undefined',
+      { test: 'channels/slack-messages.test.ts' },
+    ],
+    [
+      'a thread is followed on after somebody else spoke',
+      'partner !== undefined && partner !== sender.id',
+      'false',
+      { test: 'channels/slack-messages.test.ts' },
+    ],
     ['a press counts twice', 'if (seen.has(id)) return undefined;', ''],
     [
       'known facts hide an external event',

@@ -71,6 +71,7 @@ export async function connectSlack(
     names,
     threadFollow: options.threadFollow,
     hasAnswered: options.hasAnswered,
+    partners: options.partners,
     isAtWork: options.isAtWork,
     openThread: (asked, shown) => openThread(call, paces.posts, asked, shown),
     ...(reaction === undefined ? {} : { react: createReact(call, reaction, log) }),

@@ -9,6 +9,7 @@ import type { ChatLookup } from './create-chat-lookup.ts';
 import type { NameLookup } from './create-name-lookup.ts';
 import type { Call } from './open-thread.ts';
 import type { SlackIdentity } from './slack-identity.ts';
+import type { ThreadPartners } from './slack-options.ts';
 import { toFilled } from './form-view.ts';
 import { toEvent, type Converted } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
@@ -28,8 +29,9 @@ type IntakeOptions = Readonly<{
   onEvent: OnEvent;
   chats: ChatLookup;
   names: NameLookup;
-  /** A thread in which the bot answered is listened to (`thread_follow`). */
+  /** Who talks with the bot in a thread is listened to there (`thread_follow`). */
   threadFollow: boolean;
+  partners: ThreadPartners;
   hasAnswered(conversation: Conversation): Promise<boolean>;
   isAtWork(conversation: Conversation): Promise<boolean>;
   /** Posts the root of a thread for what only its sender has seen. */
@@ -57,7 +59,7 @@ type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }
 
 /** Turns payloads into complete events and hands them on, those of one conversation in the order of arrival. */
 export function createIntake(options: IntakeOptions): Intake {
-  const { me, onEvent, chats, names, log, clock } = options;
+  const { me, onEvent, chats, names, partners, log, clock } = options;
   const inOrder = createQueues<Taken>();
   const isNew = createOnceGuard(clock);
   const missesMessages = createMissedMessages();
@@ -67,7 +69,16 @@ export function createIntake(options: IntakeOptions): Intake {
     const bang = message.command !== undefined && message.text.startsWith('!');
     // `!stop` must reach the bot before its first answer, too, whichever process works on that.
     if (bang && (await options.isAtWork(message.conversation))) return true;
-    return (options.threadFollow || bang) && options.hasAnswered(message.conversation);
+    if (bang) return options.hasAnswered(message.conversation);
+    return options.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
+  };
+
+  /** Whoever else speaks in a thread ends what the bot has with its partner there: the next words may be for them (H11). */
+  const notePartner = async ({ conversation, chatType, sender, addressed }: Message): Promise<void> => {
+    if (chatType === 'private' || sender.kind === 'bot') return;
+    if (addressed) return partners.set(conversation, sender.id);
+    const partner = await partners.get(conversation);
+    if (partner !== undefined && partner !== sender.id) await partners.set(conversation, undefined);
   };
 
   const takeMessage = async (event: Followed, followable: boolean): Promise<void> => {
@@ -78,6 +89,7 @@ export function createIntake(options: IntakeOptions): Intake {
       addressed: await isAddressed(event.message, followable),
     };
     const stored = (): void => options.react?.(message);
+    if (event.type === 'message') await notePartner(message);
     await onEvent(event.type === 'message' ? { ...event, message, stored } : { ...event, message });
   };
 
@@ -103,7 +115,9 @@ export function createIntake(options: IntakeOptions): Intake {
     const failed: { with?: SendError } = {};
     const openThread = async (shown: ShownCall): Promise<Conversation> => {
       try {
-        return await options.openThread(call, shown);
+        const thread = await options.openThread(call, shown);
+        await partners.set(thread, call.sender.id);
+        return thread;
       } catch (error) {
         if (error instanceof SendError && error.outcome !== 'unknown') failed.with = error;
         throw error;

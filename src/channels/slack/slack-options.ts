@@ -3,6 +3,13 @@ import type { Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { Reserve } from '../pace.ts';
 
+/** Who spoke with the bot last in a thread, where nobody else has spoken since. */
+export type ThreadPartners = Readonly<{
+  get(conversation: Conversation): Promise<string | undefined>;
+  /** Without a sender there is nobody. */
+  set(conversation: Conversation, sender: string | undefined): Promise<void>;
+}>;
+
 /** What the Slack channel needs. */
 export type SlackOptions = Readonly<{
   /** `xoxb-…` */
@@ -18,10 +25,12 @@ export type SlackOptions = Readonly<{
   listen?: Readonly<{ host: string; port: number }>;
   /** The registered slash command, with its slash. */
   command: string;
-  /** In a thread where the bot answered, a person need not mention it again. */
+  /** Who talks with the bot in a thread need not mention it again, until somebody else speaks there (H11). */
   threadFollow: boolean;
   /** Whether the bot ever answered in this conversation. */
   hasAnswered(conversation: Conversation): Promise<boolean>;
+  /** Who talks with the bot in a thread; kept for all processes. */
+  partners: ThreadPartners;
   /** Whether a message of this conversation waits or is being answered, in whatever process. */
   isAtWork(conversation: Conversation): Promise<boolean>;
   /** Name of the emoji that is set on a message when it is stored to be answered (H13). */

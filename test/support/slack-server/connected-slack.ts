@@ -5,6 +5,7 @@ import { createSlack } from '../../../src/channels/slack/create-slack.ts';
 import type { SlackOptions } from '../../../src/channels/slack/slack-options.ts';
 import { systemClock, type Clock } from '../../../src/core/clock.ts';
 import type { Log } from '../../../src/core/log.ts';
+import { noPartners } from './no-partners.ts';
 import { startSlackServer, type SlackServer, type SlackServerOptions } from './start-slack-server.ts';
 import { createWatch, type Watch } from './watch.ts';
 
@@ -50,6 +51,7 @@ export function slackOptions(slack: SlackServer): SlackOptions {
     command: '/skill',
     threadFollow: true,
     hasAnswered: async () => false,
+    partners: noPartners,
     isAtWork: async () => false,
     paced: false,
     log: watchLog().log,
