@@ -8,8 +8,10 @@ import type { Log } from '../core/log.ts';
 import type { Attachment, Message } from '../core/message.ts';
 import { documentType, pictureTypes, type Receive, type Received } from '../core/received.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
+import { fileText } from '../files/file-text.ts';
+import { officeTypes } from '../files/file-type.ts';
+import { officeText } from '../files/office-text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { decodeText } from '../skills/decode-text.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { KeptFile, ReceivedFiles } from './received-files.ts';
@@ -27,6 +29,15 @@ const shownMost = {
   texts: 100_000,
 };
 
+/** What a model is not shown: types, and families of types. */
+const unshownTypes: Readonly<Record<string, string>> = {
+  'image/heic': 'a model can not see HEIC: JPEG or PNG it can',
+  'image/avif': 'a model can not see AVIF: JPEG or PNG it can',
+  audio: 'a model can not hear it',
+  video: 'a model can not watch it',
+};
+
+type ReadText = Readonly<{ text: string; whole: boolean; office: boolean }>;
 type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; refused?: string }>;
 
 /** Fetches what people send into the folder of their conversation (M12). */
@@ -77,6 +88,7 @@ export function createReceiveFiles(options: {
         const file = { ref, name, mime, sender };
         const kept = await twice(() => received.keep(folder, file, limits.diskMb * 1024 * 1024, fetch));
         if (kept === 'full') return `the folder of this conversation is full (${limits.diskMb} MB)`;
+        if (kept === 'disk full') return 'the disk of this bot is almost full: its operator can make room';
         left.bytes -= kept.size;
         return kept;
       } catch (error) {
@@ -103,14 +115,30 @@ export function createReceiveFiles(options: {
           shown: { type, hash, mime, name, size, ...(sender === undefined ? {} : { sender }) },
         };
       }
-      if (mime === 'image/heic') return { ...base, unshown: 'a model can not see HEIC: JPEG or PNG it can' };
-      const limit = Math.min(shownMost.text, left.texts);
-      const bytes = await received.read(folder, kept.hash, limit);
-      const text =
-        bytes && limit > 0 ? decodeText(bytes, bytes.length < size)?.replace(/^\uFEFF/, '') : undefined;
-      if (text === undefined || text.trim() === '' || text.includes('\0')) return base;
+      if (Object.hasOwn(unshownTypes, mime)) return { ...base, unshown: unshownTypes[mime] ?? '' };
+      const [family = ''] = mime.split('/');
+      if (Object.hasOwn(unshownTypes, family)) return { ...base, unshown: unshownTypes[family] ?? '' };
+      const read = await textOf(kept);
+      if (read === undefined) return base;
+      const asText = { ...base, words: read.office ? words : 'text' };
+      if (left.texts <= 0) return { ...asText, unshown: 'too much text for one message' };
+      const text = read.text.slice(0, left.texts);
       left.texts -= text.length;
-      return { ...base, text: { text, whole: size <= limit } };
+      return { ...asText, text: { text, whole: read.whole && text === read.text } };
+    }
+
+    /** The words in a file, as far as a model is shown them. */
+    async function textOf({ hash, mime, size }: KeptFile): Promise<ReadText | undefined> {
+      const office = officeTypes.has(mime);
+      const limit = office ? size : shownMost.text;
+      const bytes = await received.read(folder, hash, limit);
+      if (bytes === undefined) return undefined;
+      if (office) {
+        const found = officeText(bytes, shownMost.text);
+        return found && { ...found, office };
+      }
+      const text = fileText(bytes, bytes.length < size);
+      return text === undefined ? undefined : { text, whole: size <= limit, office };
     }
   };
 }

@@ -1,6 +1,19 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createReadStream, unlinkSync } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { createReadStream, lstatSync, unlinkSync } from 'node:fs';
+import {
+  chmod,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  statfs,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
 import { enterFolder, unlessRefused } from '../files/enter-folder.ts';
@@ -26,19 +39,20 @@ export type KeptFile = Readonly<{
 export type ReceivedFiles = Readonly<{
   /**
    * Keeps a file under its content, once for each `ref`: `fetch` writes its bytes to a new file, and is not called where they are
-   * kept already. `folder` names the conversation's folder, `quota` is how many bytes all of it may hold.
+   * kept already. `folder` names the conversation's folder, `quota` is how many bytes all of it may hold. `disk full`: all
+   * conversations together leave too little for everything else.
    */
   keep(
     folder: string,
     file: Readonly<{ ref: string; name: string; mime?: string | undefined; sender?: string | undefined }>,
     quota: number,
     fetch: (path: string) => Promise<void>,
-  ): Promise<KeptFile | 'full'>;
+  ): Promise<KeptFile | 'full' | 'disk full'>;
   /** The first bytes of a kept file, at most `limit`. Nothing where it is gone. It is kept longer for being read. */
   read(folder: string, hash: string, limit: number): Promise<Buffer | undefined>;
   /** Removes what this person sent, copies included, and these folders. Returns how many files and folders. */
   forget(gone: Readonly<{ sender: string; folders: (name: string) => boolean }>): Promise<number>;
-  /** Removes what was neither kept nor read since `before`. */
+  /** Removes what was neither kept nor read since `before`, and copies of it that no command changed since. */
   tidy(before: number): Promise<void>;
 }>;
 
@@ -52,16 +66,23 @@ const record: z.ZodType<KeptFile> = z.object({
 });
 
 const dayMs = 86_400_000;
+/** Files that people send never take the disk's last bytes from the store. */
+const leftForOthers = 500_000_000;
 
-export function createReceivedFiles(workspace: string): ReceivedFiles {
+export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): ReceivedFiles {
   const all = path.join(workspace, 'received');
   const chatOf = (folder: string): string => path.join(chatFolders(workspace), folder);
   const inFolder = (folder: string, name: string): string => path.join(all, folder, name);
 
   async function recordsOf(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
     const files = (await namesIn(path.join(all, folder))).filter((name) => name.endsWith('.json'));
-    const read = await Promise.all(files.map((file) => recordAt(inFolder(folder, file))));
-    return files.flatMap((file, index) => (read[index] === undefined ? [] : [[file, read[index]] as const]));
+    const records: (readonly [string, KeptFile])[] = [];
+    // One after the other: a folder may hold more than a process may open.
+    for (const file of files) {
+      const kept = await recordAt(inFolder(folder, file));
+      if (kept !== undefined) records.push([file, kept]);
+    }
+    return records;
   }
 
   async function copy(folder: string, { hash, name }: KeptFile): Promise<void> {
@@ -69,6 +90,15 @@ export function createReceivedFiles(workspace: string): ReceivedFiles {
     await openChat(chat);
     if ((await namesIn(chat)).includes(name)) return;
     writeInside({ root: chat, names: [name] }, { copyOf: inFolder(folder, hash) });
+  }
+
+  /** Removes the copy that commands see, unless it was changed since `before`. */
+  function removeCopy(folder: string, { name }: KeptFile, before = Infinity): void {
+    const chat = enterFolder(chatOf(folder), []);
+    unlessRefused(() => {
+      if (chat !== undefined && lstatSync(chat.at(name)).mtimeMs < before) unlinkSync(chat.at(name));
+    });
+    chat?.leave();
   }
 
   return {
@@ -80,6 +110,7 @@ export function createReceivedFiles(workspace: string): ReceivedFiles {
         return before;
       }
       await mkdir(path.join(all, folder), { recursive: true, mode: 0o700 });
+      if ((await freeBytes(all)) < leftForOthers) return 'disk full';
       const draft = inFolder(folder, `${randomBytes(6).toString('hex')}.part`);
       try {
         await fetch(draft);
@@ -133,11 +164,9 @@ export function createReceivedFiles(workspace: string): ReceivedFiles {
         const records = await recordsOf(folder);
         const theirs = records.filter(([, kept]) => kept.sender === sender);
         const others = new Set(records.filter((one) => !theirs.includes(one)).map(([, { hash }]) => hash));
-        for (const [file, { hash, name }] of theirs) {
-          const chat = enterFolder(chatOf(folder), []);
-          unlessRefused(() => chat && unlinkSync(chat.at(name)));
-          chat?.leave();
-          if (!others.has(hash)) await rm(inFolder(folder, hash), { force: true });
+        for (const [file, kept] of theirs) {
+          removeCopy(folder, kept);
+          if (!others.has(kept.hash)) await rm(inFolder(folder, kept.hash), { force: true });
           await rm(inFolder(folder, file), { force: true });
           removed += 1;
         }
@@ -149,12 +178,17 @@ export function createReceivedFiles(workspace: string): ReceivedFiles {
         for (const name of await namesIn(path.join(all, folder))) {
           const file = inFolder(folder, name);
           // A record goes with its file.
-          const hash = name.endsWith('.json') ? (await recordAt(file))?.hash : undefined;
-          const counted = hash === undefined ? file : inFolder(folder, hash);
+          const kept = name.endsWith('.json') ? await recordAt(file) : undefined;
+          const counted = kept === undefined ? file : inFolder(folder, kept.hash);
           const { mtimeMs = 0 } = (await stat(counted).catch(ifAbsent)) ?? {};
           const until = name.endsWith('.part') ? Date.now() - dayMs : before;
-          if (mtimeMs < until) await rm(file, { force: true });
+          if (mtimeMs >= until) continue;
+          if (kept !== undefined) removeCopy(folder, kept, before);
+          await rm(file, { force: true });
         }
+        const { mtimeMs = Infinity } = (await stat(path.join(all, folder)).catch(ifAbsent)) ?? {};
+        const isEmpty = (await namesIn(path.join(all, folder))).length === 0;
+        if (isEmpty && mtimeMs < before) await rmdir(path.join(all, folder));
       }
     },
   };
@@ -184,6 +218,11 @@ async function look(
 async function openChat(chat: string): Promise<void> {
   await mkdir(chat, { recursive: true, mode: 0o700 });
   await chmod(chat, 0o700);
+}
+
+async function freeOnDisk(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 async function recordAt(file: string): Promise<KeptFile | undefined> {

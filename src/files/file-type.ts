@@ -9,6 +9,14 @@ const magics: readonly (readonly [magic: RegExp, mime: string, words: string])[]
   [/^47494638/, 'image/gif', 'GIF image'],
   [/^52494646.{8}57454250/, 'image/webp', 'WebP image'],
   [/^.{8}66747970(?:68656963|68656978|68657663|6d696631|6d736631)/, 'image/heic', 'HEIC image'],
+  [/^.{8}66747970617669/, 'image/avif', 'AVIF image'],
+  [/^.{8}667479704d3441/, 'audio/mp4', 'MPEG-4 audio'],
+  [/^.{8}6674797071742020/, 'video/quicktime', 'QuickTime video'],
+  [/^.{8}66747970/, 'video/mp4', 'MP4 video'],
+  [/^1a45dfa3/, 'video/webm', 'WebM video'],
+  [/^4f676753/, 'audio/ogg', 'Ogg audio'],
+  [/^494433/, 'audio/mpeg', 'MP3 audio'],
+  [/^52494646.{8}57415645/, 'audio/wav', 'WAV audio'],
   [/^25504446/, 'application/pdf', 'PDF document'],
   [/^504b0304/, 'application/zip', 'ZIP archive'],
   [/^1f8b/, 'application/gzip', 'gzip data'],
@@ -26,14 +34,30 @@ const endings: Readonly<Record<string, string>> = {
   '.json': 'application/json',
   '.md': 'text/markdown',
   '.mp3': 'audio/mpeg',
+  '.m4a': 'audio/mp4',
+  '.mov': 'video/quicktime',
   '.mp4': 'video/mp4',
   '.ogg': 'audio/ogg',
   '.pptx': 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
   '.svg': 'image/svg+xml',
   '.txt': 'text/plain',
   '.wav': 'audio/wav',
+  '.webm': 'video/webm',
   '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
   '.xml': 'text/xml',
+};
+
+/** Office files whose words can be read: ZIP archives inside. */
+export const officeTypes: ReadonlySet<string> = new Set(
+  ['.docx', '.xlsx', '.pptx'].map((ending) => endings[ending] ?? ''),
+);
+
+/** What people and models are told of archives that are documents inside. */
+const wordsOf: Readonly<Record<string, string>> = {
+  '.docx': 'Word document',
+  '.epub': 'EPUB book',
+  '.pptx': 'PowerPoint presentation',
+  '.xlsx': 'Excel workbook',
 };
 
 /** Bytes from the start that suffice to tell. */
@@ -46,7 +70,9 @@ export function fileType(name: string, start: Uint8Array): FileType {
   const ending = path.posix.extname(name).toLowerCase();
   const named = Object.hasOwn(endings, ending) ? endings[ending] : undefined;
   if (mime !== undefined && words !== undefined) {
-    return { mime: mime === 'application/zip' ? (named ?? mime) : mime, words };
+    return mime === 'application/zip' && named !== undefined
+      ? { mime: named, words: wordsOf[ending] ?? words }
+      : { mime, words };
   }
   const binary = ending === '' ? 'binary data' : `binary data (${ending})`;
   return { mime: named ?? 'application/octet-stream', words: binary };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { callSteps, isRun, resultsIn } from '../support/call-steps.ts';
 import type { MessagesRequest, RequestBlock } from '../support/messages-server/request-shape.ts';
-import { jpegOf, pdfOf, pngOf } from '../support/sent-files.ts';
+import { jpegOf, pdfOf, pngOf, zipOf } from '../support/sent-files.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 
 const open = '[access]\ndm = "open"\ngroups_mode = "open"\ngroup_users = ["*"]\n[skills]\nbundled = false\n';
@@ -181,7 +181,11 @@ test('M12 what is too large to be shown, HEIC and Office files are told with the
       Buffer.from('00000018667479706865696300000000', 'hex'),
       /at \/chat\/a\.heic, not shown: .*HEIC/,
     ],
-    ['a.docx', Buffer.from('504b030414000600', 'hex'), /ZIP archive, 8 bytes, at \/chat\/a\.docx\]/],
+    [
+      'a.docx',
+      zipOf({ 'word/document.xml': '<w:p><w:t>The contract</w:t></w:p>' }),
+      /Word document, \d+ bytes, at \/chat\/a\.docx, its text follows[^]*<file [^>]*>\nThe contract\n/,
+    ],
     ['not.jpg', Buffer.from('just words'), /at \/chat\/not\.jpg, its text follows/],
   ];
   for (const [name, bytes, told] of files) {

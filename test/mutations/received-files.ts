@@ -12,4 +12,26 @@ export const receivedFileMutations: readonly Mutation[] = [
   ...changesOf('channels/save-file.ts', 'channels/save-file.test.ts', [
     ['a file has no largest size', 'if (size > maxBytes) throw', 'if (false) throw'],
   ]),
+  ...changesOf('app/received-files.ts', 'app/received-files.test.ts', [
+    ['a copy goes though a command changed it', 'lstatSync(chat.at(name)).mtimeMs < before', 'true'],
+    ['copies stay after their time', 'if (kept !== undefined) removeCopy(folder, kept, before);', ''],
+    ['a file goes that a request still reads', 'if (mtimeMs < now - dayMs)', 'if (false)'],
+    ['a conversation holds files without end', 'if (held + seen.size > quota)', 'if (false)'],
+    ['files take the last of the disk', '(await freeBytes(all)) < leftForOthers', 'false'],
+    ['a file takes the name of what a command wrote', '...(await namesIn(chatOf(folder)))', ''],
+    ['what somebody else sent goes with who is forgotten', 'if (!others.has(kept.hash)) await', 'await'],
+  ]),
+  ...changesOf('app/receive-files.ts', 'app/receive-files.test.ts', [
+    ['all files of one message are fetched', 'index < most.files ? {}', 'index < Infinity ? {}'],
+    ['one message fetches without end', 'Math.min(most.bytesEach, room)', 'most.bytesEach'],
+    [
+      'files that others sent are fetched beside pictures',
+      'said.attachments.filter(isPicture)',
+      'said.attachments',
+    ],
+    ['a prompt is filled with texts', 'if (left.texts <= 0)', 'if (false)'],
+  ]),
+  ...changesOf('files/zip-entries.ts', 'files/office-text.test.ts', [
+    ['an archive may swell', '{ maxOutputLength: most }', '{}'],
+  ]),
 ];

@@ -1,0 +1,152 @@
+import { zipEntries, type ZipEntry } from './zip-entries.ts';
+
+/** The text of an Office file, as far as it was asked for. */
+export type OfficeText = Readonly<{ text: string; whole: boolean }>;
+
+/** Of one part of a file, unpacked. Larger parts are left to programs that a skill brings. */
+const largestPart = 8_000_000;
+
+type Parts = (name: string) => string | undefined;
+
+const kinds: readonly (readonly [part: string, read: (parts: Parts, names: readonly string[]) => Lines])[] = [
+  ['word/document.xml', (parts) => linesOf(parts('word/document.xml'))],
+  ['xl/workbook.xml', sheets],
+  ['ppt/presentation.xml', slides],
+];
+
+type Lines = Iterable<string>;
+
+/**
+ * The words of a Word, Excel or PowerPoint file (OOXML), at most `most` characters: paragraphs and rows as lines, cells
+ * between tabs. Looks, pictures and formulas are left out. Nothing where it is none, or is damaged or encrypted.
+ */
+export function officeText(bytes: Buffer, most: number): OfficeText | undefined {
+  const entries = new Map<string, ZipEntry>((zipEntries(bytes) ?? []).map((entry) => [entry.name, entry]));
+  const kind = kinds.find(([part]) => entries.has(part));
+  if (kind === undefined) return undefined;
+  let missing = false;
+  const parts: Parts = (name) => {
+    const content = entries.get(name)?.read(largestPart);
+    if (content === undefined && entries.has(name)) missing = true;
+    return content?.toString('utf8');
+  };
+  let text = '';
+  for (const line of kind[1](parts, [...entries.keys()])) {
+    text += `${line}\n`;
+    if (text.length > most) return { text: text.slice(0, most), whole: false };
+  }
+  return text.trim() === '' ? undefined : { text: text.trimEnd(), whole: !missing };
+}
+
+/** A tag, or the words between two. */
+type Token = Readonly<{ tag?: string; closes?: boolean; empty?: boolean; attributes: string; text: string }>;
+
+/** Tags without their prefix, which programs choose. */
+function* tokensOf(xml: string): Iterable<Token> {
+  const pattern = /<(\/?)(?:[\w.-]+:)?([\w.-]+)([^<>]*)>|([^<]+)/g;
+  for (const [, slash, tag, attributes = '', words] of xml.matchAll(pattern)) {
+    if (tag === undefined) yield { attributes: '', text: unescaped(words ?? '') };
+    else yield { tag, closes: slash === '/', empty: attributes.endsWith('/'), attributes, text: '' };
+  }
+}
+
+/** Paragraphs and rows of a Word document or a slide: only what stands in `t` is text. */
+function* linesOf(xml = ''): Lines {
+  let line = '';
+  let inText = false;
+  let cells = 0;
+  for (const { tag, closes = false, empty = false, text } of tokensOf(xml)) {
+    if (tag === undefined) line += inText ? text : '';
+    else if (tag === 't') inText = !closes && !empty;
+    else if (tag === 'tab' && empty) line += '\t';
+    else if (tag === 'br' || tag === 'cr') line += cells > 0 ? ' ' : '\n';
+    else if (tag === 'tc' && !empty) {
+      cells += closes ? -1 : 1;
+      if (closes) line = `${line.trimEnd()}\t`;
+    } else if (tag === 'p' && closes && cells > 0) line += ' ';
+    else if ((tag === 'p' || tag === 'tr') && closes) {
+      yield line.trimEnd();
+      line = '';
+    }
+  }
+}
+
+function* slides(parts: Parts, names: readonly string[]): Lines {
+  const numbers = names.flatMap((name) => /^ppt\/slides\/slide(\d{1,5})\.xml$/.exec(name)?.[1] ?? []);
+  for (const number of numbers.map(Number).sort((one, other) => one - other)) {
+    yield `Slide ${number}`;
+    yield* [...linesOf(parts(`ppt/slides/slide${number}.xml`))].filter((line) => line !== '');
+    yield '';
+  }
+}
+
+function* sheets(parts: Parts): Lines {
+  const targets = new Map<string, string>();
+  for (const { tag, attributes } of tokensOf(parts('xl/_rels/workbook.xml.rels') ?? ''))
+    if (tag === 'Relationship') targets.set(valueOf(attributes, 'Id'), valueOf(attributes, 'Target'));
+  const shared = sharedStrings(parts('xl/sharedStrings.xml'));
+  for (const { tag, attributes } of tokensOf(parts('xl/workbook.xml') ?? '')) {
+    if (tag !== 'sheet') continue;
+    const target = targets.get(valueOf(attributes, '(?:[\\w.-]+:)?id')) ?? '';
+    yield `Sheet ${valueOf(attributes, 'name')}`;
+    yield* rowsOf(parts(target.startsWith('/') ? target.slice(1) : `xl/${target}`), shared);
+    yield '';
+  }
+}
+
+function sharedStrings(xml = ''): readonly string[] {
+  const strings: string[] = [];
+  let [inText, inReading] = [false, false];
+  for (const { tag, closes = false, empty = false, text } of tokensOf(xml)) {
+    if (tag === undefined) {
+      if (inText && !inReading) strings.push(`${strings.pop() ?? ''}${text}`);
+    } else if (tag === 'si' && !closes) strings.push('');
+    else if (tag === 't') inText = !closes && !empty;
+    // How a Japanese word is read stands beside the word.
+    else if (tag === 'rPh') inReading = !closes && !empty;
+  }
+  return strings;
+}
+
+function* rowsOf(xml = '', shared: readonly string[]): Lines {
+  let row: string[] = [];
+  let type = '';
+  let inValue = false;
+  for (const { tag, closes = false, empty = false, attributes, text } of tokensOf(xml)) {
+    if (tag === undefined) {
+      if (inValue) row.push(`${row.pop() ?? ''}${type === 's' ? (shared[Number(text)] ?? '') : text}`);
+    } else if (tag === 'c' && !closes) {
+      type = valueOf(attributes, 't');
+      // Cells without a value are left out of the file.
+      const column = Math.min(columnOf(valueOf(attributes, 'r')), 256);
+      while (row.length < column) row.push('');
+      row.push('');
+    } else if (tag === 'v' || tag === 't') inValue = !closes && !empty && row.length > 0;
+    else if (tag === 'row' && closes) {
+      if (row.some((cell) => cell !== '')) yield row.join('\t');
+      row = [];
+    }
+  }
+}
+
+/** `C7` is 2. */
+function columnOf(place: string): number {
+  const letters = /^[A-Z]{1,3}/.exec(place)?.[0] ?? '';
+  return [...letters].reduce((sum, letter) => sum * 26 + letter.charCodeAt(0) - 64, 0) - 1;
+}
+
+function valueOf(attributes: string, name: string): string {
+  return unescaped(
+    new RegExp(`(?:^|\\s)${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`).exec(attributes)?.slice(1).join('') ?? '',
+  );
+}
+
+const named: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
+
+function unescaped(text: string): string {
+  return text.replace(/&(#x[\da-f]{1,6}|#\d{1,7}|\w{2,4});/gi, (whole, name: string) => {
+    if (!name.startsWith('#')) return named[name] ?? whole;
+    const code = Number(name.slice(1).replace(/^x/i, '0x'));
+    return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
+  });
+}
