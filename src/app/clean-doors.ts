@@ -108,8 +108,12 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
   };
 }
 
-/** An event with a clean way back to who pressed a button. What a form shows is clean already. */
+/** An event with a clean way back to who pressed a button or looks at their page. What a form shows is clean already. */
 function cleanTelling(event: ChannelEvent, redact: (text: string) => string): ChannelEvent {
+  if (event.type === 'home') {
+    const { showHome } = event;
+    return { ...event, showHome: (home) => showHome(redactTexts(home, redact)) };
+  }
   if (event.type !== 'press' || event.tell === undefined) return event;
   const { tell } = event;
   return { ...event, tell: (words) => tell(redact(words)) };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { toHomeVisit } from '../../src/channels/slack/home-tab.ts';
 import { neededScopes } from '../../src/channels/slack/needed-scopes.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { toStanding } from '../../src/channels/slack/to-standing.ts';
@@ -27,6 +28,7 @@ function methodsUsed(): readonly string[] {
 
 /** `message.*` by the channel type it brings, and the events that are taken as they are named. */
 const events: Readonly<Record<string, object>> = {
+  app_home_opened: { type: 'app_home_opened', tab: 'home' },
   app_mention: { type: 'app_mention' },
   channel_left: { type: 'channel_left' },
   group_left: { type: 'group_left' },
@@ -59,7 +61,8 @@ test('H4 the manifest subscribes to exactly the events that the code understands
   for (const event of Object.values(events)) {
     const said = { channel: 'C1', ts: '1700000000.000001', user: 'U1', text: 'hi', ...event };
     const payload = { type: 'event_callback', team_id: 'T1', event: said };
-    assert.ok('event' in (toStanding(payload, me) ?? toEvent(payload, me, 0)), JSON.stringify(event));
+    const meant = toStanding(payload, me) ?? toHomeVisit(payload, me) ?? toEvent(payload, me, 0);
+    assert.ok(!('ignored' in meant), JSON.stringify(event));
   }
 });
 
@@ -69,6 +72,7 @@ test('I1 the manifest registers the one slash command, escaped, and switches on 
     features.slash_commands.map(({ command, should_escape }) => [command, should_escape]),
     [['/skill', true]],
   );
+  assert.equal(features.app_home.home_tab_enabled, true);
   assert.equal(features.app_home.messages_tab_enabled, true);
   assert.equal(features.app_home.messages_tab_read_only_enabled, false);
   assert.equal(settings.interactivity.is_enabled, true);

@@ -51,6 +51,8 @@ function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
       return { ...event, message: heard(event.message) };
     case 'press':
       return { ...event, press: heard(event.press) };
+    case 'home':
+      return { ...event, visit: heard(event.visit) };
     case 'form':
       return { ...event, filled: heard(event.filled) };
     default:

@@ -13,6 +13,7 @@ import { createSender, type Sender } from './create-sender.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
 import { toFormView } from './form-view.ts';
+import { createShowHome } from './home-tab.ts';
 import { identify } from './identify.ts';
 import { loadBolt, type BoltParts } from './load-bolt.ts';
 import { neededScopes } from './needed-scopes.ts';
@@ -79,6 +80,7 @@ export async function connectSlack(
     async openForm(form, trigger) {
       await call('views.open', { trigger_id: trigger, view: toFormView(form) });
     },
+    showHome: createShowHome(call, log),
     log,
     clock,
   });

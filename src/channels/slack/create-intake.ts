@@ -3,14 +3,16 @@ import type { Clock } from '../../core/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Filled, Form, OpenForm } from '../../core/form.ts';
+import type { Home, Visit } from '../../core/home.ts';
 import type { Log } from '../../core/log.ts';
 import type { Message } from '../../core/message.ts';
 import type { ChatLookup } from './create-chat-lookup.ts';
 import type { NameLookup } from './create-name-lookup.ts';
 import type { Call } from './open-thread.ts';
-import type { SlackIdentity } from './slack-identity.ts';
+import { userOf, type SlackIdentity } from './slack-identity.ts';
 import type { ThreadPartners } from './slack-options.ts';
 import { toFilled } from './form-view.ts';
+import { toHomeVisit, type HomeVisit } from './home-tab.ts';
 import { toEvent, type Converted } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
 import { toStanding } from './to-standing.ts';
@@ -42,6 +44,8 @@ type IntakeOptions = Readonly<{
   tell(press: Press, words: string): Promise<void>;
   /** Shows a form to whom a trigger belongs. */
   openForm(form: Form, trigger: string): Promise<void>;
+  /** Publishes somebody's Home tab; with `hash` only if it still shows what had that hash. */
+  showHome(of: Visit, home: Home, hash?: string): Promise<void>;
   log: Log;
   clock: Clock;
 }>;
@@ -156,6 +160,19 @@ export function createIntake(options: IntakeOptions): Intake {
     await withThread(press, (openThread) => onEvent({ ...event, openThread }));
   };
 
+  const takeVisit = async (payload: unknown, bare: HomeVisit): Promise<void> => {
+    const known = await names.of([userOf(bare.visit.sender.id)]);
+    const { visit, hash, trigger } = toHomeVisit(payload, me, known) ?? bare;
+    const seen = completed(visit, await chats.lookUp(visit.conversation.chat));
+    await onEvent({
+      type: 'home',
+      // Of who opens the tab Slack tells no team: in a shared conversation it is a guest (A9).
+      visit: seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen,
+      showHome: (home) => options.showHome(visit, home, hash),
+      ...formsBy(trigger),
+    });
+  };
+
   const take = async ({ event, followable, slash, trigger }: Heard): Promise<Taken> => {
     if (event.type === 'message' && slash) return takeSlash(event.message, trigger);
     if (event.type === 'press') await takePress(event.press, trigger);
@@ -173,6 +190,10 @@ export function createIntake(options: IntakeOptions): Intake {
       await onEvent(toStanding(payload, me, known)?.event ?? standing.event);
       return undefined;
     }
+    const visited = toHomeVisit(payload, me);
+    if (visited?.visit.action !== undefined)
+      return void (await isNew(visited.visit.id, () => takeVisit(payload, visited)));
+    if (visited !== undefined) return void (await takeVisit(payload, visited));
     const now = clock.now();
     const bare = toEvent(payload, me, now);
     if ('ignored' in bare) {

@@ -86,6 +86,16 @@ export const slashCommand = z.object({
 });
 export type SlashCommand = z.output<typeof slashCommand>;
 
+/** Somebody opened the Home tab. `channel` is their direct message with the bot. */
+export const homeOpened = z.object({
+  type: z.literal('app_home_opened'),
+  tab: z.literal('home'),
+  user: id,
+  channel: id,
+  event_ts: text,
+  view: z.object({ hash: text }).nullish().catch(undefined),
+});
+
 const option = z.object({ value: text }).nullish();
 
 /** Somebody sent a form. */
@@ -109,19 +119,10 @@ export const viewSubmission = z.object({
 });
 export type ViewSubmission = z.output<typeof viewSubmission>;
 
-/** Somebody pressed a button or picked from a menu. */
-export const blockActions = z.object({
+const acted = z.object({
   type: z.literal('block_actions'),
   user: z.object({ id, name: text, username: text, team_id: text }),
   trigger_id: text,
-  container: z.object({
-    message_ts: ts,
-    channel_id: text,
-    thread_ts: ts.nullish(),
-    is_ephemeral: z.boolean().nullish(),
-  }),
-  channel: z.object({ id }).nullish(),
-  message: z.object({ thread_ts: ts.nullish() }).nullish(),
   actions: z
     .array(
       z.object({
@@ -132,5 +133,24 @@ export const blockActions = z.object({
       }),
     )
     .min(1),
+});
+
+/** Somebody pressed a button or picked from a menu on the Home tab. */
+export const homeActions = acted.extend({
+  view: z.object({ id, type: z.literal('home'), private_metadata: id }),
+});
+
+export type HomeActions = z.output<typeof homeActions>;
+
+/** Somebody pressed a button or picked from a menu under a message. */
+export const blockActions = acted.extend({
+  container: z.object({
+    message_ts: ts,
+    channel_id: text,
+    thread_ts: ts.nullish(),
+    is_ephemeral: z.boolean().nullish(),
+  }),
+  channel: z.object({ id }).nullish(),
+  message: z.object({ thread_ts: ts.nullish() }).nullish(),
 });
 export type BlockActions = z.output<typeof blockActions>;

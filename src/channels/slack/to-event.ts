@@ -15,10 +15,13 @@ import { noNames, shownName, type Names } from './shown-name.ts';
 import type { SlackIdentity } from './slack-identity.ts';
 import { senderKind, toConversation, toMessage, type Heard } from './to-message.ts';
 
+/** What other readers of payloads return. */
+type NotSaid = 'form' | 'home' | 'moved' | 'joined' | 'left' | 'notice';
+
 /** What a payload means. `followable` and `people` as in `Heard`; `slash`: it has no message of its own yet. */
 export type Converted =
   | Readonly<{
-      event: Exclude<ChannelEvent, { type: 'form' | 'moved' | 'joined' | 'left' | 'notice' }>;
+      event: Exclude<ChannelEvent, { type: NotSaid }>;
       followable: boolean;
       slash: boolean;
       people: readonly string[];
@@ -85,7 +88,7 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
 }
 
 function converted(
-  event: Exclude<ChannelEvent, { type: 'form' | 'moved' | 'joined' | 'left' | 'notice' }>,
+  event: Exclude<ChannelEvent, { type: NotSaid }>,
   { followable, people }: Heard,
 ): Converted {
   return { event, followable, slash: false, people };

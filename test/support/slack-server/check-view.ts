@@ -1,8 +1,8 @@
 import { checkBlock, checkElement, checkText } from './block-kit.ts';
 import type { Json } from './event-payloads.ts';
 
-/** What Slack refuses in a modal, one sentence each. Empty when all is well. */
-export function checkView(view: unknown): readonly string[] {
+/** What Slack refuses in a modal or a Home tab, one sentence each. Empty when all is well. */
+export function checkView(view: unknown, type: 'modal' | 'home' = 'modal'): readonly string[] {
   if (!isObject(view)) return ['must be an object [json-pointer:/view]'];
   const blocks = Array.isArray(view['blocks']) ? (view['blocks'] as unknown[]) : [];
   const ids = blocks.flatMap((block) =>
@@ -10,11 +10,11 @@ export function checkView(view: unknown): readonly string[] {
   );
   const hasInput = blocks.some((block) => isObject(block) && block['type'] === 'input');
   return [
-    ...(view['type'] === 'modal' ? [] : ['unsupported type [json-pointer:/view/type]']),
-    ...checkText(view['title'], 24, '/view/title', ['plain_text']),
+    ...(view['type'] === type ? [] : ['unsupported type [json-pointer:/view/type]']),
+    ...(type === 'modal' ? checkText(view['title'], 24, '/view/title', ['plain_text']) : notOnHome(view)),
     ...(view['submit'] === undefined ? [] : checkText(view['submit'], 24, '/view/submit', ['plain_text'])),
     ...(view['close'] === undefined ? [] : checkText(view['close'], 24, '/view/close', ['plain_text'])),
-    ...(hasInput && view['submit'] === undefined
+    ...(type === 'modal' && hasInput && view['submit'] === undefined
       ? ['must define `submit` to use an `input` block in modals [json-pointer:/view]']
       : []),
     ...short(view['private_metadata'], 3000, '/view/private_metadata'),
@@ -26,7 +26,19 @@ export function checkView(view: unknown): readonly string[] {
   ];
 }
 
+/** What a Home tab has no place for. */
+function notOnHome(view: Json): readonly string[] {
+  return ['title', 'submit', 'close'].flatMap((key) =>
+    view[key] === undefined ? [] : [`unexpected field: ${key} [json-pointer:/view]`],
+  );
+}
+
+/** Messages alone have these. */
+const onlyInMessages = ['markdown', 'file', 'task_card', 'plan'];
+
 function checkViewBlock(block: unknown, at: string): readonly string[] {
+  if (isObject(block) && onlyInMessages.includes(String(block['type'])))
+    return [`unsupported type: ${String(block['type'])} [json-pointer:${at}/type]`];
   if (!isObject(block) || block['type'] !== 'input') return checkBlock(block, at);
   const { element } = block;
   return [

@@ -32,8 +32,7 @@ export type MethodContext = Readonly<{
   socketUrl: () => string;
   uploadUrl: (id: string) => string;
   files: Map<string, UploadedFile>;
-  /** Opens a modal. */
-  openView: Views['open'];
+  views: Pick<Views, 'open' | 'publish'>;
   now: () => number;
 }>;
 

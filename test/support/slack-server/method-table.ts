@@ -92,6 +92,7 @@ export const slackMethods: Readonly<Record<string, SlackMethod>> = {
   'reactions.add': row('channel timestamp name', '', 't3', 'reactions:write'),
   'reactions.remove': row('name', 'channel timestamp', 't2', 'reactions:write'),
   'views.open': row('view', 'trigger_id interactivity_pointer', 't4', ''),
+  'views.publish': row('user_id view', 'hash', 't4', ''),
   'files.getUploadURLExternal': row('filename length', 'alt_txt snippet_type', 't4', 'files:write'),
   'files.completeUploadExternal': row(
     'files',

@@ -1,4 +1,5 @@
 import { messageBody, type Json } from './event-payloads.ts';
+import { manifest } from './manifest.ts';
 import {
   isTrue,
   memberRoom,
@@ -103,11 +104,21 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
   },
   'reactions.add': (args, context) => react(args, context, 'added'),
   'reactions.remove': (args, context) => react(args, context, 'removed'),
-  'views.open': (args, { openView }) => {
+  'views.open': (args, { views }) => {
     const view = structured(args, 'view', 'invalid_arguments') as Json;
-    const outcome = openView(text(args, 'trigger_id'), view);
+    const outcome = views.open(text(args, 'trigger_id'), view);
     if ('error' in outcome) return refuse(outcome.error, outcome.messages);
     return { view: { ...view, id: outcome.opened.id } };
+  },
+  'views.publish': (args, { workspace, views }) => {
+    const view = structured(args, 'view', 'invalid_arguments') as Json;
+    if (!manifest.features.app_home.home_tab_enabled) return refuse('not_enabled');
+    const user = workspace.users.get(text(args, 'user_id'));
+    if (user === undefined || user.isBot) return refuse('user_not_found');
+    const outcome = views.publish(user.id, view, text(args, 'hash'));
+    if ('error' in outcome) return refuse(outcome.error, outcome.messages);
+    const { id, hash } = outcome.published;
+    return { view: { ...view, id, hash } };
   },
 };
 

@@ -1,5 +1,7 @@
 import type { Attempt, Delivered, Delivery, DeliveryKnobs, Outbound } from './delivery.ts';
 import { changeEvent, mentionEvent, messageEvent, type Json } from './event-payloads.ts';
+import { homePress, homeVisit } from './home-visits.ts';
+import { pressPayload } from './press-payload.ts';
 import type { ResponseUrls } from './response-urls.ts';
 import { stateOf, type OpenView, type Views } from './views.ts';
 import type { SlackRoom, SlackUser, StoredMessage, Workspace } from './workspace.ts';
@@ -35,6 +37,10 @@ export type People = Readonly<{
   press(user: SlackUser, message: Readonly<{ channel: string; ts: string }>, label: string): Promise<Attempt>;
   /** The same on what was shown to this person alone: Slack names no message then. */
   pressAlone(user: SlackUser, ephemeral: Json, label: string): Promise<Attempt>;
+  /** Opens the Home tab. */
+  openHome(user: SlackUser): Promise<readonly Delivered[]>;
+  /** Presses the button with this label on the Home tab as it is shown now: Slack names no message and no channel then. */
+  pressHome(user: SlackUser, label: string): Promise<Attempt>;
   /** Sends a modal with these values, by label; what is not named stays as it was shown. Resolves with the app's answer. */
   submit(
     user: SlackUser,
@@ -101,36 +107,16 @@ export function createPeople(
     label: string,
     more?: Json,
   ): Promise<Attempt> => {
-    const { element, option } = elementOf(stored, label);
+    const place = {
+      channel_id: room.id,
+      ...(stored.threadTs === undefined ? {} : { thread_ts: stored.threadTs }),
+    };
     return delivery.sendOnce('interactive', {
-      type: 'block_actions',
-      user: { id: user.id, username: user.name, name: user.name, team_id: user.team },
-      api_app_id: bot.appId,
-      token: 'legacy-verification-token',
-      container: {
-        type: 'message',
-        message_ts: stored.ts,
-        channel_id: room.id,
-        is_ephemeral: more === undefined,
-        ...(stored.threadTs === undefined ? {} : { thread_ts: stored.threadTs }),
-      },
-      trigger_id: views.trigger(user.id),
-      team: { id: workspace.team, domain: 'skillet-test' },
-      enterprise: null,
-      is_enterprise_install: false,
+      ...pressPayload(workspace, views, user, stored, label),
+      container: { type: 'message', message_ts: stored.ts, is_ephemeral: more === undefined, ...place },
       channel: { id: room.id, name: room.name },
       ...more,
       response_url: responseUrls.create(room.id),
-      actions: [
-        {
-          type: element['type'],
-          action_id: element['action_id'],
-          block_id: 'b1',
-          text: element['text'],
-          ...(option === undefined ? { value: element['value'] } : { selected_option: option }),
-          action_ts: workspace.nextTs(),
-        },
-      ],
     });
   };
 
@@ -172,6 +158,9 @@ export function createPeople(
       const shown = { ts: String(ephemeral['ts']), ...(blocks === undefined ? {} : { blocks }) };
       return pressed(user, room, shown, label);
     },
+
+    openHome: (user) => delivery.send([homeVisit(workspace, views, user)]),
+    pressHome: (user, label) => delivery.sendOnce('interactive', homePress(workspace, views, user, label)),
 
     submit: (user, { id, view }, entered) =>
       delivery.sendOnce('interactive', {
@@ -225,23 +214,4 @@ export function createPeople(
       return delivery.send([{ room, event: changeEvent(workspace, room, stored, undefined) }]);
     },
   };
-}
-
-function elementOf(
-  message: Pick<StoredMessage, 'ts' | 'blocks'>,
-  label: string,
-): { element: Json; option?: Json } {
-  const elements = (message.blocks ?? []).flatMap((block) =>
-    block['type'] === 'actions' ? (block['elements'] as Json[]) : [],
-  );
-  for (const element of elements) {
-    if (labelOf(element) === label) return { element };
-    const option = ((element['options'] as Json[] | undefined) ?? []).find((one) => labelOf(one) === label);
-    if (option !== undefined) return { element, option };
-  }
-  throw new Error(`no button "${label}" on ${message.ts}`);
-}
-
-function labelOf(element: Json): unknown {
-  return (element['text'] as Json | undefined)?.['text'];
 }

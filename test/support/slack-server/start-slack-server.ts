@@ -73,6 +73,8 @@ export type SlackServer = Readonly<{
   shown: Watch<Json>;
   /** Modals that the bot opened. */
   views: Watch<OpenView>;
+  /** Home tabs that the bot published. */
+  homes: Watch<OpenView>;
   /** Every event that was acknowledged or given up. */
   delivered: Watch<Delivered>;
   /** Ends `knobs.held`. */
@@ -138,7 +140,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
       socketUrl: () => socket.newUrl(state.base),
       uploadUrl: (id) => `${state.base}/upload/${id}`,
       files,
-      openView: views.open,
+      views,
       now,
     } satisfies MethodContext,
   };
@@ -188,6 +190,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     calls,
     shown,
     views: views.opened,
+    homes: views.published,
     delivered: delivery.delivered,
     release: (reorder) => delivery.release(reorder),
     idle: () => delivery.idle(),

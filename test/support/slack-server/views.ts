@@ -3,26 +3,34 @@ import { checkView } from './check-view.ts';
 import type { Json } from './event-payloads.ts';
 import { createWatch, type Watch } from './watch.ts';
 
-/** A modal that somebody has before them. */
-export type OpenView = Readonly<{ id: string; user: string; view: Json }>;
+/** A modal or a Home tab that somebody has before them. */
+export type OpenView = Readonly<{ id: string; user: string; view: Json; hash?: string }>;
 
-/** Triggers, which open one modal within 3 s, and what they opened. */
+type Refused = Readonly<{ error: string; messages?: readonly string[] }>;
+
+/** Triggers, which open one modal within 3 s, what they opened, and Home tabs. */
 export type Views = Readonly<{
   /** What a person did may open a modal. */
   trigger(user: string): string;
   /** Opens it; else Slack's error, with what is wrong where that is told. */
-  open(
-    trigger: string,
-    view: Json,
-  ): Readonly<{ opened: OpenView } | { error: string; messages?: readonly string[] }>;
+  open(trigger: string, view: Json): Readonly<{ opened: OpenView }> | Refused;
   opened: Watch<OpenView>;
+  /** Shows it as the person's Home tab; with a hash only if that is of what they see. */
+  publish(user: string, view: Json, hash: string): Readonly<{ published: OpenView }> | Refused;
+  /** Home tabs as they were published. */
+  published: Watch<OpenView>;
+  /** What a person's Home tab shows. */
+  homeOf(user: string): OpenView | undefined;
 }>;
 
 const goodForMs = 3_000;
+const largestView = 250_000;
 
 export function createViews(now: () => number): Views {
   const triggers = new Map<string, { user: string; until: number; used: boolean }>();
   const opened = createWatch<OpenView>();
+  const published = createWatch<OpenView>();
+  const homes = new Map<string, OpenView>();
   return {
     trigger(user) {
       const id = `${now()}.${randomUUID()}`;
@@ -36,12 +44,26 @@ export function createViews(now: () => number): Views {
       if (trigger.until < now()) return { error: 'expired_trigger_id' };
       const messages = checkView(view);
       if (messages.length > 0) return { error: 'invalid_arguments', messages };
+      if (JSON.stringify(view).length > largestView) return { error: 'view_too_large' };
       trigger.used = true;
       const one = { id: `V${randomUUID()}`, user: trigger.user, view };
       opened.add(one);
       return { opened: one };
     },
     opened,
+    publish(user, view, hash) {
+      const messages = checkView(view, 'home');
+      if (messages.length > 0) return { error: 'invalid_arguments', messages };
+      if (JSON.stringify(view).length > largestView) return { error: 'view_too_large' };
+      const before = homes.get(user);
+      if (hash !== '' && before?.hash !== hash) return { error: 'hash_conflict' };
+      const one = { id: before?.id ?? `V${randomUUID()}`, user, view, hash: `${now()}.${randomUUID()}` };
+      homes.set(user, one);
+      published.add(one);
+      return { published: one };
+    },
+    published,
+    homeOf: (user) => homes.get(user),
   };
 }
 

@@ -1,0 +1,118 @@
+import type { Home, HomeSection, Visit } from '../../core/home.ts';
+import type { Log } from '../../core/log.ts';
+import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { actionOf, toButtonBlocks, type Block } from './buttons.ts';
+import type { CallSlack } from './call-slack.ts';
+import { toSlackText } from './from-markdown.ts';
+import { eventCallback, homeActions, homeOpened, type HomeActions } from './payloads.ts';
+import { noNames, shownName, type Names } from './shown-name.ts';
+import { slackErrorCode } from './slack-error.ts';
+import { userOf, type SlackIdentity } from './slack-identity.ts';
+import { senderKind } from './to-message.ts';
+
+/** Limits of a view. */
+const mostBlocks = 100;
+const mostBytes = 240_000;
+const longestSection = 3000;
+
+/** What Slack tells of the Home tab. */
+export type HomeVisit = Readonly<{
+  visit: Visit;
+  /** Of what the tab shows, where it was opened. */
+  hash?: string;
+  /** What a form can be opened by, for 3 s. */
+  trigger?: string;
+}>;
+
+/** Somebody opened the Home tab, or pressed a button on it; nothing for any other payload. */
+export function toHomeVisit(
+  payload: unknown,
+  me: SlackIdentity,
+  names: Names = noNames,
+): HomeVisit | undefined {
+  const pressed = homeActions.safeParse(payload);
+  if (pressed.success) return fromPress(pressed.data, me, names);
+  const wrapper = eventCallback.safeParse(payload);
+  if (!wrapper.success) return undefined;
+  const { event, team_id, authorizations, is_ext_shared_channel } = wrapper.data;
+  const opened = homeOpened.safeParse(event);
+  if (!opened.success) return undefined;
+  const { user, channel: chat, event_ts, view } = opened.data;
+  const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
+  const external = is_ext_shared_channel === true || !isHome;
+  const visit: Visit = {
+    id: `slack:${me.team}:${chat}:home:${event_ts ?? ''}`,
+    conversation: { channel: 'slack', chat },
+    chatType: 'unknown',
+    external,
+    sender: { id: `slack:${user}`, name: names.get(user) ?? user, kind: senderKind(undefined, external, me) },
+  };
+  return { visit, ...(view?.hash ? { hash: view.hash } : {}) };
+}
+
+/** A press on the tab is in no channel: the view itself says which direct message it belongs to. */
+function fromPress(
+  { user, view, actions, trigger_id: trigger }: HomeActions,
+  me: SlackIdentity,
+  names: Names,
+): HomeVisit | undefined {
+  const [button] = actions;
+  const action = button && actionOf(button);
+  if (action === undefined) return undefined;
+  const kind = senderKind(user.team_id, true, me);
+  const name = names.get(user.id) ?? shownName(user.name, user.username) ?? user.id;
+  const visit: Visit = {
+    id: `slack:${me.team}:${view.id}:press:${user.id}:${button?.action_ts ?? ''}`,
+    conversation: { channel: 'slack', chat: view.private_metadata },
+    chatType: 'unknown',
+    external: kind === 'guest',
+    sender: { id: `slack:${user.id}`, name, kind },
+    action,
+  };
+  return { visit, ...(trigger ? { trigger } : {}) };
+}
+
+/** Publishes the Home tab of whom the visit is. With `hash` only if it still shows what had that hash: what was published meanwhile is newer. */
+export function createShowHome(
+  call: CallSlack,
+  log: Log,
+): (of: Pick<Visit, 'conversation' | 'sender'>, home: Home, hash?: string) => Promise<void> {
+  return async ({ conversation, sender }, home, hash) => {
+    try {
+      await call('views.publish', {
+        user_id: userOf(sender.id),
+        view: toHomeView(home, conversation.chat),
+        ...(hash === undefined ? {} : { hash }),
+      });
+    } catch (error) {
+      const code = slackErrorCode(error);
+      const level = code === 'hash_conflict' ? 'debug' : 'warn';
+      log[level]({ err: code === undefined ? error : undefined, code }, 'the Home tab could not be shown');
+    }
+  };
+}
+
+/** What is too much for Slack is left out at the end. `chat`: the direct message that presses belong to. */
+export function toHomeView(home: Home, chat: string): Block {
+  const all = home.flatMap((section, index) => [
+    ...(index === 0 ? [] : [{ type: 'divider' }]),
+    ...toBlocks(section),
+  ]);
+  const sizes = all.map((block) => Buffer.byteLength(JSON.stringify(block)));
+  const fits = (_: unknown, index: number): boolean =>
+    index < mostBlocks && sizes.slice(0, index + 1).reduce((sum, size) => sum + size, 0) < mostBytes;
+  return { type: 'home', private_metadata: chat, blocks: all.filter(fits) };
+}
+
+/** Views take no `markdown` block. */
+function toBlocks({ markdown, buttons = [] }: HomeSection): readonly Block[] {
+  const pieces = splitMarkdown(markdown, (piece) => toSlackText(piece).length <= longestSection);
+  return [
+    ...pieces.map((piece) => ({
+      type: 'section',
+      // Words that look like a link or a channel stay words.
+      text: { type: 'mrkdwn', text: toSlackText(piece), verbatim: true },
+    })),
+    ...toButtonBlocks(buttons),
+  ];
+}
