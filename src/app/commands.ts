@@ -19,6 +19,7 @@ import type { Overview } from './overview.ts';
 import type { People } from './door/people.ts';
 import { builtIns, resolveCommand, type BuiltIn, type Resolved } from './resolve-command.ts';
 import type { SettingsTalk } from './settings/settings-talk.ts';
+import { describeSkill, listSkills, startButtons, type WriteHere } from './skill-list.ts';
 import { describeTasks } from './describe-tasks.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from './voice.ts';
@@ -83,7 +84,8 @@ export function createCommands(options: {
       const skill = (await usable(message)).find(
         ({ name }) => name === named || name.replaceAll('-', '_') === named,
       );
-      if (skill !== undefined) return { text: describe(skill, write), more: runButton(skill) };
+      if (skill !== undefined)
+        return { text: describeSkill(skill, write), more: { buttons: startButtons([skill]) } };
       const { name } = live().config.bot;
       return {
         text: sayTo(
@@ -92,13 +94,14 @@ export function createCommands(options: {
       };
     },
     help: async (message) => ({ text: helpText(writeIn(message), sayTo(message)) }),
-    skills: async (message) => ({ text: listText(await usable(message), writeIn(message), sayTo(message)) }),
+    skills: async (message) => ({
+      text: listSkills(await usable(message), writeIn(message), sayTo(message)),
+    }),
     skill: async (message, args) => {
       const skills = await usable(message);
-      const list = listText(skills, writeIn(message), sayTo(message));
+      const list = listSkills(skills, writeIn(message), sayTo(message));
       if (args !== '') return { text: sayTo(message)`There is no skill ${inlineCode(args)} here. ${list}` };
-      const buttons = skills.slice(0, 20).flatMap((skill) => runButton(skill).buttons ?? []);
-      return { text: list, ...(buttons.length === 0 ? {} : { more: { buttons } }) };
+      return { text: list, more: { buttons: startButtons(skills.slice(0, 20)) } };
     },
     stop: async (message, args) => {
       if (args === '') await capabilities.callOff(message.sender.id, message.conversation);
@@ -157,11 +160,6 @@ export function createCommands(options: {
 
   function writeIn({ conversation }: Message): WriteHere {
     return (name, args) => writeCommand(conversation, name, args);
-  }
-
-  function runButton(skill: Skill): VoiceOptions {
-    const action = `run:${skill.name}`;
-    return Buffer.byteLength(action) > 64 ? {} : { buttons: [{ label: skill.name, action }] };
   }
 
   /** `stop` alone, in any language of the bot, stops work of this person where there is any (H11). */
@@ -239,8 +237,6 @@ function namesNothing({ command }: Message, asked: Resolved | undefined): boolea
 /** As long as platforms may send a message again (Q2). */
 const rememberMs = 7 * 24 * 3_600_000;
 
-type WriteHere = (name: string, args?: string) => string;
-
 function sayTo({ sender }: Message): Say {
   return sayIn(sender.language);
 }
@@ -255,17 +251,4 @@ function helpText(write: WriteHere, say: Say): string {
     `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
     `- ${say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`}`,
   ].join('\n');
-}
-
-function describe(skill: Skill, write: WriteHere): string {
-  return `${write(skill.name, skill.argumentHint ?? '')}: ${oneLine(skill.description, 300)}`;
-}
-
-function listText(skills: readonly Skill[], write: WriteHere, say: Say): string {
-  if (skills.length === 0) return say`No skill is available to you here.`;
-  const shown = skills
-    .slice(0, 50)
-    .map((skill) => `- ${write(skill.name, '')} ${oneLine(skill.description, 100)}`);
-  const more = skills.length > 50 ? [`- ${say`and ${skills.length - 50} more`}`] : [];
-  return [say`Skills you can use here:`, '', ...shown, ...more].join('\n');
 }
