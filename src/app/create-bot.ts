@@ -197,6 +197,7 @@ export function createBot(parts: BotParts): Bot {
     commands,
     judge,
     settings,
+    overview,
     language: () => live.config.bot.language,
   });
   const forget = createForgetSomebody({

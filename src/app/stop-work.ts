@@ -7,8 +7,8 @@ import type { Approvals } from './gates/approvals.ts';
 import { haltWork } from './halt-work.ts';
 import { inlineCode } from './inline-code.ts';
 import { takeDown } from './take-down.ts';
-import { taskId, tasksHere, workHere } from './work-here.ts';
-import { fixed, sayIn } from '../texts/say.ts';
+import { ownRuns, taskId, tasksHere, workHere } from './work-here.ts';
+import { fixed, sayIn, type Say } from '../texts/say.ts';
 
 /** `/stop TASK` (U9): stops one background run of this conversation, by the start of its id. */
 export async function stopTask(
@@ -24,8 +24,27 @@ export async function stopTask(
   if (item === undefined)
     return say`There is no background run ${inlineCode(id)} here. ${tasksCommand} lists them.`;
   if (!maySay(message, isOwner, item)) return say`Only the person who started it or an owner can stop it.`;
-  const { dropped, stopping } = await haltWork(store, { items: [item.key] });
-  return dropped.length + stopping.length === 0 ? say`It has just finished.` : say(stoppingNow);
+  return haltRun(item, store, say);
+}
+
+/** Stops one of this person's own runs, wherever it belongs: by its whole id. */
+export async function stopOwnRun(
+  { id: sender, language }: Message['sender'],
+  id: string,
+  store: Pick<Store, 'inbox' | 'signals' | 'stop'>,
+): Promise<string> {
+  const say = sayIn(language);
+  const item = (await ownRuns(sender, store.inbox)).find((run) => taskId(run) === id);
+  return item === undefined ? say(justFinished) : haltRun(item, store, say);
+}
+
+async function haltRun(
+  { key }: ListedItem,
+  store: Pick<Store, 'signals' | 'stop'>,
+  say: Say,
+): Promise<string> {
+  const { dropped, stopping } = await haltWork(store, { items: [key] });
+  return say(dropped.length + stopping.length === 0 ? justFinished : stoppingNow);
 }
 
 /**
@@ -68,6 +87,7 @@ export async function stopWork(
 }
 
 const stoppingNow = fixed`Stopping.`;
+const justFinished = fixed`It has just finished.`;
 
 /** What is asked here, and in the threads whose work is stopped, too. */
 function asksOf(

@@ -38,6 +38,11 @@ export async function tasksHere(
   return (await inbox.waitingIn(conversationKey(conversation))).filter(({ lane }) => lane.startsWith(here));
 }
 
+/** Runs that were begun for this person, in whatever conversation. */
+export async function ownRuns(sender: string, inbox: Pick<Inbox, 'beside'>): Promise<readonly ListedItem[]> {
+  return (await inbox.beside()).filter(({ message }) => message?.sender.id === sender);
+}
+
 /** The id of the background run that an item is. */
 export function taskId({ message }: ListedItem): string | undefined {
   return message?.task?.id;

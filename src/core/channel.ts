@@ -74,8 +74,8 @@ export type Placeholder = Readonly<{
 /** Somebody pressed a button. */
 export type Press = Act &
   Readonly<{
-    /** The message that carries the button. */
-    receipt: Receipt;
+    /** The message that carries the button; a page beside the chat is none. */
+    receipt?: Receipt;
   }>;
 
 /** What everybody in the chat may read of a call: its text only where the skill is open to all of them (H12). */

@@ -10,5 +10,5 @@ export type Home = readonly HomeSection[];
 /** Somebody opened their page, or pressed a button on it (`action`). `conversation` is their direct message with the bot. */
 export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
 
-/** Shows this page to its visitor. Never rejects: a page is a courtesy. */
-export type ShowHome = (home: Home) => Promise<void>;
+/** Shows this page to its visitor as soon as the platform lets it. Never throws: a page is a courtesy. */
+export type ShowHome = (home: Home) => void;

@@ -36,6 +36,7 @@ async function openDoor(t: TestContext) {
     signIns,
     answerAsks: async () => false,
     settings: { takeValue: async () => false, takeForm: fails },
+    visits: async () => undefined,
     moved: {} as Parameters<typeof createAdmit>[0]['moved'],
     voice: {} as Parameters<typeof createAdmit>[0]['voice'],
     audit,

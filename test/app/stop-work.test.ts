@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLanes } from '../../src/app/lanes.ts';
 import { haltWork } from '../../src/app/halt-work.ts';
-import { stopTask, stopWork } from '../../src/app/stop-work.ts';
+import { stopOwnRun, stopTask, stopWork } from '../../src/app/stop-work.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -133,6 +133,7 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
     /^Only the person who started it/,
   );
   assert.match(await stopTask(from(ada), 'abd', means(false), '/tasks'), /no background run/);
+  assert.equal(await stopOwnRun(ben, task.id, store), 'It has just finished.');
   assert.equal(await stopTask(from(ben), 'abcdef', means(true), '/tasks'), 'Stopping.');
 });
 

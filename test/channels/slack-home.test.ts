@@ -14,15 +14,17 @@ async function withHome(t: Parameters<typeof connectSlackChannel>[0]) {
   const connected = await connectSlackChannel(t, {
     async onEvent(event) {
       if (event.type !== 'home') return;
-      await event.showHome([{ markdown: shown.words, buttons: [{ label: 'Stop', action: 'stop' }] }]);
+      event.showHome([{ markdown: shown.words, buttons: [{ label: 'Stop', action: 'stop' }] }]);
     },
   });
   const visits = async (count: number) => (await connected.events.untilCount(count, isVisit)) as Visited[];
-  return { ...connected, visits, shown };
+  const { homes } = connected.slack;
+  const shows = (words: RegExp) => homes.until(({ view }) => words.test(JSON.stringify(view)));
+  return { ...connected, visits, shown, shows };
 }
 
 test('H4 whoever opens the Home tab is shown a page, which a button on it can change', async (t) => {
-  const { slack, visits } = await withHome(t);
+  const { slack, visits, shows } = await withHome(t);
   const anna = slack.workspace.addUser('anna');
   const dm = slack.workspace.dmWith(anna.id);
   await slack.people.openHome(anna);
@@ -32,7 +34,7 @@ test('H4 whoever opens the Home tab is shown a page, which a button on it can ch
     [visit?.visit.chatType, visit?.visit.external, visit?.visit.sender],
     ['private', false, { id: `slack:${anna.id}`, name: 'anna', kind: 'person' }],
   );
-  assert.match(JSON.stringify(slack.homes.all()[0]?.view), /Welcome\./);
+  await shows(/Welcome\./);
   assert.equal((await slack.people.pressHome(anna, 'Stop')).ok, true);
   const [, pressed] = await visits(2);
   const { action, conversation, chatType, sender } = pressed?.visit ?? {};
@@ -40,23 +42,42 @@ test('H4 whoever opens the Home tab is shown a page, which a button on it can ch
     [action, conversation, chatType, sender?.id],
     ['stop', visit?.visit.conversation, 'private', `slack:${anna.id}`],
   );
-  await pressed?.showHome([{ markdown: 'Stopped.' }]);
-  assert.match(JSON.stringify(slack.homes.all().at(-1)?.view), /Stopped\./);
+  pressed?.showHome([{ markdown: 'Stopped.' }]);
+  await shows(/Stopped\./);
 });
 
 test('H4 a page that comes late does not cover what a button showed meanwhile', async (t) => {
-  const { slack, visits, log } = await withHome(t);
+  const { slack, visits, shows, log } = await withHome(t);
   const anna = slack.workspace.addUser('anna');
   await slack.people.openHome(anna);
+  await slack.homes.untilCount(1);
   await slack.people.openHome(anna);
+  await slack.homes.untilCount(2);
   const [, late] = await visits(2);
   await slack.people.pressHome(anna, 'Stop');
+  await slack.homes.untilCount(3);
   const [, , pressed] = await visits(3);
-  await pressed?.showHome([{ markdown: 'Stopped.' }]);
-  await late?.showHome([{ markdown: 'As it was.' }]);
+  pressed?.showHome([{ markdown: 'Stopped.' }]);
+  await shows(/Stopped\./);
+  late?.showHome([{ markdown: 'As it was.' }]);
   assert.match(JSON.stringify(slack.homes.all().at(-1)?.view), /Stopped\./);
   const refused = await log.until(({ message }) => message === 'the Home tab could not be shown');
   assert.equal(refused.level, 'debug');
+});
+
+test('H8 pages wait for the pace of Slack, and of one person the newest is shown alone', async (t) => {
+  const { slack, visits, shows } = await withHome(t);
+  const anna = slack.workspace.addUser('anna');
+  await slack.people.openHome(anna);
+  await slack.homes.untilCount(1);
+  const [visit] = await visits(1);
+  slack.faults.next('views.publish', { kind: 'ratelimited' });
+  visit?.showHome([{ markdown: 'One.' }]);
+  await slack.calls.untilCount(2, ({ method }) => method === 'views.publish');
+  visit?.showHome([{ markdown: 'Two.' }]);
+  visit?.showHome([{ markdown: 'Three.' }]);
+  await shows(/Three\./);
+  assert.doesNotMatch(JSON.stringify(slack.homes.all()), /One\.|Two\./);
 });
 
 test('A9 who comes by a conversation that is shared with another company is a guest on the Home tab', async (t) => {

@@ -24,7 +24,7 @@ function intakeOf(onEvent: OnEvent) {
     partners: noPartners,
     isAtWork: async () => false,
     openForm: async () => undefined,
-    showHome: async () => undefined,
+    showHome: () => undefined,
     tell: async () => undefined,
     openThread: async () => assert.fail(),
     log,

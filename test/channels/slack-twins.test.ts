@@ -76,7 +76,7 @@ test('Q2 twins differ in nothing but the chat type, whatever was said', async ()
         partners: { ...noPartners, get: async () => 'slack:U9' },
         isAtWork: async () => false,
         openForm: async () => undefined,
-        showHome: async () => undefined,
+        showHome: () => undefined,
         tell: async () => undefined,
         openThread: async () => assert.fail(),
         log,

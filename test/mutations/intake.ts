@@ -233,6 +233,23 @@ export const intakeMutations = [
       "if (false) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
     ],
   ]),
+  ...changesOf('app/home-page.ts', 'end-to-end/slack-home.test.ts', [
+    [
+      'a stranger sees the page',
+      'if (!may.allowed) return [{ markdown: toStranger(visit, may.code) }];',
+      '',
+      { only: 'a stranger reads' },
+    ],
+    [
+      'everybody sees who waits for an owner',
+      'if (!(await people.isOwner(sender.id))) return [];',
+      '',
+      { only: 'an owner reads who waits' },
+    ],
+  ]),
+  ...changesOf('app/work-here.ts', 'app/stop-work.test.ts', [
+    ['anybody’s run is one’s own', '({ message }) => message?.sender.id === sender', '() => true'],
+  ]),
   ...changesOf('app/door/strangers.ts', 'app/pairing.test.ts', [
     ['a bot claims the bot', "chatType !== 'private' || sender.kind !== 'person'", "chatType !== 'private'"],
     [

@@ -134,7 +134,7 @@ export function channelContract(name: string, open: OpenStage): void {
     assert.ok(event.type === 'press');
     const { press } = event;
     assert.deepEqual(
-      [press.action, press.receipt.id, press.sender.id, press.conversation, press.chatType],
+      [press.action, press.receipt?.id, press.sender.id, press.conversation, press.chatType],
       ['no:1', receipt.id, message.sender.id, message.conversation, 'private'],
     );
   });

@@ -16,6 +16,7 @@ import type { SettingsTalk } from '../settings/settings-talk.ts';
 import type { Groups } from './groups.ts';
 import type { MeetGroup } from './meet-group.ts';
 import type { Strangers } from './strangers.ts';
+import type { Visits } from './visits.ts';
 import type { Voice } from '../voice.ts';
 import { fixed, sayIn } from '../../texts/say.ts';
 
@@ -42,6 +43,7 @@ export function createAdmit(options: {
   commands: Commands;
   judge: JudgeMessage;
   presses: Presses;
+  visits: Visits;
   /** Takes out what was pasted from a sign-in page (C6). */
   signIns: GuardSignIns;
   /** Takes a text that answers what the bot asked. */
@@ -54,7 +56,7 @@ export function createAdmit(options: {
   clock: Clock;
   log: Log;
 }): OnEvent {
-  const { store, people, strangers, commands, presses, signIns, answerAsks, settings } = options;
+  const { store, people, strangers, commands, presses, visits, signIns, answerAsks, settings } = options;
   const { judge, meetGroup, groups, moved, voice, audit, clock, log } = options;
   const isDue = createSeldom(refusalEveryMs, clock);
   const told = store.keyed('notices');
@@ -158,6 +160,8 @@ export function createAdmit(options: {
           const { openThread } = event;
           return onMessage({ type: 'message', message, ...(openThread === undefined ? {} : { openThread }) });
         });
+      case 'home':
+        return visits(event, (message) => onMessage({ type: 'message', message }));
       case 'form': {
         if (!(await people.mayAct(event.filled)).allowed) return;
         const problems = await settings.takeForm(event.filled);

@@ -8,13 +8,16 @@ import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import { createMeetGroup } from './meet-group.ts';
 import { createPresses } from './presses.ts';
 import { createStrangers } from './strangers.ts';
+import { createHomePage } from '../home-page.ts';
+import { createVisits } from './visits.ts';
 
 type Needs = Omit<
   Parameters<typeof createAdmit>[0],
-  'strangers' | 'meetGroup' | 'presses' | 'answerAsks' | 'signIns'
+  'strangers' | 'meetGroup' | 'presses' | 'visits' | 'answerAsks' | 'signIns'
 > &
   Omit<Parameters<typeof createPresses>[0], 'now' | 'approvals' | 'confirmations'> &
   Parameters<typeof createMeetGroup>[0] &
+  Parameters<typeof createHomePage>[0] &
   Readonly<{
     writeCommand: WriteCommand;
     approvals: Approvals;
@@ -27,12 +30,14 @@ type Needs = Omit<
 /** What channels hand their events to: messages, presses, and how strangers are met. */
 export function createDoor(needs: Needs): OnEvent {
   const { signIns, confirmations } = needs.capabilities;
+  const presses = createPresses({ ...needs, confirmations, now: needs.clock.now });
   const admit = createAdmit({
     ...needs,
     strangers: createStrangers(needs),
     meetGroup: createMeetGroup(needs),
     signIns,
-    presses: createPresses({ ...needs, confirmations, now: needs.clock.now }),
+    presses,
+    visits: createVisits({ presses, page: createHomePage(needs) }),
     answerAsks: createAnswerAsks({ ...needs, confirmations, asks: needs.asks }),
   });
   return (event) => admit(inLanguage(event, needs.language()));

@@ -13,6 +13,7 @@ import type { People } from './people.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import { settingPrefix } from '../settings/setting-actions.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
+import { stopOwnRun } from '../stop-work.ts';
 import { onlyToSender, partKey, type Voice, type VoiceOptions } from '../voice.ts';
 import { fixed, sayIn, type Say } from '../../texts/say.ts';
 
@@ -34,7 +35,7 @@ export function createPresses(options: {
   approvals: Approvals;
   settings: Pick<SettingsTalk, 'press'>;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
-  store: Pick<Store, 'outbox' | 'commit'>;
+  store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
   voice: Pick<Voice, 'rows'>;
   now: () => number;
   log: Log;
@@ -123,8 +124,8 @@ export function createPresses(options: {
   async function show(press: Press, outcome: string, more?: VoiceOptions): Promise<undefined> {
     const { id, conversation, receipt, ephemeral } = press;
     const key = `outcome:${id}`;
-    // What one person sees can't be edited: the outcome stands beside it.
-    if (ephemeral !== true) await store.outbox.show(partKey(key, 0), receipt);
+    // What one person sees can't be edited: the outcome is a message beside it.
+    if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
     await store.commit({
       outbox: voice.rows(conversation, key, outcome, { ...onlyToSender(press), ...more }),
     });
@@ -183,6 +184,8 @@ export function createPresses(options: {
         return changeSettings(event);
       case 'ask':
         return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
+      case 'stop':
+        return stopOwnRun(press.sender, rest[0] ?? '', store);
       case 'link':
         return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
       default:

@@ -28,6 +28,8 @@ export type SettingsTalk = Readonly<{
   /** Whether words after a mention mean this command: they begin with a tool that has settings. */
   isMeant(args: string): boolean;
   answer(message: Message, args: string, openForm?: OpenForm): Promise<SettingView>;
+  /** What a person may set up in a conversation, as on a page of their own; nothing for who may not. */
+  menu(who: Who): Promise<SettingView | undefined>;
   press: PressSettings;
   /** Sets what a form says and tells the chat; else gives what is wrong, by key, and sets nothing. */
   takeForm(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
@@ -96,6 +98,11 @@ export function createSettingsTalk(options: {
   }
 
   return {
+    async menu(who) {
+      if (tools().length === 0 || !(await mayChange(who.sender))) return undefined;
+      const { text, buttons } = show.overview(who);
+      return { text, buttons: buttons.filter(({ label }) => label !== 'Done') };
+    },
     press: createPressSettings({ show, inForce, change, entries, mayChange, log }),
     isMeant(args) {
       const [word = ''] = args.split(/\s+/);

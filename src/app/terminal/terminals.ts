@@ -142,7 +142,8 @@ export function createTerminals(options: {
     const common = { conversation, chatType: as, external: false, sender };
     if ('press' in told) {
       const { id, action, receipt } = told.press;
-      return { type: 'press', press: { ...common, id, action, receipt: { id: `${seat.id}:${receipt.id}` } } };
+      const shown = receipt && { receipt: { id: `${seat.id}:${receipt.id}` } };
+      return { type: 'press', press: { ...common, id, action, ...shown } };
     }
     const { id, text, command, sentAt } = told.message;
     const named = command === undefined ? {} : { command };

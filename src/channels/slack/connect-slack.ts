@@ -13,7 +13,7 @@ import { createSender, type Sender } from './create-sender.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
 import { toFormView } from './form-view.ts';
-import { createShowHome } from './home-tab.ts';
+import { createShowHome } from './create-show-home.ts';
 import { identify } from './identify.ts';
 import { loadBolt, type BoltParts } from './load-bolt.ts';
 import { neededScopes } from './needed-scopes.ts';
@@ -45,7 +45,7 @@ export type SlackConnection = Readonly<{
  */
 export async function connectSlack(
   options: SlackOptions,
-  paces: Readonly<{ posts: Pace; edits: Pace }>,
+  paces: Readonly<{ posts: Pace; edits: Pace; homes: Pace }>,
   onEvent: OnEvent,
 ): Promise<SlackConnection> {
   const { log, clock } = options;
@@ -80,7 +80,7 @@ export async function connectSlack(
     async openForm(form, trigger) {
       await call('views.open', { trigger_id: trigger, view: toFormView(form) });
     },
-    showHome: createShowHome(call, log),
+    showHome: createShowHome(call, paces.homes, log),
     log,
     clock,
   });

@@ -45,7 +45,7 @@ type IntakeOptions = Readonly<{
   /** Shows a form to whom a trigger belongs. */
   openForm(form: Form, trigger: string): Promise<void>;
   /** Publishes somebody's Home tab; with `hash` only if it still shows what had that hash. */
-  showHome(of: Visit, home: Home, hash?: string): Promise<void>;
+  showHome(of: Visit, home: Home, hash?: string): void;
   log: Log;
   clock: Clock;
 }>;

@@ -19,6 +19,8 @@ export function createSlack(options: SlackOptions): Channel {
   const posts = paceOf('posts', 1, 1000);
   // chat.update: tier 3, some 50 a minute over the workspace.
   const edits = paceOf('edits', 10, 1200);
+  // views.publish: tier 4, some 100 a minute over the workspace.
+  const homes = paceOf('homes', 10, 600);
   const state: { connection?: SlackConnection } = {};
   // What was left from before a restart is sent and asked as soon as that can be, and costs no failed try before.
   const begun = Promise.withResolvers<SlackConnection>();
@@ -28,7 +30,7 @@ export function createSlack(options: SlackOptions): Channel {
   return {
     name: 'slack',
     async start(onEvent) {
-      state.connection = await connectSlack(checked(options), { posts, edits }, onEvent);
+      state.connection = await connectSlack(checked(options), { posts, edits, homes }, onEvent);
       begun.resolve(state.connection);
       await state.connection.open();
     },

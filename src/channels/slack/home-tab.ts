@@ -1,13 +1,10 @@
 import type { Home, HomeSection, Visit } from '../../core/home.ts';
-import type { Log } from '../../core/log.ts';
 import { splitMarkdown } from '../markdown/split-markdown.ts';
 import { actionOf, toButtonBlocks, type Block } from './buttons.ts';
-import type { CallSlack } from './call-slack.ts';
 import { toSlackText } from './from-markdown.ts';
 import { eventCallback, homeActions, homeOpened, type HomeActions } from './payloads.ts';
 import { noNames, shownName, type Names } from './shown-name.ts';
-import { slackErrorCode } from './slack-error.ts';
-import { userOf, type SlackIdentity } from './slack-identity.ts';
+import type { SlackIdentity } from './slack-identity.ts';
 import { senderKind } from './to-message.ts';
 
 /** Limits of a view. */
@@ -70,26 +67,6 @@ function fromPress(
     action,
   };
   return { visit, ...(trigger ? { trigger } : {}) };
-}
-
-/** Publishes the Home tab of whom the visit is. With `hash` only if it still shows what had that hash: what was published meanwhile is newer. */
-export function createShowHome(
-  call: CallSlack,
-  log: Log,
-): (of: Pick<Visit, 'conversation' | 'sender'>, home: Home, hash?: string) => Promise<void> {
-  return async ({ conversation, sender }, home, hash) => {
-    try {
-      await call('views.publish', {
-        user_id: userOf(sender.id),
-        view: toHomeView(home, conversation.chat),
-        ...(hash === undefined ? {} : { hash }),
-      });
-    } catch (error) {
-      const code = slackErrorCode(error);
-      const level = code === 'hash_conflict' ? 'debug' : 'warn';
-      log[level]({ err: code === undefined ? error : undefined, code }, 'the Home tab could not be shown');
-    }
-  };
 }
 
 /** What is too much for Slack is left out at the end. `chat`: the direct message that presses belong to. */

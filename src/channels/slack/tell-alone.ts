@@ -10,7 +10,7 @@ export async function tellAlone(call: CallSlack, press: Press, words: string): P
   await call('chat.postEphemeral', {
     channel: chat,
     // In a thread that nobody has begun yet it would not be seen.
-    ...(thread === undefined || thread === receipt.id ? {} : { thread_ts: thread }),
+    ...(thread === undefined || thread === receipt?.id ? {} : { thread_ts: thread }),
     user: userOf(sender.id),
     text: escapeText(words),
   });

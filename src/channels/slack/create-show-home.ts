@@ -1,0 +1,53 @@
+import type { Home, Visit } from '../../core/home.ts';
+import type { Log } from '../../core/log.ts';
+import type { Pace } from '../pace.ts';
+import type { CallSlack } from './call-slack.ts';
+import { toHomeView } from './home-tab.ts';
+import { slackErrorCode, toSendError } from './slack-error.ts';
+import { userOf } from './slack-identity.ts';
+
+/** The limit is one for all people. */
+const everybody = 'views.publish';
+const mostTries = 5;
+
+/**
+ * Publishes Home tabs at Slack's pace: of one person only the newest. With `hash` only if the tab still shows what had that
+ * hash. Nobody waits for it: a visit is acknowledged within 3 s.
+ */
+export function createShowHome(
+  call: CallSlack,
+  pace: Pace,
+  log: Log,
+): (of: Pick<Visit, 'conversation' | 'sender'>, home: Home, hash?: string) => void {
+  const newest = new Map<string, Home>();
+
+  async function publish(user: string, home: Home, view: object, hash: string | undefined): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      await pace.wait(everybody);
+      if (newest.get(user) !== home) return;
+      try {
+        await call('views.publish', { user_id: user, view, ...(hash === undefined ? {} : { hash }) });
+        return;
+      } catch (error) {
+        const { retryAfterMs } = toSendError(error, 'a Home tab');
+        if (retryAfterMs === undefined || tries === mostTries) throw error;
+        pace.pause(everybody, retryAfterMs);
+      }
+    }
+  }
+
+  return ({ conversation, sender }, home, hash) => {
+    const user = userOf(sender.id);
+    newest.set(user, home);
+    publish(user, home, toHomeView(home, conversation.chat), hash)
+      .catch((error: unknown) => {
+        const code = slackErrorCode(error);
+        // What was published meanwhile is newer.
+        const level = code === 'hash_conflict' ? 'debug' : 'warn';
+        log[level]({ err: code === undefined ? error : undefined, code }, 'the Home tab could not be shown');
+      })
+      .finally(() => {
+        if (newest.get(user) === home) newest.delete(user);
+      });
+  };
+}
