@@ -98,6 +98,53 @@ test('Q6 a message of a process before is gone on with, and can be removed, twic
   assert.deepEqual(slack.transcript(room), []);
 });
 
+test('H6 words of an answer are one message that changes, in a thread in place of Slack’s line, and become the answer', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack, channel } = connected;
+  const { anna, room, conversation } = await threadIn(connected);
+  const direct = slack.workspace.dmWith(anna.id);
+  const places = [
+    [room, conversation],
+    [direct, { channel: 'slack', chat: direct.id }],
+  ] as const;
+  for (const [here, place] of places) {
+    const work = keptPlaceholder({ key: `work in ${here.id}` });
+    await channel.status(place, { kind: 'typing' }, work);
+    await channel.status(place, { kind: 'words', markdown: 'It *is' }, work);
+    const first = await slack.posted(
+      ({ channel: chat, ts }) => chat === here.id && ts !== conversation.thread,
+    );
+    assert.equal(first.threadTs, here === room ? conversation.thread : undefined);
+    assert.deepEqual(await work.first, { id: first.ts });
+    await channel.status(place, { kind: 'words', markdown: 'It *is* so <!channel>' }, work);
+    await slack.changes.until(({ kind, message }) => kind === 'updated' && message.ts === first.ts);
+    await channel.status(place, undefined, work);
+    assert.doesNotMatch(JSON.stringify(here.messages), /<!channel>/);
+    await channel.edit(place, await work.first, { markdown: '**done**' });
+    assert.equal(here.messages.at(-1)?.text, '*done*');
+    assert.equal(here.messages.filter(({ user }) => user === first.user).length, 1);
+  }
+  await t.waitFor(() => assert.equal(statuses(connected).at(-1) ?? '', ''), { timeout: 60_000 });
+});
+
+test('H6 U13 on Slack words after a line are a new message, and the line goes', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack, channel } = connected;
+  const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
+  const place = { channel: 'slack', chat: room.id };
+  const work = keptPlaceholder();
+  await channel.status(place, line('searching'), work);
+  await slack.posted(({ text }) => text === '_searching_');
+  await channel.status(place, { kind: 'words', markdown: 'I found it.' }, work);
+  const words = await slack.posted(({ text }) => text === 'I found it.');
+  await t.waitFor(() => assert.deepEqual(work.receipts, [{ id: words.ts }]), { timeout: 60_000 });
+  assert.deepEqual(
+    room.messages.filter(({ deleted }) => !deleted).map(({ text }) => text),
+    ['I found it.'],
+  );
+  await channel.status(place, undefined, work);
+});
+
 test('H7 a direct message without a thread shows a status message, and nothing for typing alone', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
