@@ -7,9 +7,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { indexTimes, searchTimes, type LookUpTimes } from './look-up.ts';
 import { measureSandbox } from './sandbox.ts';
 import { openStage, type StageOptions } from './stage.ts';
+import { measureStreaming } from './streaming.ts';
 import { describe, quantile } from './statistics.ts';
 
 const turns = Number(process.env['SKILLET_BENCH_TURNS'] ?? 200);
+const answers = Number(process.env['SKILLET_BENCH_ANSWERS'] ?? 3);
 const starts = Number(process.env['SKILLET_BENCH_STARTS'] ?? 5);
 const beside = process.env['SKILLET_BENCH_BESIDE'];
 
@@ -23,6 +25,7 @@ const contenders = [bare, ...skillets];
 
 await bench('B1 own time: from an update arriving to its request reaching the model', ownTime);
 await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
+await bench('H6 an answer that the model writes for some 8 s: first words, and calls to Telegram', streaming);
 await bench('B3 start: from starting the process to its first poll', startTime);
 await bench('B4 idle memory: resident, five seconds after a first turn, at the second start', idleMemory);
 await bench('B7 a command in the sandbox, and the same started by itself', sandboxed);
@@ -53,6 +56,17 @@ async function wholeTurn(): Promise<void> {
   for (const { name, whole } of [floor, ...rest]) print(name, describe(whole));
   for (const { name, whole } of rest) {
     print(`${name} as a multiple of bare`, (quantile(whole, 0.5) / quantile(floor.whole, 0.5)).toFixed(3));
+  }
+}
+
+async function streaming(): Promise<void> {
+  for (const { where, firstWords, whole, calls } of await measureStreaming(answers)) {
+    print(`${where}: first words`, `${describe(firstWords)} after the request`);
+    print(`${where}: whole answer`, `${describe(whole)} after the request`);
+    print(
+      `${where}: calls an answer`,
+      calls.map(([method, count]) => `${method} ${count.toFixed(1)}`).join(', '),
+    );
   }
 }
 

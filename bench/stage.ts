@@ -33,6 +33,8 @@ export type StageOptions = Readonly<{
   slack?: boolean;
   /** Skills in the workspace, beside those bundled. */
   skills?: number;
+  /** What the model says, and the milliseconds between two pieces of it. */
+  answer?: Readonly<{ text: string; dripMs: number }>;
   /** More of the config file. */
   config?: string;
 }>;
@@ -46,6 +48,7 @@ export async function openStage({
   modelMs,
   slack = false,
   skills = 0,
+  answer = { text: 'Fine.', dripMs: 0 },
   config = '',
 }: StageOptions): Promise<Stage> {
   const telegram = await startTelegramServer({ privacy: false, flood: false, patienceMs: 30_000 });
@@ -53,7 +56,11 @@ export async function openStage({
   const messages = await startMessagesServer({
     script: () => {
       asked = performance.now();
-      return { content: [{ type: 'text', text: 'Fine.' }], wire: { delayMs: modelMs, pings: false } };
+      const { text, dripMs } = answer;
+      return {
+        content: [{ type: 'text', text }],
+        wire: { delayMs: modelMs, pings: false, ...(dripMs === 0 ? {} : { dripMs }) },
+      };
     },
   });
   const slackServer = slack ? await startSlackServer() : undefined;
@@ -112,6 +119,8 @@ api_root = "${telegram.url}"
 paced = false
 [access]
 dm = "open"
+groups_mode = "open"
+group_users = ["*"]
 [models.default]
 model = "claude-sonnet-5-5"
 base_url = "${messages.url}"

@@ -112,9 +112,12 @@ function blockEvents(
   }
 }
 
+/** Characters that come in one event. */
+const longestPiece = 40;
+
 function pieces(text: string): readonly string[] {
   const characters = Array.from(text);
-  const size = Math.max(1, Math.ceil(characters.length / 4));
+  const size = Math.max(1, Math.min(longestPiece, Math.ceil(characters.length / 4)));
   const count = Math.ceil(characters.length / size);
   return Array.from({ length: count }, (_, index) =>
     characters.slice(index * size, (index + 1) * size).join(''),
