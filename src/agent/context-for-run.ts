@@ -1,6 +1,6 @@
 import type { Entry } from '../core/entry.ts';
 import { around, labelled, truncateLabelled } from '../core/label.ts';
-import type { Message } from '../core/message.ts';
+import type { Attachment, Message } from '../core/message.ts';
 import { nothingReceived, type ReceivedOf } from '../core/received.ts';
 import { finalText } from './read-turn.ts';
 import { showTo, type Viewer } from './show-to.ts';
@@ -9,6 +9,8 @@ import { viewEntries } from './view-entries.ts';
 
 const mostPieces = 20;
 const mostCharacters = 10_000;
+/** Of the texts of files together: the rest a run reads itself. */
+const mostOfFiles = 6_000;
 /** A message of so few words in a direct message may be about what was said before: "the above", "that in short". */
 const fewWords = 8;
 
@@ -26,7 +28,13 @@ export function contextForRun(
     received?: ReceivedOf;
   }>,
 ): string | undefined {
-  const received = withoutTexts(before.received ?? nothingReceived);
+  const received = withBeginnings(before.received ?? nothingReceived, [
+    ...[message, ...before.background].flatMap(({ attachments, shared = [] }) => [
+      ...attachments,
+      ...shared.flatMap((one) => one.attachments ?? []),
+    ]),
+    ...(message.replyTo?.attachments ?? []),
+  ]);
   const brought = broughtAlong(message, received);
   const said = isAboutPlace(message, before.words, brought)
     ? [
@@ -38,13 +46,18 @@ export function contextForRun(
   return pieces.length === 0 ? undefined : pieces.join('\n');
 }
 
-/** Pictures are shown to a run, too; texts it reads itself. */
-function withoutTexts(received: ReceivedOf): ReceivedOf {
+/** Of each of these files as much text as all can have. */
+function withBeginnings(received: ReceivedOf, files: readonly Attachment[]): ReceivedOf {
+  const texts = files.flatMap((file) => {
+    const got = received(file);
+    return got?.ok === true && got.text !== undefined ? [got.text] : [];
+  });
+  const each = Math.floor(mostOfFiles / texts.length);
   return (attachment) => {
     const got = received(attachment);
-    if (got?.ok !== true) return got;
-    const { text: _, ...rest } = got;
-    return rest;
+    if (got?.ok !== true || got.text === undefined) return got;
+    const { text, whole } = got.text;
+    return { ...got, text: { text: text.slice(0, each), whole: whole && text.length <= each } };
   };
 }
 

@@ -42,9 +42,26 @@ test('I1 M11 files, forwards and the message replied to are told with their auth
     [
       '<quote from="Ben" id="telegram:43">\nBuy &lt;quote>tea&lt;/quote>\n</quote>',
       '<quote from="News" note="forwarded">\nRain\n</quote>',
-      '<host>\nAttached:\n[photo "a.jpg", JPEG image, 9 bytes, at /chat/a.jpg]\n</host>',
+      '<host>\nAttached:\n[photo "a.jpg", JPEG image, 9 bytes, at /chat/a.jpg, its text follows]\n</host>',
+      '<file name="a.jpg" from="Ada" id="telegram:42">\nlong\n</file>',
     ].join('\n'),
   );
+});
+
+test('M12 of many long files a run is told the beginnings, and where all of them lie', () => {
+  const names = Array.from({ length: 10 }, (_, index) => `${index}.csv`);
+  const message = makeMessage({ attachments: names.map((name) => ({ kind: 'document', name })) });
+  const context = contextForRun(message, {
+    ...{ ...nothing, words: 'sum them up' },
+    received: ({ name }) => {
+      const text = { text: name.repeat(5_000), whole: true };
+      return { ok: true, path: `/chat/${name}`, words: 'text', size: 9, text };
+    },
+  });
+  for (const name of names) {
+    assert.match(context ?? '', new RegExp(`at /chat/${name}, its beginning follows`));
+    assert.match(context ?? '', new RegExp(`<file name="${name}"[^>]*>\n(?:${name}){50}`));
+  }
 });
 
 test('I1 of what was said before, people and answers count, and work on the way does not', () => {
