@@ -9,6 +9,7 @@ import { measureSandbox } from './sandbox.ts';
 import { openStage, type StageOptions } from './stage.ts';
 import { measureStreaming } from './streaming.ts';
 import { describe, quantile } from './statistics.ts';
+import { pngOf } from '../test/support/sent-files.ts';
 
 const turns = Number(process.env['SKILLET_BENCH_TURNS'] ?? 200);
 const answers = Number(process.env['SKILLET_BENCH_ANSWERS'] ?? 3);
@@ -28,6 +29,7 @@ await bench('B1 whole turn with a model that takes 50 ms', wholeTurn);
 await bench('H6 an answer that the model writes for some 8 s: first words, and calls to Telegram', streaming);
 await bench('B3 start: from starting the process to its first poll', startTime);
 await bench('B4 idle memory: resident, five seconds after a first turn, at the second start', idleMemory);
+await bench('M12 memory: resident, before and after twenty photos in a row', pictureMemory);
 await bench('B7 a command in the sandbox, and the same started by itself', sandboxed);
 await bench('M6 fixed prompt: system and tools with 20 skills', promptSize);
 await bench('R2 skills_search over 5,000 skills, side by side with looking for the words alone', () =>
@@ -143,6 +145,31 @@ async function idleMemory(): Promise<void> {
     await telegram.until('the answer', () => telegram.calls('sendMessage').length > 0);
     await delay(5_000);
     print(name, `${(await memoryMb()).toFixed(0)} MB`);
+    await close();
+  }
+}
+
+/** Each of 300 kB, as Telegram gives photos; each request holds all before it. */
+async function pictureMemory(): Promise<void> {
+  for (const { name, ...options } of skillets) {
+    const { telegram, memoryMb, close } = await openStage({ ...options, modelMs: 0 });
+    const person = telegram.person();
+    const answered = async (count: number): Promise<void> => {
+      await telegram.until('the answer', () => telegram.calls('sendMessage').length === count);
+    };
+    person.says('hello');
+    await answered(1);
+    await delay(5_000);
+    const before = await memoryMb();
+    let most = before;
+    for (let photo = 1; photo <= 20; photo++) {
+      person.sends({ kind: 'photo', bytes: pngOf(String(photo), { bytes: 300_000 }), caption: 'and this?' });
+      await answered(photo + 1);
+      most = Math.max(most, await memoryMb());
+    }
+    await delay(5_000);
+    const [first, highest, after] = [before, most, await memoryMb()].map((mb) => mb.toFixed(0));
+    print(name, `${first} MB, at most ${highest} MB, five seconds later ${after} MB`);
     await close();
   }
 }
