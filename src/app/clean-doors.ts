@@ -114,6 +114,10 @@ function cleanTelling(event: ChannelEvent, redact: (text: string) => string): Ch
     const { showHome } = event;
     return { ...event, showHome: (home) => showHome(redactTexts(home, redact)) };
   }
+  if (event.type === 'opened') {
+    const { suggest } = event;
+    return { ...event, suggest: (prompts) => suggest(redactTexts(prompts, redact)) };
+  }
   if (event.type !== 'press' || event.tell === undefined) return event;
   const { tell } = event;
   return { ...event, tell: (words) => tell(redact(words)) };

@@ -63,6 +63,7 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
     const { createSlack } = await import('../channels/slack/create-slack.ts');
     const { botToken, appToken, signingSecret, mode, apiUrl, listen, command, threadFollow, reaction } =
       slack;
+    const { agentView } = slack;
     channels.push(
       createSlack({
         botToken,
@@ -73,6 +74,7 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
         listen: hostAndPort(listen),
         command,
         threadFollow,
+        agentView,
         ...(reaction === '' ? {} : { reaction }),
         paced: true,
         ...needs,

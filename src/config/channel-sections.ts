@@ -43,6 +43,7 @@ export const slackSection = section(
       .default('/skill'),
     allow_external: z.boolean().default(false),
     thread_follow: z.boolean().default(true),
+    agent_view: z.boolean().default(false),
     reaction: z
       .string()
       .regex(/^[\p{L}\p{N}_+'-]{0,100}(::skin-tone-[2-6])?$/u, {

@@ -2,7 +2,7 @@ import type { Act } from './act.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './diagnostic.ts';
 import type { Filled, OpenForm } from './form.ts';
-import type { ShowHome, Visit } from './home.ts';
+import type { Prompt, ShowHome, Visit } from './home.ts';
 import type { Attachment, Message } from './message.ts';
 
 /** `action` comes back in a press (≤ 64 bytes, Telegram's limit); a `url` opens by itself. */
@@ -109,6 +109,8 @@ export type ChannelEvent =
     }>
   /** Somebody looks at their page beside the chat, or pressed a button there. */
   | Readonly<{ type: 'home'; visit: Visit; showHome: ShowHome; openForm?: OpenForm }>
+  /** Somebody looks at their direct message with the bot. `suggest` shows what they may ask: four at most. */
+  | Readonly<{ type: 'opened'; visit: Visit; suggest(prompts: readonly Prompt[]): void }>
   /** `refuse` shows what is wrong, by key, and leaves the form open: to be called before the event is done with. */
   | Readonly<{ type: 'form'; filled: Filled; refuse(problems: Readonly<Record<string, string>>): void }>
   /** The bot was added to a group or channel; `by`, where the platform tells (H13). */

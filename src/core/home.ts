@@ -10,5 +10,8 @@ export type Home = readonly HomeSection[];
 /** Somebody opened their page, or pressed a button on it (`action`). `conversation` is their direct message with the bot. */
 export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
 
+/** Something that a person may ask, by one press: words of theirs, or a skill to start. */
+export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: string })>;
+
 /** Shows this page to its visitor as soon as the platform lets it. Never throws: a page is a courtesy. */
 export type ShowHome = (home: Home) => void;

@@ -37,6 +37,7 @@ async function openDoor(t: TestContext) {
     answerAsks: async () => false,
     settings: { takeValue: async () => false, takeForm: fails },
     visits: async () => undefined,
+    suggestPrompts: async () => [],
     moved: {} as Parameters<typeof createAdmit>[0]['moved'],
     voice: {} as Parameters<typeof createAdmit>[0]['voice'],
     audit,

@@ -72,6 +72,7 @@ test('I1 the manifest registers the one slash command, escaped, and switches on 
     features.slash_commands.map(({ command, should_escape }) => [command, should_escape]),
     [['/skill', true]],
   );
+  assert.ok((features.agent_view?.agent_description.length ?? 301) <= 300);
   assert.equal(features.app_home.home_tab_enabled, true);
   assert.equal(features.app_home.messages_tab_enabled, true);
   assert.equal(features.app_home.messages_tab_read_only_enabled, false);

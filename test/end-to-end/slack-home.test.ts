@@ -141,6 +141,28 @@ test('H4 U9 the Home tab shows the runs of this person, and a button stops one',
   );
 });
 
+test('H4 A2 U13 with the agent view people are offered what they may start, and see that the bot is at work', async (t) => {
+  const gate = Promise.withResolvers<void>();
+  const { slack, ben, anna, cid } = await withHome(t, {
+    slack: 'agent_view = true',
+    script: () => ({ content: [{ type: 'text', text: 'Said nicely.' }], wire: { hold: gate.promise } }),
+  });
+  for (const one of [cid, ben, anna]) assert.equal((await slack.people.openMessages(one))[0]?.acked, true);
+  const offered = await slack.shown.untilCount(2, ({ kind }) => kind === 'prompts');
+  const of = (user: SlackUser) =>
+    JSON.stringify(offered.find(({ channel }) => channel === slack.workspace.dmWith(user.id).id));
+  assert.match(of(ben), /What can you do\?.*"!lookup"/);
+  assert.doesNotMatch(of(ben), /payroll|rooms/);
+  assert.match(of(anna), /payroll/);
+  assert.equal(offered.length, 2);
+  const said = slack.people.dm(ben, 'Where is the map?');
+  await slack.shown.until(({ kind, thread }) => kind === 'status' && thread === said.ts);
+  gate.resolve();
+  const answer = await slack.posted(({ text }) => text.includes('Said nicely'));
+  assert.equal(answer.threadTs, said.ts);
+  await slack.shown.until(({ kind, title }) => kind === 'session' && title === 'Where is the map?');
+});
+
 test('X3 a tool on the Home tab opens its settings as a form', async (t) => {
   const { slack, anna, page } = await withHome(t);
   await slack.people.openHome(anna);

@@ -247,6 +247,14 @@ export const intakeMutations = [
       { only: 'an owner reads who waits' },
     ],
   ]),
+  ...changesOf('app/suggest-prompts.ts', 'end-to-end/slack-home.test.ts', [
+    [
+      'a stranger is offered skills',
+      'if (!(await people.mayAct(visit)).allowed) return [];',
+      '',
+      { only: 'offered what they may start' },
+    ],
+  ]),
   ...changesOf('app/work-here.ts', 'app/stop-work.test.ts', [
     ['anybody’s run is one’s own', '({ message }) => message?.sender.id === sender', '() => true'],
   ]),

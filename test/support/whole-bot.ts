@@ -35,6 +35,8 @@ export type WholeBotOptions = Readonly<{
   toml?: string;
   /** More of its table [telegram]. */
   telegram?: string;
+  /** More of its table [slack]. */
+  slack?: string;
   /** What the model answers; without it no model is configured and the offline model answers. */
   script?: Script;
   /** Front matter and body by name. */
@@ -82,7 +84,7 @@ export async function startWholeBot(t: TestContext, options: WholeBotOptions = {
           : []),
         ...(channels.includes('slack')
           ? [
-              `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"`,
+              `[slack]\nbot_token = "${slack.tokens.bot}"\napp_token = "${slack.tokens.app}"\napi_url = "${slack.url}"\n${options.slack ?? ''}`,
             ]
           : []),
         ...(script === undefined

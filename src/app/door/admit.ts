@@ -12,6 +12,7 @@ import type { JudgeMessage } from '../judge-message.ts';
 import type { MovedChats } from '../moved-chats.ts';
 import type { People } from './people.ts';
 import type { Presses } from './presses.ts';
+import type { SuggestPrompts } from '../suggest-prompts.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
 import type { Groups } from './groups.ts';
 import type { MeetGroup } from './meet-group.ts';
@@ -44,6 +45,7 @@ export function createAdmit(options: {
   judge: JudgeMessage;
   presses: Presses;
   visits: Visits;
+  suggestPrompts: SuggestPrompts;
   /** Takes out what was pasted from a sign-in page (C6). */
   signIns: GuardSignIns;
   /** Takes a text that answers what the bot asked. */
@@ -162,6 +164,11 @@ export function createAdmit(options: {
         });
       case 'home':
         return visits(event, (message) => onMessage({ type: 'message', message }));
+      case 'opened': {
+        const prompts = await options.suggestPrompts(event.visit);
+        if (prompts.length > 0) event.suggest(prompts);
+        return;
+      }
       case 'form': {
         if (!(await people.mayAct(event.filled)).allowed) return;
         const problems = await settings.takeForm(event.filled);

@@ -9,11 +9,12 @@ import { createMeetGroup } from './meet-group.ts';
 import { createPresses } from './presses.ts';
 import { createStrangers } from './strangers.ts';
 import { createHomePage } from '../home-page.ts';
+import { createSuggestPrompts } from '../suggest-prompts.ts';
 import { createVisits } from './visits.ts';
 
 type Needs = Omit<
   Parameters<typeof createAdmit>[0],
-  'strangers' | 'meetGroup' | 'presses' | 'visits' | 'answerAsks' | 'signIns'
+  'strangers' | 'meetGroup' | 'presses' | 'visits' | 'suggestPrompts' | 'answerAsks' | 'signIns'
 > &
   Omit<Parameters<typeof createPresses>[0], 'now' | 'approvals' | 'confirmations'> &
   Parameters<typeof createMeetGroup>[0] &
@@ -37,6 +38,7 @@ export function createDoor(needs: Needs): OnEvent {
     meetGroup: createMeetGroup(needs),
     signIns,
     presses,
+    suggestPrompts: createSuggestPrompts(needs),
     visits: createVisits({ presses, page: createHomePage(needs) }),
     answerAsks: createAnswerAsks({ ...needs, confirmations, asks: needs.asks }),
   });
@@ -57,6 +59,7 @@ function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
     case 'press':
       return { ...event, press: heard(event.press) };
     case 'home':
+    case 'opened':
       return { ...event, visit: heard(event.visit) };
     case 'form':
       return { ...event, filled: heard(event.filled) };

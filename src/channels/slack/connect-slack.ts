@@ -4,6 +4,7 @@ import type { Channel, OnEvent } from '../../core/channel.ts';
 import type { Log } from '../../core/log.ts';
 import type { Pace } from '../pace.ts';
 import type { CallSlack } from './call-slack.ts';
+import { createAgentView } from './create-agent-view.ts';
 import { createChatLookup, type ChatLookup } from './create-chat-lookup.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
@@ -61,7 +62,8 @@ export async function connectSlack(
     convoStore: false,
   });
   const call: CallSlack = async (method, args) => ({ ...(await app.client.apiCall(method, { ...args })) });
-  const me = await identify(call, options.command, log, clock);
+  const { agentView = false } = options;
+  const me = { ...(await identify(call, options.command, log, clock)), agentView };
   const chats = createChatLookup(call, log, clock);
   const names = createNameLookup(call, log, clock);
   const { reaction } = options;
@@ -80,6 +82,7 @@ export async function connectSlack(
     async openForm(form, trigger) {
       await call('views.open', { trigger_id: trigger, view: toFormView(form) });
     },
+    ...(agentView ? { agent: createAgentView(call, log) } : {}),
     showHome: createShowHome(call, paces.homes, log),
     log,
     clock,
@@ -106,8 +109,15 @@ export async function connectSlack(
     readEarlier: (message, bounds) => readEarlier({ call, me, names }, message, bounds),
     async open() {
       await app.start();
-      const isUsed = (scope: string): boolean => scope !== 'reactions:write' || reaction !== undefined;
-      await tellMissing((me.missing ?? []).filter(isUsed), onEvent, log);
+      const unused = [
+        ...(reaction === undefined ? ['reactions:write'] : []),
+        ...(agentView ? [] : ['assistant:write']),
+      ];
+      await tellMissing(
+        (me.missing ?? []).filter((scope) => !unused.includes(scope)),
+        onEvent,
+        log,
+      );
     },
     async stop() {
       state.stopping = true;

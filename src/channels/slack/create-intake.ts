@@ -13,6 +13,7 @@ import { userOf, type SlackIdentity } from './slack-identity.ts';
 import type { ThreadPartners } from './slack-options.ts';
 import { toFilled } from './form-view.ts';
 import { toHomeVisit, type HomeVisit } from './home-tab.ts';
+import type { AgentView } from './create-agent-view.ts';
 import { toEvent, type Converted } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
 import { toStanding } from './to-standing.ts';
@@ -44,6 +45,8 @@ type IntakeOptions = Readonly<{
   tell(press: Press, words: string): Promise<void>;
   /** Shows a form to whom a trigger belongs. */
   openForm(form: Form, trigger: string): Promise<void>;
+  /** What the agent view shows; without one nothing. */
+  agent?: AgentView;
   /** Publishes somebody's Home tab; with `hash` only if it still shows what had that hash. */
   showHome(of: Visit, home: Home, hash?: string): void;
   log: Log;
@@ -92,7 +95,10 @@ export function createIntake(options: IntakeOptions): Intake {
       ...completed(event.message, event.message.chatType === 'unknown' ? chats.known(chat) : undefined),
       addressed: await isAddressed(event.message, followable),
     };
-    const stored = (): void => options.react?.(message);
+    const stored = (): void => {
+      options.react?.(message);
+      options.agent?.title(message);
+    };
     if (event.type === 'message') await notePartner(message);
     await onEvent(event.type === 'message' ? { ...event, message, stored } : { ...event, message });
   };
@@ -162,12 +168,16 @@ export function createIntake(options: IntakeOptions): Intake {
 
   const takeVisit = async (payload: unknown, bare: HomeVisit): Promise<void> => {
     const known = await names.of([userOf(bare.visit.sender.id)]);
-    const { visit, hash, trigger } = toHomeVisit(payload, me, known) ?? bare;
-    const seen = completed(visit, await chats.lookUp(visit.conversation.chat));
+    const { visit: named, tab, hash, trigger } = toHomeVisit(payload, me, known) ?? bare;
+    const seen = completed(named, await chats.lookUp(named.conversation.chat));
+    // Of who opens a tab Slack tells no team: in a shared conversation it is a guest (A9).
+    const visit: Visit = seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
+    const { agent } = options;
+    if (tab === 'messages')
+      return onEvent({ type: 'opened', visit, suggest: (prompts) => agent?.suggest(visit, prompts) });
     await onEvent({
       type: 'home',
-      // Of who opens the tab Slack tells no team: in a shared conversation it is a guest (A9).
-      visit: seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen,
+      visit,
       showHome: (home) => options.showHome(visit, home, hash),
       ...formsBy(trigger),
     });

@@ -12,16 +12,17 @@ const mostBlocks = 100;
 const mostBytes = 240_000;
 const longestSection = 3000;
 
-/** What Slack tells of the Home tab. */
+/** What Slack tells of the Home tab, or of one who opened the direct message. */
 export type HomeVisit = Readonly<{
   visit: Visit;
+  tab: 'home' | 'messages';
   /** Of what the tab shows, where it was opened. */
   hash?: string;
   /** What a form can be opened by, for 3 s. */
   trigger?: string;
 }>;
 
-/** Somebody opened the Home tab, or pressed a button on it; nothing for any other payload. */
+/** Somebody opened a tab that shows something, or pressed a button on the Home tab; nothing for any other payload. */
 export function toHomeVisit(
   payload: unknown,
   me: SlackIdentity,
@@ -34,17 +35,18 @@ export function toHomeVisit(
   const { event, team_id, authorizations, is_ext_shared_channel } = wrapper.data;
   const opened = homeOpened.safeParse(event);
   if (!opened.success) return undefined;
-  const { user, channel: chat, event_ts, view } = opened.data;
+  const { user, channel: chat, tab, event_ts, view } = opened.data;
+  if (tab === 'messages' && me.agentView !== true) return undefined;
   const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
   const external = is_ext_shared_channel === true || !isHome;
   const visit: Visit = {
-    id: `slack:${me.team}:${chat}:home:${event_ts ?? ''}`,
+    id: `slack:${me.team}:${chat}:${tab}:${event_ts ?? ''}`,
     conversation: { channel: 'slack', chat },
     chatType: 'unknown',
     external,
     sender: { id: `slack:${user}`, name: names.get(user) ?? user, kind: senderKind(undefined, external, me) },
   };
-  return { visit, ...(view?.hash ? { hash: view.hash } : {}) };
+  return { visit, tab, ...(view?.hash ? { hash: view.hash } : {}) };
 }
 
 /** A press on the tab is in no channel: the view itself says which direct message it belongs to. */
@@ -66,7 +68,7 @@ function fromPress(
     sender: { id: `slack:${user.id}`, name, kind },
     action,
   };
-  return { visit, ...(trigger ? { trigger } : {}) };
+  return { visit, tab: 'home', ...(trigger ? { trigger } : {}) };
 }
 
 /** What is too much for Slack is left out at the end. `chat`: the direct message that presses belong to. */

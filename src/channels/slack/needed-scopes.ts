@@ -1,6 +1,7 @@
 /** The scopes that the manifest asks for, each with what fails without it (H13). docs/operators.md has the same table. */
 export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['app_mentions:read', 'mentions in channels'],
+  ['assistant:write', 'suggestions in direct messages'],
   ['channels:history', 'threads in public channels without a mention'],
   ['channels:read', 'kind and name of public channels, invitations to them'],
   ['chat:write', 'every answer'],

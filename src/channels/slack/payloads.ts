@@ -86,10 +86,10 @@ export const slashCommand = z.object({
 });
 export type SlashCommand = z.output<typeof slashCommand>;
 
-/** Somebody opened the Home tab. `channel` is their direct message with the bot. */
+/** Somebody opened a tab of the app. `channel` is their direct message with the bot. */
 export const homeOpened = z.object({
   type: z.literal('app_home_opened'),
-  tab: z.literal('home'),
+  tab: z.enum(['home', 'messages']),
   user: id,
   channel: id,
   event_ts: text,

@@ -14,6 +14,8 @@ export type SlackIdentity = Readonly<{
   missing?: readonly string[];
   /** The registered slash command, with its slash: whatever it is called, it means `/skill` (I1). */
   command: string;
+  /** The app has Slack's agent view. */
+  agentView?: boolean;
 }>;
 
 /** The user id inside a sender's id: `U1` of `slack:U1`. */

@@ -27,6 +27,8 @@ export type SlackOptions = Readonly<{
   command: string;
   /** Who talks with the bot in a thread need not mention it again, until somebody else speaks there (H11). */
   threadFollow: boolean;
+  /** The app has Slack's agent view: each message to the bot begins a thread (H4). */
+  agentView?: boolean;
   /** Whether the bot ever answered in this conversation. */
   hasAnswered(conversation: Conversation): Promise<boolean>;
   /** Who talks with the bot in a thread; kept for all processes. */

@@ -16,7 +16,7 @@ import type { SlackIdentity } from './slack-identity.ts';
 import { senderKind, toConversation, toMessage, type Heard } from './to-message.ts';
 
 /** What other readers of payloads return. */
-type NotSaid = 'form' | 'home' | 'moved' | 'joined' | 'left' | 'notice';
+type NotSaid = 'form' | 'home' | 'opened' | 'moved' | 'joined' | 'left' | 'notice';
 
 /** What a payload means. `followable` and `people` as in `Heard`; `slash`: it has no message of its own yet. */
 export type Converted =

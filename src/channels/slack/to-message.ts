@@ -47,7 +47,7 @@ export function toMessage(
   const command = mentioned ? parseAddressed(commandText) : commandIn(commandText);
   const message: Message = {
     id: messageId(me.team, place.chat, ts),
-    conversation: toConversation(place.chat, said.thread_ts ?? undefined, ts, chatType),
+    conversation: toConversation(place.chat, said.thread_ts ?? undefined, ts, chatType, me.agentView),
     chatType,
     external: place.external || sender.kind === 'guest',
     sender,
@@ -75,14 +75,16 @@ export function messageId(team: string, chat: string, ts: string): string {
   return `slack:${team}:${chat}:${ts}`;
 }
 
-/** Threads in channels, direct replies in DMs; a thread that a person began in a DM is kept (H4). */
+/** Threads in channels, and with the agent view in DMs; else direct replies in DMs, where a thread that a person began is kept (H4). */
 export function toConversation(
   chat: string,
   thread: string | undefined,
   ts: string,
   chatType: SeenChatType,
+  agentView = false,
 ): Conversation {
-  const place = thread ?? (chatType === 'private' || chat.startsWith('D') ? undefined : ts);
+  const isDirect = chatType === 'private' || chat.startsWith('D');
+  const place = thread ?? (isDirect && !agentView ? undefined : ts);
   return { channel: 'slack', chat, ...(place === undefined ? {} : { thread: place }) };
 }
 

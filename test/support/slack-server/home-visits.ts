@@ -4,16 +4,21 @@ import { pressPayload } from './press-payload.ts';
 import type { OpenView, Views } from './views.ts';
 import type { SlackUser, Workspace } from './workspace.ts';
 
-/** Somebody opened the Home tab: the event names their direct message, and the view that they see, once there is one. */
-export function homeVisit(workspace: Workspace, views: Views, user: SlackUser): Outbound {
+/** Somebody opened a tab of the app: the event names their direct message, and the Home tab that they see, once there is one. */
+export function homeVisit(
+  workspace: Workspace,
+  views: Views,
+  user: SlackUser,
+  tab: 'home' | 'messages' = 'home',
+): Outbound {
   const room = workspace.dmWith(user.id);
   const shown = views.homeOf(user.id);
   const event = {
     type: 'app_home_opened',
     user: user.id,
     channel: room.id,
-    tab: 'home',
-    ...(shown === undefined ? {} : { view: viewBody(workspace, shown) }),
+    tab,
+    ...(shown === undefined || tab === 'messages' ? {} : { view: viewBody(workspace, shown) }),
     event_ts: workspace.nextTs(),
   };
   return { room, event };

@@ -8,6 +8,7 @@ export const manifest = parse(
   readFileSync(path.join(import.meta.dirname, '..', '..', '..', 'app-manifest.yaml'), 'utf8'),
 ) as {
   features: {
+    agent_view?: { agent_description: string };
     app_home: {
       home_tab_enabled: boolean;
       messages_tab_enabled: boolean;

@@ -1,3 +1,4 @@
+import { agentMethods } from './agent-methods.ts';
 import { messageBody, type Json } from './event-payloads.ts';
 import { manifest } from './manifest.ts';
 import {
@@ -79,29 +80,7 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
     return pageOf(replies, args, context);
   },
 
-  'assistant.threads.setStatus': (args, context) => {
-    const room = roomOf(args, context, 'channel_id');
-    const thread = threadIn(args, room, context);
-    context.shown({ kind: 'status', channel: room.id, thread, status: text(args, 'status') });
-    return {};
-  },
-  'assistant.threads.setTitle': (args, context) => {
-    const room = roomOf(args, context, 'channel_id');
-    const thread = threadIn(args, room, context);
-    context.shown({ kind: 'title', channel: room.id, thread, title: text(args, 'title') });
-    return {};
-  },
-  'assistant.threads.setSuggestedPrompts': (args, context) => {
-    const room = roomOf(args, context, 'channel_id');
-    const prompts = structured(args, 'prompts', 'invalid_arguments');
-    context.shown({ kind: 'prompts', channel: room.id, prompts });
-    return {};
-  },
-  'agents.sessions.setStatus': (args, context) => {
-    const room = roomOf(args, context, 'channel_id');
-    context.shown({ kind: 'session', channel: room.id, status: text(args, 'status') });
-    return {};
-  },
+  ...agentMethods,
   'reactions.add': (args, context) => react(args, context, 'added'),
   'reactions.remove': (args, context) => react(args, context, 'removed'),
   'views.open': (args, { views }) => {
@@ -144,11 +123,6 @@ function pageOf(messages: readonly StoredMessage[], args: Json, { workspace }: M
       next_cursor: end < within.length ? Buffer.from(String(end)).toString('base64') : '',
     },
   };
-}
-
-function threadIn(args: Json, room: SlackRoom, { workspace }: MethodContext): string {
-  const thread = text(args, 'thread_ts');
-  return workspace.message(room.id, thread) === undefined ? refuse('invalid_thread_ts') : thread;
 }
 
 function react(args: Json, context: MethodContext, change: 'added' | 'removed'): Json {

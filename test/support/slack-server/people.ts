@@ -39,6 +39,8 @@ export type People = Readonly<{
   pressAlone(user: SlackUser, ephemeral: Json, label: string): Promise<Attempt>;
   /** Opens the Home tab. */
   openHome(user: SlackUser): Promise<readonly Delivered[]>;
+  /** Opens the Messages tab: the direct message. */
+  openMessages(user: SlackUser): Promise<readonly Delivered[]>;
   /** Presses the button with this label on the Home tab as it is shown now: Slack names no message and no channel then. */
   pressHome(user: SlackUser, label: string): Promise<Attempt>;
   /** Sends a modal with these values, by label; what is not named stays as it was shown. Resolves with the app's answer. */
@@ -160,6 +162,7 @@ export function createPeople(
     },
 
     openHome: (user) => delivery.send([homeVisit(workspace, views, user)]),
+    openMessages: (user) => delivery.send([homeVisit(workspace, views, user, 'messages')]),
     pressHome: (user, label) => delivery.sendOnce('interactive', homePress(workspace, views, user, label)),
 
     submit: (user, { id, view }, entered) =>

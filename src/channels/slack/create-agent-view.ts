@@ -1,0 +1,57 @@
+import type { Prompt, Visit } from '../../core/home.ts';
+import type { Log } from '../../core/log.ts';
+import type { Message } from '../../core/message.ts';
+import { oneLine } from '../../core/text.ts';
+import type { CallSlack } from './call-slack.ts';
+import { slackErrorCode } from './slack-error.ts';
+
+/** What Slack's agent view shows around a direct message (H4). Courtesies: not waited for, and no failure matters. */
+export type AgentView = Readonly<{
+  /** Shows what the visitor may ask. */
+  suggest(visit: Pick<Visit, 'conversation'>, prompts: readonly Prompt[]): void;
+  /** Names a thread after the question that begins it. */
+  title(message: Message): void;
+}>;
+
+const mostPrompts = 4;
+const longestTitle = 80;
+
+export function createAgentView(call: CallSlack, log: Log): AgentView {
+  const show: CallSlackLater = (method, args) => {
+    call(method, args).catch((error: unknown) => {
+      const code = slackErrorCode(error);
+      log.debug(
+        { err: code === undefined ? error : undefined, code, method },
+        'the agent view could not be changed',
+      );
+    });
+  };
+  return {
+    suggest({ conversation }, prompts) {
+      // For an agent a thread_ts would show them nowhere, and Slack would not say so.
+      show('assistant.threads.setSuggestedPrompts', {
+        channel_id: conversation.chat,
+        prompts: prompts.slice(0, mostPrompts).map(toSlackPrompt),
+      });
+    },
+    title({ conversation, chatType, platformId, command, text }) {
+      const { chat, thread } = conversation;
+      const [question = ''] = text.trim().split('\n');
+      if (chatType !== 'private' || thread === undefined || thread !== platformId) return;
+      if (command !== undefined || question === '') return;
+      show('agents.sessions.setStatus', {
+        channel_id: chat,
+        thread_ts: thread,
+        status: 'active',
+        title: oneLine(question, longestTitle),
+      });
+    },
+  };
+}
+
+type CallSlackLater = (method: string, args: Readonly<Record<string, unknown>>) => void;
+
+/** A skill is started by `!name`: Slack's client keeps a message that begins with a slash. */
+function toSlackPrompt(prompt: Prompt): Readonly<{ title: string; message: string }> {
+  return { title: prompt.title, message: 'start' in prompt ? `!${prompt.start}` : prompt.say };
+}
