@@ -76,7 +76,7 @@ export function whyUnread(
   if (text.trim() !== '' || replyTo !== undefined || shared.length > 0) return undefined;
   const reasons = attachments.map((attachment) => {
     const got = received(attachment);
-    return got?.ok === false ? `I couldn’t read ${attachment.name}: ${got.reason}.` : undefined;
+    return got?.ok === false ? got.told : undefined;
   });
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
   return [...new Set(reasons)].join('\n\n');

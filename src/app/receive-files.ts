@@ -12,6 +12,8 @@ import { fileText } from '../files/file-text.ts';
 import { officeTypes } from '../files/file-type.ts';
 import { officeText } from '../files/office-text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import { sayIn } from '../texts/say.ts';
+import { inlineCode } from './inline-code.ts';
 import type { Live } from './live.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { KeptFile, ReceivedFiles } from './received-files.ts';
@@ -53,6 +55,7 @@ export function createReceiveFiles(options: {
   const { live, channels, received, moved, sandbox, clock, log } = options;
 
   return async (message, background, signal) => {
+    const say = sayIn(message.sender.language);
     const wanted = wantedOf(message, background);
     const outcomes = new Map<Attachment, Received>();
     if (wanted.length === 0) return () => undefined;
@@ -67,8 +70,12 @@ export function createReceiveFiles(options: {
     try {
       for (const one of wanted) {
         const kept = await keep(one, left.bytes);
-        if (typeof kept === 'string') outcomes.set(one.attachment, { ok: false, reason: kept });
-        else outcomes.set(one.attachment, await toReceived(kept));
+        const { attachment } = one;
+        if (typeof kept !== 'string') outcomes.set(attachment, await toReceived(kept));
+        else {
+          const told = say`I couldn’t read ${inlineCode(attachment.name)}: ${say(kept)}.`;
+          outcomes.set(attachment, { ok: false, reason: kept, told });
+        }
       }
     } finally {
       deadline.end();

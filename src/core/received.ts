@@ -38,7 +38,13 @@ export type Received = Readonly<
       /** Why a picture or document is not shown. */
       unshown?: string;
     }
-  | { ok: false; /** Without a full stop. */ reason: string }
+  | {
+      ok: false;
+      /** For a model. Without a full stop. */
+      reason: string;
+      /** For the person: Markdown, in their language. */
+      told: string;
+    }
 >;
 
 /** What became of this very attachment; nothing where nobody tried to fetch it. */

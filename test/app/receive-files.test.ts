@@ -138,6 +138,18 @@ test('M12 of one message ten files are fetched, and 50 MB', async () => {
   assert.deepEqual(together.got.map(reasonOf), ['fetched', 'fetched', 'larger than 12000000']);
 });
 
+test('M12 A10 H14 who sent a file that can not be read is told in their language, its name as code', async () => {
+  const gone = { name: '**x** [go](https://evil.example) `a`\n# b', bytes: Buffer.alloc(20_000_001) };
+  const { got } = await sent([gone], {
+    sender: { id: 'telegram:42', name: 'Ann', kind: 'person', language: 'de' },
+  });
+  const [one] = got;
+  assert.equal(
+    one?.ok === false && one.told,
+    'Ich konnte `**x** [go](https://evil.example) a # b` nicht lesen: larger than 20000000.',
+  );
+});
+
 test('M12 of many long texts the first are told, the rest by name', async () => {
   const texts = ['a', 'b', 'c'].map((name) => ({ name: `${name}.txt`, bytes: name.repeat(50_000) }));
   const { got } = await sent(texts);

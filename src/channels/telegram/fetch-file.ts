@@ -1,5 +1,6 @@
 import type { Channel } from '../../core/channel.ts';
 import { FetchFileError } from '../../core/errors.ts';
+import { fixed } from '../../texts/say.ts';
 import { saveFile } from '../save-file.ts';
 import { withoutToken, type TelegramApi } from './telegram-api.ts';
 import { saidBy } from './telegram-fault.ts';
@@ -26,14 +27,15 @@ export function createFetchFile({
     try {
       // grammY declares a signal type of its own.
       const { file_path: path, file_size: size } = await api.getFile({ file_id: ref }, signal as never);
-      if (path === undefined) throw refused('Telegram named no path of a file', 'Telegram no longer has it');
+      if (path === undefined)
+        throw refused('Telegram named no path of a file', fixed`Telegram no longer has it`);
       return { path, ...(size === undefined ? {} : { size }) };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof FetchFileError) throw error;
       if (saidBy(error, /file is too big/i)) throw tooBig();
       if (saidBy(error, /./))
-        throw refused(error instanceof Error ? error.message : '', 'Telegram no longer has it');
+        throw refused(error instanceof Error ? error.message : '', fixed`Telegram no longer has it`);
       throw passing('getFile got no answer', error);
     }
   }
@@ -75,13 +77,13 @@ function notGiven(status: number): FetchFileError {
   const message = `a download was answered with ${status}${redirect ? ', a redirect: it is not followed' : ''}`;
   return status >= 500 || status === 429
     ? passing(message)
-    : refused(message, 'Telegram does not give it out');
+    : refused(message, fixed`Telegram does not give it out`);
 }
 
 function tooBig(): FetchFileError {
   return refused(
     'a file is larger than Telegram gives to bots',
-    'larger than 20 MB, the most Telegram gives to a bot',
+    fixed`larger than 20 MB, the most Telegram gives to a bot`,
   );
 }
 
@@ -91,7 +93,7 @@ function refused(message: string, sentence: string): FetchFileError {
 
 function passing(message: string, cause?: unknown): FetchFileError {
   return new FetchFileError(message, {
-    sentence: 'it did not arrive whole from Telegram',
+    sentence: fixed`it did not arrive whole from Telegram`,
     passing: true,
     cause,
   });
