@@ -29,7 +29,18 @@ export const receivedFileMutations: readonly Mutation[] = [
       'said.attachments.filter(isPicture)',
       'said.attachments',
     ],
+    ['a file name is Markdown', '${inlineCode(attachment.name)}', '${attachment.name}'],
     ['a prompt is filled with texts', 'if (left.texts <= 0)', 'if (false)'],
+  ]),
+  ...changesOf('agent/with-files.ts', 'agent/files-in-requests.test.ts', [
+    ['a file is shown that was changed', 'bytes?.length !== file.size', 'bytes === undefined'],
+    ['what a model refused is shown again', 'if (refused.has(model.alias, file))', 'if (false)'],
+    ['a model that sees nothing is shown pictures', 'if (model.sees === false)', 'if (false)'],
+    ['a long conversation loses its files', '!(error.tooLong && areMost(files, request))', '!error.tooLong'],
+  ]),
+  ...changesOf('agent/file-blocks.ts', 'agent/files-in-requests.test.ts', [
+    ['a request has pictures without end', 'held.pictures + pictures > most.pictures', 'false'],
+    ['a request has bytes without end', 'held.bytes + bytes > most.bytes', 'false'],
   ]),
   ...changesOf('files/zip-entries.ts', 'files/office-text.test.ts', [
     ['an archive may swell', '{ maxOutputLength: most }', '{}'],
