@@ -7,12 +7,12 @@ import type { Approvals } from './gates/approvals.ts';
 import { haltWork } from './halt-work.ts';
 import { inlineCode } from './inline-code.ts';
 import { takeDown } from './take-down.ts';
-import { ownRuns, taskId, tasksHere, workHere } from './work-here.ts';
+import { ownRuns, taskId, tasksHere, workHere, type Given } from './work-here.ts';
 import { fixed, sayIn, type Say } from '../texts/say.ts';
 
 /** `/stop TASK` (U9): stops one background run of this conversation, by the start of its id. */
 export async function stopTask(
-  message: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
+  message: Given & Pick<Message, 'chatType'>,
   id: string,
   options: Parameters<typeof stopWork>[1],
   tasksCommand: string,
@@ -52,7 +52,7 @@ async function haltRun(
  * everybody but the owner stops their own work only.
  */
 export async function stopWork(
-  message: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
+  message: Given & Pick<Message, 'chatType'>,
   options: Readonly<{
     isOwner: boolean;
     store: Pick<Store, 'inbox' | 'outbox' | 'signals' | 'commit' | 'stop'>;

@@ -10,32 +10,42 @@ export type WorkHere = Readonly<{
   waiting: readonly ListedItem[];
 }>;
 
+/** A command, as far as it says where it was given. */
+export type Given = Pick<Message, 'conversation' | 'sender' | 'platformId'>;
+
 /**
  * What is under way where a command was given. A command from outside the threads of a chat (a Slack slash command has
- * none) means the sender's own work in every thread of it, too (I1).
+ * none), or one that begins a thread, means the sender's own work in every thread of it, too (I1).
  */
-export async function workHere(
-  { conversation, sender }: Pick<Message, 'conversation' | 'sender'>,
-  inbox: Pick<Inbox, 'waitingIn'>,
-): Promise<WorkHere> {
-  const here = conversationKey(conversation);
-  const isThread = ({ lane }: ListedItem): boolean => lane.startsWith(`${here}/`);
-  const items = (await inbox.waitingIn(here)).filter(
-    (item) => !isThread(item) || item.message?.sender.id === sender.id,
-  );
+export async function workHere(given: Given, inbox: Pick<Inbox, 'waitingIn'>): Promise<WorkHere> {
+  const items = await itemsHere(given, inbox);
   return {
     running: items.filter(({ takenAt }) => takenAt !== undefined),
     waiting: items.filter(({ takenAt }) => takenAt === undefined),
   };
 }
 
-/** Background runs that belong to this very conversation (U9). */
+/** Background runs that belong to where a command was given (U9): the same conversations as of `workHere`. */
 export async function tasksHere(
-  { conversation }: Pick<Message, 'conversation'>,
+  given: Given,
   inbox: Pick<Inbox, 'waitingIn'>,
 ): Promise<readonly ListedItem[]> {
-  const here = `${conversationKey(conversation)}~`;
-  return (await inbox.waitingIn(conversationKey(conversation))).filter(({ lane }) => lane.startsWith(here));
+  const here = `${placeOf(given)}~`;
+  const items = await itemsHere(given, inbox);
+  return items.filter(({ lane, message }) => lane.startsWith(here) || message?.task?.kind === 'run');
+}
+
+async function itemsHere(given: Given, inbox: Pick<Inbox, 'waitingIn'>): Promise<readonly ListedItem[]> {
+  const here = placeOf(given);
+  const isThread = ({ lane }: ListedItem): boolean => lane.startsWith(`${here}/`);
+  return (await inbox.waitingIn(here)).filter(
+    (item) => !isThread(item) || item.message?.sender.id === given.sender.id,
+  );
+}
+
+function placeOf({ conversation, platformId }: Given): string {
+  const { thread, ...chat } = conversation;
+  return conversationKey(thread !== undefined && thread === platformId ? chat : conversation);
 }
 
 /** Runs that were begun for this person, in whatever conversation. */

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { createLanes } from '../../src/app/lanes.ts';
 import { haltWork } from '../../src/app/halt-work.ts';
 import { stopOwnRun, stopTask, stopWork } from '../../src/app/stop-work.ts';
+import { taskId, tasksHere } from '../../src/app/work-here.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/stores/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -106,18 +107,36 @@ test('I1 /stop from outside the threads reaches the own work in each thread of t
   assert.deepEqual([...cancelled].sort(), ['a1', 'a2']);
 });
 
+test('I1 a command that begins a thread is about the whole chat, as one from outside of threads', async (t) => {
+  const { store, cancelled, begun, say } = await setUp(t, 'runs');
+  await say('a1', ada, '1');
+  await say('b3', ben, '3');
+  await Promise.all(['a1', 'b3'].map(begun));
+  const runs = [ada, ben].map((sender, index) => {
+    const conversation = { ...room, thread: `${index + 1}` };
+    const task = { ...dig, id: `run${index}`, parent: 'slack:C1/1' };
+    return makeMessage({ id: `task:${index}`, sender, conversation, chatType: 'channel', task });
+  });
+  // On a channel that nobody serves: they stay as they are.
+  await store.commit({
+    work: runs.map((message, index) => ({ lane: `slack:C1/${index + 1}~run${index}`, message })),
+  });
+  const conversation = { ...room, thread: '9' };
+  const typed = (platformId: string) =>
+    makeMessage({ sender: ada, conversation, platformId, chatType: 'channel' });
+  const tasks = async (platformId: string) =>
+    (await tasksHere(typed(platformId), store.inbox)).map((item) => taskId(item));
+  assert.deepEqual([await tasks('10'), await tasks('9')], [[], ['run0']]);
+  const stop = (platformId: string) =>
+    stopWork(typed(platformId), { isOwner: false, store, approvals: unasked });
+  assert.equal(await stop('10'), 'Nothing is running here.');
+  assert.match(await stop('9'), /^Stopping\./);
+  assert.ok(cancelled.includes('a1') && !cancelled.includes('b3'));
+});
+
 test('U9 a background run is stopped by who began it or the owner, by nobody else', async (t) => {
   const { store } = await setUp(t, 'runs');
-  const task = {
-    kind: 'run',
-    tool: 'use_skill',
-    id: 'abcdef0123456789',
-    skill: 'dig',
-    input: { skill: 'dig', message: 'dig' },
-    by: 'model',
-    parent: 'slack:C1/1',
-    toolUseId: 'toolu_1',
-  } as const;
+  const task = { ...dig, id: 'abcdef0123456789', parent: 'slack:C1/1' };
   const conversation = { ...room, thread: '1' };
   const message = makeMessage({ id: 'task:a', sender: ada, conversation, chatType: 'channel', task });
   await store.commit({
@@ -136,6 +155,15 @@ test('U9 a background run is stopped by who began it or the owner, by nobody els
   assert.equal(await stopOwnRun(ben, task.id, store), 'It has just finished.');
   assert.equal(await stopTask(from(ben), 'abcdef', means(true), '/tasks'), 'Stopping.');
 });
+
+const dig = {
+  kind: 'run',
+  tool: 'use_skill',
+  skill: 'dig',
+  input: { skill: 'dig', message: 'dig' },
+  by: 'model',
+  toolUseId: 'toolu_1',
+} as const;
 
 /** Nothing is asked in these conversations. */
 const unasked = { settled: async () => assert.fail('nothing was asked') };
