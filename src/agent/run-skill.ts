@@ -11,9 +11,9 @@ import { truncate } from '../core/text.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
+import { filesSent } from './files-sent.ts';
 import { markAround } from './marks.ts';
 import type { Questions } from './questions.ts';
-import { callsOf } from './read-turn.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
 import { runLoop } from './run-loop.ts';
 import { runPrompt } from './run-prompt.ts';
@@ -42,8 +42,6 @@ export type RunGrant =
       clear(): Promise<void>;
     }>
   | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
-
-type UserEntry = Extract<Entry, { kind: 'user' }>;
 
 /** Where a run stands. */
 export type RunPlace = Readonly<{
@@ -120,10 +118,8 @@ export function createRunSkill(options: {
     const entries = stored.map(({ entry }) => entry);
     if (entries.length === 0) {
       const turn = await store.transcripts.read(parent);
-      const files = filesSent(
-        turn.entries.map(({ entry }) => entry),
-        context,
-      );
+      const said = turn.entries.map(({ entry }) => entry);
+      const files = filesSent(said, context.requester.sender, context.toolUseId);
       const first: Entry = {
         kind: 'user',
         sender: context.requester.sender,
@@ -187,18 +183,6 @@ export function createRunSkill(options: {
       truncated,
     };
   };
-}
-
-/** What came with the message for which this call was made. */
-function filesSent(entries: readonly Entry[], { toolUseId, requester }: ToolContext): UserEntry['files'] {
-  const call = entries.findIndex(
-    (entry) => entry.kind === 'assistant' && callsOf(entry).some(({ id }) => id === toolUseId),
-  );
-  // A call that a person's own command stands behind is not among the answers.
-  const before = call < 0 ? entries : entries.slice(0, call);
-  return before.findLast(
-    (entry): entry is UserEntry => entry.kind === 'user' && entry.sender === requester.sender,
-  )?.files;
 }
 
 function failed(code: SkillResult['code'], text: string): SkillResult {

@@ -42,6 +42,11 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a request has pictures without end', 'held.pictures + pictures > most.pictures', 'false'],
     ['a request has bytes without end', 'held.bytes + bytes > most.bytes', 'false'],
   ]),
+  ...changesOf('agent/files-sent.ts', 'agent/files-sent.test.ts', [
+    ['words that join a turn take its files from runs', '({ joins }) => joins === undefined', '() => true'],
+    ['a run sees the files of somebody else', '&& entry.sender === sender', ''],
+    ['a run sees files of a later message', 'call < 0 ? entries : entries.slice(0, call)', 'entries'],
+  ]),
   ...changesOf('files/zip-entries.ts', 'files/office-text.test.ts', [
     ['an archive may swell', '{ maxOutputLength: most }', '{}'],
   ]),
