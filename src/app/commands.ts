@@ -196,7 +196,8 @@ export function createCommands(options: {
       const { name, args } = asked;
       const { text, more } = await answers[name](message, args, openForm);
       await options.answered.add(message);
-      await voice.answer(message, text, more);
+      // What was stopped says so itself.
+      if (text !== '') await voice.answer(message, text, more);
       await seen.set(message.id, true, rememberMs);
       return true;
     },

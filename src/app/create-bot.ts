@@ -186,7 +186,6 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const admit = createDoor({
-    asks: store.asks,
     ...basics,
     pairing,
     groups,

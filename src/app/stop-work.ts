@@ -48,8 +48,8 @@ async function haltRun(
 }
 
 /**
- * `/stop` (Q4, I3): drops what waits here, cancels what runs, in whatever process, and says what happened. In a group
- * everybody but the owner stops their own work only.
+ * `/stop` (Q4, I3): drops what waits here, cancels what runs, in whatever process, and says what happened; nothing where
+ * what was being answered here says it. In a group everybody but the owner stops their own work only.
  */
 export async function stopWork(
   message: Given & Pick<Message, 'chatType'>,
@@ -75,8 +75,11 @@ export async function stopWork(
   const dropped = stopped.dropped.length;
   const cancelled =
     dropped === 1 ? say`I cancelled 1 waiting message.` : say`I cancelled ${dropped} waiting messages.`;
-  if (stopped.stopping.length > 0)
-    return dropped === 0 ? say(stoppingNow) : `${say(stoppingNow)} ${cancelled}`;
+  if (stopped.stopping.length > 0) {
+    const here = conversationKey(message.conversation);
+    const saysSo = running.some(({ key, lane }) => lane === here && stopped.stopping.includes(key));
+    return [...(saysSo ? [] : [say(stoppingNow)]), ...(dropped === 0 ? [] : [cancelled])].join(' ');
+  }
   const others = running.find((item) => !may(item));
   if (others !== undefined) {
     const name = inlineCode(others.message?.sender.name ?? '?');

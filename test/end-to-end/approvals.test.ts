@@ -77,6 +77,9 @@ test('H11 T8 a plain yes approves the only call that is asked about', async (t) 
   const ann = telegram.person({ name: 'Ann' });
   ann.says('roll');
   await ann.dm.nextMessage(asked);
+  // What comes after it has come: the bot knows that its question was shown.
+  ann.says('/whoami');
+  await ann.dm.nextMessage(/^You: /);
   ann.says('Yes.');
   await ann.dm.nextMessage('It was rolled.');
 });

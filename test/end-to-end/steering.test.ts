@@ -42,7 +42,7 @@ test('H11 what the requester writes while a skill works reaches the model with i
 });
 
 test('H11 Q4 stop alone stops what is under way for its sender; where nothing is it is a message', async (t) => {
-  const { telegram, messages } = await startWholeBot(t, {
+  const { telegram, messages, bot } = await startWholeBot(t, {
     toml: '[access]\ndm = "open"\n',
     script: (body) =>
       lastSaid(body).includes('go on')
@@ -55,7 +55,8 @@ test('H11 Q4 stop alone stops what is under way for its sender; where nothing is
   ann.says('go on');
   await telegram.until('the work', () => messages.requests.length === 2 || undefined);
   ann.says('Stopp!');
-  await ann.dm.nextMessage('Stopping.');
   await ann.dm.nextMessage(/Stopped\.$/);
+  await bot.idle();
+  assert.equal(ann.dm.sent().filter(({ text }) => /Stop/.test(text)).length, 1, 'it is answered once');
   assert.equal(messages.requests.length, 2);
 });

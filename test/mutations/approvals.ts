@@ -229,6 +229,13 @@ export const approvalMutations = [
     ['a yes counts for one of several questions', 'more.length > 0', 'false'],
     ['a yes counts for a question of a run', "ask?.kind !== 'approval'", 'ask === undefined'],
     ['a yes counts for what was asked after it', 'sentAt + wholeSeconds < ask.askedAt', 'false'],
+    [
+      'a yes counts for what was not shown',
+      "typeof shown !== 'string' || (await store.outbox.receipt(shown)) === undefined",
+      'false',
+    ],
+    ['a yes counts after other words that wait', 'if (waiting) return true;', ''],
+    ['a yes counts after other words', 'entry.sender === sender.id && ', 'false && '],
     ['a yes counts for what somebody else is asked', 'requester === sender.id', 'true'],
   ]),
 ];

@@ -1,7 +1,8 @@
 import type { Message } from '../../core/message.ts';
 import type { Approvals, AskAnswer } from '../gates/approvals.ts';
 import type { ConfirmAccounts } from '../capabilities/confirm-accounts.ts';
-import type { Asks } from '../../stores/asks.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Store } from '../../stores/store.ts';
 import type { Voice } from '../voice.ts';
 import { plainWord } from './plain-words.ts';
 
@@ -17,24 +18,37 @@ const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny
 export function createAnswerAsks(options: {
   approvals: Approvals;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
-  asks: Pick<Asks, 'open'>;
+  store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'transcripts'>;
   voice: Voice;
 }) {
-  const { approvals, confirmations, asks, voice } = options;
+  const { approvals, confirmations, store, voice } = options;
 
-  /** A plain yes or no answers the only thing that this person is asked here, asked before they wrote it (H11). */
-  async function plainAnswer({
-    text,
-    conversation,
-    sender,
-    sentAt,
-  }: Message): Promise<readonly [string, string]> {
+  /** A plain yes or no answers the only thing that this person is asked here, if it is what they wrote next (H11). */
+  async function plainAnswer(message: Message): Promise<readonly [string, string]> {
+    const { text, conversation, sender, sentAt } = message;
     const word = plainWord(text);
     if (word !== 'yes' && word !== 'no') return ['', ''];
-    const theirs = (await asks.open(conversation)).filter(({ requester }) => requester === sender.id);
+    const theirs = (await store.asks.open(conversation)).filter(({ requester }) => requester === sender.id);
     const [ask, ...more] = theirs;
     if (ask?.kind !== 'approval' || more.length > 0 || sentAt + wholeSeconds < ask.askedAt) return ['', ''];
-    return [word, ask.id];
+    const { message: shown } = ask.payload;
+    if (typeof shown !== 'string' || (await store.outbox.receipt(shown)) === undefined) return ['', ''];
+    return (await hasSpokenSince(message, ask.askedAt)) ? ['', ''] : [word, ask.id];
+  }
+
+  /** Whether this person said something else here meanwhile, which the word may be about. */
+  async function hasSpokenSince({ id, conversation, sender }: Message, at: number): Promise<boolean> {
+    const lane = conversationKey(conversation);
+    const waiting = (await store.inbox.waitingIn(lane)).some(
+      ({ key, acceptedAt, message }) =>
+        acceptedAt > at && key !== id && message?.sender.id === sender.id && message.task === undefined,
+    );
+    if (waiting) return true;
+    const { entries } = await store.transcripts.read(await store.transcripts.current(lane));
+    return entries.some(
+      ({ entry }) =>
+        entry.kind === 'user' && entry.sender === sender.id && entry.about === undefined && entry.at > at,
+    );
   }
 
   return async (message: Message): Promise<boolean> => {

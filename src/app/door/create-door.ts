@@ -1,4 +1,3 @@
-import type { Asks } from '../../stores/asks.ts';
 import type { ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
 import type { Sender } from '../../core/message.ts';
 import { createAdmit } from './admit.ts';
@@ -23,7 +22,7 @@ type Needs = Omit<
     writeCommand: WriteCommand;
     approvals: Approvals;
     capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
-    asks: Pick<Asks, 'open'>;
+    store: Parameters<typeof createAnswerAsks>[0]['store'];
     /** `auto`, or the language that everybody is answered in. */
     language(): string;
   }>;
@@ -40,7 +39,7 @@ export function createDoor(needs: Needs): OnEvent {
     presses,
     suggestPrompts: createSuggestPrompts(needs),
     visits: createVisits({ presses, page: createHomePage(needs) }),
-    answerAsks: createAnswerAsks({ ...needs, confirmations, asks: needs.asks }),
+    answerAsks: createAnswerAsks({ ...needs, confirmations }),
   });
   return (event) => admit(inLanguage(event, needs.language()));
 }
