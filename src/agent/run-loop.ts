@@ -40,10 +40,13 @@ export type RunLoopOptions = Readonly<{
   }>;
   journal: Journal;
   /**
-   * Asked before a model call: what the person wrote since, and the item that is done once it is stored (H11). Not while an
-   * answer is still being gone on with.
+   * Asked before a model call, and once it has `answered`: what the person wrote since, and the item that is done once it is
+   * stored (H11). Not while an answer is still being gone on with.
    */
-  join?(entries: readonly Entry[]): Promise<Readonly<{ entry: Entry; settles: string }> | undefined>;
+  join?(
+    entries: readonly Entry[],
+    answered: boolean,
+  ): Promise<Readonly<{ entry: Entry; settles: string }> | undefined>;
   /** Aborted with a `TimeoutError` DOMException (as by AbortSignal.timeout) it ends as TIMEOUT, else as CANCELLED. */
   signal: AbortSignal;
   /** Text as the model writes it, of every call of the turn. */
@@ -141,7 +144,13 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
   for (;;) {
     const turn = readTurn(entries, start);
     const step = nextStep(turn, limits.maxIterations);
-    if (step.kind === 'end') return end(step.how, step.text);
+    if (step.kind === 'end') {
+      const late =
+        step.how.status === 'ok' && !signal.aborted ? await options.join?.(entries, true) : undefined;
+      if (late === undefined) return end(step.how, step.text);
+      await append(late.entry, late.settles);
+      continue;
+    }
     if (signal.aborted) return stop('');
     if (step.kind === 'call_tools') {
       const given = { after: turn.after, tools: tools(), callTool, append, signal, clock };
@@ -150,7 +159,7 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
       continue;
     }
     const goesOn = turn.last !== undefined && turn.last.stopReason !== 'tool_use';
-    const joined = step.kind === 'ask' && !goesOn ? await options.join?.(entries) : undefined;
+    const joined = step.kind === 'ask' && !goesOn ? await options.join?.(entries, false) : undefined;
     if (joined !== undefined) {
       await append(joined.entry, joined.settles);
       continue;

@@ -62,8 +62,11 @@ export type TurnRequest = Readonly<{
 
 /** What the person writes while their turn is running (H11). */
 export type Joining = Readonly<{
-  /** The next message that joins, if it came after `since`. It is taken: the turn stores it and finishes its item in one step. */
-  next(since: number): Promise<Message | undefined>;
+  /**
+   * The next message that joins, if it came after `since`; once the answer is there, only an edit of what it answers. It is
+   * taken: the turn stores it and finishes its item in one step.
+   */
+  next(since: number, answered: boolean): Promise<Message | undefined>;
 }>;
 
 /** The answer to the person, as Markdown; never empty. `failed`: it only says that the model failed for good. */
@@ -159,13 +162,13 @@ export function createTurn(options: {
       system: grant.system,
       entries,
       ...(turnStart < 0 ? {} : { turnStart }),
-      join: async (now) => {
-        const next = await joining?.next(begunAt);
+      join: async (now, answered) => {
+        const next = await joining?.next(begunAt, answered);
         if (next === undefined) return undefined;
         const said = await heardSince(next, now);
         const files = await receive(next, said, signal);
         const entry = await userEntry(
-          { key: next.id, message: next, transcript, invokesSkill: false, joins: key },
+          { key: next.id, message: next, transcript, invokesSkill: false, joins: key, unsent: answered },
           { before: now, heard: said, received: files, waiting: [] },
           { store, clock },
         );

@@ -12,6 +12,9 @@ import { filesShown, questionContent, userContent, whyUnread } from './user-cont
 
 const meanwhile =
   'The person wrote this while you were working. Take it into account: your answer is for all that they wrote.';
+const edited =
+  'The person changed an earlier message: now it says this. What it said before does not count any more.';
+const unsent = 'Your last answer was not sent. Answer again.';
 
 /** What a person said, as it stands in a transcript, with what it needs to be understood. */
 export async function userEntry(
@@ -23,6 +26,8 @@ export async function userEntry(
     invokesSkill: boolean;
     /** The item whose running turn it joins. */
     joins?: string;
+    /** The answer before it was not sent. */
+    unsent?: boolean;
   }>,
   around: Readonly<{
     /** The transcript before it. */
@@ -40,7 +45,11 @@ export async function userEntry(
   const today = isoDate(clock.now());
   const known = lastAt !== undefined && isoDate(lastAt) === today;
   const words = userContent(message, { background: heard, received, ...(known ? {} : { today }) });
-  const content = joins === undefined ? words : `${words}\n${labelled('host', meanwhile)}`;
+  const note = [
+    ...(message.edits === undefined ? (joins === undefined ? [] : [meanwhile]) : [edited]),
+    ...(said.unsent === true ? [unsent] : []),
+  ].join(' ');
+  const content = note === '' ? words : `${words}\n${labelled('host', note)}`;
   const files = filesShown(message, heard, received);
   const unread = invokesSkill ? undefined : whyUnread(message, received);
   // Instructions that were waited for arrive in a turn of their own.

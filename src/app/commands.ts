@@ -164,7 +164,11 @@ export function createCommands(options: {
 
   /** `stop` alone, in any language of the bot, stops work of this person where there is any (H11). */
   async function withPlainStop(message: Message): Promise<Message> {
-    if (message.command !== undefined || plainWord(message.text) !== 'stop') return message;
+    if (
+      (message.command !== undefined && message.command.bare !== true) ||
+      plainWord(message.text) !== 'stop'
+    )
+      return message;
     const { running, waiting } = await workHere(message, store.inbox);
     const isTheirs = [...running, ...waiting].some((item) => item.message?.sender.id === message.sender.id);
     return isTheirs ? { ...message, command: { name: 'stop', args: '' } } : message;

@@ -37,13 +37,15 @@ export function createJoinTurn(options: {
     if (item.message.task !== undefined) return undefined;
     const requester = item.message.sender.id;
     return {
-      async next(since) {
-        const inLane = await store.inbox.waitingIn(item.lane);
-        const next = inLane.find(
+      async next(since, answered) {
+        const theirs = (await store.inbox.waitingIn(item.lane)).filter(
           ({ lane, seq, message }) =>
             lane === item.lane && seq > item.seq && message?.sender.id === requester,
         );
-        if (next?.message === undefined || next.acceptedAt < since) return undefined;
+        const edit = theirs.find(({ message }) => message?.edits === item.key);
+        const next = edit ?? theirs[0];
+        if (next?.message === undefined) return undefined;
+        if (edit === undefined && (answered || next.acceptedAt < since)) return undefined;
         if (!(await joins(await completeChat(next.message, channels), transcript))) return undefined;
         const taken = await store.inbox.takeAlong(next.key, clock.now());
         if (taken === undefined) return undefined;

@@ -101,6 +101,8 @@ export type Message = Readonly<{
   hiddenLinks?: readonly string[];
   /** Only its sender sees it in a chat of several (a Slack slash command): so are answers, until it has a thread (H12). */
   ephemeral?: true;
+  /** Its sender changed this message of theirs into it, when it was being answered already (H11). No channel sets it. */
+  edits?: string;
   /** Not said by anybody: the bot's own work in the sender's name. No channel sets it. */
   task?: Task;
   /** Platform id of this message inside its chat, where an answer can point at it. */

@@ -79,6 +79,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
   shared: z.array(storedQuote).optional(),
   hiddenLinks: z.array(z.string()).optional(),
   ephemeral: z.literal(true).optional(),
+  edits: z.string().optional(),
   task: storedTask.optional(),
   platformId: z.string().optional(),
   sentAt: z.number(),

@@ -144,6 +144,31 @@ test('H11 a final answer is not held up: what comes with it is a turn of its own
   assert.equal(count(model.requests[1], 'and back'), 1);
 });
 
+test('H11 an edit of the question counts, also when the answer to the old one is there already', async () => {
+  const edit = more(1, 'to Basel', { edits: first.id });
+  for (const script of [
+    [look, 'To Basel at ten.'],
+    [look, 'To Bern at nine.', 'To Basel at ten.'],
+  ]) {
+    const isLate = script.length > 2;
+    const { store, clock, model, answer, waiting } = await stage(
+      isLate ? [more(2, 'and back')] : [edit],
+      async (_, n) => {
+        if (isLate && n === 1) {
+          await store.inbox.accept(more(3, 'why?'), { now: clock.now() });
+          await store.inbox.accept(edit, { now: clock.now() });
+        }
+        return script[n] ?? assert.fail();
+      },
+    );
+    assert.equal(await answer(), 'To Basel at ten.', 'the person gets one answer, the right one');
+    assert.deepEqual(await waiting(), []);
+    const last = JSON.stringify(model.requests.at(-1)?.messages.at(-1));
+    assert.match(last, /to Basel\\n<host>\\nThe person changed an earlier message/);
+    assert.equal(/Your last answer was not sent/.test(last), isLate);
+  }
+});
+
 const apart: Readonly<Record<string, Partial<Message>>> = {
   'somebody else’s words': { sender: { id: 'telegram:66', name: 'Eve', kind: 'person' } },
   'a command': { command: { name: 'new', args: '' } },

@@ -54,9 +54,38 @@ test('H11 Q4 stop alone stops what is under way for its sender; where nothing is
   await ann.dm.nextMessage('What should I stop?');
   ann.says('go on');
   await telegram.until('the work', () => messages.requests.length === 2 || undefined);
-  ann.says('Stopp!');
+  ann.says('@test_bot Stopp!');
   await ann.dm.nextMessage(/Stopped\.$/);
   await bot.idle();
   assert.equal(ann.dm.sent().filter(({ text }) => /Stop/.test(text)).length, 1, 'it is answered once');
   assert.equal(messages.requests.length, 2);
+});
+
+test('H11 H3 an edit of the question under way is what is answered; an edit that adds a mention is a question', async (t) => {
+  const held = Promise.withResolvers<void>();
+  const { telegram, messages, bot } = await startWholeBot(t, {
+    toml: '[access]\nusers = ["telegram:1001"]\ngroups_mode = "open"\n',
+    script: (body) => {
+      const said = lastSaid(body);
+      if (said.includes('to Basel')) return 'To Basel at ten.';
+      if (said.includes('to Chur')) return 'To Chur at eleven.';
+      return { content: [{ type: 'text', text: 'To Bern at nine.' }], wire: { hold: held.promise } };
+    },
+  });
+  const ann = telegram.person({ name: 'Ann', id: 1001 });
+  const friends = telegram.group({ title: 'Friends' });
+  const asked = ann.says('@test_bot when to Bern?', { in: friends });
+  await telegram.until('the call', () => messages.requests.length === 1 || undefined);
+  ann.edits(asked, '@test_bot when to Basel?', friends);
+  await telegram.until('all of it is taken', () => telegram.queue.waiting().length === 0 || undefined);
+  held.resolve();
+  await friends.nextMessage('To Basel at ten.');
+  const unmeant = ann.says('when to Chur?', { in: friends });
+  ann.edits(unmeant, '@test_bot when to Chur?', friends);
+  await friends.nextMessage('To Chur at eleven.');
+  await bot.idle();
+  assert.deepEqual(
+    friends.sent().map(({ replyTo }) => replyTo),
+    [asked, unmeant],
+  );
 });

@@ -136,6 +136,10 @@ export const intakeMutations = [
       { test: 'channels/slack-intake.test.ts' },
     ],
   ]),
+  ...changesOf('app/door/take-edit.ts', 'app/take-edit.test.ts', [
+    ['any edit is a new message', 'if (!heard.some(({ id }) => id === edited.id)) return;', ''],
+    ['an edit makes a command of what is answered', ' || (await isCommand(edited))', ''],
+  ]),
   ...changesOf('channels/slack/to-message.ts', 'channels/slack-messages.test.ts', [
     [
       'a sender of no team in a shared channel is a person',

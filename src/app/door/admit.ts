@@ -17,6 +17,7 @@ import type { SettingsTalk } from '../settings/settings-talk.ts';
 import type { Groups } from './groups.ts';
 import type { MeetGroup } from './meet-group.ts';
 import type { Strangers } from './strangers.ts';
+import { createTakeEdit } from './take-edit.ts';
 import type { Visits } from './visits.ts';
 import type { Voice } from '../voice.ts';
 import { fixed, sayIn } from '../../texts/say.ts';
@@ -62,6 +63,12 @@ export function createAdmit(options: {
   const { judge, meetGroup, groups, moved, voice, audit, clock, log } = options;
   const isDue = createSeldom(refusalEveryMs, clock);
   const told = store.keyed('notices');
+  const takeEdit = createTakeEdit({
+    store,
+    resolve: (message) => commands.resolve(message),
+    taken: (message) => onMessage({ type: 'message', message }),
+    clock,
+  });
   const mayTellFull = createSeldom(fullEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
@@ -120,7 +127,7 @@ export function createAdmit(options: {
   async function onEdited(edited: Message): Promise<void> {
     if (await signIns.takes(edited)) return;
     const message = await signIns.clean(edited);
-    if ((await people.decide(message)).allowed) await store.inbox.replace(message);
+    if ((await people.decide(message)).allowed) await takeEdit(message);
   }
 
   /** What was taken back is no background, and if nobody has started on it, it is not answered. */
