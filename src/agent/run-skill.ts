@@ -7,7 +7,8 @@ import { noTokens, type Model, type Tokens } from '../core/model.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
 import type { Skill } from '../core/skill.ts';
 import type { SkillResult } from '../core/skill-result.ts';
-import { truncate } from '../core/text.ts';
+import { oneLine, truncate } from '../core/text.ts';
+import { sayIn } from '../texts/say.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { Tool, ToolContext } from '../core/tool.ts';
 import type { Store } from '../stores/store.ts';
@@ -92,7 +93,12 @@ export function createRunSkill(options: {
     }
     const began = clock.now();
     const deadline = createDeadline(clock);
-    const granted = await grant(skill, request, context, { id: runId, transcript, deadline, chain });
+    const say = sayIn(context.requester.language);
+    let step = say`step ${1}`;
+    const show = (...words: readonly string[]): void =>
+      context.progress(`${skill.name}: ${[...words, step].join(' · ')}`);
+    const shown = { ...context, progress: (line: string) => show(oneLine(line, 80)) };
+    const granted = await grant(skill, request, shown, { id: runId, transcript, deadline, chain });
     if (!granted.ok) return failed(granted.result.code, granted.result.text);
     const user = {
       sender: context.requester.sender,
@@ -142,7 +148,10 @@ export function createRunSkill(options: {
       journal: { append },
       signal: AbortSignal.any([context.signal, deadline.signal]),
       onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),
-      onIteration: (iteration) => context.progress(`${skill.name}: step ${iteration}`),
+      onIteration(iteration) {
+        step = say`step ${iteration}`;
+        show();
+      },
       clock,
     });
     deadline.end();

@@ -7,7 +7,6 @@ import type { ErrorCode } from '../core/codes.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
 import type { Decision } from '../core/decision.ts';
 import type { Log } from '../core/log.ts';
-import { oneLine } from '../core/text.ts';
 import type { Skill } from '../core/skill.ts';
 import { risks, type HandOver, type Tool, type ToolContext } from '../core/tool.ts';
 import { removeFolder } from '../files/remove-folder.ts';
@@ -204,7 +203,7 @@ export function createGrantRun(options: {
       requester: context.requester,
       redact,
       log,
-      onProgress: (text) => context.progress(`${skill.name}: ${oneLine(text, 80)}`),
+      onProgress: (text) => context.progress(text),
       turn: `${context.turn}!${run.id}`,
       run: { id: run.id, skill: skill.name },
       settings: chatSettings.forCall(context.requester.conversation),

@@ -10,6 +10,7 @@ import type { Artifact, Delivered, HandedOver, HandOver, Requester, Risk, Tool }
 import type { CallTool, ToolCall } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
 import { isUnparsed } from '../core/unparsed-input.ts';
+import { doingOf } from './about-built-in.ts';
 import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../stores/store-fault.ts';
 import { notAllowed } from './not-allowed.ts';
@@ -156,6 +157,7 @@ export function createCallTool(options: {
       if (outcome.ok) made.artifacts.push({ name: outcome.name, mime: outcome.mime, size: outcome.size });
       return outcome;
     };
+    onProgress(doingOf(tool, requester.language));
     underway.add(made);
     // A command under way may have made this call, and learn what it gives (C4).
     const mark = (as: Marks): void => underway.forEach((one) => (one.marks = joinMarks(one.marks, as)));

@@ -248,6 +248,42 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
   assert.deepEqual(notes, ['once']);
 });
 
+test('U13 the line of a run says what it does and at which step, in the language of who asked', async () => {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const search = defineTool({
+    name: 'web_search',
+    description: 'Searches.',
+    input: z.object({ query: z.string() }),
+    traits: readOnly,
+    run: async () => succeed('found'),
+  });
+  const model = scriptedModel([{ calls: [{ name: 'web_search', input: { query: 'my salary' } }] }, 'Found.']);
+  const lines: string[] = [];
+  const { requester } = toolContext();
+  const context = toolContext({
+    requester: { ...requester, language: 'de' },
+    progress: (line) => void lines.push(line),
+  });
+  const runSkill = createRunSkill({
+    store,
+    questions: createQuestions({ store, clock }),
+    grant: async (_skill, _request, { progress, requester: by }) => ({
+      ...grantOf(model, [search]),
+      callTool: openDoor([search], { requester: by, onProgress: progress }),
+    }),
+    costOf: () => undefined,
+    clock,
+    log: quietLog(),
+  });
+  await runSkill(makeSkill('research'), { skill: 'research', message: 'go' }, context, 'telegram:42');
+  assert.deepEqual(lines, [
+    'research: Schritt 1',
+    'research: suche im Web · Schritt 1',
+    'research: Schritt 2',
+  ]);
+});
+
 test('U6 an empty answer becomes a plain sentence, a passing model fault is thrown for another try', async () => {
   const empty = await setUp({ main: [{ text: '' }] });
   assert.match(await empty.ask(makeMessage()), /Could you rephrase/);

@@ -7,6 +7,7 @@ import { isShutdown, shutdownReason } from '../../src/core/shutdown.ts';
 import { defineTool, readOnly, type Requester, type Tool, type ToolContext } from '../../src/core/tool.ts';
 import type { ToolCall, ToolOutcome } from '../../src/core/tool-call.ts';
 import { unparsedInput } from '../../src/core/unparsed-input.ts';
+import { openDoor } from '../support/call-one-tool.ts';
 import { createCallTool, type DecideCall, type JudgedCall } from '../../src/tools/call-tool.ts';
 import type { AuditedCall } from '../../src/tools/record-call.ts';
 import { makeCeiling, openCeiling, type Ceiling } from '../../src/tools/ceiling.ts';
@@ -297,7 +298,7 @@ test('U3 a secret is redacted in answers, failures, progress, log and audit, how
   const everything = JSON.stringify([answers, audited, log.lines, progress]);
   for (const form of forms.split(' ')) assert.ok(!everything.includes(form), everything);
   assert.match(answers[0]?.content ?? '', /\[redacted API_KEY\]/);
-  assert.match(progress[0] ?? '', /^sending \[redacted API_KEY\]/);
+  assert.match(progress[1] ?? '', /^sending \[redacted API_KEY\]/);
 });
 
 test('M3 output is cut at a line with a marker at 30,000 characters, after redaction', async () => {
@@ -440,4 +441,25 @@ test('T8 a call that its own terms refuse is neither judged nor run, and answere
   assert.equal(isError, true);
   assert.match(content, /capability_auth_required.*link an account first/s);
   assert.deepEqual([judged, tool.ran], [[], []]);
+});
+
+test('U13 H14 who waits reads what a call does, in their language and without its arguments', async () => {
+  const lines: string[] = [];
+  const names = ['web_search', 'plan_trip'];
+  const tools = names.map((name) => recorder(name));
+  const open = (decide: DecideCall, language?: string) =>
+    openDoor(tools, {
+      decide,
+      requester: { ...requester, ...(language === undefined ? {} : { language }) },
+      onProgress: (line) => void lines.push(line),
+    });
+  const call = { id: 'toolu_1', input: { text: 'my salary' } };
+  for (const name of names) {
+    await open(async () => ({ allowed: true }))({ ...call, name }, new AbortController().signal);
+    await open(async () => ({ allowed: true }), 'de-at')({ ...call, name }, new AbortController().signal);
+  }
+  assert.deepEqual(lines, ['searching the web', 'suche im Web', 'using plan trip', 'verwende plan trip']);
+  const denied = { allowed: false, code: 'TOOL_POLICY_DENIED', reason: '' } as const;
+  await open(async () => denied)({ ...call, name: 'web_search' }, new AbortController().signal);
+  assert.equal(lines.length, 4, 'what does not run is not shown');
 });
