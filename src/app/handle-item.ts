@@ -77,7 +77,13 @@ export function createHandleItem(options: {
     if (!(await stillAdmitted(message))) return takeDown(item, store, { done: item.key });
     if (message.task?.kind === 'run') {
       const { task } = message;
-      const granted = await grant(item, message, await useOf(message), task.parent, tasks.progress(task));
+      const granted = await grant(
+        item,
+        message,
+        await useOf(message),
+        task.parent,
+        tasks.progress(task, signal),
+      );
       return tasks.run(item, task, granted, signal);
     }
     const judged = await judge(message, { isNew: isNew(item) });

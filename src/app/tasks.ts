@@ -32,7 +32,7 @@ export type Tasks = Readonly<{
   /** Tells its conversation that it was given up. */
   giveUp(item: InboxItem, task: RunTask, reason: string): Promise<void>;
   /** Tells whoever waits for a run what it is doing: once a second at most. */
-  progress(task: RunTask): (text: string) => void;
+  progress(task: RunTask, signal: AbortSignal): (text: string) => void;
 }>;
 
 /** Background runs of a conversation. */
@@ -139,12 +139,22 @@ export function createTasks(options: {
       await tell(item, task, outcome, item.key);
     },
     giveUp: (item, task, reason) => tell(item, task, { content: reason, isError: true }),
-    progress({ id }) {
+    progress({ id }, signal) {
+      let newest = '';
+      let isDue = false;
       let last = 0;
-      return (text) => {
-        if (clock.now() - last < progressEveryMs) return;
+      const tell = (): void => {
+        isDue = false;
         last = clock.now();
-        store.signals.send('progress', `${id} ${text}`).catch(onSignalFault);
+        store.signals.send('progress', `${id} ${newest}`).catch(onSignalFault);
+      };
+      return (text) => {
+        newest = text;
+        if (isDue) return;
+        const wait = last + progressEveryMs - clock.now();
+        if (wait <= 0) return tell();
+        isDue = true;
+        clock.sleep(wait, signal).then(tell, () => undefined);
       };
     },
   };
