@@ -15,6 +15,24 @@ import { createWatch } from '../support/slack-server/watch.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
+test('H14 people are answered in the language of their client, as soon as it is known', async (t) => {
+  const { slack, message, press, channel, events } = await connectSlackChannel(t);
+  const anna = slack.workspace.addUser('anna', { locale: 'pt-BR' });
+  const ben = slack.workspace.addUser('ben');
+  slack.people.dm(anna, 'oi');
+  const said = await message(({ text }) => text === 'oi');
+  assert.equal(said.sender.language, 'pt-BR');
+  slack.people.dm(ben, 'hello');
+  assert.equal('language' in (await message(({ text }) => text === 'hello')).sender, false);
+  const buttons = [{ label: 'Yes', action: 'yes' }];
+  const { id } = await channel.send(said.conversation, { markdown: 'Sim?', buttons }, 'key');
+  await slack.people.press(anna, { channel: said.conversation.chat, ts: id }, 'Yes');
+  assert.equal((await press()).sender.language, 'pt-BR');
+  await slack.people.openHome(anna);
+  const visit = await events.until(({ type }) => type === 'home');
+  assert.equal(visit.type === 'home' && visit.visit.sender.language, 'pt-BR');
+});
+
 test('H4 sender, mentioned people, presser and caller are called by their names, each asked for once', async (t) => {
   const { slack, channel, message, press } = await connectSlackChannel(t);
   const anna = slack.workspace.addUser('anna.lee', { displayName: 'Anna', realName: 'Anna Lee' });
@@ -94,7 +112,7 @@ test('Q2 a twin that comes with names is merged into the one that came without',
       accepted.push(event.message.text, await store.inbox.accept(event.message, { now: 1 }));
     },
     chats: createChatLookup(async () => ({}), log, systemClock),
-    names: { of: async () => known.shift() ?? assert.fail() },
+    names: { of: async () => known.shift() ?? assert.fail(), languageOf: () => undefined },
     threadFollow: true,
     hasAnswered: async () => false,
     partners: noPartners,

@@ -71,6 +71,16 @@ export function createIntake(options: IntakeOptions): Intake {
   const isNew = createOnceGuard(clock);
   const missesMessages = createMissedMessages();
 
+  const completed = <Seen extends Readonly<Pick<Message, 'chatType' | 'external' | 'sender'>>>(
+    seen: Seen,
+    facts: Pick<Message, 'chatType' | 'external'> | undefined,
+  ): Seen => {
+    const language = names.languageOf(userOf(seen.sender.id));
+    const sender = language === undefined ? seen.sender : { ...seen.sender, language };
+    if (facts === undefined) return { ...seen, sender };
+    return { ...seen, sender, chatType: facts.chatType, external: seen.external || facts.external };
+  };
+
   const isAddressed = async (message: Message, followable: boolean): Promise<boolean> => {
     if (message.addressed || !followable) return message.addressed;
     const bang = message.command !== undefined && message.text.startsWith('!');
@@ -222,14 +232,6 @@ export function createIntake(options: IntakeOptions): Intake {
     const named = withNames();
     return inOrder(conversationKey(event.message.conversation), async () => take(await named));
   };
-}
-
-function completed<Seen extends Readonly<{ chatType: Message['chatType']; external: boolean }>>(
-  seen: Seen,
-  facts: Pick<Message, 'chatType' | 'external'> | undefined,
-): Seen {
-  if (facts === undefined) return seen;
-  return { ...seen, chatType: facts.chatType, external: seen.external || facts.external };
 }
 
 function invitation(botUser: string): Reply {

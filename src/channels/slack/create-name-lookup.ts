@@ -5,17 +5,19 @@ import type { CallSlack } from './call-slack.ts';
 import { shownName, type Names } from './shown-name.ts';
 import { slackErrorCode, tokenErrors, toSendError } from './slack-error.ts';
 
-/** What people are called: asked of Slack, a name kept for a day, its absence for five minutes. */
+/** What people are called and speak: asked of Slack, kept for a day, a missing name for five minutes. */
 export type NameLookup = Readonly<{
   /**
    * The names of these users (`U…`, `W…`) that are known or learned within half a second. Never throws and never waits
    * longer, as a message is acknowledged only after it (Q1): who is missing is called by the id.
    */
   of(users: readonly string[]): Promise<Names>;
+  /** The language tag of this user's client, if it was learned with their name. */
+  languageOf(user: string): string | undefined;
 }>;
 
 export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameLookup {
-  const cache = new Map<string, Readonly<{ name: string | undefined; until: number }>>();
+  const cache = new Map<string, Readonly<{ name: string | undefined; language?: string; until: number }>>();
   /** Users asked about now, each with the wait for the answer, which ends before the call where that is slow. */
   const asking = new Map<string, Promise<void>>();
   const paused = { until: 0 };
@@ -25,17 +27,19 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
     return entry !== undefined && entry.until > clock.now() ? entry : undefined;
   };
 
-  const keep = (user: string, name: string | undefined): void => {
+  const keep = (user: string, name: string | undefined, language?: string | null): void => {
     cache.delete(user);
     const [oldest] = cache.keys();
     if (cache.size >= mostKept && oldest !== undefined) cache.delete(oldest);
-    cache.set(user, { name, until: clock.now() + (name === undefined ? 5 * minute : 24 * 60 * minute) });
+    const until = clock.now() + (name === undefined ? 5 * minute : 24 * 60 * minute);
+    cache.set(user, { name, ...(language ? { language } : {}), until });
   };
 
   const ask = async (user: string): Promise<void> => {
     try {
-      const { real_name, name, profile } = answer.parse(await call('users.info', { user })).user;
-      keep(user, shownName(profile?.display_name, profile?.real_name, real_name, name));
+      const asked = { user, include_locale: true };
+      const { real_name, name, profile, locale } = answer.parse(await call('users.info', asked)).user;
+      keep(user, shownName(profile?.display_name, profile?.real_name, real_name, name), locale);
     } catch (error) {
       const code = slackErrorCode(error);
       const { message, retryAfterMs } = toSendError(error, 'a look at a name');
@@ -77,6 +81,7 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
         }),
       );
     },
+    languageOf: (user) => known(user)?.language,
   };
 }
 
@@ -91,6 +96,7 @@ const answer = z.object({
   user: z.object({
     name: text,
     real_name: text,
+    locale: text,
     profile: z.object({ display_name: text, real_name: text }).nullish().catch(undefined),
   }),
 });

@@ -14,5 +14,5 @@ export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['mpim:history', 'threads in group direct messages without a mention'],
   ['mpim:read', 'group direct messages'],
   ['reactions:write', 'the reaction on a message that will be answered'],
-  ['users:read', 'names of people'],
+  ['users:read', 'names and languages of people'],
 ]);

@@ -43,7 +43,9 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
   'users.info': (args, { workspace }) => {
     const user = workspace.users.get(text(args, 'user'));
     if (user === undefined) return refuse('user_not_found');
-    return user.hidden ? refuse('user_not_visible') : { user: userBody(user, workspace.team) };
+    const asked = isTrue(args['include_locale']) && user.locale !== undefined;
+    const body = { ...userBody(user, workspace.team), ...(asked ? { locale: user.locale } : {}) };
+    return user.hidden ? refuse('user_not_visible') : { user: body };
   },
   'usergroups.users.list': () => refuse('no_such_subteam'),
 

@@ -6,6 +6,8 @@ export type SlackUser = Readonly<{
   /** Empty where the person set none. */
   displayName: string;
   realName: string;
+  /** What their client speaks: `de-DE`. */
+  locale?: string;
   team: string;
   isBot: boolean;
   /** Slack tells the bot that it may not see this person. */
@@ -54,7 +56,7 @@ export type Workspace = Readonly<{
   /** Display name and real name are the name, unless given. */
   addUser(
     name: string,
-    options?: Partial<Pick<SlackUser, 'team' | 'displayName' | 'realName' | 'hidden'>> & {
+    options?: Partial<Pick<SlackUser, 'team' | 'displayName' | 'realName' | 'hidden' | 'locale'>> & {
       enterprise?: boolean;
     },
   ): SlackUser;
@@ -110,8 +112,9 @@ export function createWorkspace(team: string): Workspace {
     rooms,
     addUser(name, options = {}) {
       const id = nextId(options.enterprise ? 'W' : 'U');
-      const { displayName = name, realName = name, hidden = false } = options;
-      const user = { id, name, displayName, realName, team: options.team ?? team, isBot: false, hidden };
+      const { displayName = name, realName = name, hidden = false, locale } = options;
+      const known = { id, name, displayName, realName, team: options.team ?? team, isBot: false, hidden };
+      const user = { ...known, ...(locale === undefined ? {} : { locale }) };
       users.set(id, user);
       return user;
     },
