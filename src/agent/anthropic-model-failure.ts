@@ -101,6 +101,7 @@ export function toModelError(
     sentence: sentenceFor(api, type, passing),
     passing,
     tooLong: api !== undefined && isTooLong(api),
+    tooLarge: api?.status === 413,
     aboutFiles: api !== undefined && isAboutFiles(api),
     ...(forOperator === undefined ? {} : { forOperator }),
     cause,

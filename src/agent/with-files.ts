@@ -30,7 +30,7 @@ type Block = Anthropic.ContentBlockParam;
 /**
  * The model with the bytes of files in its requests: in base64, for as long as the request takes. A file that is gone, or
  * that the model can't read, is words. A request that is refused for its files, or too long by them, is made again without
- * the newest ones.
+ * some of them.
  */
 export function withFiles(
   model: Model,
@@ -64,14 +64,28 @@ export function withFiles(
     return { ...request, messages };
   }
 
-  /** Of the files that are shown, those of the newest message: older ones were taken before. */
-  function newest({ messages }: ModelRequest): readonly ShownFile[] {
+  /** The files that are shown, message by message. */
+  function shownIn({ messages }: ModelRequest): readonly (readonly ShownFile[])[] {
+    if (model.sees === false) return [];
     const shown = messages.map(({ content }) =>
       typeof content === 'string'
         ? []
         : content.flatMap((block) => fileOf(block) ?? []).filter((file) => !refused.has(model.alias, file)),
     );
-    return model.sees === false ? [] : (shown.findLast((files) => files.length > 0) ?? []);
+    return shown.filter((files) => files.length > 0);
+  }
+
+  /**
+   * What is left out after a refusal: the newest files, as older ones were taken before. Of a request with too many bytes
+   * the older ones, as the newest are asked about.
+   */
+  function leftOut(error: ModelError, request: ModelRequest): readonly ShownFile[] {
+    const shown = shownIn(request);
+    const newest = shown.at(-1) ?? [];
+    if (error.aboutFiles) return newest;
+    const older = shown.slice(0, -1).flat();
+    if (error.tooLarge) return older.length > 0 ? older : newest;
+    return error.tooLong && areMost(newest, request) ? newest : [];
   }
 
   return {
@@ -81,9 +95,9 @@ export function withFiles(
         try {
           return await model.complete(await fill(request), signal, onText);
         } catch (error) {
-          const files = newest(request);
-          if (!(error instanceof ModelError) || files.length === 0) throw error;
-          if (!error.aboutFiles && !(error.tooLong && areMost(files, request))) throw error;
+          if (!(error instanceof ModelError)) throw error;
+          const files = leftOut(error, request);
+          if (files.length === 0) throw error;
           for (const file of files) refused.add(model.alias, file);
           log.warn(
             { model: model.alias, files: files.map(({ name }) => name), cause: error.message },

@@ -48,6 +48,8 @@ export class ModelError extends Error {
   readonly passing: boolean;
   /** The prompt does not fit the model's window: a shorter one may (M3). */
   readonly tooLong: boolean;
+  /** It is too long in bytes: fewer pictures help more than fewer words (M12). */
+  readonly tooLarge: boolean;
   /** A picture or document in the request is what was refused (M12). */
   readonly aboutFiles: boolean;
   /** For the operator: the API's own words, and where to look; absent where they can't help. */
@@ -59,6 +61,7 @@ export class ModelError extends Error {
       sentence: string;
       passing: boolean;
       tooLong?: boolean;
+      tooLarge?: boolean;
       aboutFiles?: boolean;
       forOperator?: ForOperator;
       cause?: unknown;
@@ -68,6 +71,7 @@ export class ModelError extends Error {
     this.sentence = more.sentence;
     this.passing = more.passing;
     this.tooLong = more.tooLong ?? false;
+    this.tooLarge = more.tooLarge ?? false;
     this.aboutFiles = more.aboutFiles ?? false;
     this.forOperator = more.forOperator;
   }

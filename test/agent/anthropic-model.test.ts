@@ -268,7 +268,11 @@ for (const [server, status, type, message] of [
     const { model } = connect(lean);
     await assert.rejects(
       model.complete(hello, signal),
-      (error) => error instanceof ModelError && error.tooLong && !error.passing,
+      (error) =>
+        error instanceof ModelError &&
+        error.tooLong &&
+        !error.passing &&
+        error.tooLarge === (Number(status) === 413),
     );
     assert.equal(lean.requests.length, 1);
   });

@@ -9,7 +9,7 @@ import { noTokens, type Model, type ModelRequest } from '../../src/core/model.ts
 import type { ShownFile } from '../../src/core/received.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
-type Words = 'about files' | 'too long';
+type Words = 'about files' | 'too long' | 'too large';
 
 function fileNamed(name: string, more: Partial<ShownFile> = {}): ShownFile {
   return { type: 'image', hash: name, mime: 'image/png', name, size: 3, ...more };
@@ -43,7 +43,11 @@ function modelOn(
       requests.push(text);
       const why = options.refuse?.(text);
       if (why !== undefined) {
-        const flags = why === 'too long' ? { tooLong: true } : { aboutFiles: true };
+        const flags = {
+          'about files': { aboutFiles: true },
+          'too long': { tooLong: true },
+          'too large': { tooLong: true, tooLarge: true },
+        }[why];
         throw new ModelError('no', { sentence: why, passing: false, ...flags });
       }
       return { content: [], stopReason: 'end_turn', tokens: noTokens, model: 'm' };
@@ -115,6 +119,24 @@ test('M12 M3 a document that is longer than the window becomes words; a long con
   assert.match(alone.requests[1]!, /The document book stood here and was refused/);
   const long: Entry = { kind: 'user', content: 'word '.repeat(20_000), at: 1 };
   await assert.rejects(modelOn([long, answered, asked(book)], { refuse }).ask(), ModelError);
+});
+
+test('M12 of a request with too many bytes the older files are left out first, and no word', async () => {
+  const words: Entry = { kind: 'user', content: 'word '.repeat(20_000), at: 1 };
+  const entries = [words, answered, asked(fileNamed('one')), answered, asked(fileNamed('two'))];
+  const most =
+    (count: number) =>
+    (request: string): Words | undefined =>
+      request.split('"base64"').length - 1 > count ? 'too large' : undefined;
+  const one = modelOn(entries, { refuse: most(1) });
+  await one.ask();
+  assert.equal(one.requests.length, 2);
+  assert.match(one.requests[1]!, /The picture one stood here and was refused/);
+  assert.ok(one.requests[1]!.includes(base64('two')));
+  const none = modelOn(entries, { refuse: most(0) });
+  await none.ask();
+  assert.match(none.requests[2]!, /The picture two stood here and was refused/);
+  await assert.rejects(modelOn(entries, { refuse: () => 'too large' }).ask(), ModelError);
 });
 
 test('M12 M13 with the 21st picture every one before it becomes words, and in between requests only grow', () => {

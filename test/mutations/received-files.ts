@@ -35,8 +35,13 @@ export const receivedFileMutations: readonly Mutation[] = [
   ...changesOf('agent/with-files.ts', 'agent/files-in-requests.test.ts', [
     ['a file is shown that was changed', 'bytes?.length !== file.size', 'bytes === undefined'],
     ['what a model refused is shown again', 'if (refused.has(model.alias, file))', 'if (false)'],
-    ['a model that sees nothing is shown pictures', 'if (model.sees === false)', 'if (false)'],
-    ['a long conversation loses its files', '!(error.tooLong && areMost(files, request))', '!error.tooLong'],
+    [
+      'a model that sees nothing is shown pictures',
+      'if (model.sees === false) return asWords',
+      'if (false) return asWords',
+    ],
+    ['of too many bytes what is asked about goes first', 'older.length > 0 ? older : newest', 'newest'],
+    ['a long conversation loses its files', 'error.tooLong && areMost(newest, request)', 'error.tooLong'],
   ]),
   ...changesOf('agent/file-blocks.ts', 'agent/files-in-requests.test.ts', [
     ['a request has pictures without end', 'held.pictures + pictures > most.pictures', 'false'],
