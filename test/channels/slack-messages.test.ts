@@ -224,8 +224,8 @@ test('H4 a message with files is a message, the files become attachments', async
   const files = [{ id: 'F1', name: '../x.png', mimetype: 'image/png', size: 12 }, { id: 'F2' }];
   slack.people.dm(anna, 'look', { files });
   assert.deepEqual((await message()).attachments, [
-    { kind: 'photo', name: '../x.png', mime: 'image/png', size: 12 },
-    { kind: 'other', name: 'file' },
+    { kind: 'photo', name: '../x.png', mime: 'image/png', size: 12, ref: 'F1' },
+    { kind: 'other', name: 'file', ref: 'F2' },
   ]);
 });
 

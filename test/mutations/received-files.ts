@@ -9,6 +9,13 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a path of a download may climb', 'names.some((name) => /^\\.{0,2}$/.test(name))', 'false'],
     ['a file that came in part is taken', 'saved !== size', 'false'],
   ]),
+  ...changesOf('channels/slack/fetch-file.ts', 'channels/slack-files.test.ts', [
+    ['the token of Slack goes along a redirect', "redirect: 'manual'", "redirect: 'follow'"],
+    ['the token goes to any host', '!isOfSlack(url, apiUrl)', 'false'],
+    ['a page to sign in on is not told as such', 'page.test(begin.text)', 'false'],
+    ['a file of Slack that came in part is taken', 'saved === size', 'true'],
+    ['a file that is too large is begun', 'size > to.maxBytes', 'false'],
+  ]),
   ...changesOf('channels/save-file.ts', 'channels/save-file.test.ts', [
     ['a file has no largest size', 'if (size > maxBytes) throw', 'if (false) throw'],
   ]),

@@ -6,6 +6,7 @@ import type { Pace } from '../pace.ts';
 import type { CallSlack } from './call-slack.ts';
 import { createAgentView } from './create-agent-view.ts';
 import { createChatLookup, type ChatLookup } from './create-chat-lookup.ts';
+import { createFetchFile } from './fetch-file.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
 import { createNameLookup } from './create-name-lookup.ts';
@@ -31,6 +32,7 @@ export type SlackConnection = Readonly<{
   sender: Sender;
   status: StatusBoard;
   chats: ChatLookup;
+  fetchFile: Channel['fetchFile'];
   readEarlier: NonNullable<Channel['readEarlier']>;
   /** Begins to take events: resolves when they can arrive. */
   open(): Promise<void>;
@@ -106,6 +108,7 @@ export async function connectSlack(
     chats,
     status,
     sender,
+    fetchFile: createFetchFile(call, options),
     readEarlier: (message, bounds) => readEarlier({ call, me, names }, message, bounds),
     async open() {
       await app.start();

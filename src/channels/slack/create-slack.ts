@@ -2,7 +2,6 @@ import type { Channel } from '../../core/channel.ts';
 import { OperatorError, SendError } from '../../core/errors.ts';
 import { splitMarkdown } from '../markdown/split-markdown.ts';
 import { createPace, type Pace } from '../pace.ts';
-import { noFileToFetch } from '../save-file.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { slackFits } from './from-markdown.ts';
 import { captionFits, largestFile } from './send-file.ts';
@@ -47,7 +46,7 @@ export function createSlack(options: SlackOptions): Channel {
     async status(conversation, status, placeholder) {
       await state.connection?.status.show(conversation, status, placeholder);
     },
-    fetchFile: noFileToFetch,
+    fetchFile: async (...given) => (await connected).fetchFile(...given),
     readEarlier: async (...asked) => (await connected).readEarlier(...asked),
     // Slack has no menus to set: the one registered command covers every skill (I1).
     setMenus: async () => [],

@@ -6,6 +6,7 @@ export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['channels:read', 'kind and name of public channels, invitations to them'],
   ['chat:write', 'every answer'],
   ['commands', 'the slash command'],
+  ['files:read', 'reading files that people send'],
   ['files:write', 'sending files'],
   ['groups:history', 'threads in private channels without a mention'],
   ['groups:read', 'kind and name of private channels, invitations to them'],

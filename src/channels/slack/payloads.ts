@@ -9,6 +9,7 @@ const ts = z.string().regex(/^\d{1,12}\.\d{1,9}$/);
 
 const file = z
   .object({
+    id: courtesy,
     name: courtesy,
     title: courtesy,
     mimetype: courtesy,
@@ -30,6 +31,7 @@ const shared = z.object({
   files: z.array(file).nullish().catch(undefined),
 });
 export type Shared = z.output<typeof shared>;
+export type SaidFile = z.output<typeof file>;
 
 export const said = z.object({
   subtype: text,

@@ -1,10 +1,11 @@
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
-import type { Attachment, Command, Message, Quote, Sender } from '../../core/message.ts';
+import type { Command, Message, Quote, Sender } from '../../core/message.ts';
 import { parseAddressed, parseCommand } from '../../core/parse-command.ts';
 import type { Said } from './payloads.ts';
 import { plainSlackText } from './plain-text.ts';
 import { noNames, shownName, type Names } from './shown-name.ts';
 import type { SlackIdentity } from './slack-identity.ts';
+import { toAttachments } from './to-attachments.ts';
 import { markupOf, sharedOf } from './to-shared.ts';
 
 /** Where it was said, as far as the event tells. */
@@ -39,7 +40,7 @@ export function toMessage(
   );
   const sender = toSender(author, said, place.external, me, names);
   const isReply = typeof said.thread_ts === 'string' && said.thread_ts !== ts;
-  const attachments = (said.files ?? []).map(toAttachment);
+  const attachments = toAttachments(said.files);
   const shared = [...sharedOf(said, me, names)];
   if (text === '' && attachments.length === 0 && shared.length === 0 && !mentioned)
     shared.push({ name: sender.name, own: false, sender: sender.id, note: 'message', text: unreadable });
@@ -143,33 +144,26 @@ function toQuote(
   names: Names,
 ): Readonly<{ quote: Quote; people: readonly string[] }> {
   const { text: words, people } = plainSlackText(markupOf(said), me.user, names);
-  const files = (said.files ?? []).map((file) => `[${toAttachment(file).name}]`);
-  const text = [...files, words, ...sharedOf(said, me, names).map((each) => each.text)]
+  const attachments = toAttachments(said.files);
+  const text = [
+    ...attachments.map(({ name }) => `[${name}]`),
+    words,
+    ...sharedOf(said, me, names).map((each) => each.text),
+  ]
     .filter(Boolean)
     .join('\n');
   const own = isOwn(said, me);
   const author = said.user || said.bot_id || 'somebody';
   return {
-    quote: { name: nameOf(author, said, names), text, own, ...(own ? {} : { sender: `slack:${author}` }) },
+    quote: {
+      name: nameOf(author, said, names),
+      text,
+      own,
+      ...(own ? {} : { sender: `slack:${author}` }),
+      ...(attachments.length === 0 ? {} : { attachments }),
+    },
     people: own || toldName(said) !== undefined ? people : [author, ...people],
   };
-}
-
-function toAttachment(file: NonNullable<Said['files']>[number]): Attachment {
-  const mime = file.mimetype || undefined;
-  return {
-    kind: attachmentKind(mime),
-    name: file.name || file.title || 'file',
-    ...(mime === undefined ? {} : { mime }),
-    ...(typeof file.size === 'number' ? { size: file.size } : {}),
-  };
-}
-
-function attachmentKind(mime: string | undefined): Attachment['kind'] {
-  const family = mime?.split('/')[0];
-  if (family === 'image') return 'photo';
-  if (family === 'audio' || family === 'video') return family;
-  return mime === undefined ? 'other' : 'document';
 }
 
 /** `ts` is text of seconds and a counter: never a float. */

@@ -5,6 +5,7 @@ import type { Said, Shared } from './payloads.ts';
 import { plainSlackText } from './plain-text.ts';
 import { shownName, type Names } from './shown-name.ts';
 import type { SlackIdentity } from './slack-identity.ts';
+import { toAttachments } from './to-attachments.ts';
 
 /** The words of a message as Slack markup. Some have blocks only. */
 export function markupOf({ text, blocks }: Pick<Said, 'text' | 'blocks'>): string {
@@ -21,7 +22,9 @@ export function sharedOf(
 ): readonly Quote[] {
   return (attachments ?? []).flatMap((each) => {
     const text = textOf(each, me, names);
-    return text === '' ? [] : [{ ...authorOf(each, me, names), text, note: noteOf(each) }];
+    const attachments = toAttachments(each.files);
+    const files = attachments.length === 0 ? {} : { attachments };
+    return text === '' ? [] : [{ ...authorOf(each, me, names), text, note: noteOf(each), ...files }];
   });
 }
 
@@ -29,7 +32,7 @@ function textOf({ title, text, fallback, files }: Shared, me: SlackIdentity, nam
   const words = [title, text || (title ? '' : fallback)].map(
     (piece) => plainSlackText(piece ?? '', me.user, names).text,
   );
-  const carried = (files ?? []).map(({ name, title: called }) => `[${name || called || 'file'}]`);
+  const carried = toAttachments(files).map(({ name }) => `[${name}]`);
   return [...words, ...carried].filter((piece) => piece !== '').join('\n');
 }
 

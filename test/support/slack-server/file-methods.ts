@@ -42,7 +42,9 @@ export const fileMethods: Readonly<Record<string, Handler>> = {
     for (const { id } of files) Object.assign(context.files.get(id) ?? {}, { shared: true });
     return { files: files.map(({ id, title }) => ({ id, title })) };
   },
-  'files.info': (args, { files }) => {
+  'files.info': (args, { files, sentFile }) => {
+    const sent = sentFile(text(args, 'file'));
+    if (sent !== undefined) return { file: sent };
     const file = files.get(text(args, 'file'));
     return file === undefined ? refuse('file_not_found') : { file: { id: args['file'], name: file.name } };
   },

@@ -32,6 +32,8 @@ export type MethodContext = Readonly<{
   socketUrl: () => string;
   uploadUrl: (id: string) => string;
   files: Map<string, UploadedFile>;
+  /** A file that a person sent. */
+  sentFile: (id: string) => Json | undefined;
   views: Pick<Views, 'open' | 'publish'>;
   now: () => number;
 }>;

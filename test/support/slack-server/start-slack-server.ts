@@ -11,6 +11,7 @@ import { createPeople, type People } from './people.ts';
 import { createRateLimits } from './rate-limits.ts';
 import { createResponseUrls } from './response-urls.ts';
 import { createSocketHub, type SocketHub } from './socket-hub.ts';
+import { createSentFiles, type SentFile } from './sent-files.ts';
 import { createViews, type OpenView } from './views.ts';
 import { createWatch, type Watch } from './watch.ts';
 import { readBody, serveApi, type ApiCall } from './web-api.ts';
@@ -81,6 +82,8 @@ export type SlackServer = Readonly<{
   release(reorder?: Parameters<ReturnType<typeof createDelivery>['release']>[0]): void;
   /** Resolves when no event is under way. */
   idle(): Promise<void>;
+  /** A file that a person sends: give what this returns to `people.dm`, `post` or `mention`. */
+  sentFile(file: SentFile): Json;
   /** The bytes of a file that the bot uploaded. */
   bytesOf(file: string): Buffer | undefined;
   /** A fresh address at which a call may be answered: five times within 30 minutes. */
@@ -126,6 +129,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
   const views = createViews(now);
   const responseUrls = createResponseUrls(() => state.base, shown, now);
   const files: MethodContext['files'] = new Map();
+  const sentFiles = createSentFiles(() => state.base, tokens.bot, scopes);
   const api = {
     tokens,
     scopes,
@@ -140,6 +144,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
       socketUrl: () => socket.newUrl(state.base),
       uploadUrl: (id) => `${state.base}/upload/${id}`,
       files,
+      sentFile: sentFiles.info,
       views,
       now,
     } satisfies MethodContext,
@@ -152,6 +157,13 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
   ): Promise<void> => {
     if (path.startsWith('/api/')) return serveApi(request, response, api);
     if (path.startsWith('/response/')) return responseUrls.serve(request, response);
+    if (sentFiles.serve(path, request, response))
+      return void calls.add({
+        method: 'download',
+        args: { path },
+        answer: response.statusCode,
+        at: Date.now(),
+      });
     const file = files.get(path.replace('/upload/', ''));
     if (file === undefined) return void response.writeHead(404).end();
     calls.add({ method: 'upload', args: {}, answer: 200, at: Date.now() });
@@ -194,6 +206,7 @@ export async function startSlackServer(options: SlackServerOptions = {}): Promis
     delivered: delivery.delivered,
     release: (reorder) => delivery.release(reorder),
     idle: () => delivery.idle(),
+    sentFile: sentFiles.add,
     bytesOf: (file) => files.get(file)?.bytes,
     responseUrl: (channel) => responseUrls.create(channel),
     transcript: (room) =>

@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { FetchFileError } from '../../src/core/errors.ts';
+import type { Attachment } from '../../src/core/message.ts';
+import { connectSlackChannel, type ConnectedSlack } from '../support/slack-server/connected-slack.ts';
+import { manifest } from '../support/slack-server/manifest.ts';
+import type { SentFile } from '../support/slack-server/sent-files.ts';
+
+const bytes = Buffer.from('the bytes of a file, some of them at least');
+const plain: SentFile = { name: 'plan.txt', mimetype: 'text/plain', bytes };
+const limit = 1_000_000;
+
+async function fetchOf({ channel }: ConnectedSlack, attachment: Attachment | undefined): Promise<Buffer> {
+  const { ref } = attachment ?? {};
+  assert.ok(attachment !== undefined && ref !== undefined, 'it can be fetched');
+  const file = path.join(await mkdtemp(path.join(tmpdir(), 'fetched-')), 'file');
+  const until = new AbortController().signal;
+  await channel.fetchFile({ ...attachment, ref }, { path: file, maxBytes: limit }, until);
+  return readFile(file);
+}
+
+/** What a person sent, fetched as the bot would. */
+async function fetchSent(t: TestContext, sent: SentFile, scopes?: readonly string[]) {
+  const connected = await connectSlackChannel(t, scopes === undefined ? {} : { server: { scopes } });
+  const { slack } = connected;
+  const anna = slack.workspace.addUser('anna');
+  slack.people.dm(anna, 'read this', { files: [slack.sentFile(sent)], subtype: 'file_share' });
+  const message = await connected.message();
+  return fetchOf(connected, message.attachments[0]);
+}
+
+test('M12 a file that a person sent on Slack is fetched, byte for byte', async (t) => {
+  assert.deepEqual(await fetchSent(t, plain), bytes);
+});
+
+test('M12 a web page that a person sent is not taken for the page to sign in on', async (t) => {
+  const html = Buffer.from('<!doctype html><p>Hello');
+  assert.deepEqual(await fetchSent(t, { name: 'a.html', mimetype: 'text/html', bytes: html }), html);
+});
+
+test('M12 of a file from another organization the event holds the id only: Slack is asked for the rest', async (t) => {
+  assert.deepEqual(await fetchSent(t, { ...plain, stub: true }), bytes);
+});
+
+test('M12 a file on Slack that is too large is not even begun', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack } = connected;
+  const file = slack.sentFile({ ...plain, bytes: Buffer.alloc(limit + 1) });
+  slack.people.dm(slack.workspace.addUser('anna'), 'read', { files: [file], subtype: 'file_share' });
+  const { attachments } = await connected.message();
+  await assert.rejects(fetchOf(connected, attachments[0]), told(/larger than 1/, false));
+  assert.equal(slack.calls.all().filter(({ method }) => method === 'download').length, 0);
+});
+
+const readScope = /lacks the scope files:read: its operator can add it/;
+const troubles: readonly (readonly [string, SentFile, RegExp, boolean])[] = [
+  ['was deleted', { ...plain, trouble: 'deleted' }, /Slack no longer has it/, false],
+  ['left a tombstone', { ...plain, trouble: 'tombstone', stub: true }, /Slack no longer has it/, false],
+  ['lies outside of Slack', { ...plain, external: true }, /it lies outside of Slack/, false],
+  ['is cut in the middle', { ...plain, trouble: 'cut' }, /did not arrive whole/, true],
+  ['has more bytes than was said', { ...plain, trouble: 'more than said' }, /did not arrive whole/, true],
+  ['has fewer bytes than was said', { ...plain, trouble: 'less than said' }, /did not arrive whole/, true],
+  ['has no end', { ...plain, trouble: 'endless' }, /larger than 1/, false],
+];
+
+for (const [what, sent, sentence, passing] of troubles)
+  test(`M12 a file on Slack that ${what} is refused plainly`, async (t) => {
+    await assert.rejects(fetchSent(t, sent), told(sentence, passing));
+  });
+
+test('M12 without files:read the person is told which scope is missing', async (t) => {
+  const scopes = manifest.oauth_config.scopes.bot.filter((scope) => scope !== 'files:read');
+  await assert.rejects(fetchSent(t, plain, scopes), told(readScope, false));
+});
+
+for (const mimetype of ['text/plain', 'text/html'])
+  test(`M12 the page to sign in on is never taken for a file of ${mimetype}`, async (t) => {
+    const connected = await connectSlackChannel(t);
+    const { slack } = connected;
+    const elsewhere = slack.sentFile({ ...plain, mimetype });
+    // The address of a file without the token is answered as it is without the scope.
+    const at = String(elsewhere['url_private_download']).replace('/download/', '/download/signed-out/');
+    const anna = slack.workspace.addUser('anna');
+    const file = slack.sentFile({ ...plain, mimetype, trouble: { at } });
+    slack.people.dm(anna, 'read', { files: [file], subtype: 'file_share' });
+    const { attachments } = await connected.message();
+    await assert.rejects(fetchOf(connected, attachments[0]), told(readScope, false));
+  });
+
+for (const way of ['at', 'redirect'] as const)
+  test(`M12 S3 the token never goes to a foreign host (${way})`, async (t) => {
+    const seen: string[] = [];
+    const foreign = createServer((request, response) => {
+      seen.push(request.headers.authorization ?? 'nothing');
+      response.end('not the file');
+    });
+    await new Promise<void>((resolve) => foreign.listen(0, '127.0.0.1', resolve));
+    t.after(() => foreign.close());
+    const url = `http://127.0.0.1:${(foreign.address() as AddressInfo).port}/x`;
+    const trouble = way === 'at' ? { at: url } : { redirect: url };
+    await assert.rejects(fetchSent(t, { ...plain, trouble }), told(/Slack does not give it out/, false));
+    assert.deepEqual(seen, []);
+  });
+
+function told(sentence: RegExp, passing: boolean) {
+  return (error: unknown): boolean => {
+    assert.ok(error instanceof FetchFileError, String(error));
+    assert.match(error.sentence, sentence);
+    assert.equal(error.passing, passing);
+    assert.doesNotMatch(`${error.message} ${error.stack}`, /xoxb-/);
+    return true;
+  };
+}
