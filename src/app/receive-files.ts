@@ -35,6 +35,7 @@ const shownMost = {
 const unshownTypes: Readonly<Record<string, string>> = {
   'image/heic': 'a model can not see HEIC: JPEG or PNG it can',
   'image/avif': 'a model can not see AVIF: JPEG or PNG it can',
+  'application/x-ole-storage': 'DOCX, XLSX and PPTX without a password can be read',
   audio: 'a model can not hear it',
   video: 'a model can not watch it',
 };

@@ -18,6 +18,7 @@ const magics: readonly (readonly [magic: RegExp, mime: string, words: string])[]
   [/^494433/, 'audio/mpeg', 'MP3 audio'],
   [/^52494646.{8}57415645/, 'audio/wav', 'WAV audio'],
   [/^25504446/, 'application/pdf', 'PDF document'],
+  [/^d0cf11e0a1b11ae1/, 'application/x-ole-storage', 'Office file of an old kind, or with a password'],
   [/^504b0304/, 'application/zip', 'ZIP archive'],
   [/^1f8b/, 'application/gzip', 'gzip data'],
   [/^7f454c46/, 'application/octet-stream', 'ELF program'],

@@ -111,6 +111,12 @@ test('M12 of an Office file the words are told', async () => {
   ]);
 });
 
+test('M12 of an Office file that is old or has a password it is told which can be read', async () => {
+  const { got } = await sent([{ name: 'a.docx', bytes: Buffer.from('d0cf11e0a1b11ae100000000', 'hex') }]);
+  const [one] = got;
+  assert.match(one?.ok ? `${one.words}: ${one.unshown}` : '', /with a password: DOCX, XLSX and PPTX without/);
+});
+
 test('M12 sound and film are named as what they are', async () => {
   const { got } = await sent([
     { name: 'voice message', bytes: 'OggS…', kind: 'audio', mime: 'audio/ogg' },
