@@ -34,11 +34,8 @@ async function withHome(t: TestContext, more: Partial<Parameters<typeof startWho
     ...more,
   });
   const { slack } = set;
-  const [anna, ben, cid] = ['anna', 'ben', 'cid'].map((name) => slack.workspace.addUser(name)) as [
-    SlackUser,
-    SlackUser,
-    SlackUser,
-  ];
+  const [anna, ben] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];
+  const cid = slack.workspace.addUser('cid', { locale: 'de-DE' });
   assert.deepEqual([anna.id, ben.id], [annasId, bensId]);
   /** The next page of this person with these words. */
   const page = async (user: SlackUser, words: RegExp): Promise<string> => {
@@ -79,8 +76,8 @@ test('H4 A9 a stranger reads on the Home tab what to do, and no more; a page fro
   const { slack, bot, messages, ben, cid, page, log, reconfigure } = await withHome(t);
   await slack.people.openHome(cid);
   const stranger = await page(cid, /./);
-  assert.match(stranger, /pairing code/);
-  assert.doesNotMatch(stranger, /lookup|tokens|Model|Settings|actions/);
+  assert.match(stranger, /Ich kenne dich noch nicht\..*Kopplungscode/);
+  assert.doesNotMatch(stranger, /lookup|[Tt]okens|Mode|Settings|actions/);
   await slack.people.openHome(ben);
   await page(ben, /lookup/);
   await reconfigure(toml.replace(bensId, 'U0NOBODY'));
@@ -96,7 +93,7 @@ test('H4 A10 an owner reads who waits for them, and approves there', async (t) =
   const { slack, anna, ben, cid, page } = await withHome(t);
   const dm = slack.workspace.dmWith(cid.id);
   slack.people.dm(cid, 'hello');
-  await slack.posted(({ channel, text }) => channel === dm.id && text.includes('pairing code'));
+  await slack.posted(({ channel, text }) => channel === dm.id && text.includes('Kopplungscode'));
   await slack.people.openHome(ben);
   assert.doesNotMatch(await page(ben, /lookup/), /asks to use/);
   await slack.people.openHome(anna);

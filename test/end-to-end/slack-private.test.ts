@@ -51,6 +51,22 @@ test('H12 A11 what is asked of a sensitive skill by a slash command in a channel
   assert.equal(messages.requests.length, 0);
 });
 
+test('H12 A9 what a stranger asks for by a slash command in a channel shows nothing, to nobody', async (t) => {
+  const { slack, bot, messages } = await startWholeBot(t, {
+    toml: `[access]\nusers = ["slack:${annasId}"]\ngroups_mode = "open"`,
+    skills: { lookup: skill('lookup') },
+    script: () => 'Said nicely.',
+    channels: ['slack'],
+  });
+  const [anna, eve] = [slack.workspace.addUser('anna'), slack.workspace.addUser('eve')];
+  const room = slack.workspace.addRoom('channel', { members: [anna.id, eve.id] });
+  for (const text of ['lookup my divorce', '', 'help', 'whoami', 'settings'])
+    assert.equal((await slack.people.slash(eve, room, text)).ok, true);
+  await bot.idle();
+  assert.deepEqual([slack.transcript(room), slack.shown.all(), messages.requests], [[], [], []]);
+  assert.doesNotMatch(JSON.stringify(slack.calls.all()), /divorce/);
+});
+
 test('H12 what the bot itself answers to a slash command in a channel is for its sender alone', async (t) => {
   const { slack, bot, anna, addRoom, alone } = await inChannel(t);
   const answers = [
