@@ -209,6 +209,22 @@ test('M12 T10 a run that a command starts has the file of that very message', as
   assert.deepEqual(filesOf(run), [`document application/pdf ${pdfOf('x').toString('base64')}`]);
 });
 
+test('M12 I1 a run sees the picture that its command answers, and the words of a file that comes with it', async (t) => {
+  const skills = { look: '---\nname: look\ndescription: Looks.\n---\nLook at it.\n' };
+  const bot = await startWholeBot(t, { toml: open, skills, script: () => 'Seen.' });
+  const ann = bot.telegram.person({ name: 'Ann' });
+  const photo = ann.sends({ kind: 'photo', bytes: pngOf('us') });
+  await ann.dm.nextMessage('Seen.');
+  ann.says('/look who is this?', { replyTo: photo });
+  await ann.dm.nextMessage('Seen.');
+  const runs = () => bot.messages.requests.map(({ body }) => body).filter(isRun);
+  assert.deepEqual(filesOf(runs()[0]), [picture(pngOf('us'))]);
+  const csv = { kind: 'document', name: 'a.csv', bytes: Buffer.from('tea,3\n') } as const;
+  ann.sends({ ...csv, caption: '/look what costs the tea?' });
+  await ann.dm.nextMessage('Seen.');
+  assert.match(textOf(runs()[1]), /<file name="a\.csv"[^>]*>\ntea,3\n/);
+});
+
 test('M12 M10 in a group a reply shows its picture, a question the pictures before it, and nothing is fetched before', async (t) => {
   const bot = await startWholeBot(t, { toml: open, script: () => 'I see.' });
   const [ann, ben] = [bot.telegram.person({ name: 'Ann' }), bot.telegram.person({ name: 'Ben' })];
