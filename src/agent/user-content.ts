@@ -17,7 +17,9 @@ export function userContent(
   const { received = nothingReceived } = options;
   if (message.task?.kind === 'result') return taskResult(message.task, options.today);
   // An empty turn is refused by the API.
-  const text = message.text.trim() === '' ? '(no text)' : message.text;
+  const aloud = saidAloud(message, received);
+  const text =
+    [message.text, ...aloud.map(toSpoken)].filter((each) => each.trim() !== '').join('\n') || '(no text)';
   const own =
     message.chatType === 'private'
       ? defuse(text)
@@ -27,7 +29,7 @@ export function userContent(
     ...(options.background.length === 0 ? [] : [background(options.background, received)]),
     ...answeredTo(message, received),
     own,
-    ...passedOn(message, received),
+    ...passedOn(message, received, aloud),
   ].join('\n');
 }
 
@@ -86,7 +88,26 @@ function answeredTo({ replyTo }: Message, received: ReceivedOf): readonly string
   return replyTo === undefined ? [] : quote(replyTo, received);
 }
 
-function passedOn({ sender, shared = [], attachments }: Message, received: ReceivedOf): readonly string[] {
+type Aloud = Readonly<{ attachment: Attachment; words: string }>;
+
+/** What the person said in voice messages. What they passed on are not their words (M11). */
+function saidAloud({ attachments, shared = [] }: Message, received: ReceivedOf): readonly Aloud[] {
+  if (shared.length > 0) return [];
+  return attachments.flatMap((attachment) => {
+    const got = received(attachment);
+    return got?.ok === true && got.text?.spoken === true ? [{ attachment, words: got.text.text }] : [];
+  });
+}
+
+function toSpoken({ attachment, words }: Aloud): string {
+  return `[transcript of ${JSON.stringify(oneLine(attachment.name, 100))}] ${words}`;
+}
+
+function passedOn(
+  { sender, shared = [], attachments }: Message,
+  received: ReceivedOf,
+  aloud: readonly Aloud[] = [],
+): readonly string[] {
   const note =
     attachments.length === 0
       ? []
@@ -95,7 +116,11 @@ function passedOn({ sender, shared = [], attachments }: Message, received: Recei
   return [
     ...shared.flatMap((one) => quote(one, received)),
     ...note,
-    ...fileTexts(attachments, received, from),
+    ...fileTexts(
+      attachments.filter((each) => aloud.every(({ attachment }) => attachment !== each)),
+      received,
+      from,
+    ),
   ];
 }
 
@@ -144,7 +169,9 @@ function describeFile({ kind, name, mime, size }: Attachment, got: Received | un
     got.shown !== undefined
       ? 'shown above'
       : got.text !== undefined
-        ? `its ${got.text.whole ? 'text' : 'beginning'} follows`
+        ? got.text.spoken === true
+          ? 'its transcript is given'
+          : `its ${got.text.whole ? 'text' : 'beginning'} follows`
         : got.unshown === undefined
           ? undefined
           : `not shown: ${got.unshown}`;

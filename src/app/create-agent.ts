@@ -36,6 +36,7 @@ import { createAvailability, createReadiness } from './readiness.ts';
 import type { SettingsInForce } from './settings/settings-in-force.ts';
 import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { StandingRules } from './gates/standing-rules.ts';
+import { createTranscribe } from './transcribe.ts';
 import { createTasks, type Tasks } from './tasks.ts';
 import type { UseOf } from './use-of.ts';
 
@@ -129,7 +130,7 @@ export function createAgent(options: {
     turn: createTurn({
       store,
       questions,
-      receive: createReceiveFiles(options),
+      receive: createReceiveFiles({ ...options, transcribe: createTranscribe(log) }),
       readEarlier: createReadEarlier(options),
       background,
       clock,

@@ -15,6 +15,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { sayIn } from '../texts/say.ts';
 import { inlineCode } from './inline-code.ts';
 import type { Live } from './live.ts';
+import type { Transcribe, TranscribeSettings } from './transcribe.ts';
 import type { MovedChats } from './moved-chats.ts';
 import type { KeptFile, ReceivedFiles } from './received-files.ts';
 import { chatFolder } from './run-folders.ts';
@@ -36,7 +37,7 @@ const unshownTypes: Readonly<Record<string, string>> = {
   'image/heic': 'a model can not see HEIC: JPEG or PNG it can',
   'image/avif': 'a model can not see AVIF: JPEG or PNG it can',
   'application/x-ole-storage': 'DOCX, XLSX and PPTX without a password can be read',
-  audio: 'a model can not hear it',
+  audio: 'a model can not hear it: the operator of this bot can set [tools.transcribe]',
   video: 'a model can not watch it',
 };
 
@@ -50,17 +51,18 @@ export function createReceiveFiles(options: {
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
   moved: Pick<MovedChats, 'original'>;
   sandbox: Pick<Sandbox, 'seen'>;
+  transcribe: Transcribe;
   clock: Clock;
   log: Log;
 }): Receive {
-  const { live, channels, received, moved, sandbox, clock, log } = options;
+  const { live, channels, received, moved, sandbox, transcribe, clock, log } = options;
 
   return async (message, background, signal) => {
     const say = sayIn(message.sender.language);
     const wanted = wantedOf(message, background);
     const outcomes = new Map<Attachment, Received>();
     if (wanted.length === 0) return () => undefined;
-    const { bot, sandbox: limits } = live().config;
+    const { bot, sandbox: limits, tools } = live().config;
     const chat = chatFolder(bot.workspace, await moved.original(message.conversation));
     const folder = path.basename(chat);
     const channel = channels.get(message.conversation.channel);
@@ -72,7 +74,7 @@ export function createReceiveFiles(options: {
       for (const one of wanted) {
         const kept = await keep(one, left.bytes);
         const { attachment } = one;
-        if (typeof kept !== 'string') outcomes.set(attachment, await toReceived(kept));
+        if (typeof kept !== 'string') outcomes.set(attachment, await toReceived(kept, attachment));
         else {
           const told = say`I couldn’t read ${inlineCode(attachment.name)}: ${say(kept)}.`;
           outcomes.set(attachment, { ok: false, reason: kept, told });
@@ -109,7 +111,7 @@ export function createReceiveFiles(options: {
       }
     }
 
-    async function toReceived(kept: KeptFile): Promise<Received> {
+    async function toReceived(kept: KeptFile, { kind }: Attachment): Promise<Received> {
       const { name, words, size, mime } = kept;
       const base = { ok: true, path: `${sandbox.seen('chat', chat)}/${name}`, words, size } as const;
       const type = pictureTypes.has(mime) ? 'image' : mime === documentType ? 'document' : undefined;
@@ -123,6 +125,8 @@ export function createReceiveFiles(options: {
           shown: { type, hash, mime, name, size, ...(sender === undefined ? {} : { sender }) },
         };
       }
+      if (tools.transcribe !== undefined && (kind === 'audio' || mime.startsWith('audio/')))
+        return { ...base, ...(await spokenIn(kept, tools.transcribe)) };
       if (Object.hasOwn(unshownTypes, mime)) return { ...base, unshown: unshownTypes[mime] ?? '' };
       const [family = ''] = mime.split('/');
       if (Object.hasOwn(unshownTypes, family)) return { ...base, unshown: unshownTypes[family] ?? '' };
@@ -133,6 +137,19 @@ export function createReceiveFiles(options: {
       const text = read.text.slice(0, left.texts);
       left.texts -= text.length;
       return { ...asText, text: { text, whole: read.whole && text === read.text } };
+    }
+
+    async function spokenIn(
+      { hash, name, mime, size }: KeptFile,
+      settings: TranscribeSettings,
+    ): Promise<Pick<Received & { ok: true }, 'text' | 'unshown'>> {
+      const bytes = await received.read(folder, hash, size);
+      if (bytes === undefined) return {};
+      const spoken = await transcribe({ bytes, name, mime }, settings, until);
+      if ('problem' in spoken) return { unshown: spoken.problem };
+      const text = spoken.text.slice(0, Math.min(shownMost.text, left.texts));
+      left.texts -= text.length;
+      return { text: { text, whole: text === spoken.text, spoken: true } };
     }
 
     /** The words in a file, as far as a model is shown them. */

@@ -103,9 +103,24 @@ const webSearch = section(
   },
 );
 
+/** `[tools.transcribe]`: the server that turns speech into text (M12). Without it nobody hears voice messages. */
+const transcribe = section({
+  base_url: httpUrl,
+  api_key: z.string().min(1).optional(),
+  model: z.string().min(1).default('whisper-1'),
+  language: z
+    .string()
+    .regex(/^[a-z]{2,3}$/, 'write a language in two or three small letters, such as "en"')
+    .optional(),
+});
+
 /** `[tools.NAME]`: a tool's settings (X3). */
 export const toolsSection = z
-  .object({ web_search: webSearch.optional(), web_fetch: section(keysOf(webFetchSettings)).optional() })
+  .object({
+    web_search: webSearch.optional(),
+    web_fetch: section(keysOf(webFetchSettings)).optional(),
+    transcribe: transcribe.optional(),
+  })
   .catchall(ownTable);
 
 const textTable = z.record(z.string(), z.string({ error: 'write text in quotes' }));

@@ -33,8 +33,8 @@ export type Received = Readonly<
       words: string;
       size: number;
       shown?: ShownFile;
-      /** Of a text file its beginning, or all of it. */
-      text?: Readonly<{ text: string; whole: boolean }>;
+      /** Of a text file its beginning, or all of it; of what was `spoken` the transcript. */
+      text?: Readonly<{ text: string; whole: boolean; spoken?: true }>;
       /** Why a picture or document is not shown. */
       unshown?: string;
     }

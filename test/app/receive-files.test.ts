@@ -24,7 +24,7 @@ async function sent(
   const fetched: string[] = [];
   const bytesOf = new Map(files.map(({ name, bytes }) => [name, Buffer.from(bytes)]));
   const receive = createReceiveFiles({
-    live: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 } } }) as never,
+    live: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: {} } }) as never,
     channels: new Map([
       [
         'telegram',
@@ -42,6 +42,7 @@ async function sent(
     received: createReceivedFiles(workspace, async () => 10_000_000_000),
     moved: { original: async (conversation) => conversation },
     sandbox: { seen: (kind) => `/${kind}` },
+    transcribe: () => assert.fail('nothing is transcribed'),
     clock: systemClock,
     log: quietLog(),
   });
@@ -125,7 +126,7 @@ test('M12 sound and film are named as what they are', async () => {
   assert.deepEqual(
     got.map((one) => one?.ok && [one.words, one.unshown]),
     [
-      ['Ogg audio', 'a model can not hear it'],
+      ['Ogg audio', 'a model can not hear it: the operator of this bot can set [tools.transcribe]'],
       ['MP4 video', 'a model can not watch it'],
     ],
   );

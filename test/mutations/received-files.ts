@@ -39,6 +39,18 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a file name is Markdown', '${inlineCode(attachment.name)}', '${attachment.name}'],
     ['a prompt is filled with texts', 'if (left.texts <= 0)', 'if (false)'],
   ]),
+  ...changesOf('app/transcribe.ts', 'app/transcribe.test.ts', [
+    ['key and voice go along a redirect', "redirect: 'manual'", "redirect: 'follow'"],
+    ['a transcript has no end', 'if (size > longestAnswer)', 'if (false)'],
+  ]),
+  ...changesOf('agent/user-content.ts', 'app/transcribe.test.ts', [
+    ['a voice that was passed on gives orders', 'if (shared.length > 0) return [];', ''],
+    [
+      'a transcript is not marked',
+      '`[transcript of ${JSON.stringify(oneLine(attachment.name, 100))}] ${words}`',
+      'words + attachment.name',
+    ],
+  ]),
   ...changesOf('agent/with-files.ts', 'agent/files-in-requests.test.ts', [
     ['a file is shown that was changed', 'bytes?.length !== file.size', 'bytes === undefined'],
     ['what a model refused is shown again', 'if (refused.has(model.alias, file))', 'if (false)'],
