@@ -149,7 +149,7 @@ test('I3 a name is shown as it is: no link can be made of it in /status or /stop
     assert.ok(!entities.some(({ type }) => type === 'text_link' || type === 'url'), command);
   }
   eve.says('/stop@test_bot', { in: group });
-  await group.nextMessage(/Stopping/);
+  await group.nextMessage(/Stopped/);
 });
 
 test('I1 Q4 /skill stop and status from a Slack channel mean the own work in every thread of it', async (t) => {

@@ -265,7 +265,7 @@ test('Q2 Q4 a command that is delivered again does nothing again', async (t) => 
   gates[1]?.resolve();
   await seat.idle();
   assert.equal(shown.at(-1), 'Answer 1.');
-  assert.equal(shown.filter((text) => text.startsWith('Stopping')).length, 1);
+  assert.equal(shown.filter((text) => text.endsWith('Stopped.')).length, 1);
   gates[0]?.resolve();
 });
 
