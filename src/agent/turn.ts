@@ -63,7 +63,7 @@ export type TurnRequest = Readonly<{
 /** What the person writes while their turn is running (H11). */
 export type Joining = Readonly<{
   /**
-   * The next message that joins, if it came after `since`; once the answer is there, only an edit of what it answers. It is
+   * The next message that joins, if it came after `since`; once the answer is there, only an edit of what it answers or what goes on with it. It is
    * taken: the turn stores it and finishes its item in one step.
    */
   next(since: number, answered: boolean): Promise<Message | undefined>;

@@ -127,11 +127,12 @@ export function createHandleItem(options: {
       const transcript = await transcriptOf(message);
       const granted = await grant(item, message, await useOf(message), transcript, shown.progress);
       const say = sayIn(message.sender.language);
-      const joining = joinTurn(item, transcript, () => {
+      const onJoin = (): void => {
         // What was shown of an answer is none any more.
         shown.onWritten(false);
         shown.progress(say`I’ve seen your new message.`);
-      });
+      };
+      const joining = joinTurn(item, transcript, { isCall: invocation !== undefined, onJoin });
       const { text, failed } = await turn(
         {
           key: item.key,

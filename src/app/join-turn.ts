@@ -10,7 +10,18 @@ import type { People } from './door/people.ts';
 import type { JudgeMessage } from './judge-message.ts';
 
 /** What becomes of the words that a person writes while their own turn is running: they join it at its next step (H11). */
-export type JoinTurn = (item: InboxItem, transcript: string, onJoin: () => void) => Joining | undefined;
+export type JoinTurn = (
+  item: InboxItem,
+  transcript: string,
+  how: Readonly<{
+    /** The message calls a skill: what follows it at once is no part of it. */
+    isCall: boolean;
+    onJoin(): void;
+  }>,
+) => Joining | undefined;
+
+/** What somebody writes so soon after their last message goes on with it. */
+const fragmentMs = 1_500;
 
 export function createJoinTurn(options: {
   store: Pick<Store, 'inbox'>;
@@ -32,10 +43,13 @@ export function createJoinTurn(options: {
     return (await questions.open({ conversation, sender: sender.id, transcript })).length === 0;
   }
 
-  return (item, transcript, onJoin) => {
+  return (item, transcript, { isCall, onJoin }) => {
     // Nobody waits for more of what the bot itself began.
     if (item.message.task !== undefined) return undefined;
     const requester = item.message.sender.id;
+    let last = item.message;
+    const goesOn = ({ sentAt }: Message): boolean =>
+      !isCall && sentAt >= last.sentAt && sentAt - last.sentAt <= fragmentMs;
     return {
       async next(since, answered) {
         const theirs = (await store.inbox.waitingIn(item.lane)).filter(
@@ -45,7 +59,8 @@ export function createJoinTurn(options: {
         const edit = theirs.find(({ message }) => message?.edits === item.key);
         const next = edit ?? theirs[0];
         if (next?.message === undefined) return undefined;
-        if (edit === undefined && (answered || next.acceptedAt < since)) return undefined;
+        const isLate = answered || next.acceptedAt < since;
+        if (edit === undefined && isLate && !goesOn(next.message)) return undefined;
         if (!(await joins(await completeChat(next.message, channels), transcript))) return undefined;
         const taken = await store.inbox.takeAlong(next.key, clock.now());
         if (taken === undefined) return undefined;
@@ -55,6 +70,7 @@ export function createJoinTurn(options: {
           await store.inbox.postpone(taken.key, 'an edit made it a message of its own', clock.now());
           return undefined;
         }
+        if (edit === undefined) last = message;
         onJoin();
         return message;
       },

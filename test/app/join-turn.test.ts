@@ -18,7 +18,7 @@ import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
 
 const first = makeMessage({ text: 'look for a train to Bern' });
 const more = (n: number, text: string, change: Partial<Message> = {}): Message =>
-  makeMessage({ id: `telegram:42:more${n}`, text, ...change });
+  makeMessage({ id: `telegram:42:more${n}`, text, sentAt: first.sentAt + n * 10_000, ...change });
 const look = { calls: [{ name: 'look' }] };
 
 /** A turn with a tool, during whose first call these messages arrive. */
@@ -66,7 +66,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
     clock,
   });
   await store.inbox.accept(first, { now: clock.now() });
-  const answer = async (commit = store.commit): Promise<string> => {
+  const answer = async (commit = store.commit, isCall = false): Promise<string> => {
     const item = await store.inbox.take('telegram:42', clock.now());
     assert.ok(item !== undefined);
     const own = createTurn({
@@ -84,7 +84,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
         message: item.message,
         transcript: 'telegram:42',
         invocation: undefined,
-        joining: joinTurn(item, 'telegram:42', () => seen.push(item.key)),
+        joining: joinTurn(item, 'telegram:42', { isCall, onJoin: () => seen.push(item.key) }),
         signal: new AbortController().signal,
       },
       {
@@ -167,6 +167,45 @@ test('H11 an edit of the question counts, also when the answer to the old one is
     assert.match(last, /to Basel\\n<host>\\nThe person changed an earlier message/);
     assert.equal(/Your last answer was not sent/.test(last), isLate);
   }
+});
+
+const quick = { sentAt: first.sentAt + 1_000 };
+
+test('H11 fragments that wait, or come with the answer to the first, are one turn with one answer', async () => {
+  for (const isLate of [false, true]) {
+    const arriving = [
+      more(1, 'quick one', quick),
+      more(2, 'what is 2+2?', { sentAt: first.sentAt + 2_000 }),
+      more(3, 'later'),
+    ];
+    const arrive = async (): Promise<void> => {
+      for (const message of arriving.splice(0)) await store.inbox.accept(message, { now: clock.now() });
+    };
+    const { store, clock, model, answer, waiting } = await stage([], async (_, n) => {
+      await arrive();
+      return isLate && n === 0 ? 'Hello!' : '4';
+    });
+    if (!isLate) await arrive();
+    await clock.advance(10);
+    assert.equal(await answer(), '4');
+    assert.deepEqual(await waiting(), isLate ? [] : ['later'], 'what came while it worked joins');
+    assert.equal(model.requests.length, isLate ? 2 : 1);
+    assert.equal(count(model.requests.at(-1), 'what is 2+2?'), 1);
+  }
+});
+
+test('H11 quick words of somebody else, or after a call of a skill, are messages of their own', async () => {
+  const eve = { sender: { id: 'telegram:66', name: 'Eve', kind: 'person' } } as const;
+  const { store, clock, answer, waiting } = await stage([], ['Hello!', 'Hello!']);
+  await store.inbox.accept(more(1, 'me, too', { ...quick, ...eve }), { now: clock.now() });
+  await clock.advance(10);
+  assert.equal(await answer(), 'Hello!');
+  assert.deepEqual(await waiting(), ['me, too']);
+  const called = await stage([], ['Hello!']);
+  await called.store.inbox.accept(more(1, 'and then', quick), { now: called.clock.now() });
+  await called.clock.advance(10);
+  await called.answer(called.store.commit, true);
+  assert.deepEqual(await called.waiting(), ['and then']);
 });
 
 const apart: Readonly<Record<string, Partial<Message>>> = {

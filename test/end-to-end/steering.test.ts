@@ -89,3 +89,27 @@ test('H11 H3 an edit of the question under way is what is answered; an edit that
     [asked, unmeant],
   );
 });
+
+test('H11 fragments that come one after another are one question with one answer, for each person', async (t) => {
+  const held = Promise.withResolvers<void>();
+  const { telegram, messages, bot } = await startWholeBot(t, {
+    toml: '[access]\ndm = "open"\n',
+    script: (body) => {
+      if (lastSaid(body).includes('2+2')) return 'It is 4.';
+      return { content: [{ type: 'text', text: 'Hello!' }], wire: { hold: held.promise } };
+    },
+  });
+  const ann = telegram.person({ name: 'Ann' });
+  ann.says('hey');
+  await telegram.until('the call', () => messages.requests.length === 1 || undefined);
+  ann.says('quick one', { quick: true });
+  ann.says('what is 2+2?', { quick: true });
+  await telegram.until('all of it is taken', () => telegram.queue.waiting().length === 0 || undefined);
+  held.resolve();
+  await ann.dm.nextMessage('It is 4.');
+  await bot.idle();
+  assert.deepEqual(
+    ann.dm.sent().map(({ text }) => text),
+    ['It is 4.'],
+  );
+});

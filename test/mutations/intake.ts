@@ -136,6 +136,10 @@ export const intakeMutations = [
       { test: 'channels/slack-intake.test.ts' },
     ],
   ]),
+  ...changesOf('app/join-turn.ts', 'app/join-turn.test.ts', [
+    ['words long after go on with the last', ' && sentAt - last.sentAt <= fragmentMs', ''],
+    ['words go on with a call of a skill', '!isCall && ', ''],
+  ]),
   ...changesOf('app/door/take-edit.ts', 'app/take-edit.test.ts', [
     ['any edit is a new message', 'if (!heard.some(({ id }) => id === edited.id)) return;', ''],
     ['an edit makes a command of what is answered', ' || (await isCommand(edited))', ''],

@@ -19,6 +19,8 @@ type PostOptions = Readonly<{
   thread?: string;
   files?: readonly Json[];
   subtype?: string;
+  /** At once after what was written last; else it is two seconds later. */
+  quick?: boolean;
   /** Another app speaks: its bot id. */
   asBot?: string;
 }>;
@@ -69,7 +71,7 @@ export function createPeople(
   const post: People['post'] = (user, room, text, options = {}) => {
     const message: StoredMessage = {
       channel: room.id,
-      ts: workspace.nextTs(),
+      ts: workspace.nextTs(options.quick === true ? 0 : 2),
       user: user.id,
       text,
       ...(options.thread === undefined ? {} : { threadTs: options.thread }),

@@ -68,7 +68,8 @@ export type Workspace = Readonly<{
   dmWith(user: string): SlackRoom;
   message(channel: string, ts: string): StoredMessage | undefined;
   /** A new `ts`: unique, growing, never exact as a float. */
-  nextTs(): string;
+  /** So many seconds after the last one. */
+  nextTs(seconds?: number): string;
   nextId(prefix: string): string;
 }>;
 
@@ -127,8 +128,8 @@ export function createWorkspace(team: string): Workspace {
     },
     message: (channel, ts) =>
       rooms.get(channel)?.messages.find((message) => message.ts === ts && !message.deleted),
-    nextTs() {
-      state.ts += 1;
+    nextTs(seconds = 0) {
+      state.ts += 1 + seconds * 900_000;
       return `${base + Math.floor(state.ts / 900_000)}.${String(state.ts % 900_000).padStart(6, '0')}`;
     },
     nextId,

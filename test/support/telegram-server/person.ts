@@ -11,6 +11,8 @@ export type Saying = Readonly<{
   /** A group or channel; the person's own chat with the bot by default. */
   in?: Chat;
   topic?: number;
+  /** At once after this person's last message there; else it is two seconds later at least. */
+  quick?: boolean;
   /** Id of the message that is answered. */
   replyTo?: number;
   /** As an anonymous administrator of the group, or in the name of a channel. */
@@ -71,6 +73,8 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
     return room;
   };
 
+  const saidAt = new Map<number, number>();
+
   function send(content: Partial<Message>, how: Saying): number {
     const room = roomOf(how.in);
     if (room.standing === 'stranger') room.standing = 'member';
@@ -78,7 +82,7 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
       message_id: world.nextMessageId(room),
       ...authorOf(room, how),
       chat: chatOf(room),
-      date: world.date(),
+      date: dateOf(room, how),
       ...placeOf(room, how),
       ...originOf(how, world),
       ...content,
@@ -86,6 +90,14 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
     world.keep(room, message, false);
     deliver(world, room, 'message', message);
     return message.message_id;
+  }
+
+  /** Nobody writes two messages within a second, unless they are fragments of one or a client cut them. */
+  function dateOf({ id }: Room, { quick }: Saying): number {
+    const last = saidAt.get(id);
+    const date = last === undefined ? world.date() : Math.max(world.date(), last + (quick === true ? 0 : 2));
+    saidAt.set(id, date);
+    return date;
   }
 
   function authorOf(room: Room, { as }: Saying): object {
@@ -109,7 +121,7 @@ export function createPerson(world: World, user: User, home: Room, dm: Chat): Pe
     },
     saysLong(text, how = {}) {
       const pieces = text.match(/[^]{1,4096}/g) ?? [];
-      return pieces.map((piece) => this.says(piece, how));
+      return pieces.map((piece, index) => this.says(piece, { ...how, quick: index > 0 }));
     },
     sends(file, how = {}) {
       return send(contentOf(file), how);
