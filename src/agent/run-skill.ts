@@ -16,6 +16,7 @@ import { filesSent } from './files-sent.ts';
 import { markAround } from './marks.ts';
 import type { Questions } from './questions.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
+import { localTime } from '../core/local-time.ts';
 import { runLoop } from './run-loop.ts';
 import { runPrompt } from './run-prompt.ts';
 import { isHostCall } from './unique-call-ids.ts';
@@ -74,6 +75,8 @@ export type RunSkill = (
  */
 export function createRunSkill(options: {
   store: Pick<Store, 'transcripts' | 'commit'>;
+  /** In which dates and times are told: an IANA name. */
+  zone(): string;
   questions: Pick<Questions, 'take'>;
   grant(skill: Skill, request: SkillRequest, context: ToolContext, run: RunPlace): Promise<RunGrant>;
   /** In the config's currency; nothing where no price is set. */
@@ -115,6 +118,8 @@ export function createRunSkill(options: {
       filled: granted.body.filled,
       files: granted.files,
       cut: granted.filesCut,
+      today: localTime(began, options.zone()),
+      person: context.requester.name,
       message: request.message,
       context: request.context,
       isLabelled: isHostCall(context.toolUseId),

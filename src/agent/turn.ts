@@ -88,12 +88,14 @@ export function createTurn(options: {
   receive: Receive;
   /** What was said before the bot was asked into a conversation (H10). */
   readEarlier(message: Message): Promise<readonly Message[]>;
+  /** In which dates and times are told: an IANA name. */
+  zone(): string;
   /** Messages of background at most (M10). */
   background: () => number;
   clock: Clock;
   log: Log;
 }): Turn {
-  const { store, questions, receive, readEarlier, background, clock, log } = options;
+  const { store, questions, receive, readEarlier, zone, background, clock, log } = options;
 
   return async ({ key, message, transcript, invocation, watcher, joining, signal }, grant) => {
     const say = sayIn(message.sender.language);
@@ -131,7 +133,7 @@ export function createTurn(options: {
       const entry = await userEntry(
         { key, message, transcript, invokesSkill },
         { before, heard, received, waiting },
-        { store, clock },
+        { store, zone: zone(), clock },
       );
       await store.commit({ entries: [{ transcript, entry }] });
       entries.push(entry);
@@ -170,7 +172,7 @@ export function createTurn(options: {
         const entry = await userEntry(
           { key: next.id, message: next, transcript, invokesSkill: false, joins: key, unsent: answered },
           { before: now, heard: said, received: files, waiting: [] },
-          { store, clock },
+          { store, zone: zone(), clock },
         );
         return { entry, settles: next.id };
       },

@@ -7,8 +7,8 @@ import { shownIdLength, type Attachment, type Message, type Quote, type Task } f
 
 /**
  * A message as the model reads it. In a group its sender stands on it (M8); what others said before stands in front as
- * background (M10); everything that is not the person's own text is labelled as data (M11). `today` is given when the
- * model has not been told this day yet (ISO date); `waiting` is what runs asked the sender (U14).
+ * background (M10); everything that is not the person's own text is labelled as data (M11). `today` is the
+ * time, given when the model has not been told it for a while, and with it who writes; `waiting` is what runs asked the sender (U14).
  */
 export function userContent(
   message: Message,
@@ -25,7 +25,9 @@ export function userContent(
       ? defuse(text)
       : labelled('message', text, { from: message.sender.name, id: message.sender.id });
   return [
-    ...(options.today === undefined ? [] : [labelled('host', `Today is ${options.today} (UTC).`)]),
+    ...(options.today === undefined
+      ? []
+      : [labelled('host', `Today is ${options.today}.`, spokenTo(message))]),
     ...(options.background.length === 0 ? [] : [background(options.background, received)]),
     ...answeredTo(message, received),
     own,
@@ -35,7 +37,17 @@ export function userContent(
 
 /** What `userContent` gave, without the date in front. */
 export function withoutDate(content: string): string {
-  return content.replace(/^<host>\nToday is [^\n]*\n<\/host>\n/, '');
+  return content.replace(/^<host[^>\n]*>\nToday is [^\n]*\n<\/host>\n/, '');
+}
+
+/** Whether the content told the day and time. */
+export function tellsDate(content: string): boolean {
+  return withoutDate(content) !== content;
+}
+
+/** In a group the name stands on each message. */
+function spokenTo({ chatType, sender }: Message): Readonly<Record<string, string>> {
+  return chatType === 'private' ? { person: sender.name } : {};
 }
 
 /** What came with a message beside the person's own words, in labels (M11). */
@@ -127,9 +139,7 @@ function passedOn(
 /** The result stands in labels of its own: `use_skill` made them (U4, U9). */
 function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, today?: string): string {
   const note = `The background run ${id.slice(0, shownIdLength)} of the skill ${skill} has ended. Tell the person what it gave; nobody wrote anything now.`;
-  return [labelled('host', `${today === undefined ? '' : `Today is ${today} (UTC). `}${note}`), result].join(
-    '\n',
-  );
+  return [labelled('host', `${today === undefined ? '' : `Today is ${today}. `}${note}`), result].join('\n');
 }
 
 function background(messages: readonly Message[], received: ReceivedOf): string {

@@ -2,13 +2,17 @@ import { addressesTyped } from '../core/addresses.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import { labelled } from '../core/label.ts';
+import { localTime } from '../core/local-time.ts';
 import { joinMarks } from '../core/marks.ts';
 import type { Message } from '../core/message.ts';
 import type { ReceivedOf } from '../core/received.ts';
 import type { Store } from '../stores/store.ts';
 import { markOf, roomOf } from './marks.ts';
 import type { Question } from './questions.ts';
-import { filesShown, questionContent, userContent, whyUnread } from './user-content.ts';
+import { filesShown, questionContent, tellsDate, userContent, whyUnread } from './user-content.ts';
+
+/** The time is told so often in a conversation that goes on. */
+const timeToldMs = 15 * 60_000;
 
 const meanwhile =
   'The person wrote this while you were working. Take it into account: your answer is for all that they wrote.';
@@ -37,14 +41,21 @@ export async function userEntry(
     /** Questions of runs that it may answer. */
     waiting: readonly Question[];
   }>,
-  { store, clock }: Readonly<{ store: Pick<Store, 'transcripts'>; clock: Pick<Clock, 'now'> }>,
+  {
+    store,
+    zone,
+    clock,
+  }: Readonly<{ store: Pick<Store, 'transcripts'>; zone: string; clock: Pick<Clock, 'now'> }>,
 ): Promise<Entry> {
   const { key, message, transcript, invokesSkill, joins } = said;
   const { before, heard, received, waiting } = around;
-  const lastAt = lastSaidAt(before);
-  const today = isoDate(clock.now());
-  const known = lastAt !== undefined && isoDate(lastAt) === today;
-  const words = userContent(message, { background: heard, received, ...(known ? {} : { today }) });
+  const now = clock.now();
+  const toldAt = before.findLast(
+    (entry) => entry.kind === 'user' && typeof entry.content === 'string' && tellsDate(entry.content),
+  )?.at;
+  const isKnown = toldAt !== undefined && now - toldAt < timeToldMs;
+  const today = isKnown ? {} : { today: localTime(now, zone) };
+  const words = userContent(message, { background: heard, received, ...today });
   const note = [
     ...(message.edits === undefined ? (joins === undefined ? [] : [meanwhile]) : [edited]),
     ...(said.unsent === true ? [unsent] : []),
@@ -84,8 +95,4 @@ export async function userEntry(
 /** When somebody spoke with the bot last. */
 export function lastSaidAt(entries: readonly Entry[]): number | undefined {
   return entries.findLast((entry) => entry.kind === 'user')?.at;
-}
-
-function isoDate(at: number): string {
-  return new Date(at).toISOString().slice(0, 10);
 }

@@ -4,6 +4,7 @@ import { createHasBegun } from '../agent/has-begun.ts';
 import { createRunSkill, type RunSkill } from '../agent/run-skill.ts';
 import { createTurn, type Turn } from '../agent/turn.ts';
 import type { Clock } from '../core/clock.ts';
+import { systemZone } from '../core/local-time.ts';
 import type { Log } from '../core/log.ts';
 import type { Meter } from '../core/meter.ts';
 import type { AvailablePackages } from '../sandbox/available-packages.ts';
@@ -84,6 +85,7 @@ export function createAgent(options: {
     lackingCapabilities: options.capabilities.lacking,
   });
   const availability = createAvailability(available);
+  const zone = (): string => live().config.bot.timezone ?? systemZone();
   const seeing = createSeeing(options);
   const hasBegun = createHasBegun(store);
   const chained = createChainedSkills({
@@ -96,6 +98,7 @@ export function createAgent(options: {
   const runs = auditRuns(
     createRunSkill({
       store,
+      zone,
       questions,
       grant: measureRunCalls(
         createGrantRun({ ...options, judgeCalls, stillAdmitted, questions, chained, seeing }),
@@ -132,6 +135,7 @@ export function createAgent(options: {
       questions,
       receive: createReceiveFiles({ ...options, transcribe: createTranscribe(log) }),
       readEarlier: createReadEarlier(options),
+      zone,
       background,
       clock,
       log,

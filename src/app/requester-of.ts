@@ -3,12 +3,13 @@ import type { Requester } from '../core/tool.ts';
 
 /** In whose name and where something is done for a message. */
 export function requesterOf({ conversation, chatType, external, sender }: Message): Requester {
-  const { id, kind, language } = sender;
+  const { id, name, kind, language } = sender;
   return {
     conversation,
     chatType,
     external,
     sender: id,
+    name,
     kind,
     ...(language === undefined ? {} : { language }),
   };

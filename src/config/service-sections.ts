@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { listenAddress } from './address.ts';
 import { ownerId } from './id.ts';
 import { section } from './section.ts';
+import { isZone } from '../core/local-time.ts';
 import { languages } from '../texts/say.ts';
 
 /** `[bot]`. Folders are relative to the config file. */
 export const botSection = section({
   name: z.string().min(1).default('Skillet'),
   language: z.enum(['auto', 'en', ...languages]).default('auto'),
+  timezone: z.string().refine(isZone, { error: 'write a zone such as "Europe/Zurich" or "UTC"' }).optional(),
   owner: z.array(ownerId).default([]),
   data_dir: z.string().min(1).default('./data'),
   workspace: z.string().min(1).default('./workspace'),

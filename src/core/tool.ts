@@ -33,6 +33,8 @@ export type Requester = Readonly<{
   external: boolean;
   /** Sender id. */
   sender: string;
+  /** As of the sender. */
+  name?: string;
   /** What the sender is: with it is judged whether they may still talk (S11). */
   kind: Sender['kind'];
   /** As of the sender (H14). */

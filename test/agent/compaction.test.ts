@@ -64,6 +64,7 @@ async function setUp(options: {
     store,
     receive: async () => () => undefined,
     readEarlier: async () => [],
+    zone: () => 'UTC',
     questions: createQuestions({ store, clock }),
     background: () => 20,
     clock,

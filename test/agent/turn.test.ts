@@ -44,6 +44,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
   const inRun = scriptedModel(script.run ?? []);
   const research = makeSkill('research');
   const runSkill = createRunSkill({
+    zone: () => 'UTC',
     store,
     questions: createQuestions({ store, clock }),
     grant: async () => grantOf(inRun, []),
@@ -81,6 +82,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     store,
     receive: async () => () => undefined,
     readEarlier: async () => [],
+    zone: () => 'UTC',
     questions: createQuestions({ store, clock }),
     background: () => 20,
     clock,
@@ -232,6 +234,7 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
     'All noted.',
   ]);
   const runSkill = createRunSkill({
+    zone: () => 'UTC',
     store,
     questions: createQuestions({ store, clock }),
     grant: async () => grantOf(model, [note]),
@@ -266,6 +269,7 @@ test('U13 the line of a run says what it does and at which step, in the language
     progress: (line) => void lines.push(line),
   });
   const runSkill = createRunSkill({
+    zone: () => 'UTC',
     store,
     questions: createQuestions({ store, clock }),
     grant: async (_skill, _request, { progress, requester: by }) => ({

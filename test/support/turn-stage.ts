@@ -119,6 +119,7 @@ export async function openTurnStage(
     store,
     receive: async () => () => undefined,
     readEarlier: async () => [],
+    zone: () => 'UTC',
     questions: createQuestions({ store, clock }),
     background: () => 0,
     clock,
