@@ -14,7 +14,7 @@ const skip = schemaMissing;
 const picture = Buffer.from('89504e470d0a1a0a0000000d494844520000000200000001', 'hex');
 
 /** Calls that bring a file come as a form, in which everything is text. */
-const uploads: ReadonlySet<string> = new Set(['sendDocument', 'sendPhoto']);
+const uploads: ReadonlySet<string> = new Set(['sendDocument', 'sendPhoto', 'sendVoice']);
 
 function fromForm(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const numbers = ['message_thread_id'];
@@ -58,6 +58,7 @@ test('H3 every request of the channel is one that the published Bot API describe
   const folder = await mkdtemp(path.join(tmpdir(), 'skillet-conformance-'));
   for (const [name, mime, bytes] of [
     ['a.txt', 'text/plain', Buffer.from('x')],
+    ['a.ogg', 'audio/ogg', Buffer.from(`OggS${'\0'.repeat(24)}OpusHead`)],
     ['a.png', 'image/png', picture],
   ] as const) {
     const file = path.join(folder, name);

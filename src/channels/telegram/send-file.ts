@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import { InputFile } from 'grammy';
 import type { InlineKeyboardMarkup, ReplyParameters } from 'grammy/types';
 import { byteSize } from '../../core/byte-size.ts';
@@ -6,8 +7,8 @@ import { SendError } from '../../core/errors.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { saidBy } from './telegram-fault.ts';
 
-/** Bytes of a file that a bot may send. */
-export const largestFile = 50 * 1024 * 1024;
+/** Bytes of a file that a bot may send: a little under what Telegram takes, and the number that people are told. */
+export const largestFile = 50_000_000;
 /** Bytes of a picture that is shown as one; larger ones go as files. */
 const largestPhoto = 10 * 1024 * 1024;
 const photoTypes = ['image/jpeg', 'image/png', 'image/webp'];
@@ -21,7 +22,7 @@ type Rest = Readonly<{
   reply_markup?: InlineKeyboardMarkup;
 }>;
 
-/** Uploads a file: a picture as a photo, where Telegram takes it for one, anything else as a document (T12). */
+/** Uploads a file: a picture as a photo, Opus in Ogg as a voice note, where Telegram takes it for one; anything else as a document (T12). */
 export async function sendFile(
   api: TelegramApi,
   { name, mime, size, path }: NonNullable<OutgoingPart['file']>,
@@ -29,7 +30,7 @@ export async function sendFile(
 ): Promise<Readonly<{ message_id: number }>> {
   if (size > largestFile) {
     throw new SendError('refused', `a file of ${size} bytes is over Telegram's limit`, {
-      sentence: `Telegram lets a bot send files of up to 50 MB, and this one has ${byteSize(size)}.`,
+      sentence: `Telegram lets a bot send files of up to ${byteSize(largestFile)}, and this one has ${byteSize(size)}.`,
     });
   }
   if (photoTypes.includes(mime) && size <= largestPhoto) {
@@ -40,10 +41,30 @@ export async function sendFile(
       if (!saidBy(error, /PHOTO_|PHOTOS_|send photos|IMAGE_PROCESS_FAILED/)) throw error;
     }
   }
+  if (await isVoice(path)) {
+    try {
+      return await api.sendVoice({ ...rest, voice: new InputFile(path, name) });
+    } catch (error) {
+      // A person may take no voice notes, a group may forbid them: a file it can still be.
+      if (!saidBy(error, /VOICE_MESSAGES_FORBIDDEN|CHAT_SEND_VOICES_FORBIDDEN|send voice/)) throw error;
+    }
+  }
   try {
     return await api.sendDocument({ ...rest, document: new InputFile(path, name) });
   } catch (error) {
     throw refusedUpload(error, size);
+  }
+}
+
+/** Opus in Ogg, by its first bytes: nothing else is played as a voice note. */
+async function isVoice(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(36), 0, 36, 0);
+    const start = buffer.subarray(0, bytesRead).toString('latin1');
+    return start.startsWith('OggS') && start.endsWith('OpusHead');
+  } finally {
+    await file.close();
   }
 }
 

@@ -38,6 +38,17 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
     'reply_parameters',
     'reply_markup',
   ],
+  sendvoice: [
+    'chat_id',
+    'message_thread_id',
+    'voice',
+    'caption',
+    'parse_mode',
+    'duration',
+    'disable_notification',
+    'reply_parameters',
+    'reply_markup',
+  ],
   sendphoto: [
     'chat_id',
     'message_thread_id',

@@ -16,7 +16,7 @@ const largestPhoto = 10 * 1024 * 1024;
 export function fileMethods(world: World, count: (chat: number) => void): Readonly<Record<string, Method>> {
   const send = (
     args: Arguments,
-    kind: 'document' | 'photo',
+    kind: 'document' | 'photo' | 'voice',
     describe: (file: SentFile, id: string) => object,
     files: Files,
   ): Message => {
@@ -40,6 +40,18 @@ export function fileMethods(world: World, count: (chat: number) => void): Readon
         ({ name, bytes }, id) => ({
           document: { file_id: `D${id}`, file_unique_id: id, file_name: name, file_size: bytes.length },
         }),
+        files,
+      ),
+    sendvoice: (args, _gone, files) =>
+      send(
+        args,
+        'voice',
+        ({ bytes }, id) => {
+          if (bytes.toString('latin1', 28, 36) !== 'OpusHead') throw badRequest('this is no voice note');
+          const mime_type = 'audio/ogg';
+          const voice = { file_id: `V${id}`, file_unique_id: id, duration: 1, mime_type };
+          return { voice: { ...voice, file_size: bytes.length } };
+        },
         files,
       ),
     sendphoto: (args, _gone, files) =>
