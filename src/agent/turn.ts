@@ -15,6 +15,7 @@ import type { Tool } from '../core/tool.ts';
 import { bounds } from '../stores/bounds.ts';
 import type { Store } from '../stores/store.ts';
 import type { Question, Questions } from './questions.ts';
+import { askedAgain, nothingToRetry } from './ask-again.ts';
 import { contextForRun } from './context-for-run.ts';
 import { runLoop } from './run-loop.ts';
 import type { RunLoopOptions } from './run-loop.ts';
@@ -53,6 +54,8 @@ export type TurnRequest = Readonly<{
   /** Id of the transcript it belongs to. */
   transcript: string;
   invocation: Invocation | undefined;
+  /** The message only asks for another answer to the person's last question. */
+  again?: true;
   /** Sees the answer as it is written, where somebody watches. */
   watcher?: Pick<RunLoopOptions, 'onText' | 'onWritten'>;
   /** Absent where nothing may join. */
@@ -97,7 +100,7 @@ export function createTurn(options: {
 }): Turn {
   const { store, questions, receive, readEarlier, zone, background, clock, log } = options;
 
-  return async ({ key, message, transcript, invocation, watcher, joining, signal }, grant) => {
+  return async ({ key, message, transcript, invocation, again, watcher, joining, signal }, grant) => {
     const say = sayIn(message.sender.language);
     const read = await store.transcripts.read(transcript);
     if (read.damaged > 0)
@@ -127,7 +130,12 @@ export function createTurn(options: {
     const before = isNew ? [...entries] : entries.slice(0, ownIndex(entries, key));
     const heard = isNew || invokes ? await heardBefore(message, before, transcript) : [];
     const received = isNew || invokes ? await receive(message, heard, signal) : nothingReceived;
-    if (isNew) {
+    if (isNew && again) {
+      const entry = askedAgain(entries, { key, sender: message.sender.id, at: clock.now() });
+      if (entry === undefined) return { text: say(nothingToRetry), failed: false };
+      await store.commit({ entries: [{ transcript, entry }] });
+      entries.push(entry);
+    } else if (isNew) {
       const waiting = await questionsTo(message, transcript, invocation);
       const invokesSkill = invocation !== undefined;
       const entry = await userEntry(

@@ -1,5 +1,5 @@
 import type { Channel, WriteCommand } from '../core/channel.ts';
-import { chatIdOf } from '../core/conversation.ts';
+import { chatIdOf, conversationKey } from '../core/conversation.ts';
 import type { OpenForm } from '../core/form.ts';
 import type { SkillUse } from '../core/decide-skill.ts';
 import { nearest } from '../core/nearest.ts';
@@ -13,6 +13,7 @@ import type { Capabilities } from './capabilities/create-capabilities.ts';
 import { completeChat } from './door/complete-chat.ts';
 import { plainWord } from './door/plain-words.ts';
 import { inlineCode } from './inline-code.ts';
+import type { ChatAgent } from './settings/chat-agent.ts';
 import type { ListTools } from './list-tools.ts';
 import type { Live } from './live.ts';
 import type { Overview } from './overview.ts';
@@ -40,8 +41,14 @@ export type Commands = Readonly<{
   ): Readonly<{ text: string; more: VoiceOptions }>;
 }>;
 
-/** `/new` keeps its place in the lane, so that it comes after what was said before it. */
+/** `/new` and `/retry` keep their place in the lane, so that they come after what was said before them. */
 type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
+
+function isAtOnce(
+  asked: Resolved | undefined,
+): asked is Extract<Resolved, { kind: 'built-in' }> & { name: AtOnce } {
+  return asked?.kind === 'built-in' && asked.name !== 'new' && asked.name !== 'clear';
+}
 
 type Registry = Readonly<{
   get(name: string): Skill | undefined;
@@ -66,17 +73,18 @@ export function createCommands(options: {
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;
   overview: Overview;
+  chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
   settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
   listTools: ListTools;
   voice: Voice;
 }): Commands {
   const { live, registry, rescan, store, people, useOf, approvals, channels, voice } = options;
-  const { capabilities, settings, listTools, writeCommand } = options;
+  const { capabilities, settings, chatAgent, listTools, writeCommand } = options;
   const { usable, status } = options.overview;
   const seen = store.keyed('commands');
 
   const answers: Readonly<
-    Record<AtOnce, (message: Message, args: string, openForm?: OpenForm) => Promise<Answer>>
+    Record<AtOnce, (message: Message, args: string, openForm?: OpenForm) => Promise<Answer | undefined>>
   > = {
     start: async (message, args) => {
       const named = /^skill_(.+)$/.exec(args)?.[1];
@@ -122,7 +130,7 @@ export function createCommands(options: {
       const { running, waiting } = await workHere(message, store.inbox);
       const say = sayTo(message);
       const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? '?')));
-      const { model, used, notices } = await status(message.sender);
+      const { model, used, notices } = await status(message.sender, message.conversation);
       const doing = names.size === 0 ? say`idle` : say`answering ${[...names].join(', ')}`;
       return {
         text: [
@@ -150,6 +158,15 @@ export function createCommands(options: {
     async settings(message, args, openForm) {
       const { text, buttons } = await settings.answer(message, args, openForm);
       return { text, more: { buttons } };
+    },
+    model: (message, args) => chatAgent.model(message, args, writeIn(message)),
+    persona: (message, args) => chatAgent.persona(message, args, writeIn(message)),
+    retry: async (message) => {
+      const { running, waiting } = await workHere(message, store.inbox);
+      const lane = conversationKey(message.conversation);
+      if (![...running, ...waiting].some((item) => item.lane === lane)) return undefined;
+      const stop = writeIn(message)('stop');
+      return { text: sayTo(message)`I am still answering. Write ${stop} first, or wait for my answer.` };
     },
     exit: async (message) => ({
       text: sayTo(
@@ -191,17 +208,18 @@ export function createCommands(options: {
       const event = await withPlainStop(written);
       if (event.command === undefined) return false;
       const first = await resolve(event);
-      if (first?.kind !== 'built-in' || first.name === 'new' || first.name === 'clear') return false;
+      if (!isAtOnce(first)) return false;
       if ((await seen.get(event.id)) !== undefined) return true;
       const message = await completeChat(event, channels);
       // Where the chat is known only now, `/skill NAME` may name something after all.
       const asked = message === event ? first : await resolve(message);
-      if (asked?.kind !== 'built-in' || asked.name === 'new' || asked.name === 'clear') return false;
+      if (!isAtOnce(asked)) return false;
       const { name, args } = asked;
-      const { text, more } = await answers[name](message, args, openForm);
+      const answer = await answers[name](message, args, openForm);
+      if (answer === undefined) return false;
       await options.answered.add(message);
       // What was stopped says so itself.
-      if (text !== '') await voice.answer(message, text, more);
+      if (answer.text !== '') await voice.answer(message, answer.text, answer.more);
       await seen.set(message.id, true, rememberMs);
       return true;
     },
@@ -252,8 +270,10 @@ function helpText(write: WriteHere, say: Say): string {
     '',
     `- ${say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`}`,
     `- ${say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`}`,
+    `- ${say`${write('retry')} answers your last question again`}`,
     `- ${say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`}`,
     `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
+    `- ${say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`}`,
     `- ${say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`}`,
   ].join('\n');
 }

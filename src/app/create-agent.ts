@@ -34,6 +34,7 @@ import { createReadEarlier } from './read-earlier.ts';
 import { createReceiveFiles } from './receive-files.ts';
 import type { ReceivedFiles } from './received-files.ts';
 import { createAvailability, createReadiness } from './readiness.ts';
+import type { ChatAgent } from './settings/chat-agent.ts';
 import type { SettingsInForce } from './settings/settings-in-force.ts';
 import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { StandingRules } from './gates/standing-rules.ts';
@@ -67,6 +68,7 @@ export function createAgent(options: {
   writeCommand: WriteCommand;
   people: Pick<People, 'mayAct'>;
   settings: Pick<SettingsInForce, 'forCall'>;
+  chatAgent: Pick<ChatAgent, 'of'>;
   audit: Pick<Audit, 'record'>;
   meter: Meter;
   /** Aborted when the process is to end. */

@@ -6,6 +6,7 @@ import { createApprovals } from './gates/approvals.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createBudgets } from './gates/budgets.ts';
 import { cleanAudit, cleanChannel, cleanOperate, cleanStore } from './clean-doors.ts';
+import { createChatAgent } from './settings/chat-agent.ts';
 import { createChatSettings } from './settings/chat-settings.ts';
 import { createCapabilities } from './capabilities/create-capabilities.ts';
 import type { WriteCommand } from '../core/channel.ts';
@@ -134,7 +135,8 @@ export function createBot(parts: BotParts): Bot {
   const { sandbox } = parts.skillSandbox;
   const toolbox = createToolbox({ ...basics, sandbox, plugins, budgets, chats: chatSettings });
   const { outside, mcp, settings } = toolbox;
-  const overview = createOverview({ ...basics, budgets, plugins, registry: library.current });
+  const chatAgent = createChatAgent({ ...basics, chats: chatSettings });
+  const overview = createOverview({ ...basics, chatAgent, budgets, plugins, registry: library.current });
   const commands = createCommands({
     ...basics,
     ...toolbox,
@@ -143,12 +145,14 @@ export function createBot(parts: BotParts): Bot {
     approvals,
     capabilities,
     overview,
+    chatAgent,
   });
   const agent = createAgent({
     ...basics,
     ...toolbox,
     ...parts.skillSandbox,
     capabilities,
+    chatAgent,
     handOver,
     received,
     authoring,

@@ -33,6 +33,7 @@ import type { Availability } from './readiness.ts';
 import { createReportDenial } from './gates/report-denial.ts';
 import { chatFolder } from './run-folders.ts';
 import type { Seeing } from './seeing.ts';
+import type { ChatAgent } from './settings/chat-agent.ts';
 import type { SettingsInForce } from './settings/settings-in-force.ts';
 import type { SkillAuthoring } from './authoring/skill-authoring.ts';
 import type { Tasks } from './tasks.ts';
@@ -75,6 +76,7 @@ export function createGrantTurn(options: {
   seeing: Seeing;
   writeCommand: WriteCommand;
   settings: Pick<SettingsInForce, 'forCall'>;
+  chatAgent: Pick<ChatAgent, 'of'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): GrantTurn {
@@ -100,7 +102,8 @@ export function createGrantTurn(options: {
     const visible = visibleNow();
     const registry = library.current();
     const chat = chatFolder(config.bot.workspace, await moved.original(conversation));
-    const seen = options.seeing(models.get(config.agent.model), chat);
+    const here = await options.chatAgent.of(conversation);
+    const seen = options.seeing(models.get(here.model), chat);
     const model = whileAdmitted(seen, requester, options.stillAdmitted);
     // The one call that no model makes: behind a person's command, or in the background.
     const task = message.task?.kind === 'run' ? message.task : undefined;
@@ -229,7 +232,7 @@ export function createGrantTurn(options: {
     reportShortage(catalogue);
     const system = mainPrompt({
       name: config.bot.name,
-      persona: config.agent.persona === '' ? undefined : config.agent.persona,
+      persona: here.persona === '' ? undefined : redact(here.persona),
       catalogue: redact(catalogue.text),
       chatType,
     });

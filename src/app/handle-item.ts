@@ -10,7 +10,7 @@ import type { InboxItem } from '../stores/inbox.ts';
 import type { Store } from '../stores/store.ts';
 import { markAround, noteMarks, roomOf } from '../agent/marks.ts';
 import { runIdOf, runJournal } from '../agent/run-journal.ts';
-import { invocationId, type Invocation, type Turn, type TurnGrant } from '../agent/turn.ts';
+import { invocationId, type Turn, type TurnGrant } from '../agent/turn.ts';
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './door/complete-chat.ts';
@@ -94,7 +94,7 @@ export function createHandleItem(options: {
       return takeDown(item, store, { done: item.key });
     }
     if (judged.kind === 'answer') return answerItself(item, message, judged);
-    await answer(item, message, judged.invocation, signal);
+    await answer(item, message, judged, signal);
   };
 
   async function answerItself(
@@ -111,7 +111,7 @@ export function createHandleItem(options: {
   async function answer(
     item: InboxItem,
     message: Message,
-    invocation: Invocation | undefined,
+    { invocation, again }: Extract<Judged, { kind: 'turn' }>,
     signal: AbortSignal,
   ): Promise<void> {
     const replyTo = repliesTo(message);
@@ -139,6 +139,7 @@ export function createHandleItem(options: {
           message,
           transcript,
           invocation,
+          ...(again === undefined ? {} : { again }),
           joining,
           // What one person sees can't be changed: it comes whole.
           ...(message.ephemeral === true ? {} : { watcher: shown }),

@@ -39,7 +39,7 @@ export function createJoinTurn(options: {
     if (attachments.length > 0 || ephemeral === true || task !== undefined) return false;
     if (!(await people.decide(message)).allowed) return false;
     const judged = await judge(message, { isNew: true });
-    if (judged.kind !== 'turn' || judged.invocation !== undefined) return false;
+    if (judged.kind !== 'turn' || judged.invocation !== undefined || judged.again) return false;
     return (await questions.open({ conversation, sender: sender.id, transcript })).length === 0;
   }
 

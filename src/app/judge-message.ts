@@ -2,6 +2,7 @@ import type { ShownCall, WriteCommand } from '../core/channel.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../core/decide-skill.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
+import { nothingToRetry } from '../agent/ask-again.ts';
 import type { Invocation } from '../agent/turn.ts';
 import { oneLine } from '../core/text.ts';
 import { inlineCode } from './inline-code.ts';
@@ -24,7 +25,7 @@ export type Judged = Readonly<
       /** What the model of the next turn is to know of it. */
       notice?: string;
     }
-  | { kind: 'turn'; invocation: Invocation | undefined; shown: ShownCall }
+  | { kind: 'turn'; invocation: Invocation | undefined; shown: ShownCall; again?: true }
 >;
 
 export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
@@ -62,16 +63,21 @@ export function createJudgeMessage(options: {
 
   return async (message, { isNew }) => {
     const asked = await commands.resolve(message);
-    if (asked?.kind === 'built-in') return { kind: 'command', name: asked.name };
+    const again = asked?.kind === 'built-in' && asked.name === 'retry';
+    // It would open a thread, where nothing was asked yet.
+    if (again && message.ephemeral === true)
+      return { kind: 'answer', text: sayIn(message.sender.language)(nothingToRetry) };
+    if (asked?.kind === 'built-in' && !again) return { kind: 'command', name: asked.name };
     if (asked?.kind === 'elsewhere') return { kind: 'answer', ...commands.elsewhere(message, asked) };
-    if (asked !== undefined && asked.args === '' && lacksArguments(asked.skill, message)) {
+    if (asked?.kind === 'skill' && asked.args === '' && lacksArguments(asked.skill, message)) {
       return askFor(message, asked.skill);
     }
     const unknown = asked === undefined && isNew ? await commands.unknown(message) : undefined;
     if (unknown !== undefined) return { kind: 'answer', text: unknown };
     const over = isNew ? await budgets.ofMessage(requesterOf(message)) : undefined;
     if (over !== undefined) return { kind: 'answer', text: over };
-    if (asked === undefined) return { kind: 'turn', invocation: undefined, shown: {} };
+    if (again) return { kind: 'turn', invocation: undefined, shown: {}, again };
+    if (asked?.kind !== 'skill') return { kind: 'turn', invocation: undefined, shown: {} };
     const { skill, args } = asked;
     return {
       kind: 'turn',

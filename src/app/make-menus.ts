@@ -12,10 +12,13 @@ const builtIn: readonly MenuEntry[] = [
   { name: 'skills', description: fixed`The skills you can use here` },
   { name: 'skill', description: fixed`Start a skill by its name` },
   { name: 'new', description: fixed`Start a new conversation` },
+  { name: 'retry', description: fixed`Answer your last question again` },
   { name: 'stop', description: fixed`Stop what I am doing` },
   { name: 'status', description: fixed`How I am doing` },
   { name: 'tools', description: fixed`What I and my skills can use here` },
   { name: 'settings', description: fixed`Set up the tools in this chat` },
+  { name: 'model', description: fixed`My model in this chat (owners)` },
+  { name: 'persona', description: fixed`My persona in this chat (owners)` },
   { name: 'whoami', description: fixed`Your id and role` },
 ];
 

@@ -1,9 +1,11 @@
+import type { Conversation } from '../core/conversation.ts';
 import { decideSkill } from '../core/decide-skill.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { inWords, sayIn, type Say } from '../texts/say.ts';
 import type { People } from './door/people.ts';
 import type { Budgets } from './gates/budgets.ts';
+import { goneWords, type ChatAgent } from './settings/chat-agent.ts';
 import type { Live } from './live.ts';
 import { nameModel } from './name-model.ts';
 import type { Plugins } from './plugins.ts';
@@ -17,6 +19,8 @@ export type Overview = Readonly<{
   /** A sentence each. `notices` are for owners; others have none. */
   status(
     reader: Message['sender'],
+    /** Where they ask: another model may be set there. */
+    conversation?: Conversation,
   ): Promise<Readonly<{ model: string; used: string; notices: readonly string[] }>>;
 }>;
 
@@ -27,12 +31,12 @@ export function createOverview(options: {
   people: Pick<People, 'isOwner'>;
   plugins: Pick<Plugins, 'diagnostics'>;
   useOf: UseOf;
+  chatAgent: Pick<ChatAgent, 'of'>;
 }): Overview {
-  const { registry, live, budgets, people, plugins, useOf } = options;
+  const { registry, live, budgets, people, plugins, useOf, chatAgent } = options;
 
-  function modelName(say: Say): string {
+  function modelName(say: Say, model: string): string {
     const { models, config } = live();
-    const { model } = config.agent;
     if (models.offline && model === 'default') return say`none is connected`;
     return nameModel(config.models, models.get(model).alias);
   }
@@ -55,11 +59,13 @@ export function createOverview(options: {
         (skill) => !isBuiltIn(skill.name) && decideSkill(skill, live().rules, use).allowed,
       );
     },
-    async status(reader) {
+    async status(reader, conversation) {
       const say = sayIn(reader.language);
+      const standing = { model: live().config.agent.model, persona: '' };
+      const here = conversation === undefined ? standing : await chatAgent.of(conversation);
       const notices = plugins.diagnostics.map(({ message }) => live().redact(message));
       return {
-        model: say`Model: ${modelName(say)}`,
+        model: [say`Model: ${modelName(say, here.model)}`, ...goneWords(here, say)].join(' '),
         used: say`Your tokens today: ${await usedToday(reader)}`,
         notices: (await people.isOwner(reader.id)) ? notices : [],
       };

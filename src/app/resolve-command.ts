@@ -11,12 +11,15 @@ export const builtIns = [
   'skills',
   'new',
   'clear',
+  'retry',
   'stop',
   'tasks',
   'status',
   'whoami',
   'tools',
   'settings',
+  'model',
+  'persona',
   'exit',
 ] as const;
 export type BuiltIn = (typeof builtIns)[number];

@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { createQuestions } from '../../src/agent/questions.ts';
 import { runIdOf, runJournal } from '../../src/agent/run-journal.ts';
+import { askedAgain } from '../../src/agent/ask-again.ts';
 import { createRunSkill, type RunGrant } from '../../src/agent/run-skill.ts';
 import { createTurn, invocationId, type TurnGrant } from '../../src/agent/turn.ts';
 import { createUseSkill } from '../../src/agent/use-skill.ts';
@@ -381,4 +382,24 @@ test('Q3 an item that is tried again after others were answered is asked anew, n
   );
   assert.equal(await ask(first), 'To the first, after all.');
   assert.equal(main.requests.length, 3);
+});
+
+test('I3 a question asked again keeps its files and marks, and answers no run a second time', () => {
+  const said = { kind: 'user', item: 'a', sender: 'telegram:42', content: 'what is it?', at: 1 } as const;
+  const files = [{ type: 'image', hash: 'h', mime: 'image/png', name: 'x.png', size: 1 }] as const;
+  const asked = { ...said, item: 'b', files, marks: 'diary', answers: ['r'], joins: 'a' } as const;
+  const entries = [
+    said,
+    asked,
+    { ...said, item: 'c', sender: 'telegram:43' },
+    { ...said, item: 'd', about: 'lookup' },
+  ] as const;
+  const by = { key: 'e', sender: 'telegram:42', at: 9 };
+  const again = askedAgain(entries, by);
+  assert.ok(again !== undefined);
+  const { content, ...rest } = again;
+  assert.deepEqual(rest, { kind: 'user', item: 'e', sender: 'telegram:42', files, marks: 'diary', at: 9 });
+  assert.match(JSON.stringify(content), /^"<host>.*another answer.*<\/host>\\nwhat is it\?"$/);
+  assert.deepEqual(askedAgain([again], { ...by, at: 9 }), again, 'the note is there once');
+  assert.equal(askedAgain(entries, { ...by, sender: 'telegram:44' }), undefined);
 });

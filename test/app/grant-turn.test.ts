@@ -57,6 +57,7 @@ function grantBy(settings: Config, log = quietLog()) {
       webSearchTool({ search: async () => assert.fail('nothing is searched'), log: quietLog() }),
     ],
     outside: { offered: async () => [], names: () => [] },
+    chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
     seeing: (seen) => seen,
     settings: { forCall: () => async () => ({}) },
     moved: { original: async (conversation) => conversation },

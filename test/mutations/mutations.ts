@@ -11,6 +11,7 @@ import { recordMutations } from './records.ts';
 import { redactionMutations } from './redaction.ts';
 import { sandboxMutations } from './sandbox.ts';
 import { signInMutations } from './sign-ins.ts';
+import { chatAgentMutations } from './chat-agent.ts';
 import { streamingMutations } from './streaming.ts';
 import { textMutations } from './text.ts';
 
@@ -25,6 +26,7 @@ export const mutations: readonly Mutation[] = [
   ...recordMutations,
   ...intakeMutations,
   ...signInMutations,
+  ...chatAgentMutations,
   ...streamingMutations,
   ...redactionMutations,
   ...modelMutations,

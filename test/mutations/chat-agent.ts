@@ -1,0 +1,23 @@
+import { changesOf } from './changes-of.ts';
+import type { Mutation } from './mutation.ts';
+
+/** The main agent of one chat, and a question asked again (I3, M15). */
+export const chatAgentMutations: readonly Mutation[] = [
+  ...changesOf('app/settings/chat-agent.ts', 'end-to-end/chat-agent.test.ts', [
+    [
+      'anybody sets the model',
+      'return { text: say`Only an owner can change that.` };\n      const { models } = live().config;',
+      'void 0;\n      const { models } = live().config;',
+    ],
+    ['a persona of any length is kept', 'text.length > longestPersona', 'false'],
+    [
+      'an alias that is gone stays in force',
+      'const known = resolveModel(models, model) !== undefined;',
+      'const known = true;',
+    ],
+  ]),
+  ...changesOf('agent/ask-again.ts', 'agent/turn.test.ts', [
+    ['the question of somebody else is answered again', '      entry.sender === sender &&\n', ''],
+    ['a run is answered a second time', 'answers: _answers, ', ''],
+  ]),
+];
