@@ -64,7 +64,7 @@ test('Q7 M9 killed before and after a summary is stored, the conversation goes o
   const say = async (): Promise<void> => {
     said += 1;
     await ann.say(`${longWords} say n${said}`);
-    await untilHeard(ann, (text) => answered(text) === `n${said}`);
+    await untilHeard(ann, (text) => answered(text).includes(`n${said}`));
   };
   for (const when of ['before', 'committed'] as const) {
     const bot = stage.start({
@@ -74,11 +74,11 @@ test('Q7 M9 killed before and after a summary is stored, the conversation goes o
     await hasKilledItself(bot, `${when} a summary`);
   }
   const last = stage.start();
-  await untilHeard(ann, (text) => answered(text) === `n${said}`);
+  await untilHeard(ann, (text) => answered(text).includes(`n${said}`));
   await say();
   assert.deepEqual(await last.stop(), { code: 0, signal: null });
   assert.deepEqual(
-    ann.heard().flatMap((text) => answered(text) ?? []),
+    ann.heard().flatMap(answered),
     Array.from({ length: said }, (_, index) => `n${index + 1}`),
   );
   const prompt = JSON.stringify(stage.messages.requests.at(-1)?.body.messages);

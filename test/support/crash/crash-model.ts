@@ -71,7 +71,7 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
     script(body) {
       look(body);
       if (JSON.stringify(body.system).includes('You keep the memory')) return answer(summaryText);
-      const { token, verb, steps } = whereItStands(body);
+      const { token, verb, steps, open } = whereItStands(body);
       // What a run gave that was given up answers nothing that somebody said.
       if (isResultWithoutToken(body)) return answer('A run has ended.');
       askedFor.add(token);
@@ -89,8 +89,8 @@ export function crashModel(options: { delayMs?: number } = {}): CrashModel {
         return use(token, ['skills_list', {}], ['skills_search', { query: 'ledger' }]);
       if (steps === 0 && verb === 'mark')
         return use(token, ['use_skill', { skill: 'ledger', message: `mark ${token}` }]);
-      if (verb === 'slow') return answer(`answer ${token}`, { ...wire, hold: released.promise });
-      return answer(`answer ${token}`);
+      if (verb === 'slow') return answer(`answer ${open}`, { ...wire, hold: released.promise });
+      return answer(`answer ${open}`);
     },
     asked: () => calls,
     markedTwice: () => [...twice],
@@ -112,10 +112,13 @@ function isResultWithoutToken({ messages }: MessagesRequest): boolean {
   return at >= 0 && !/\bn\d+\b/.test(last.slice(at));
 }
 
-/** The token of the last thing a person said, what a run gets as context left out, and how many answers were given to it. */
+/**
+ * The token of the last thing a person said, what a run gets as context left out, how many answers were given to it, and
+ * the tokens that have no final answer yet: several where messages joined a turn (H11).
+ */
 function whereItStands({
   messages,
-}: MessagesRequest): Readonly<{ token: string; verb: string; steps: number }> {
+}: MessagesRequest): Readonly<{ token: string; verb: string; steps: number; open: string }> {
   const texts = messages.map(({ role, content }) => {
     if (role !== 'user') return '';
     const text =
@@ -127,5 +130,16 @@ function whereItStands({
   const at = texts.findLastIndex((text) => /\bn\d+\b/.test(text));
   const [, verb = '', token = 'n0'] =
     [...(texts[at] ?? '').matchAll(/(?:\b(\w+) )?\b(n\d+)\b/g)].at(-1) ?? [];
-  return { token, verb, steps: messages.slice(at + 1).filter(({ role }) => role === 'assistant').length };
+  const isOpen = (index: number): boolean =>
+    messages[index]?.role !== 'assistant' ||
+    JSON.stringify(messages[index].content).includes('"tool_use"') ||
+    (texts[index + 1] ?? '').includes('Your last answer was not sent.');
+  const begins = messages.findLastIndex((_, index) => !isOpen(index)) + 1;
+  const open = texts.slice(begins).flatMap((text) => text.match(/\bn\d+\b/g) ?? []);
+  return {
+    token,
+    verb,
+    steps: messages.slice(at + 1).filter(({ role }) => role === 'assistant').length,
+    open: [...new Set([...open, token])].join(' '),
+  };
 }

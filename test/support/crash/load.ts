@@ -51,11 +51,11 @@ function draw({ platform, name }: Place, random: Random): string {
 /** Messages that something came back for: an answer, however often, or an apology. */
 function answers(place: Place): number {
   const heard = place.heard();
-  const tokens = heard.flatMap((text) => answered(text) ?? []);
+  const tokens = heard.flatMap(answered);
   return new Set(tokens).size + heard.filter((text) => text.includes(apology)).length;
 }
 
-/** The token that a text of the bot answers. */
-export function answered(text: string): string | undefined {
-  return /\banswer (n\d+)\b/.exec(text)?.[1];
+/** The tokens that a text of the bot answers: several where messages joined a turn (H11). */
+export function answered(text: string): readonly string[] {
+  return /\banswer (n\d+(?: n\d+)*)\b/.exec(text)?.[1]?.split(' ') ?? [];
 }

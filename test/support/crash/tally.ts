@@ -35,16 +35,15 @@ export function tally(
   stored: StoredFacts,
   model: CrashModel,
 ): Tally {
-  const heard = new Map(
-    places.map((place) => [place, place.heard().flatMap((text) => answered(text) ?? [])]),
-  );
+  const heard = new Map(places.map((place) => [place, place.heard().flatMap(answered)]));
   const copies = new Map<string, number>();
   for (const token of [...heard.values()].flat()) copies.set(token, (copies.get(token) ?? 0) + 1);
   const dead = stored.dead.flatMap((text) => text.match(/\bn\d+\b/g) ?? []);
   const counted = new Map<string, number>();
   for (const { text, repeats } of stored.repeats) {
-    const token = answered(text) ?? text;
-    counted.set(token, (counted.get(token) ?? 0) + repeats);
+    const tokens = answered(text);
+    for (const token of tokens.length === 0 ? [text] : tokens)
+      counted.set(token, (counted.get(token) ?? 0) + repeats);
   }
   const repeated = [...copies].flatMap(([token, times]) => Array.from({ length: times - 1 }, () => token));
   const platformOf = new Map(said.map(({ token, place }) => [token, place.platform]));
