@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -106,6 +106,22 @@ for (const way of ['at', 'redirect'] as const)
     await assert.rejects(fetchSent(t, { ...plain, trouble }), told(/Slack does not give it out/, false));
     assert.deepEqual(seen, []);
   });
+
+test('M12 H2 the caption of a file keeps its formatting, and pings nobody', async (t) => {
+  const { slack, channel } = await connectSlackChannel(t);
+  const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
+  const file = path.join(await mkdtemp(path.join(tmpdir(), 'to-send-')), 'a.csv');
+  await writeFile(file, 'a;b');
+  const of = { id: 'f', name: 'a.csv', mime: 'text/csv', size: 3, path: file };
+  const markdown = '**Rates** of `a_b` & <!channel>';
+  await channel.send({ channel: 'slack', chat: room.id }, { markdown, file: of }, 'k');
+  const [caption] = room.messages.at(-1)?.blocks ?? [];
+  const { text } = caption as Readonly<{ text: Readonly<Record<string, unknown>> }>;
+  assert.equal(text['type'], 'mrkdwn');
+  assert.equal(text['verbatim'], true);
+  assert.match(String(text['text']), /^\*Rates\* of `a_b` &amp; &lt;\u2060!channel&gt;$/);
+  assert.ok(!channel.files.fitsCaption('&'.repeat(1_000)), 'as it is written for Slack it is too long');
+});
 
 function told(sentence: RegExp, passing: boolean) {
   return (error: unknown): boolean => {

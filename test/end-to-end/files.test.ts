@@ -68,8 +68,8 @@ test('T12 H4 on Slack a file arrives in the thread of the question, once, marked
     ['a.txt', 'hello\n'],
   );
   const [block] = blocks as readonly Record<string, { type: string; text: string }>[];
-  assert.equal(block?.['text']?.type, 'plain_text');
-  assert.match(block?.['text']?.text ?? '', /^For <\u2060!channel> you$/, 'nobody is pinged');
+  assert.equal(block?.['text']?.type, 'mrkdwn');
+  assert.match(block?.['text']?.text ?? '', /^For &lt;\u2060!channel&gt; _you_$/, 'nobody is pinged');
   assert.match(JSON.stringify(block?.['block_id']), /^"skillet_part_[0-9a-f]{32}"$/);
   await slack.posted(({ text }) => text.includes('All done.'));
   assert.match(runResults(bot)[0]!, /hello/);

@@ -1,6 +1,6 @@
 import type { MarkdownDocument } from '../markdown/document.ts';
 import { parseMarkdown } from '../markdown/parse-markdown.ts';
-import { plainStyle, plainText } from '../markdown/plain-text.ts';
+import { plainStyle } from '../markdown/plain-text.ts';
 import { renderText, type TextStyle } from '../markdown/render-text.ts';
 import { markdownLength, writeMarkdown } from '../markdown/write-markdown.ts';
 import { withoutPings } from './without-pings.ts';
@@ -46,11 +46,6 @@ export function toSlackMarkdown(markdown: string | MarkdownDocument): string {
 /** Slack's older markup, with its three special characters escaped. */
 export function toSlackText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), mrkdwnStyle);
-}
-
-/** The words alone, for where Slack reads no markup. */
-export function toSlackPlain(markdown: string): string {
-  return plainText(asDocument(markdown)).trim();
 }
 
 /** Whether one Slack message takes all of it: 12,000 characters in a block, and as text, which is left when its block is refused. */

@@ -5,7 +5,7 @@ import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import { textOf, type CallSlack } from './call-slack.ts';
 import { keyBlockId } from './find-key.ts';
-import { toSlackPlain } from './from-markdown.ts';
+import { toSlackText } from './from-markdown.ts';
 import { slackErrorCode, toSendError } from './slack-error.ts';
 
 type File = NonNullable<OutgoingPart['file']>;
@@ -15,11 +15,11 @@ export const largestFile = 1_000_000_000;
 const longestCaption = 3000;
 const uploadMs = 600_000;
 
-/** Whether a text can stand with a file: 3,000 characters, and no link, which would be dead there. */
+/** Whether a text can stand with a file: 3,000 characters, and no link, which Slack might fetch. */
 export function captionFits(markdown: string): boolean {
   // What marks add to a caption is little; a long text is not parsed for nothing.
   if (markdown.length > 4 * longestCaption) return false;
-  const text = toSlackPlain(markdown);
+  const text = toSlackText(markdown);
   return text.length <= longestCaption && !/:\/\/|mailto:/.test(text);
 }
 
@@ -49,8 +49,12 @@ export async function shareFile(
   id: string,
   key: string,
 ): Promise<void> {
-  // Plain text: Slack makes no mention or link of it. Without a caption the name carries the mark.
-  const caption = { type: 'plain_text', text: toSlackPlain(markdown) || name, emoji: false };
+  // Verbatim: Slack makes no mention or link of it. Without a caption the name carries the mark.
+  const written = toSlackText(markdown).trim();
+  const caption =
+    written === ''
+      ? { type: 'plain_text', text: name, emoji: false }
+      : { type: 'mrkdwn', text: written, verbatim: true };
   try {
     await call('files.completeUploadExternal', {
       files: [{ id, title: name }],
