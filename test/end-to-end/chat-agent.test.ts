@@ -18,10 +18,10 @@ test('M15 an owner sets the model and the persona of a chat; nobody else can, an
     who.says(text, { in: friends });
     return (await friends.nextMessage(answer)).text;
   };
-  assert.match(await tell(ann, '/model fast', /owner/), /^Only an owner can change that\.$/);
-  assert.match(await tell(ann, '/persona rude', /owner/), /^Only an owner can change that\.$/);
+  assert.match(await tell(ann, '/model fast', /./), /^Only an owner can change that\.$/);
+  assert.match(await tell(ann, '/persona rude', /./), /^Only an owner can change that\.$/);
   await tell(olga, '/persona You are a parrot.', /My persona in this chat: You are a parrot\./);
-  await tell(olga, `/persona ${'x'.repeat(2_001)}`, /at most 2000 characters/);
+  assert.match(await tell(olga, `/persona ${'x'.repeat(2_001)}`, /./), /at most 2000 characters/);
   await tell(olga, '/model nosuch', /I know no model nosuch\. I know these: .*fast/);
   olga.says('/model', { in: friends });
   const menu = await friends.nextMessage(/claude-sonnet-5-5/);
