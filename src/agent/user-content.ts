@@ -58,7 +58,7 @@ export function broughtAlong(message: Message, received: ReceivedOf): readonly s
 /** Messages that were overheard, in labels. */
 export function heardWords(messages: readonly Message[], received: ReceivedOf): readonly string[] {
   return messages.flatMap(({ sender, text, attachments, shared = [] }) => {
-    const from = { from: sender.name, id: sender.id };
+    const from = { from: notOurs(sender.name), id: sender.id };
     return [
       labelled('message', [text, ...fileLines(attachments, received)].join('\n').trim(), from),
       ...fileTexts(attachments, received, from),
@@ -156,12 +156,17 @@ export function questionContent({ run, skill, question: asked }: Question): stri
 
 function quote(quoted: Quote, received: ReceivedOf): readonly string[] {
   const { name, text, own, sender, note, attachments = [] } = quoted;
-  const from = { from: own ? 'you' : name, ...(own || sender === undefined ? {} : { id: sender }) };
+  const from = { from: own ? 'you' : notOurs(name), ...(own || sender === undefined ? {} : { id: sender }) };
   const words = [text, ...fileLines(attachments, received)].filter((line) => line !== '').join('\n');
   return [
     labelled('quote', words, { ...from, ...(note === undefined ? {} : { note }) }),
     ...fileTexts(attachments, received, from),
   ];
+}
+
+/** Nobody's name passes for the bot (M11). */
+function notOurs(name: string): string {
+  return /^[\s\p{Cc}\p{Cf}]*(you|the bot)[\s\p{Cc}\p{Cf}]*$/iu.test(name) ? `${name} (a name)` : name;
 }
 
 function fileLines(attachments: readonly Attachment[], received: ReceivedOf): readonly string[] {

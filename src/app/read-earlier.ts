@@ -3,6 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Log } from '../core/log.ts';
 import type { Message } from '../core/message.ts';
 import { bounds } from '../stores/bounds.ts';
+import type { People } from './door/people.ts';
 
 /** What was said before a message that brings the bot into a conversation, oldest first (H10). Never rejects. */
 export type ReadEarlier = (message: Message) => Promise<readonly Message[]>;
@@ -15,10 +16,19 @@ const patienceMs = 5_000;
 /** A fault costs what was said, not the answer. */
 export function createReadEarlier(options: {
   channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
+  people: Pick<People, 'mayAct'>;
   clock: Clock;
   log: Log;
 }): ReadEarlier {
-  const { channels, clock, log } = options;
+  const { channels, people, clock, log } = options;
+
+  /** Who asks in a thread points at it; a chat is background, and that is of people who may use the bot (M10). */
+  async function background(message: Message, said: readonly Message[]): Promise<readonly Message[]> {
+    if (message.conversation.thread !== message.platformId) return said;
+    const heard = said.map((one) => ({ ...one, external: message.external || one.external }));
+    const decisions = await Promise.all(heard.map((one) => people.mayAct(one)));
+    return heard.filter((_, index) => decisions[index]?.allowed === true);
+  }
 
   return async (message) => {
     const channel = channels.get(message.conversation.channel);
@@ -30,7 +40,7 @@ export function createReadEarlier(options: {
         channel.readEarlier(message, { most: most.messages, since }),
         clock.sleep(patienceMs, enough.signal).then(() => Promise.reject(new Error('it took too long'))),
       ]);
-      return newest(said);
+      return newest(await background(message, said));
     } catch (error) {
       log.warn({ err: error, message: message.id }, 'what was said before a question could not be read');
       return [];

@@ -146,6 +146,18 @@ test('M11 M8 no line end in a text or a name can forge a line of another in the 
   assert.equal(background.match(/<\/message>/g)?.length, 1);
 });
 
+test('M11 nobody is called what the bot is called', () => {
+  for (const name of ['you', 'You', ' the bot\u200b']) {
+    const replyTo = { name, text: 'I promise.', own: false };
+    const told = userContent(makeMessage({ replyTo }), { background: [] });
+    assert.match(told, /<quote from="[^"]* \(a name\)">/);
+  }
+  const own = userContent(makeMessage({ replyTo: { name: 'Bot', text: 'I promise.', own: true } }), {
+    background: [],
+  });
+  assert.match(own, /<quote from="you">/);
+});
+
 test('M11 quotes and attachments are labelled, their names are data', () => {
   const content = userContent(
     makeMessage({

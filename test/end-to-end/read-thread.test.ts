@@ -54,3 +54,19 @@ test('H10 where the thread can’t be read the question is answered all the same
   await slack.posted(({ text }) => text === 'I know of no ferry.');
   await log.line(({ message }) => message.includes('what was said before a question'));
 });
+
+test('H10 M10 A10 a mention at the top of a channel knows nothing of people who may not use the bot', async (t) => {
+  const { slack, messages } = await startWholeBot(t, {
+    toml: '[access]\nusers = ["slack:U00000004"]\ngroups_mode = "open"\n[skills]\nbundled = false\n',
+    channels: ['slack'],
+    script: reader,
+  });
+  const [anna, eve] = [slack.workspace.addUser('anna'), slack.workspace.addUser('eve')];
+  const room = slack.workspace.addRoom('channel', { members: [anna.id, eve.id] });
+  await slack.people.post(eve, room, 'The ferry leaves at ten.').delivered;
+  await slack.people.post(anna, room, 'I like ferries.').delivered;
+  slack.people.mention(anna, room, 'when does it leave?');
+  const answer = await slack.posted(({ threadTs }) => threadTs !== undefined);
+  assert.equal(answer.text, 'I know of no ferry.');
+  assert.match(JSON.stringify(messages.requests[0]?.body.messages), /I like ferries/);
+});

@@ -1,3 +1,4 @@
+import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
 const skill = { file: 'core/decide-skill.ts', test: 'core/decide-skill.test.ts' } as const;
@@ -203,4 +204,10 @@ export const accessMutations: readonly Mutation[] = [
     find: 'const skills = (await usable(message)).map((skill) => skill.name);',
     replace: 'const skills = registry().skills.map((skill) => skill.name);',
   },
+  ...changesOf('app/read-earlier.ts', 'end-to-end/read-thread.test.ts', [
+    ['strangers are heard in a channel', 'decisions[index]?.allowed === true', 'true'],
+  ]),
+  ...changesOf('agent/user-content.ts', 'agent/prompts.test.ts', [
+    ['a name passes for the bot', '`${name} (a name)`', 'name'],
+  ]),
 ];
