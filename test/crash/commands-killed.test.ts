@@ -52,10 +52,11 @@ async function stopAndKill(t: TestContext, kill: KillAt): Promise<Place> {
   const second = stage.start();
   await untilHeard(ann, (text) => text.endsWith('Stopped.'));
   await ann.say('say n3');
-  await untilHeard(ann, (text) => text.includes('answer n3'));
+  // The model sees that it owes an answer to what was stopped, too.
+  await untilHeard(ann, (text) => /answer .*n3/.test(text));
   await second.stop();
   assert.equal(times(ann, 'Stopped.'), 1);
-  assert.equal(times(ann, 'answer n2'), 0, 'what waited was dropped');
+  assert.equal(times(ann, 'n2'), 0, 'what waited was dropped');
   return ann;
 }
 
@@ -91,12 +92,13 @@ test('Q3 Q7 killed while a message is set aside, the person still hears of it, o
   const last = stage.start();
   await untilHeard(ann, (text) => text.includes('couldn’t answer that'));
   await ann.say('say n2');
-  await untilHeard(ann, (text) => text.includes('answer n2'));
+  await untilHeard(ann, (text) => /answer .*n2/.test(text));
   await last.stop();
   // The fifth process may have been about to note that it had said so: then it comes again and is counted (Q6).
   const counted = (await readStored(stage.storeUrl)).repeats.filter(({ text }) =>
     text.includes('couldn’t answer that'),
   );
   assert.ok(times(ann, 'couldn’t answer that') <= 1 + counted.reduce((sum, { repeats }) => sum + repeats, 0));
-  assert.equal(times(ann, 'answer n1'), 0);
+  const answers = ann.heard().filter((each) => each.startsWith('answer'));
+  assert.equal(answers.filter((each) => !each.includes('n2')).length, 0);
 });

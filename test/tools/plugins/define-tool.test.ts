@@ -306,7 +306,7 @@ test('X4 T12 what a tool says of its progress is shown on one line, and it gets 
   });
   const door = openDoor([tool], { onProgress: (line) => said.push(line) });
   const { content } = await door({ id: 'toolu_1', name: tool.name, input: {} }, stop.signal);
-  assert.deepEqual([said, content], [['reading 3 pages'], 'read']);
+  assert.deepEqual([said, content], [['using get weather', 'reading 3 pages'], 'read']);
   assert.equal(signals[0]?.aborted, false);
   stop.abort();
   assert.equal(signals[0]?.aborted, true);
