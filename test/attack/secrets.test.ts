@@ -118,7 +118,8 @@ test('S2 S3 canaries in every place where secrets live: none leaves, on Telegram
 /** Does what is said; what it says itself holds secrets that it was never told, as if it had worked them out. */
 function script(tokens: () => readonly string[]) {
   return (body: MessagesRequest) => {
-    const last = JSON.stringify(body.messages.at(-1)?.content);
+    // Without what was said in the channel before.
+    const last = JSON.stringify(body.messages.at(-1)?.content).replace(/<background.*<\/background>/, '');
     const call = (name: string, input: object, thinking?: string) => ({
       content: [
         ...(thinking === undefined ? [] : [{ type: 'text' as const, text: thinking }]),

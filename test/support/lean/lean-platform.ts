@@ -64,6 +64,7 @@ export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatf
   const waiting: Readonly<{ count: number; resolve: () => void }>[] = [];
   const listeners = new Set<(answer: LeanAnswer) => void>();
   const asking = new Map<string, number>();
+  const dates = new Map<number, number>();
   const asked = new Map<string, number>();
   const counted = { answers: 0, messages: 0, conflicts: 0 };
   const queue = createUpdateQueue({
@@ -131,7 +132,10 @@ export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatf
     token,
     says(chat, text) {
       const from = { id: chat, is_bot: false, first_name: 'P' };
-      const about = { message_id: ++counted.messages, date: now(), chat: { ...from, type: 'private' }, from };
+      // Not so close that they were one message in pieces (H11).
+      const date = Math.max(now(), (dates.get(chat) ?? 0) + 2);
+      dates.set(chat, date);
+      const about = { message_id: ++counted.messages, date, chat: { ...from, type: 'private' }, from };
       queue.add('message', { ...about, text }, chat);
     },
     answered: (wanted) =>
