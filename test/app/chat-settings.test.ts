@@ -109,6 +109,16 @@ test('X3 Q9 on PostgreSQL a setting of one process holds in the other, and its s
   const [one, other] = [await open(url), await open(url)];
   await one.chats.set(ann, 'weather', field('days'), 7);
   assert.deepEqual(await other.chats.of(ann, weather), { days: 7 });
+  // Signals are hints: one that is sent before the other process listens is lost.
+  let hears = false;
+  other.store.signals.on('reload', () => (hears = true));
+  await t.waitFor(
+    async () => {
+      await one.store.signals.send('reload', '');
+      assert.ok(hears);
+    },
+    { interval: 20, timeout: 60_000 },
+  );
   await one.chats.set(ann, 'weather', field('token'), 'tok-long-enough');
   const secret = { name: 'weather.token', value: 'tok-long-enough' };
   await t.waitFor(() => assert.deepEqual(other.chats.secrets(), [secret]), { interval: 20, timeout: 60_000 });
