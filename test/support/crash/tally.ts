@@ -63,7 +63,8 @@ export function tally(
     disordered: places.flatMap((place) =>
       disorder(
         place.name,
-        heard.get(place) ?? [],
+        // Words that joined a turn are answered in its place, before what others said meanwhile (H11).
+        place.heard().flatMap((text) => answered(text).slice(0, 1)),
         said.filter((each) => each.place === place),
       ),
     ),
