@@ -1,12 +1,17 @@
 import type { ServerResponse } from 'node:http';
 
-/** Answers a request of the Messages API with the last `message N` that a person said in it. */
+/** What a text says or answers, each `message N`: one answer may be for several that joined one turn (H11). */
+export function messagesIn(text: string): readonly string[] {
+  return text.match(/message \d+/g) ?? [];
+}
+
+/** Answers a request of the Messages API with every `message N` since its last answer. */
 export function sendModelAnswer(
   { messages }: Readonly<Record<string, unknown>>,
   response: ServerResponse,
 ): void {
   const said = JSON.stringify((messages as readonly unknown[]).at(-1));
-  const text = [...said.matchAll(/message \d+/g)].at(-1)?.[0] ?? 'Fine.';
+  const text = messagesIn(said).join(', ') || 'Fine.';
   const usage = { input_tokens: 10, output_tokens: 2 };
   const message = {
     id: 'm',

@@ -8,7 +8,7 @@ import { BotApiError } from '../telegram-server/bot-api-error.ts';
 import type { WebhookDelivery } from '../telegram-server/deliver-webhook.ts';
 import { createUpdateMethods } from '../telegram-server/methods-updates.ts';
 import { createUpdateQueue } from '../telegram-server/update-queue.ts';
-import { sendModelAnswer } from './lean-model.ts';
+import { messagesIn, sendModelAnswer } from './lean-model.ts';
 
 /** Something the bot sent. */
 export type LeanAnswer = Readonly<{
@@ -75,17 +75,21 @@ export async function startLeanPlatform({ modelMs = 0 } = {}): Promise<LeanPlatf
   const updates = createUpdateMethods({ queue, webhook: noWebhook, clock: systemClock });
 
   function sendMessage(by: string, { chat_id, text }: Body): unknown {
-    const answer = { chat: Number(chat_id), text: String(text), by, at: performance.now() };
-    const before = answers.get(answer.chat);
-    if (before === undefined) answers.set(answer.chat, [answer]);
-    else before.push(answer);
-    counted.answers += 1;
-    for (const listener of [...listeners]) listener(answer);
+    const chat = Number(chat_id);
+    const answered = messagesIn(String(text));
+    for (const each of answered.length === 0 ? [String(text)] : answered) {
+      const answer = { chat, text: each, by, at: performance.now() };
+      const before = answers.get(chat);
+      if (before === undefined) answers.set(chat, [answer]);
+      else before.push(answer);
+      counted.answers += 1;
+      for (const listener of [...listeners]) listener(answer);
+    }
     while (waiting[0] !== undefined && waiting[0].count <= counted.answers) waiting.shift()?.resolve();
     return {
       message_id: ++counted.messages,
       date: now(),
-      chat: { id: answer.chat, type: 'private', first_name: 'P' },
+      chat: { id: chat, type: 'private', first_name: 'P' },
       text,
     };
   }

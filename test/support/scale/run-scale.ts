@@ -1,3 +1,4 @@
+import { messagesIn } from '../lean/lean-model.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startLeanPlatform, type LeanPlatform } from '../lean/lean-platform.ts';
 import type { PostgresServer } from '../postgres.ts';
@@ -136,11 +137,9 @@ async function readRepeats(server: PostgresServer, url: string): Promise<readonl
     `SELECT split_part(lane, ':', 2)::bigint AS chat, part::json ->> 'markdown' AS text, repeats
      FROM skillet.outbox WHERE repeats > 0`,
   );
-  return rows.map(({ chat, text, repeats }) => ({
-    chat: Number(chat),
-    text: String(text),
-    repeats: Number(repeats),
-  }));
+  return rows.flatMap(({ chat, text, repeats }) =>
+    messagesIn(String(text)).map((each) => ({ chat: Number(chat), text: each, repeats: Number(repeats) })),
+  );
 }
 
 function stretchesOf(
