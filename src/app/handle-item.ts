@@ -132,11 +132,7 @@ export function createHandleItem(options: {
         shown.onWritten(false);
         shown.progress(say`I’ve seen your new message.`);
       };
-      // What a process left behind is gone on with as it was: what came since waits behind it.
-      const joining =
-        item.interruptedAt !== undefined
-          ? undefined
-          : joinTurn(item, transcript, { isCall: invocation !== undefined, onJoin });
+      const joining = joinTurn(item, transcript, { isCall: invocation !== undefined, onJoin });
       const { text, failed } = await turn(
         {
           key: item.key,
