@@ -138,7 +138,7 @@ export function assertNothingBroke({ counts, about, clean, errors, line }: Storm
   assert.deepEqual(
     { lost, disordered, redone, uncounted, needless },
     { lost: [], disordered: [], redone: [], uncounted: [], needless: [] },
-    line,
+    [line, ...errors].join('\n'),
   );
   // A few may die three times without getting anywhere (Q3); many would be another fault.
   assert.ok(counts.givenUp.length <= Math.max(1, counts.said / 100), `too many were given up: ${line}`);
