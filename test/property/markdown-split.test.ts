@@ -56,6 +56,15 @@ test('H2 a cut never falls inside a surrogate pair', () => {
   );
 });
 
+test('H2 a line too long for one parse is cut between graphemes', () => {
+  for (const grapheme of ['❤️', '🇨🇭', '👍🏽'])
+    for (const before of ['x', 'xx', 'xxx', 'xxxx']) {
+      const pieces = splitMarkdown(before + grapheme.repeat(20_000), (piece) => inTotal(piece, 4096));
+      const whole = pieces.map((piece) => piece.replaceAll(grapheme, '')).join('');
+      assert.equal(withoutSpace(whole), before);
+    }
+});
+
 function shown(document: MarkdownDocument): string {
   return withoutSpace(visibleText(document));
 }

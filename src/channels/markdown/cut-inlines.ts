@@ -1,10 +1,10 @@
 import type { Inline } from './document.ts';
+import { graphemeStart } from './grapheme-start.ts';
 import { largestFit } from './largest-fit.ts';
 import { visibleText } from './visible-text.ts';
 
-/** How far back a better place for a cut is looked for, and how much a grapheme may hold. Characters. */
+/** How far back a better place for a cut is looked for. Characters. */
 const farthestBack = 600;
-const longestGrapheme = 64;
 
 /** Cuts text as late as `fits` allows: after a line, else (unless only lines will do) a sentence or word, else a grapheme. */
 export function cutText(
@@ -47,18 +47,6 @@ function goodPlace(text: string, most: number, at: 'lines' | 'words'): number {
     if (place !== null) return Math.min(earliest + place[0].length, most);
   }
   return graphemeStart(text, most);
-}
-
-/** The last boundary between graphemes at or before `end`; between code points where one grapheme has no end. */
-function graphemeStart(text: string, end: number): number {
-  // Made where it is needed, which is seldom: the first one takes 20 ms and 3 MB (B4).
-  const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
-  const from = Math.max(0, end - longestGrapheme);
-  const containing = graphemes.segment(text.slice(from, end + longestGrapheme)).containing(end - from);
-  const start = containing === undefined ? end : from + containing.index;
-  if (start > from) return start;
-  if (!/[\udc00-\udfff]/.test(text.charAt(end))) return end;
-  return end > 1 ? end - 1 : end + 1;
 }
 
 /** The inlines that hold the visible characters from `start` to `end`. */

@@ -1,3 +1,4 @@
+import { graphemeStart } from './grapheme-start.ts';
 import { safeParts } from './safe-parts.ts';
 import { sourceLines } from './source-lines.ts';
 import { withoutControls } from './without-controls.ts';
@@ -68,5 +69,5 @@ function findDefinitions(source: string): readonly Readonly<{ label: string; lin
 function safeCut(source: string, end: number): number {
   const space = source.lastIndexOf(' ', end - 1);
   if (space > end - 1000) return space + 1;
-  return /[\ud800-\udbff]/.test(source.charAt(end - 1)) ? end - 1 : end;
+  return graphemeStart(source, end);
 }
