@@ -23,6 +23,7 @@ import { createJoinTurn } from './join-turn.ts';
 import { createJudgeMessage } from './judge-message.ts';
 import { keepTidy } from './keep-tidy.ts';
 import { createKeptFiles } from './kept-files.ts';
+import { createLargeTables } from './large-tables.ts';
 import { createLanes } from './lanes.ts';
 import { makeLive } from './live.ts';
 import { measureTurns } from './health/measure-work.ts';
@@ -86,7 +87,6 @@ export function createBot(parts: BotParts): Bot {
   });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });
-  const useOf = createUseOf(moved);
   const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
   const stopping = new AbortController();
   const writeCommand: WriteCommand = (conversation, name, args) =>
@@ -101,7 +101,7 @@ export function createBot(parts: BotParts): Bot {
     library,
     people,
     moved,
-    useOf,
+    useOf: createUseOf(moved),
     voice,
     audit,
     env,
@@ -172,6 +172,7 @@ export function createBot(parts: BotParts): Bot {
     joinTurn: createJoinTurn({ ...basics, judge, questions }),
     capabilities,
     showWork,
+    sendLargeTables: createLargeTables({ ...basics, handOver, redact: () => live.redact }),
     onFailed: (key) => parts.onFailed?.(key),
   });
   const lanes = createLanes({

@@ -14,6 +14,7 @@ import { invocationId, type Turn, type TurnGrant } from '../agent/turn.ts';
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './door/complete-chat.ts';
+import type { SendLargeTables } from './large-tables.ts';
 import type { JoinTurn } from './join-turn.ts';
 import type { Judged, JudgeMessage } from './judge-message.ts';
 import type { Handle } from './lanes.ts';
@@ -64,6 +65,7 @@ export function createHandleItem(options: {
   useOf(message: Message): Promise<SkillUse>;
   showWork: ShowWork;
   voice: Voice;
+  sendLargeTables: SendLargeTables;
   /** Told of an item over which the model failed for good. */
   onFailed(key: string): void;
   clock: Pick<Clock, 'now'>;
@@ -151,7 +153,7 @@ export function createHandleItem(options: {
       await shown.end();
       // A person removed while the answer was made does not get it (A9).
       if (!(await stillAdmitted(message))) return await takeDown(item, store, { done: item.key });
-      await voice.answer(message, text, { done: item.key });
+      await voice.answer(message, await options.sendLargeTables(message, text), { done: item.key });
     } finally {
       await shown.end();
     }

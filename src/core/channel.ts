@@ -146,6 +146,8 @@ export type Channel = Readonly<{
   split(markdown: string): readonly string[];
   /** What it takes of files. */
   files: FileLimits;
+  /** Rows of a table that read well in a message; of a longer one the answer shows a part, and it comes as a file. Absent: any. */
+  tableRows?: number;
   /**
    * Waits for the platform's pace, then sends. `key` is the outbox row's id. `begin` is called when all waiting is over, right
    * before the platform is: where it rejects nothing is sent, and so does this. Throws SendError otherwise.

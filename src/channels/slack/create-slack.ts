@@ -39,6 +39,7 @@ export function createSlack(options: SlackOptions): Channel {
     },
     split: (markdown) => splitMarkdown(markdown, slackFits),
     files: { largest: largestFile, fitsCaption: captionFits },
+    tableRows: 60,
     send: async (...given) => (await connected).sender.send(...given),
     find: async (conversation, key) => (await connected).sender.find(conversation, key),
     edit: async (conversation, receipt, part) => (await connected).sender.edit(conversation, receipt, part),

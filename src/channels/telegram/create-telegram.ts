@@ -122,6 +122,7 @@ export function createTelegram(options: TelegramOptions): Channel {
     },
     split: (markdown) => splitMarkdown(markdown, telegramFits),
     files: { largest: largestFile, fitsCaption: captionFits },
+    tableRows: 30,
     send: parts.send,
     // The Bot API has no way to look for what it sent.
     find: async () => undefined,

@@ -1,0 +1,36 @@
+import type { Block, TableRow } from './document.ts';
+import { parseMarkdown } from './parse-markdown.ts';
+import { visibleText } from './visible-text.ts';
+import { writeMarkdown } from './write-markdown.ts';
+
+/** Rows of cells as plain text, the header first. */
+export type LargeTable = readonly (readonly string[])[];
+
+const previewRows = 8;
+
+/**
+ * Leaves of each table that has more than `most` rows its header and its first 8 rows. `below` is asked, in order, for the
+ * Markdown line under each. Tables in lists and quotes stay.
+ */
+export function shortenTables(
+  markdown: string,
+  most: number,
+  below: (shown: number, table: LargeTable, index: number) => string,
+): Readonly<{ markdown: string; tables: readonly LargeTable[] }> {
+  // Most answers hold no table and need no second look.
+  if (!markdown.includes('|')) return { markdown, tables: [] };
+  const tables: LargeTable[] = [];
+  const children = parseMarkdown(markdown).children.flatMap((block): readonly Block[] => {
+    if (block.type !== 'table' || block.children.length - 1 <= most) return [block];
+    const table = block.children.map(cellsOf);
+    tables.push(table);
+    const first = { ...block, children: block.children.slice(0, 1 + previewRows) };
+    return [first, ...parseMarkdown(below(previewRows, table, tables.length)).children];
+  });
+  const isShort = tables.length === 0;
+  return { markdown: isShort ? markdown : writeMarkdown({ type: 'root', children }), tables };
+}
+
+function cellsOf(row: TableRow): readonly string[] {
+  return row.children.map((cell) => visibleText(cell).trim());
+}
