@@ -5,7 +5,7 @@ import { ModelError } from '../core/errors.ts';
 import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
 import { truncate } from '../core/text.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { markIn } from './marks.ts';
+import { markIn } from '../core/marks.ts';
 import { planCompaction, type CompactionPlan } from './plan-compaction.ts';
 import { promptSize } from './prompt-size.ts';
 import { isHidden, type Viewer } from './show-to.ts';

@@ -1,27 +1,11 @@
-import { resolveModel, type ModelSettings } from '../config/model-aliases.ts';
+import { resolveModel, type ModelsSettings } from '../core/model-settings.ts';
 import { claudeModel, isClaude } from '../config/claude-models.ts';
 import type { Clock } from '../core/clock.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Log } from '../core/log.ts';
-import type { Model } from '../core/model.ts';
+import type { Model, Models } from '../core/model.ts';
 import { createAnthropicModel } from './anthropic-model.ts';
 import { createOfflineModel } from './offline-model.ts';
 import { withFallback } from './with-fallback.ts';
-
-/** `[models]` with its aliases completed: those built in, and endpoints and keys taken over from `default`. */
-export type ModelsSettings = Readonly<{
-  fallback?: string;
-  aliases: Readonly<Record<string, ModelSettings>>;
-}>;
-
-export type Models = Readonly<{
-  /** The model of an alias, or of `ALIAS/model-id` at that alias's endpoint; the default for none and for an unknown one (U2). */
-  get(name?: string): Model;
-  /** What is wrong with a name that `get` answers with the default. */
-  check(name: string): Diagnostic | undefined;
-  /** No language model is configured: `get()` is the offline model (M1). */
-  offline: boolean;
-}>;
 
 const anthropic = 'https://api.anthropic.com';
 /** A server sends a ping every few seconds; one without pings may think for a while. */

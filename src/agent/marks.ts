@@ -1,18 +1,8 @@
-import type { Entry } from '../core/entry.ts';
-import { joinMarks, type Marks } from '../core/marks.ts';
+import { joinMarks, markIn, type Marks } from '../core/marks.ts';
 import type { Store } from '../stores/store.ts';
 import type { Transcripts } from '../stores/transcripts.ts';
 
 type Reads = Pick<Transcripts, 'read'>;
-
-/** How entries are marked all together; nothing where none is (S7). `damaged` is how many more can't be read: one of them might be marked. */
-export function markIn(entries: readonly Entry[], damaged = 0): Marks | undefined {
-  const unknown = damaged > 0 ? true : undefined;
-  return entries.reduce<Marks | undefined>(
-    (marks, entry) => ('marks' in entry ? joinMarks(marks, entry.marks) : marks),
-    unknown,
-  );
-}
 
 /** The same of what is stored of a transcript or run. */
 export async function markOf(transcripts: Reads, id: string): Promise<Marks | undefined> {

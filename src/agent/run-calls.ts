@@ -2,14 +2,10 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../core/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Tool } from '../core/tool.ts';
-import type { CallTool, ToolOutcome } from '../core/tool-call.ts';
+import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 
 /** A tool as a model is shown it, and what may be done about its calls. */
 export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'traits'>;
-
-/** What a call whose outcome was lost is answered with (M7). */
-export const interrupted =
-  'interrupted: the call was cut off before its outcome was known. It may have had its effect; check before repeating it.';
 
 const graceMs = 2_000;
 

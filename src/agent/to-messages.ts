@@ -4,7 +4,7 @@ import { labelled } from '../core/label.ts';
 import type { BoundThinking } from '../core/model.ts';
 import { entriesShown, fileBlocks } from './file-blocks.ts';
 import { callsOf, type Answer } from './read-turn.ts';
-import { interrupted } from './run-calls.ts';
+import { interrupted } from '../core/tool-call.ts';
 import { showTo, type Viewer } from './show-to.ts';
 import { followedUnseen, stubFollowed } from './stub-followed.ts';
 import { viewEntries, type Summary } from './view-entries.ts';

@@ -1,4 +1,4 @@
-import type { Models } from '../agent/create-models.ts';
+import type { Models } from '../core/model.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { AccessSettings } from '../core/access-settings.ts';

@@ -1,4 +1,4 @@
-import type { Models } from '../agent/create-models.ts';
+import type { Models } from '../core/model.ts';
 import type { Channel, ChannelEvent } from '../core/channel.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';

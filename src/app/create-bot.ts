@@ -5,7 +5,7 @@ import { createAnsweredThreads } from './answered-threads.ts';
 import { createApprovals } from './gates/approvals.ts';
 import type { Bot, BotParts } from './bot.ts';
 import { createBudgets } from './gates/budgets.ts';
-import { cleanAudit, cleanChannel, cleanOperate, cleanStore } from './clean-doors.ts';
+import { cleanAudit, cleanChannel, cleanModels, cleanOperate, cleanStore } from './clean-doors.ts';
 import { createChatAgent } from './settings/chat-agent.ts';
 import { createChatSettings } from './settings/chat-settings.ts';
 import { createCapabilities } from './capabilities/create-capabilities.ts';
@@ -71,7 +71,7 @@ export function createBot(parts: BotParts): Bot {
   const liveOf = (config: Config) =>
     makeLive(
       config,
-      (of) => modelNotices(parts.makeModels(of)),
+      (of, redaction) => cleanModels(modelNotices(parts.makeModels(of)), () => redaction),
       parts.changeAccess,
       chatSettings.secrets,
       parts.env,

@@ -1,5 +1,5 @@
 import { whyForked } from '../agent/inline-skill.ts';
-import type { Models } from '../agent/create-models.ts';
+import type { Models } from '../core/model.ts';
 import type { Config } from '../config/complete-config.ts';
 import { placeInFile } from '../config/place-in-file.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
@@ -7,7 +7,7 @@ import { nearest } from '../core/nearest.ts';
 import type { Skill } from '../core/skill.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { listRunsScripts } from '../tools/ceiling.ts';
-import { isBuiltIn } from './resolve-command.ts';
+import { isBuiltIn } from '../core/built-in-commands.ts';
 
 /** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), more time than there is (R5), inline skills that are runs after all (U8), a search without a provider (T2), scripts that their list of tools forbids (T5). */
 export function hostDiagnostics(

@@ -9,7 +9,7 @@ import { inlineCode } from './inline-code.ts';
 import type { Commands } from './commands.ts';
 import type { Budgets } from './gates/budgets.ts';
 import type { Live } from './live.ts';
-import type { BuiltIn } from './resolve-command.ts';
+import type { BuiltIn } from '../core/built-in-commands.ts';
 import type { VoiceOptions } from './voice.ts';
 import { sayIn } from '../texts/say.ts';
 import { requesterOf } from './requester-of.ts';

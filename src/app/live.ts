@@ -1,17 +1,16 @@
-import type { Models } from '../agent/create-models.ts';
+import type { Models } from '../core/model.ts';
 import { accessSettings, skillRules } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { secretsOfConfig, secretsOfProxies } from '../config/secrets-of-config.ts';
 import type { AccessSettings, SkillRules } from '../core/access-settings.ts';
 import { createRedaction, type Redaction, type Secret } from '../core/redact.ts';
-import { cleanModels } from './clean-doors.ts';
 
 /** Everything that a saved edit changes at once (G3): made whole from one config, read anew at each use. */
 export type Live = Readonly<{
   config: Config;
   access: AccessSettings;
   rules: SkillRules;
-  /** Clean both ways: see `cleanModels`. */
+  /** Redacted both ways. */
   models: Models;
   redaction: Redaction;
   /** `redaction.text`. */
@@ -24,7 +23,7 @@ export type Live = Readonly<{
  */
 export function makeLive(
   config: Config,
-  makeModels: (config: Config) => Models,
+  makeModels: (config: Config, redaction: Redaction) => Models,
   change: (access: AccessSettings) => AccessSettings = (access) => access,
   more: () => readonly Secret[] = () => none,
   env: Readonly<Record<string, string | undefined>> = {},
@@ -34,7 +33,7 @@ export function makeLive(
     config,
     access: change(accessSettings(config)),
     rules: skillRules(config),
-    models: cleanModels(makeModels(config), () => redaction),
+    models: makeModels(config, redaction),
     redaction,
     redact: redaction.text,
   };

@@ -4,7 +4,7 @@ import type { ChatType } from '../core/conversation.ts';
 import { decideSkill } from '../core/decide-skill.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine } from '../core/text.ts';
-import { builtIns } from './resolve-command.ts';
+import { builtIns } from '../core/built-in-commands.ts';
 import { fixed, sayIn } from '../texts/say.ts';
 
 const builtIn: readonly MenuEntry[] = [

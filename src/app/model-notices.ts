@@ -1,7 +1,8 @@
-import type { Models } from '../agent/create-models.ts';
+import type { Models } from '../core/model.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../config/complete-config.ts';
-import { aliasOf, keyPlace } from '../config/model-aliases.ts';
+import { keyPlace } from '../config/model-aliases.ts';
+import { aliasOf } from '../core/model-settings.ts';
 import { ModelError, type ForOperator } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
 import { nameModel } from './name-model.ts';

@@ -1,4 +1,4 @@
-import { resolveModel } from '../config/model-aliases.ts';
+import { resolveModel } from '../core/model-settings.ts';
 import type { Config } from '../config/complete-config.ts';
 import { inlineCode } from './inline-code.ts';
 

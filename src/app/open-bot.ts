@@ -25,7 +25,7 @@ import { openLibrary } from './open-library.ts';
 import { openSkillSandbox } from './open-skill-sandbox.ts';
 import { ownDataDir } from './own-data-dir.ts';
 import { openPlugins } from './plugins.ts';
-import { builtIns } from './resolve-command.ts';
+import { builtIns } from '../core/built-in-commands.ts';
 import { chatFolder } from './run-folders.ts';
 import { saveForTerminal } from './terminal/save-for-terminal.ts';
 import { shareWorkspace } from './share-workspace.ts';

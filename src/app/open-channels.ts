@@ -1,4 +1,4 @@
-import type { ThreadPartners } from '../channels/slack/slack-options.ts';
+import type { ThreadPartners } from '../core/channel.ts';
 import type { TelegramOptions } from '../channels/telegram/create-telegram.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Channel } from '../core/channel.ts';

@@ -1,3 +1,4 @@
+import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Conversation } from '../core/conversation.ts';
 import { decideSkill } from '../core/decide-skill.ts';
 import type { Message } from '../core/message.ts';
@@ -8,8 +9,7 @@ import type { Budgets } from './gates/budgets.ts';
 import { goneWords, type ChatAgent } from './settings/chat-agent.ts';
 import type { Live } from './live.ts';
 import { nameModel } from './name-model.ts';
-import type { Plugins } from './plugins.ts';
-import { isBuiltIn } from './resolve-command.ts';
+import { isBuiltIn } from '../core/built-in-commands.ts';
 import type { UseOf } from './use-of.ts';
 
 /** What a person may read of the bot: by commands, or on a page. */
@@ -29,7 +29,7 @@ export function createOverview(options: {
   live: () => Pick<Live, 'models' | 'config' | 'rules' | 'redact'>;
   budgets: Pick<Budgets, 'today'>;
   people: Pick<People, 'isOwner'>;
-  plugins: Pick<Plugins, 'diagnostics'>;
+  plugins: Readonly<{ diagnostics: readonly Diagnostic[] }>;
   useOf: UseOf;
   chatAgent: Pick<ChatAgent, 'of'>;
 }): Overview {

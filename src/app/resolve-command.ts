@@ -1,33 +1,8 @@
 import type { SkillRules } from '../core/access-settings.ts';
+import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
 import { decideSkill, type SkillUse } from '../core/decide-skill.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
-
-/** Names of the built-in commands (I3); they win over a skill of the same name. */
-export const builtIns = [
-  'start',
-  'help',
-  'skill',
-  'skills',
-  'new',
-  'clear',
-  'retry',
-  'stop',
-  'tasks',
-  'status',
-  'whoami',
-  'tools',
-  'settings',
-  'model',
-  'persona',
-  'exit',
-] as const;
-export type BuiltIn = (typeof builtIns)[number];
-
-/** Whether a skill of this name can't be started by it: the command wins (I3). */
-export function isBuiltIn(name: string): boolean {
-  return builtIns.some((builtIn) => builtIn === name);
-}
 
 /** What a message asks for by name. */
 export type Resolved =

@@ -1,11 +1,9 @@
-import { interrupted } from '../agent/run-calls.ts';
 import { runIdOf, runJournal } from '../agent/run-journal.ts';
-import type { TurnGrant } from '../agent/turn.ts';
 import type { Clock } from '../core/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Message, Task } from '../core/message.ts';
 import { isShuttingDown } from '../core/shutdown.ts';
-import type { ToolOutcome } from '../core/tool-call.ts';
+import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import type { InboxItem, ListedItem } from '../stores/inbox.ts';
 import type { Store } from '../stores/store.ts';
 
@@ -17,6 +15,9 @@ export type NewTask = Omit<RunTask, 'kind' | 'id'>;
  * and nobody has to know at its beginning how long it will take (U9). What it comes to is an item of the conversation:
  * the turn that still waits for it takes it there (`attendTask`), else it wakes the conversation.
  */
+/** What a turn lets a task do. */
+type Granted = Readonly<{ callTool: CallTool }>;
+
 export type Tasks = Readonly<{
   /**
    * Stores a run to be started, once for a call however often that is made. A new one is refused where ten go on in the
@@ -28,7 +29,7 @@ export type Tasks = Readonly<{
     refuse?: (underWay: readonly ListedItem[]) => string | undefined,
   ): Promise<Readonly<{ id: string } | { refused: string }>>;
   /** Runs it, or goes on with it, and tells its conversation the result. */
-  run(item: InboxItem, task: RunTask, granted: TurnGrant, signal: AbortSignal): Promise<void>;
+  run(item: InboxItem, task: RunTask, granted: Granted, signal: AbortSignal): Promise<void>;
   /** Tells its conversation that it was given up. */
   giveUp(item: InboxItem, task: RunTask, reason: string): Promise<void>;
   /** Tells whoever waits for a run what it is doing: once a second at most. */
@@ -96,7 +97,7 @@ export function createTasks(options: {
   }
 
   /** The call, journalled beside the run's own entries: one that may not be repeated is made once (Q5). */
-  async function callOnce(task: RunTask, granted: TurnGrant, signal: AbortSignal): Promise<ToolOutcome> {
+  async function callOnce(task: RunTask, granted: Granted, signal: AbortSignal): Promise<ToolOutcome> {
     const call = { id: task.toolUseId, name: task.tool, input: task.input };
     if (task.tool === 'use_skill') return granted.callTool(call, signal);
     const transcript = journalOf(task);

@@ -1,4 +1,4 @@
-import type { ThreadPartners } from '../channels/slack/slack-options.ts';
+import type { ThreadPartners } from '../core/channel.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Store } from '../stores/store.ts';
 

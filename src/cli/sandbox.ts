@@ -1,3 +1,4 @@
+import { lockOwner } from '../stores/embedded/lock-owner.ts';
 import { skillNeeds } from '../app/skill-needs.ts';
 import { skillRules } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
@@ -31,6 +32,7 @@ export async function buildSandbox({
     folder: rootFolder(config.bot.dataDir),
     recipe,
     tool: found.tool,
+    lock: lockOwner,
     fresh,
     now: Date.now(),
     onLine(line) {

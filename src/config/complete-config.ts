@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
-import { modelAliases, type ModelSettings } from './model-aliases.ts';
+import { modelAliases } from './model-aliases.ts';
+import { type ModelSettings } from '../core/model-settings.ts';
 import type { KeyPath } from './key-path.ts';
 import type { Settings } from './schema.ts';
 import type { FromEnvironment } from './substitute-variables.ts';

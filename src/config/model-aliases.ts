@@ -2,10 +2,7 @@ import type { z } from 'zod';
 import { nearest } from '../core/nearest.ts';
 import type { agentSection, WrittenModels } from './model-sections.ts';
 import type { FromEnvironment } from './substitute-variables.ts';
-
-/** A model and where it is served. `price…` are US dollars a million tokens, `thinking` a token budget or a word. */
-export type ModelSettings = Readonly<WrittenModels['aliases'][string] & { model: string }>;
-type Models = Readonly<{ fallback?: string; aliases: Readonly<Record<string, ModelSettings>> }>;
+import { aliasOf, endpointFor, type ModelSettings, type ModelsSettings } from '../core/model-settings.ts';
 
 /** Aliases that exist without configuration (M1). */
 const builtIn: Readonly<Record<string, string>> = {
@@ -37,7 +34,7 @@ export function modelAliases(
   { fallback, aliases: written }: WrittenModels,
   environmentKey: string | undefined,
 ): Readonly<{
-  models: Models;
+  models: ModelsSettings;
   taken: readonly FromEnvironment[];
 }> {
   const own = Object.hasOwn(written, 'default') ? written['default'] : undefined;
@@ -61,18 +58,12 @@ export function modelAliases(
   };
 }
 
-/** Finds what an alias, or `ALIAS/model-id` on that alias's endpoint, stands for (U2); nothing for an unknown one. */
-export function resolveModel({ aliases }: Models, name: string): ModelSettings | undefined {
-  if (Object.hasOwn(aliases, name)) return aliases[name];
-  const [alias = '', ...rest] = name.split('/');
-  const model = rest.join('/');
-  const at = model !== '' && Object.hasOwn(aliases, alias) ? aliases[alias] : undefined;
-  return at && { ...endpointFor(undefined, at), model };
-}
-
 /** Where the key is written that an alias, or `ALIAS/model-id`, uses: for the operator who has to replace it (M14). */
 export function keyPlace(
-  { models, fromEnvironment }: Readonly<{ models: Models; fromEnvironment: readonly FromEnvironment[] }>,
+  {
+    models,
+    fromEnvironment,
+  }: Readonly<{ models: ModelsSettings; fromEnvironment: readonly FromEnvironment[] }>,
   name: string,
 ): string {
   const alias = aliasOf(models, name);
@@ -83,19 +74,6 @@ export function keyPlace(
   const place = variableOf(alias) === undefined && isTaken ? 'default' : alias;
   const variable = variableOf(place);
   return variable === undefined ? `[models.${place}] api_key` : `${variable} in the environment of the bot`;
-}
-
-/** The alias that a name is, or that `ALIAS/model-id` begins with. */
-export function aliasOf({ aliases }: Models, name: string): string {
-  return Object.hasOwn(aliases, name) ? name : (name.split('/', 1)[0] ?? name);
-}
-
-type Endpoint = Readonly<{ baseUrl?: string | undefined; apiKey?: string | undefined }>;
-
-function endpointFor(given: Endpoint | undefined, base: Endpoint | undefined): Endpoint {
-  if (given?.baseUrl !== undefined || base === undefined) return {};
-  const { baseUrl, apiKey } = base;
-  return { ...(baseUrl === undefined ? {} : { baseUrl }), ...(apiKey === undefined ? {} : { apiKey }) };
 }
 
 /** Complains of aliases that name no model, and of `fallback` and `[agent] model` where they name no alias. */

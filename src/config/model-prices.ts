@@ -2,7 +2,8 @@ import { claudeModel, type Prices } from './claude-models.ts';
 import type { Config } from './complete-config.ts';
 import type { KeyPath } from './key-path.ts';
 import { valueAt } from './key-path.ts';
-import { resolveModel, type ModelSettings } from './model-aliases.ts';
+import { type ModelSettings } from '../core/model-settings.ts';
+import { resolveModel } from '../core/model-settings.ts';
 
 const cache = { read: 0.1, write: 1.25 };
 

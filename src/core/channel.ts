@@ -197,3 +197,10 @@ export type Channel = Readonly<{
   /** A link that opens a direct message with the bot, carrying a skill's name at most (A11). */
   directLink(skill?: string): string | undefined;
 }>;
+
+/** Who spoke with the bot last in a thread, where nobody else has spoken since. */
+export type ThreadPartners = Readonly<{
+  get(conversation: Conversation): Promise<string | undefined>;
+  /** Without a sender there is nobody. */
+  set(conversation: Conversation, sender: string | undefined): Promise<void>;
+}>;

@@ -1,3 +1,5 @@
+import type { Entry } from './entry.ts';
+
 /**
  * Something holds, or stands for, what a sensitive skill or a capability gave (S7): the name of the skill where all of it is that
  * skill's own, `true` where it is anything else. Whoever reads on from it is marked as it is.
@@ -8,4 +10,13 @@ export type Marks = string | true;
 export function joinMarks(one: Marks | undefined, other: Marks | undefined): Marks | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   return one === other ? one : true;
+}
+
+/** How entries are marked all together; nothing where none is (S7). `damaged` is how many more can't be read: one of them might be marked. */
+export function markIn(entries: readonly Entry[], damaged = 0): Marks | undefined {
+  const unknown = damaged > 0 ? true : undefined;
+  return entries.reduce<Marks | undefined>(
+    (marks, entry) => ('marks' in entry ? joinMarks(marks, entry.marks) : marks),
+    unknown,
+  );
 }

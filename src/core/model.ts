@@ -1,4 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import type { Diagnostic } from './diagnostic.ts';
 
 /** Usage as the API reports it; zero where a server reports nothing. */
 export type Tokens = Readonly<{ input: number; output: number; cacheRead: number; cacheWrite: number }>;
@@ -59,4 +60,13 @@ export type Model = Readonly<{
   /** Thinking is lost where the tools change: they stay the same within a turn (M13, T6). */
   bindsThinking?: boolean;
   complete: Complete;
+}>;
+
+export type Models = Readonly<{
+  /** The model of an alias, or of `ALIAS/model-id` at that alias's endpoint; the default for none and for an unknown one (U2). */
+  get(name?: string): Model;
+  /** What is wrong with a name that `get` answers with the default. */
+  check(name: string): Diagnostic | undefined;
+  /** No language model is configured: `get()` is the offline model (M1). */
+  offline: boolean;
 }>;

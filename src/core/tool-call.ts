@@ -1,6 +1,6 @@
 import type { Followed } from './followed.ts';
 import type { Marks } from './marks.ts';
-import type { Delivered } from './tool.ts';
+import type { Delivered, Requester, Risk } from './tool.ts';
 
 /** What a model asked for, as it asked for it: neither the name nor the input has been checked. */
 export type ToolCall = Readonly<{
@@ -36,3 +36,25 @@ export type CallTool = (
   signal: AbortSignal,
   begin?: () => Promise<void>,
 ) => Promise<ToolOutcome>;
+/** One call as the audit keeps it (L6). `tool_call_blocked`: it was outside the ceiling (T5). */
+export type AuditedCall = Readonly<{
+  event: 'tool_call' | 'tool_call_blocked';
+  id: string;
+  /** As the model wrote it, on one line. */
+  tool: string;
+  requester: Requester;
+  /** JSON, redacted, at most 200,000 characters. */
+  input: string;
+  /** Absent for a tool that does not exist. */
+  risk?: Risk;
+  /** What policy said, once it was asked: `allowed`, `approved`, `unanswered` or why not. */
+  policy?: string;
+  approvedBy?: string;
+  ok: boolean;
+  codes: readonly string[];
+  durationMs: number;
+}>;
+
+/** What a call whose outcome was lost is answered with (M7). */
+export const interrupted =
+  'interrupted: the call was cut off before its outcome was known. It may have had its effect; check before repeating it.';

@@ -3,7 +3,6 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { OperatorError } from '../core/errors.ts';
-import { lockOwner } from '../stores/embedded/lock-owner.ts';
 import { nameSettings } from './handed-files.ts';
 import { installedPackages } from './installed-packages.ts';
 import { makeTree } from './make-tree.ts';
@@ -36,6 +35,8 @@ export async function buildRoot(options: {
   /** Build again though nothing changed: for newer versions of the packages. */
   fresh?: boolean;
   now: number;
+  /** Makes this process the one builder until `release`; throws OperatorError where another builds. */
+  lock(file: string, words: Readonly<{ what: string; instead: string }>): Readonly<{ release(): void }>;
   /** Brings what was written in a folder to the disk. */
   flush?(folder: string): Promise<unknown>;
   onLine(line: string): void;
@@ -43,7 +44,7 @@ export async function buildRoot(options: {
 }): Promise<BuiltRoot> {
   const { folder, recipe, tool, fresh = false, now, flush = flushDisk, onLine, signal } = options;
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const lock = lockOwner(path.join(folder, 'build'), {
+  const lock = options.lock(path.join(folder, 'build'), {
     what: `the building of ${folder}`,
     instead: 'another [bot] data_dir',
   });

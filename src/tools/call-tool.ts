@@ -15,7 +15,8 @@ import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../stores/store-fault.ts';
 import { notAllowed } from './not-allowed.ts';
 import { readableError, reasonOf, toldOf } from './reason-of.ts';
-import { createRecordCall, inputLimit, jsonOf, type AuditedCall } from './record-call.ts';
+import { createRecordCall, inputLimit, jsonOf } from './record-call.ts';
+import { type AuditedCall } from '../core/tool-call.ts';
 import { riskOf } from './risk.ts';
 
 /** What policy judges: a call whose tool is allowed and whose input is valid (T8). */

@@ -2,28 +2,9 @@ import type { Envelope } from '../core/envelope.ts';
 import type { Log } from '../core/log.ts';
 import { oneLine } from '../core/text.ts';
 import type { Requester, Risk, Tool } from '../core/tool.ts';
-import type { ToolCall } from '../core/tool-call.ts';
+import type { AuditedCall, ToolCall } from '../core/tool-call.ts';
 import { reasonOf } from './reason-of.ts';
 import { riskOf } from './risk.ts';
-
-/** One call as the audit keeps it (L6). `tool_call_blocked`: it was outside the ceiling (T5). */
-export type AuditedCall = Readonly<{
-  event: 'tool_call' | 'tool_call_blocked';
-  id: string;
-  /** As the model wrote it, on one line. */
-  tool: string;
-  requester: Requester;
-  /** JSON, redacted, at most 200,000 characters. */
-  input: string;
-  /** Absent for a tool that does not exist. */
-  risk?: Risk;
-  /** What policy said, once it was asked: `allowed`, `approved`, `unanswered` or why not. */
-  policy?: string;
-  approvedBy?: string;
-  ok: boolean;
-  codes: readonly string[];
-  durationMs: number;
-}>;
 
 /** How a call ended. */
 type Ended = Readonly<{

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createModels, type ModelsSettings } from '../../src/agent/create-models.ts';
+import { createModels } from '../../src/agent/create-models.ts';
+import type { ModelsSettings } from '../../src/core/model-settings.ts';
 import { modelAliases } from '../../src/config/model-aliases.ts';
 import type { Clock } from '../../src/core/clock.ts';
 import type { Model } from '../../src/core/model.ts';

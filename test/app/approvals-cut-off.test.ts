@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { interrupted } from '../../src/agent/run-calls.ts';
+import { interrupted } from '../../src/core/tool-call.ts';
 import { createAudit, type Audit } from '../../src/app/audit/create-audit.ts';
 import type { AskedCall } from '../../src/app/gates/approval-question.ts';
 import { createApprovals, type Approvals } from '../../src/app/gates/approvals.ts';

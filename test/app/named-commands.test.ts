@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { builtIns } from '../../src/app/resolve-command.ts';
+import { builtIns } from '../../src/core/built-in-commands.ts';
 
 const source = path.join(import.meta.dirname, '../../src');
 const rooms = ['core', 'config', 'skills', 'tools', 'capabilities', 'agent', 'app'];

@@ -8,6 +8,7 @@ import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import { standInRootTool } from '../support/stand-in-root-tool.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
+import { lockOwner } from '../../src/stores/embedded/lock-owner.ts';
 
 const parcels =
   '---\nname: parcels\ndescription: Weighs parcels.\npackages: [skillet-scales]\n---\nWeigh it.\n';
@@ -83,6 +84,7 @@ async function build({ home }: Pick<WholeBot, 'home'>): Promise<void> {
       lines: ['deb http://deb.example bookworm main'],
     }),
     tool: standInRootTool(),
+    lock: lockOwner,
     now: Date.now(),
     flush: async () => undefined,
     onLine: () => undefined,

@@ -10,6 +10,7 @@ import { rootRecipe } from '../../src/sandbox/root-recipe.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
 import { standInRootTool, withShell } from '../support/stand-in-root-tool.ts';
+import { lockOwner } from '../../src/stores/embedded/lock-owner.ts';
 
 const { bwrap, skip } = bubblewrapHere;
 /** A program for each package, which is on no host. */
@@ -48,6 +49,7 @@ test(
           lines: ['deb x bookworm y'],
         }),
         tool: standInRootTool(withPrograms),
+        lock: lockOwner,
         now: Date.now(),
         flush: async () => undefined,
         onLine: () => undefined,
@@ -88,7 +90,7 @@ test(
       onLine: () => undefined,
       signal: t.signal,
     };
-    await buildRoot({ folder: rootfs, recipe, tool, ...quiet });
+    await buildRoot({ folder: rootfs, recipe, tool, lock: lockOwner, ...quiet });
     const root = followRootFileSystem(rootfs);
     const sandbox = createBubblewrapSandbox({ bwrap, limits: sandboxLimits, rootfs: () => root()?.path });
     t.after(async () => {

@@ -10,6 +10,7 @@ import { followRootFileSystem } from '../../src/sandbox/root-file-system.ts';
 import { rootRecipe, type RootRecipe } from '../../src/sandbox/root-recipe.ts';
 import type { RootTool } from '../../src/sandbox/root-tool.ts';
 import { standInRootTool } from '../support/stand-in-root-tool.ts';
+import { lockOwner } from '../../src/stores/embedded/lock-owner.ts';
 
 const sources = { suite: 'bookworm', lines: ['deb http://deb.example bookworm main'] };
 
@@ -181,6 +182,7 @@ function open(t: TestContext) {
         folder,
         recipe: made,
         tool: more.tool ?? standInRootTool(),
+        lock: lockOwner,
         fresh: more.fresh ?? false,
         now: (now += 1_000),
         // The disk of a busy machine takes seconds to say yes.

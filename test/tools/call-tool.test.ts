@@ -9,7 +9,7 @@ import type { ToolCall, ToolOutcome } from '../../src/core/tool-call.ts';
 import { unparsedInput } from '../../src/core/unparsed-input.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { createCallTool, type DecideCall, type JudgedCall } from '../../src/tools/call-tool.ts';
-import type { AuditedCall } from '../../src/tools/record-call.ts';
+import type { AuditedCall } from '../../src/core/tool-call.ts';
 import { makeCeiling, openCeiling, type Ceiling } from '../../src/tools/ceiling.ts';
 import { quietLog, type QuietLog } from '../support/quiet-log.ts';
 import { noHandOver } from '../support/no-files.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Requester } from '../../core/tool.ts';
-import type { AuditedCall } from '../../tools/record-call.ts';
+import type { AuditedCall } from '../../core/tool-call.ts';
 import type { AuditEvent, AuditPlace } from './audit-event.ts';
 
 /** Where and for whom, as the audit has it. */

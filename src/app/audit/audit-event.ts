@@ -1,4 +1,4 @@
-import type { AuditedCall } from '../../tools/record-call.ts';
+import type { AuditedCall } from '../../core/tool-call.ts';
 
 /** Where something happened and for whom. */
 export type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;

@@ -14,7 +14,7 @@ import { listSkillFiles } from '../../skills/skill-files.ts';
 import type { WrittenSkill, WrittenSkills } from '../../skills/written-skills.ts';
 import type { SkillWriting } from '../../tools/built-in/skill-write.ts';
 import { knownToolNames, makeCeiling } from '../../tools/ceiling.ts';
-import { builtIns } from '../resolve-command.ts';
+import { builtIns } from '../../core/built-in-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
 
 /** Skills that wait for approval at once, at most: more would bury the owners in questions. */

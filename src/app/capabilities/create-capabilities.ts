@@ -6,6 +6,7 @@ import { namespaceOf } from '../../capabilities/configured-providers.ts';
 import { createConfirmLink } from '../../capabilities/confirm-link.ts';
 import { createInvokeCapability } from '../../capabilities/invoke-capability.ts';
 import { createTakeAuthAnswer } from '../../capabilities/take-auth-answer.ts';
+import type { BridgeProvider } from '../../capabilities/call-bridge.ts';
 import type { Config } from '../../config/complete-config.ts';
 import type { Channel, WriteCommand } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
@@ -20,7 +21,6 @@ import { createCapabilityOperations, type CapabilityOperations } from './capabil
 import { createConfirmAccounts, type ConfirmAccounts } from './confirm-accounts.ts';
 import { createGuardSignIns, type GuardSignIns } from './guard-sign-ins.ts';
 import { failureText, linkText } from './sign-in-words.ts';
-import type { Plugins } from '../plugins.ts';
 import type { Voice } from '../voice.ts';
 
 /** Capabilities on the host: what runs are offered, what people answer, what operators ask (C1-C8). */
@@ -44,7 +44,7 @@ export type Capabilities = Readonly<{
 
 export function createCapabilities(options: {
   live: () => Readonly<{ config: Config }>;
-  plugins: Pick<Plugins, 'providers'>;
+  plugins: Readonly<{ providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[] }>;
   store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;

@@ -6,7 +6,7 @@ import { listsId } from '../../core/chat-id.ts';
 import type { Log } from '../../core/log.ts';
 import type { HandOver } from '../../core/tool.ts';
 import { waitWithin } from '../../core/wait-within.ts';
-import { interrupted } from '../../agent/run-calls.ts';
+import { interrupted } from '../../core/tool-call.ts';
 import { outcomeKey, type Ask } from '../../stores/asks.ts';
 import type { Store } from '../../stores/store.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';

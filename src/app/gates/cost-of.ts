@@ -1,5 +1,5 @@
 import type { Config } from '../../config/complete-config.ts';
-import { resolveModel } from '../../config/model-aliases.ts';
+import { resolveModel } from '../../core/model-settings.ts';
 import { pricesOf } from '../../config/model-prices.ts';
 import type { Tokens } from '../../core/model.ts';
 

@@ -1,5 +1,7 @@
 import type { Store } from '../../stores/store.ts';
-import type { StoreHealth } from './store-health.ts';
+
+/** Makes a call again when the database can be used: see `StoreHealth.patient`. */
+type Patient = <T>(call: () => Promise<T>, how: Readonly<{ repeatable: boolean }>) => Promise<T>;
 
 /** Plain values of one namespace. */
 export type Values = Readonly<{
@@ -12,7 +14,7 @@ export type Values = Readonly<{
 /** `Store.keyed` for what must not be left out: a call that the database refuses is made again when it can be used (Q11). */
 export function patientKeyed(
   keyed: Store['keyed'],
-  { patient }: Pick<StoreHealth, 'patient'>,
+  { patient }: Readonly<{ patient: Patient }>,
 ): (namespace: string) => Values {
   const repeatable = { repeatable: true };
   return (namespace) => {

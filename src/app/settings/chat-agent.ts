@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { resolveModel } from '../../config/model-aliases.ts';
+import { resolveModel } from '../../core/model-settings.ts';
 import type { Button } from '../../core/channel.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../../config/complete-config.ts';
 import type { SkillCase } from '../../config/skill-cases.ts';
-import type { Models } from '../../agent/create-models.ts';
+import type { Models } from '../../core/model.ts';
 import type { AccessSettings } from '../../core/access-settings.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';

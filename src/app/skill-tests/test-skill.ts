@@ -1,7 +1,8 @@
 import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createModels, type Models } from '../../agent/create-models.ts';
+import { createModels } from '../../agent/create-models.ts';
+import { type Models } from '../../core/model.ts';
 import type { Config } from '../../config/complete-config.ts';
 import type { ConfigProblem } from '../../config/config-problem.ts';
 import { parseSkillCases, type SkillCase } from '../../config/skill-cases.ts';

@@ -10,7 +10,7 @@ import type { ChatLookup } from './create-chat-lookup.ts';
 import type { NameLookup } from './create-name-lookup.ts';
 import type { Call } from './open-thread.ts';
 import { userOf, type SlackIdentity } from './slack-identity.ts';
-import type { ThreadPartners } from './slack-options.ts';
+import type { ThreadPartners } from '../../core/channel.ts';
 import { toFilled } from './form-view.ts';
 import { toHomeVisit, type HomeVisit } from './home-tab.ts';
 import type { AgentView } from './create-agent-view.ts';

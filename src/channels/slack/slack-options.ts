@@ -1,14 +1,8 @@
+import type { ThreadPartners } from '../../core/channel.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../core/log.ts';
 import type { Reserve } from '../pace.ts';
-
-/** Who spoke with the bot last in a thread, where nobody else has spoken since. */
-export type ThreadPartners = Readonly<{
-  get(conversation: Conversation): Promise<string | undefined>;
-  /** Without a sender there is nobody. */
-  set(conversation: Conversation, sender: string | undefined): Promise<void>;
-}>;
 
 /** What the Slack channel needs. */
 export type SlackOptions = Readonly<{

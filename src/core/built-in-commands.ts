@@ -1,0 +1,25 @@
+/** Names of the built-in commands (I3); they win over a skill of the same name. */
+export const builtIns = [
+  'start',
+  'help',
+  'skill',
+  'skills',
+  'new',
+  'clear',
+  'retry',
+  'stop',
+  'tasks',
+  'status',
+  'whoami',
+  'tools',
+  'settings',
+  'model',
+  'persona',
+  'exit',
+] as const;
+
+export type BuiltIn = (typeof builtIns)[number];
+/** Whether a skill of this name can't be started by it: the command wins (I3). */
+export function isBuiltIn(name: string): boolean {
+  return builtIns.some((builtIn) => builtIn === name);
+}
