@@ -1,7 +1,7 @@
-import { systemClock } from '../src/core/clock.ts';
+import { systemClock } from '../src/lib/clock.ts';
 import type { Entry } from '../src/core/entry.ts';
-import { openStore } from '../src/stores/open-store.ts';
-import type { Store } from '../src/stores/store.ts';
+import { openStore } from '../src/store/open-store.ts';
+import type { Store } from '../src/store/store.ts';
 import { makeMessage } from '../test/support/make-message.ts';
 import type { PostgresServer } from '../test/support/postgres.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { readdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { decideSkill, type SkillUse } from '../src/core/decide-skill.ts';
+import { decideSkill, type SkillUse } from '../src/access/decide-skill.ts';
 import type { Skill } from '../src/core/skill.ts';
 import { listSkillFiles } from '../src/skills/skill-files.ts';
 import { createSkillsSearch } from '../src/tools/built-in/create-skills-search.ts';

@@ -1,6 +1,6 @@
 /** Redaction of 1 MB with 50 secrets, and a policy decision over 100 rules: `node bench/redact.ts`. Printed, never judged. */
 import { createHash } from 'node:crypto';
-import { createRedaction } from '../src/core/redact.ts';
+import { createRedaction } from '../src/lib/redaction/redact.ts';
 import { decidePolicy } from '../src/tools/policy.ts';
 import { quantile } from './statistics.ts';
 

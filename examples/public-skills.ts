@@ -8,7 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { chatFolder } from '../src/app/run-folders.ts';
+import { chatFolder } from '../src/tools/built-in/run-folders.ts';
 import { isRun, resultsIn, type ScriptedCall } from '../test/support/call-steps.ts';
 import { startMessagesServer } from '../test/support/messages-server/messages-server.ts';
 import type { MessagesRequest } from '../test/support/messages-server/request-shape.ts';

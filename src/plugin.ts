@@ -2,15 +2,10 @@
  * The public door for plugin authors, who import it as `skillet/plugin`; docs/plugin-authors.md tells how. Nothing else of
  * this package is meant to be imported.
  */
-export { definePlugin } from './tools/plugins/define-plugin.ts';
-export { defineTool } from './tools/plugins/define-tool.ts';
-export type {
-  CapabilityProvider,
-  Plugin,
-  PluginContext,
-  PluginOptions,
-} from './tools/plugins/define-plugin.ts';
-export type { Tool, ToolData, ToolOptions, WithArtifacts } from './tools/plugins/define-tool.ts';
+export { definePlugin } from './plugins/define-plugin.ts';
+export { defineTool } from './plugins/define-tool.ts';
+export type { CapabilityProvider, Plugin, PluginContext, PluginOptions } from './plugins/define-plugin.ts';
+export type { Tool, ToolData, ToolOptions, WithArtifacts } from './plugins/define-tool.ts';
 export type {
   CommandOutcome,
   LogLine,
@@ -20,6 +15,6 @@ export type {
   ToolSandbox,
   Workspace,
   WorkspaceEntry,
-} from './tools/plugins/tool-context.ts';
+} from './plugins/tool-context.ts';
 export type { Conversation, SeenChatType as ChatType } from './core/conversation.ts';
 export type { Artifact, Delivered, Risk } from './core/tool.ts';

@@ -21,8 +21,8 @@ const processTimeoutMs = 1_200_000;
 const filesOfAProcess = 16;
 const source = path.join(import.meta.dirname, '../src');
 /** What takes longest comes first, so that nothing long is left over at the end. */
-const first = ['crash', 'end-to-end', 'stores', 'cli', 'scale', 'property', 'channels', 'sandbox'];
-const alone = /^(?:crash|scale)\/|^stores\/postgres|^[^/]+$/;
+const first = ['crash', 'end-to-end', 'store', 'cli', 'scale', 'property', 'channels', 'sandbox'];
+const alone = /^(?:crash|scale)\/|^store\/postgres|^[^/]+$/;
 
 const wanted = process.argv.slice(2);
 const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' })
@@ -66,7 +66,7 @@ run({
 /** What is new is compiled by one process: else all that start together would, and bots that are killed each time anew. */
 function compileOnce(): void {
   if (process.env['NODE_COMPILE_CACHE'] === undefined) return;
-  const files = globSync('{cli/*,app/open-*,channels/*/create-{slack,telegram},stores/postgres/open-*}.ts', {
+  const files = globSync('{cli/*,bot/open-*,channels/*/create-{slack,telegram},store/postgres/open-*}.ts', {
     cwd: source,
   });
   const all = [

@@ -1,5 +1,5 @@
-import type { Block, Inline } from '../../src/channels/markdown/document.ts';
-import { parseMarkdown } from '../../src/channels/markdown/parse-markdown.ts';
+import type { Block, Inline } from '../../src/lib/markdown/document.ts';
+import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
 import type { StoredMessage } from '../../test/support/slack-server/workspace.ts';
 import type { Shown, Span } from './draw.ts';
 

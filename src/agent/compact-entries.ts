@@ -1,11 +1,11 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
-import { truncate } from '../core/text.ts';
+import { truncate } from '../lib/text/text.ts';
 import { estimateTokens } from './estimate-tokens.ts';
-import { markIn } from '../core/marks.ts';
+import { markIn } from '../core/taint.ts';
 import { planCompaction, type CompactionPlan } from './plan-compaction.ts';
 import { promptSize } from './prompt-size.ts';
 import { isHidden, type Viewer } from './show-to.ts';

@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Entry } from '../core/entry.ts';
-import { labelled } from '../core/label.ts';
+import { labelled } from '../lib/text/escape-labels.ts';
 import type { ShownFile } from '../core/received.ts';
 
 type Block = Anthropic.ContentBlockParam;

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Tool } from '../core/tool.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';

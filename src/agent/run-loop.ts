@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../core/model.ts';
@@ -11,7 +11,7 @@ import { allText, readTurn } from './read-turn.ts';
 import { runCalls, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
 import { toMessages } from './to-messages.ts';
-import { uniqueCallIds } from './unique-call-ids.ts';
+import { uniqueCallIds } from './models/unique-call-ids.ts';
 
 /** Where entries are stored. A resolved `append` is durable: effects follow it (M7). */
 export type Journal = Readonly<{

@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { around, labelled } from '../core/label.ts';
+import { around, labelled } from '../lib/text/escape-labels.ts';
 import type { ModelRequest } from '../core/model.ts';
-import { truncate } from '../core/text.ts';
+import { truncate } from '../lib/text/text.ts';
 import { estimateTokens } from './estimate-tokens.ts';
 
 const opening = 'You keep the memory of a chat bot.';

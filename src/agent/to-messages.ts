@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Entry } from '../core/entry.ts';
-import { labelled } from '../core/label.ts';
+import { labelled } from '../lib/text/escape-labels.ts';
 import type { BoundThinking } from '../core/model.ts';
 import { entriesShown, fileBlocks } from './file-blocks.ts';
 import { callsOf, type Answer } from './read-turn.ts';

@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { ModelError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
+import type { Log } from '../lib/log.ts';
 import type { Model, ModelRequest } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
 import { estimateTokens } from './estimate-tokens.ts';

@@ -1,5 +1,5 @@
 import type { LinkedAccount } from './bridge-contract.ts';
-import type { CapabilityRecords, KeptAccount } from '../stores/capability-records.ts';
+import type { CapabilityRecords, KeptAccount } from '../store/capability-records.ts';
 import type { CapabilityKey } from './capability-key.ts';
 
 /** An account as its person knows it. */

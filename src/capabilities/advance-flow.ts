@@ -1,6 +1,6 @@
 import type { CapabilityCode } from '../core/codes.ts';
-import type { Clock } from '../core/clock.ts';
-import type { CapabilityRecords, FlowChange } from '../stores/capability-records.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { CapabilityRecords, FlowChange } from '../store/capability-records.ts';
 import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
 import { failure, type CapabilityFailure, type Outcome } from './call-bridge.ts';
 import type { CapabilityKey } from './capability-key.ts';

@@ -1,7 +1,7 @@
-import type { Clock } from '../core/clock.ts';
-import type { Log } from '../core/log.ts';
-import { waitWithin } from '../core/wait-within.ts';
-import type { CapabilityRecords, KeptFlow } from '../stores/capability-records.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { waitWithin } from '../lib/async/race-timeout.ts';
+import type { CapabilityRecords, KeptFlow } from '../store/capability-records.ts';
 import type { AdvanceFlow } from './advance-flow.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { openFlow } from './flow-content.ts';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
-import type { CapabilityRecords, KeptFlow } from '../stores/capability-records.ts';
+import type { CapabilityRecords, KeptFlow } from '../store/capability-records.ts';
 import type { AdvanceFlow } from './advance-flow.ts';
 import type { BridgeResults } from './bridge-contract.ts';
 import { failure, type Outcome } from './call-bridge.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { CapabilityCode } from '../core/codes.ts';
-import type { Log } from '../core/log.ts';
-import { isShallow } from '../core/is-shallow.ts';
-import { parseJson } from '../core/parse-json.ts';
-import { oneLine } from '../core/text.ts';
+import type { Log } from '../lib/log.ts';
+import { isShallow } from '../lib/json/is-shallow.ts';
+import { parseJson } from '../lib/json/parse-json.ts';
+import { oneLine } from '../lib/text/text.ts';
 import {
   answerLevels,
   bridgeAnswer,
@@ -14,8 +14,8 @@ import {
   type BridgeRequest,
   type BridgeResults,
 } from './bridge-contract.ts';
-import type { EndWithUs } from '../sandbox/end-with-us.ts';
-import { createCountValues, valuesLimit } from '../tools/mcp/count-values.ts';
+import type { EndWithUs } from '../lib/processes/end-with-us.ts';
+import { createCountValues, valuesLimit } from '../lib/json/count-values.ts';
 import { answerLimit, runBridgeProcess } from './run-bridge-process.ts';
 
 /** The program behind a namespace (C1). */

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { OperatorError } from '../core/errors.ts';
-import type { CapabilityRecords } from '../stores/capability-records.ts';
+import type { CapabilityRecords } from '../store/capability-records.ts';
 
 /** What is sealed with one key file (C6). */
 export type CapabilityKey = Readonly<{

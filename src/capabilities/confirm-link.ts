@@ -1,6 +1,6 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
-import type { CapabilityRecords } from '../stores/capability-records.ts';
+import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { Accounts } from './accounts.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { openFlow, type OpenFlow } from './flow-content.ts';

@@ -1,8 +1,8 @@
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { CapabilityDefinition, CapabilityOperation } from './bridge-contract.ts';
 import { failure, type BridgeProvider, type Outcome } from './call-bridge.ts';
 import { namespaceOf } from './configured-providers.ts';
-import { jsonSchemaCheck, type SchemaCheck } from '../core/json-schema-check.ts';
+import { jsonSchemaCheck, type SchemaCheck } from '../lib/json/json-schema-check.ts';
 
 /** An operation whose schemas can be asked. */
 export type CheckedOperation = Omit<CapabilityOperation, 'output_schema'> &

@@ -1,5 +1,5 @@
 import type { Requester } from '../core/tool.ts';
-import type { KeptFlow } from '../stores/capability-records.ts';
+import type { KeptFlow } from '../store/capability-records.ts';
 import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
 import type { CapabilityKey } from './capability-key.ts';
 

@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, randomUUID, type KeyObject } from 'node:crypto';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { SeenChatType } from '../core/conversation.ts';
 import type { BridgeMethod } from './bridge-contract.ts';
 

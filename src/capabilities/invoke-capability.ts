@@ -1,8 +1,8 @@
-import type { Clock } from '../core/clock.ts';
-import type { CapabilityRecords } from '../stores/capability-records.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { Accounts } from './accounts.ts';
 import { failure, type BridgeProvider, type CapabilityFailure, type Outcome } from './call-bridge.ts';
-import { canonicalJson, hashJson } from './canonical-json.ts';
+import { canonicalJson, hashJson } from '../lib/json/canonical-json.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { namespaceOf, type ConfiguredProviders } from './configured-providers.ts';
 import { findCredential } from './credential-like.ts';

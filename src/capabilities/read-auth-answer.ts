@@ -1,5 +1,5 @@
 import type { CapabilityCode } from '../core/codes.ts';
-import { withoutEnd } from '../core/text.ts';
+import { withoutEnd } from '../lib/text/text.ts';
 
 /** What a message says in answer to a sign-in page, if it does. */
 export type AuthAnswer = Readonly<

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
-import type { EndWithUs } from '../sandbox/end-with-us.ts';
-import { killOne, killTree } from '../sandbox/kill-processes.ts';
+import type { EndWithUs } from '../lib/processes/end-with-us.ts';
+import { killOne, killTree } from '../lib/processes/kill-processes.ts';
 
 /** How a bridge's process ended. */
 export type BridgeProcess =

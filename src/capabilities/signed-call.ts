@@ -1,13 +1,13 @@
 import { chatIdOf } from '../core/conversation.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
+import type { Log } from '../lib/log.ts';
 import type { Requester } from '../core/tool.ts';
-import { createEndWithUs } from '../sandbox/end-with-us.ts';
+import { createEndWithUs } from '../lib/processes/end-with-us.ts';
 import type { BridgeMethod, BridgeParams, BridgeResults } from './bridge-contract.ts';
 import { bridgeEnvironment } from './bridge-environment.ts';
 import { callBridge, failure, type BridgeProvider, type Outcome } from './call-bridge.ts';
-import { hashJson } from './canonical-json.ts';
+import { hashJson } from '../lib/json/canonical-json.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { findCredential } from './credential-like.ts';
 import { createIdentityTokens, type IdentityTokens } from './identity-token.ts';

@@ -1,8 +1,8 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { CapabilityCode } from '../core/codes.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Message } from '../core/message.ts';
-import type { CapabilityRecords } from '../stores/capability-records.ts';
+import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { openFlow, sealFlow, type OpenFlow } from './flow-content.ts';
 import { readAuthAnswer, type AuthAnswer } from './read-auth-answer.ts';

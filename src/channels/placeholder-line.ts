@@ -1,7 +1,7 @@
 import type { Placeholder, Receipt } from '../core/channel.ts';
-import type { Clock } from '../core/clock.ts';
+import type { Clock } from '../lib/clock.ts';
 import { SendError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
+import type { Log } from '../lib/log.ts';
 
 /** What a placeholder is to show: a line of what is being done, or the answer's words so far. */
 export type Wish = Readonly<{ kind: 'line'; text: string } | { kind: 'words'; markdown: string }>;

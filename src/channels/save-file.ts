@@ -1,5 +1,5 @@
 import { open } from 'node:fs/promises';
-import { byteSize } from '../core/byte-size.ts';
+import { byteSize } from '../lib/text/byte-size.ts';
 import type { Channel } from '../core/channel.ts';
 import { FetchFileError } from '../core/errors.ts';
 

@@ -1,5 +1,5 @@
-import type { Log } from '../core/log.ts';
-import { oneLine } from '../core/text.ts';
+import type { Log } from '../lib/log.ts';
+import { oneLine } from '../lib/text/text.ts';
 
 /** Logs trouble that passes by itself and is met again and again. */
 export type TroubleLog = Readonly<{

@@ -1,4 +1,4 @@
-import { askControl, controlPath, type OnProgress, type Operation } from '../app/terminal/control.ts';
+import { askControl, controlPath, type OnProgress, type Operation } from '../channels/terminal/control.ts';
 import { openOperatorConfig, openStoreConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';
 
@@ -13,7 +13,7 @@ export async function askBot(
   const asked = await askControl(controlPath(bot.dataDir), operation, argument, onProgress);
   if (asked !== undefined) return asked.data;
   const config = await openStoreConfig(flag);
-  const { openOperate } = await import('../app/open-operate.ts');
+  const { openOperate } = await import('../operator/open-operate.ts');
   const { operate, close } = await openOperate(config, openLog(config, 'warn').log);
   try {
     return await operate(operation, argument, onProgress);

@@ -1,5 +1,5 @@
 import { safeLine } from '../channels/terminal/from-markdown.ts';
-import { oneLine } from '../core/text.ts';
+import { oneLine } from '../lib/text/text.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { AuditReport } from '../app/audit/verify-audit.ts';
+import type { AuditReport } from '../audit/verify-audit.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { auditTable } from './audit-table.ts';

@@ -1,7 +1,7 @@
-import type { CapabilityOperations } from '../app/capabilities/capability-operations.ts';
+import type { CapabilityOperations } from '../capabilities/capability-operations.ts';
 import { OperatorError } from '../core/errors.ts';
-import { oneLine } from '../core/text.ts';
-import { printable } from '../skills/printable.ts';
+import { oneLine } from '../lib/text/text.ts';
+import { printable } from '../lib/text/printable.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';

@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream';
-import { controlPath } from '../app/terminal/control.ts';
-import { terminalOwner } from '../app/terminal/terminal-access.ts';
-import type { Seated, Told, View } from '../app/terminal/terminals.ts';
+import { controlPath } from '../channels/terminal/control.ts';
+import { terminalOwner } from '../operator/terminals/terminal-access.ts';
+import type { Seated, Told, View } from '../operator/terminals/terminals.ts';
 import { createTerminal, type Terminal } from '../channels/terminal/create-terminal.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { ChannelEvent } from '../core/channel.ts';
-import { systemClock } from '../core/clock.ts';
-import type { Log } from '../core/log.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import type { ChatOptions } from './options.ts';
 import { openConfig, openOperatorConfig } from './open-config.ts';
 import { openLog, type OpenLog } from './open-log.ts';
@@ -73,7 +73,7 @@ async function chatHere(options: Options & Pick<OpenLog, 'redactBy'>): Promise<v
   const { config, who, log, redactBy } = options;
   await passStartChecks(config, log);
   // A terminal of a bot that runs elsewhere does without all of this.
-  const { openBot } = await import('../app/open-bot.ts');
+  const { openBot } = await import('../bot/open-bot.ts');
   const bot = await openBot({ config, env: process.env, channels: async () => [], log });
   redactBy(bot.redact);
   // The terminal shows what the seat gives it, and the seat takes what the terminal tells: both are there before anything is.

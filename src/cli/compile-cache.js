@@ -3,7 +3,7 @@ import { getCompileCacheDir } from 'node:module';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
-import { changeableByOthers } from '../files/changeable-by-others.js';
+import { changeableByOthers } from '../lib/files/changeable-by-others.js';
 
 const installation = path.join(import.meta.dirname, '../..');
 

@@ -1,6 +1,6 @@
-import { unusedTables } from '../app/host-diagnostics.ts';
-import { openSkillSandbox } from '../app/open-skill-sandbox.ts';
-import { tryDataDir } from '../app/own-data-dir.ts';
+import { unusedTables } from '../conversations/host-diagnostics.ts';
+import { openSkillSandbox } from '../skills/open-skill-sandbox.ts';
+import { tryDataDir } from '../operator/own-data-dir.ts';
 import { configuredProviders } from '../capabilities/configured-providers.ts';
 import type { Config } from '../config/complete-config.ts';
 import { formatConfigProblem } from '../config/config-problem.ts';

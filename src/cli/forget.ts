@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { ForgottenPerson } from '../app/forget-somebody.ts';
+import type { ForgottenPerson } from '../operator/forget-somebody.ts';
 import { askBot } from './ask-bot.ts';
 import type { ForgetOptions } from './options.ts';
 import { print, printJson } from './print.ts';

@@ -1,4 +1,4 @@
-import { isServed } from '../app/terminal/control.ts';
+import { isServed } from '../channels/terminal/control.ts';
 import type { Config } from '../config/complete-config.ts';
 import { formatConfigProblem } from '../config/config-problem.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -6,7 +6,7 @@ import type { ParsedConfig } from '../config/parse-config.ts';
 import { isSecretKey } from '../config/secret-keys.ts';
 import { secretsOfConfig, secretsOfProxies } from '../config/secrets-of-config.ts';
 import { OperatorError } from '../core/errors.ts';
-import { createRedactor } from '../core/redact.ts';
+import { createRedactor } from '../lib/redaction/redact.ts';
 import { guardOutput } from './guard-output.ts';
 
 /** The configuration in force, whose secrets this process prints no more; all its problems in one OperatorError otherwise (G2). */

@@ -1,8 +1,8 @@
-import { createLog } from '../app/create-log.ts';
+import { createLog } from '../operator/create-log.ts';
 import type { Config } from '../config/complete-config.ts';
 import { secretsOfConfig, secretsOfProxies } from '../config/secrets-of-config.ts';
-import type { Log } from '../core/log.ts';
-import { createRedactor } from '../core/redact.ts';
+import type { Log } from '../lib/log.ts';
+import { createRedactor } from '../lib/redaction/redact.ts';
 import { guardOutput } from './guard-output.ts';
 
 export type OpenLog = Readonly<{

@@ -1,9 +1,9 @@
-import type { Operation } from '../app/terminal/control.ts';
-import type { PairingRequest } from '../app/door/pairing.ts';
-import type { AllowedGroup, Paired } from '../app/door/people.ts';
-import type { ListedRule } from '../app/gates/list-rules.ts';
-import type { ListedItem } from '../stores/inbox.ts';
-import type { DeadPart } from '../stores/outbox.ts';
+import type { Operation } from '../channels/terminal/control.ts';
+import type { PairingRequest } from '../access/pairing.ts';
+import type { AllowedGroup, Paired } from '../access/users.ts';
+import type { ListedRule } from '../approvals/list-rules.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import type { DeadPart } from '../store/outbox.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';

@@ -1,11 +1,11 @@
 import type { Config } from '../config/complete-config.ts';
 import type { Skill } from '../core/skill.ts';
-import { oneLine } from '../core/text.ts';
-import { asksOf } from '../skills/install-asks.ts';
-import type { SkillChange } from '../skills/install-compare.ts';
-import { sizeText } from '../skills/install-limits.ts';
-import type { Offer, Refused } from '../skills/install-offers.ts';
-import { printable } from '../skills/printable.ts';
+import { oneLine } from '../lib/text/text.ts';
+import { asksOf } from '../skills/install/install-asks.ts';
+import type { SkillChange } from '../skills/install/install-compare.ts';
+import { sizeText } from '../skills/install/install-limits.ts';
+import type { Offer, Refused } from '../skills/install/install-offers.ts';
+import { printable } from '../lib/text/printable.ts';
 
 /**
  * What somebody is asked to agree to, as lines for a terminal (D6): everything that strangers wrote is written out so that

@@ -1,11 +1,11 @@
-import { checkSources, type SourceFinding } from '../app/check-sources.ts';
-import { namedSource, skillSources } from '../app/skill-sources.ts';
+import { checkSources, type SourceFinding } from '../skills/check-sources.ts';
+import { namedSource, skillSources } from '../skills/skill-sources.ts';
 import { addressText } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
-import { removeSkills } from '../skills/install-skills.ts';
-import { checkPinned } from '../skills/lock-check.ts';
-import { installedFolder } from '../skills/lock-file.ts';
-import { printable } from '../skills/printable.ts';
+import { removeSkills } from '../skills/install/install-skills.ts';
+import { checkPinned } from '../skills/install/lock-check.ts';
+import { installedFolder } from '../skills/install/lock-file.ts';
+import { printable } from '../lib/text/printable.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';

@@ -1,10 +1,10 @@
 import { formatConfigProblem } from '../config/config-problem.ts';
-import { createRedactor } from '../core/redact.ts';
+import { createRedactor } from '../lib/redaction/redact.ts';
 import { secretsOfConfig } from '../config/secrets-of-config.ts';
 import { OperatorError } from '../core/errors.ts';
-import { readTape, writeTape } from '../app/skill-tests/model-tape.ts';
-import { testSkill, type CaseOutcome } from '../app/skill-tests/test-skill.ts';
-import { printable } from '../skills/printable.ts';
+import { readTape, writeTape } from './skill-tests/model-tape.ts';
+import { testSkill, type CaseOutcome } from './skill-tests/test-skill.ts';
+import { printable } from '../lib/text/printable.ts';
 import { openLog } from './open-log.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';

@@ -1,10 +1,10 @@
-import { skillRoots } from '../app/open-library.ts';
-import { openPlugins, type Plugins } from '../app/plugins.ts';
+import { skillRoots } from '../skills/open-library.ts';
+import { openPlugins, type Plugins } from '../plugins/plugins.ts';
 import type { Config } from '../config/complete-config.ts';
-import { systemClock } from '../core/clock.ts';
+import { systemClock } from '../lib/clock.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import type { Log } from '../core/log.ts';
-import type { SkillRoot } from '../skills/read-roots.ts';
+import type { Log } from '../lib/log.ts';
+import type { SkillRoot } from '../skills/parse/read-roots.ts';
 
 /** Where this config's skills are, those of its plugins included; they are loaded for that, as at start (X1, X6). */
 export async function skillsHere(config: Config): Promise<

@@ -1,9 +1,9 @@
-import { checkStart } from '../app/check-start.ts';
-import { isServed } from '../app/terminal/control.ts';
+import { checkStart } from '../operator/check-start.ts';
+import { isServed } from '../channels/terminal/control.ts';
 import type { Config } from '../config/complete-config.ts';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { OperatorError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
+import type { Log } from '../lib/log.ts';
 
 /** What `start` refuses or warns of, for this process's environment (G2). */
 export async function startChecks(config: Config): Promise<readonly Diagnostic[]> {

@@ -1,10 +1,10 @@
-import { giveMemoryBack, memoryHere } from '../app/health/give-memory-back.ts';
-import { startWatchdog } from '../app/health/watchdog.ts';
-import { hasChannels, openChannels } from '../app/open-channels.ts';
-import { openBot, type OpenBot } from '../app/open-bot.ts';
+import { giveMemoryBack, memoryHere } from '../operator/health/give-memory-back.ts';
+import { startWatchdog } from '../operator/health/watchdog.ts';
+import { hasChannels, openChannels } from '../bot/open-channels.ts';
+import { openBot, type OpenBot } from '../bot/open-bot.ts';
 import type { Config } from '../config/complete-config.ts';
-import { systemClock } from '../core/clock.ts';
-import type { Log } from '../core/log.ts';
+import { systemClock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';
 import { openLog } from './open-log.ts';

@@ -1,6 +1,6 @@
-import { costOf } from '../app/gates/cost-of.ts';
+import { costOf } from '../limits/cost-of.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
-import type { UsageRow } from '../stores/usage.ts';
+import type { UsageRow } from '../store/usage.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';

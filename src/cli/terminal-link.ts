@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { connectControl } from '../app/terminal/control.ts';
-import { readJsonLines, writeJsonLine } from '../app/terminal/json-lines.ts';
-import { createPeer, type Answers } from '../app/terminal/peer.ts';
-import type { TerminalRequest } from '../app/terminal/take-terminal.ts';
-import type { Told, View } from '../app/terminal/terminals.ts';
-import { storedPart, storedReceipt } from '../stores/stored-message.ts';
+import { connectControl } from '../channels/terminal/control.ts';
+import { readJsonLines, writeJsonLine } from '../channels/terminal/json-lines.ts';
+import { createPeer, type Answers } from '../channels/terminal/peer.ts';
+import type { TerminalRequest } from '../operator/terminals/take-terminal.ts';
+import type { Told, View } from '../operator/terminals/terminals.ts';
+import { storedPart, storedReceipt } from '../store/stored-message.ts';
 
 /** A running bot, as a terminal of it sees it (Q9). Whatever asks it rejects once the bot has ended. */
 export type TerminalLink = Readonly<{

@@ -1,9 +1,9 @@
 import type { SourceAddress } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
-import { installLimits } from '../skills/install-limits.ts';
-import { openSource } from '../skills/install-open.ts';
-import { quarantineFolder } from '../skills/install-skills.ts';
-import type { SourceSnapshot } from '../skills/install-source.ts';
+import { installLimits } from '../skills/install/install-limits.ts';
+import { openSource } from '../skills/install/install-open.ts';
+import { quarantineFolder } from '../skills/install/install-skills.ts';
+import type { SourceSnapshot } from '../skills/install/install-source.ts';
 import { progressLine } from './progress-line.ts';
 
 /** Opens a source for as long as `use` takes, showing how far it is (L9). Ctrl-C ends git and clears the quarantine; then it throws OperatorError. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { askControl, controlPath } from '../app/terminal/control.ts';
-import { writtenRoot } from '../app/open-library.ts';
+import { askControl, controlPath } from '../channels/terminal/control.ts';
+import { writtenRoot } from '../skills/open-library.ts';
 import type { Config } from '../config/complete-config.ts';
 import { readApprovals, type IsApproved, type WrittenSkill } from '../skills/written-skills.ts';
 import { askBot } from './ask-bot.ts';

@@ -1,4 +1,4 @@
-import type { ApprovalOutcome } from '../app/authoring/approve-skill.ts';
+import type { ApprovalOutcome } from '../authoring/approve-skill.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';

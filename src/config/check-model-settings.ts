@@ -1,4 +1,4 @@
-import { claudeModel, type ThinkingKind } from './claude-models.ts';
+import { claudeModel, type ThinkingKind } from '../core/claude-models.ts';
 import { modelOfAlias } from './model-aliases.ts';
 import type { WrittenModels } from './model-sections.ts';
 

@@ -14,7 +14,7 @@ type DeepReadonly<T> = unknown extends T
 
 /**
  * What the operator wants, complete: every default filled in, folders absolute, model aliases with their endpoint.
- * Plain frozen data. Only `app/` and `cli/` see the whole.
+ * Plain frozen data.
  */
 export type Config = DeepReadonly<
   Omit<Settings, 'models' | 'store'> & {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 
 /** Tools of the main agent where config names none (T2). */
 const byDefault = [

@@ -1,5 +1,5 @@
 import { stringify } from 'smol-toml';
-import { createRedactor } from '../core/redact.ts';
+import { createRedactor } from '../lib/redaction/redact.ts';
 import type { Config } from './complete-config.ts';
 import { valueAt, type KeyPath } from './key-path.ts';
 import { isSecretKey } from './secret-keys.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import type { agentSection, WrittenModels } from './model-sections.ts';
 import type { FromEnvironment } from './substitute-variables.ts';
 import { aliasOf, endpointFor, type ModelSettings, type ModelsSettings } from '../core/model-settings.ts';

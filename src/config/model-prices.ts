@@ -1,4 +1,4 @@
-import { claudeModel, type Prices } from './claude-models.ts';
+import { claudeModel, type Prices } from '../core/claude-models.ts';
 import type { Config } from './complete-config.ts';
 import type { KeyPath } from './key-path.ts';
 import { valueAt } from './key-path.ts';

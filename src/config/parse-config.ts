@@ -1,6 +1,6 @@
 import { parse, TomlError } from 'smol-toml';
 import type { z } from 'zod';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import { completeConfig, type Config, type Surroundings } from './complete-config.ts';
 import { describeFound, keyProblem, type ConfigProblem } from './config-problem.ts';
 import { formatKeyPath, valueAt, type KeyPath } from './key-path.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import type { Config } from './complete-config.ts';
 import { describeFound, formatConfigProblem, keyProblem } from './config-problem.ts';
 import { formatKeyPath, valueAt, type KeyPath } from './key-path.ts';

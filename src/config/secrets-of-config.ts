@@ -1,4 +1,4 @@
-import type { Secret } from '../core/redact.ts';
+import type { Secret } from '../lib/redaction/redact.ts';
 import type { Config } from './complete-config.ts';
 import { formatKeyPath, valueAt, type KeyPath } from './key-path.ts';
 import { isSecretKey } from './secret-keys.ts';

@@ -3,7 +3,7 @@ import { listenAddress } from './address.ts';
 import { ownerId } from './id.ts';
 import { section } from './section.ts';
 import { isZone } from '../core/local-time.ts';
-import { languages } from '../texts/say.ts';
+import { languages } from '../core/texts/say.ts';
 
 /** `[bot]`. Folders are relative to the config file. */
 export const botSection = section({

@@ -1,4 +1,4 @@
-import { nearest } from '../core/nearest.ts';
+import { nearest } from '../lib/text/nearest.ts';
 import type { ToolSettings } from '../core/tool-settings.ts';
 import type { Config } from './complete-config.ts';
 import { describeFound, formatConfigProblem, keyProblem } from './config-problem.ts';

@@ -1,7 +1,7 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { systemClock, type Clock } from '../core/clock.ts';
+import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Config } from './complete-config.ts';
 import { readConfigFile, type ConfigSearch } from './load-config.ts';
 import type { ParsedConfig } from './parse-config.ts';

@@ -1,6 +1,6 @@
 import type { Message } from './message.ts';
 
-import { withoutEnd } from './text.ts';
+import { withoutEnd } from '../lib/text/text.ts';
 
 /** Addresses of one message that are remembered, and the characters of one. */
 const most = 50;

@@ -1,6 +1,6 @@
-import { truncate } from './text.ts';
-import { defuse } from './label.ts';
-import { byteSize } from './byte-size.ts';
+import { truncate } from '../lib/text/text.ts';
+import { defuse } from '../lib/text/escape-labels.ts';
+import { byteSize } from '../lib/text/byte-size.ts';
 import type { Delivered } from './tool.ts';
 
 /** Delivered files as a model reads of them: names, types and sizes on one line; empty where there are none (T12). */

@@ -1,6 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Followed } from './followed.ts';
-import type { Marks } from './marks.ts';
+import type { Marks } from './taint.ts';
 import type { Tokens } from './model.ts';
 import type { ShownFile } from './received.ts';
 import type { Delivered } from './tool.ts';

@@ -1,6 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Followed } from './followed.ts';
-import type { Marks } from './marks.ts';
+import type { Marks } from './taint.ts';
 
 /** Who said it. Decisions use `id` only; `name` is shown and never matched. */
 export type Sender = Readonly<{

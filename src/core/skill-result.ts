@@ -1,5 +1,5 @@
 import type { ErrorCode } from './codes.ts';
-import type { Marks } from './marks.ts';
+import type { Marks } from './taint.ts';
 import type { Tokens } from './model.ts';
 import type { Delivered } from './tool.ts';
 

@@ -1,5 +1,5 @@
 import type { Followed } from './followed.ts';
-import type { Marks } from './marks.ts';
+import type { Marks } from './taint.ts';
 import type { Delivered, Requester, Risk } from './tool.ts';
 
 /** What a model asked for, as it asked for it: neither the name nor the input has been checked. */

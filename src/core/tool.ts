@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
-import type { Marks } from './marks.ts';
+import type { Marks } from './taint.ts';
 import type { Sender } from './message.ts';
 import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
 

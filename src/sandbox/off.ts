@@ -1,15 +1,15 @@
 import path from 'node:path';
-import { systemClock } from '../core/clock.ts';
-import { createDeadline } from '../core/deadline.ts';
-import { installProgram } from './debian-packages.ts';
-import { hasProgram } from './has-program.ts';
-import { inheritedDescriptors } from './inherited-descriptors.ts';
-import { killTree } from './kill-processes.ts';
-import { limitsCommand } from './limits-command.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createDeadline } from '../lib/async/deadline.ts';
+import { installProgram } from './packages/debian-packages.ts';
+import { hasProgram } from './packages/has-program.ts';
+import { inheritedDescriptors } from './bubblewrap/inherited-descriptors.ts';
+import { killTree } from '../lib/processes/kill-processes.ts';
+import { limitsCommand } from './limits/limits-command.ts';
 import { openCapDoor } from './open-cap-door.ts';
-import { pausing } from './pausing.ts';
-import { createPipes } from './pipes.ts';
-import { runLimited } from './run-limited.ts';
+import { pausing } from './container/pausing.ts';
+import { createPipes } from './bubblewrap/pipes.ts';
+import { runLimited } from './limits/run-limited.ts';
 import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
 
 const searched = ['/usr/local/bin', '/usr/bin', '/bin'];

@@ -1,6 +1,6 @@
 import { OperatorError } from '../core/errors.ts';
-import type { Log } from '../core/log.ts';
-import type { ContainerSettings } from './open-docker.ts';
+import type { Log } from '../lib/log.ts';
+import type { ContainerSettings } from './container/open-docker.ts';
 import type { WayOutOptions } from './open-way-out.ts';
 import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
 
@@ -28,7 +28,7 @@ export async function openSandbox(options: {
   switch (mode) {
     case 'virtual':
       log.info({ sandbox: mode }, 'scripts run in a shell in memory: no programs of the system, no network');
-      return (await import('./virtual.ts')).createVirtualSandbox({
+      return (await import('./virtual/virtual.ts')).createVirtualSandbox({
         ...limits,
         better: '[sandbox] mode is "virtual"',
       });
@@ -42,7 +42,7 @@ export async function openSandbox(options: {
       return (await import('./off.ts')).createOffSandbox({ limits });
     }
     case 'docker':
-      return (await import('./open-docker.ts')).openDockerSandbox({
+      return (await import('./container/open-docker.ts')).openDockerSandbox({
         limits,
         containers,
         rootfs: rootfs ?? (() => undefined),
@@ -51,10 +51,10 @@ export async function openSandbox(options: {
       });
     case 'auto':
     case 'bubblewrap': {
-      const { probeBubblewrap } = await import('./probe-bubblewrap.ts');
+      const { probeBubblewrap } = await import('./bubblewrap/probe-bubblewrap.ts');
       const probe = await probeBubblewrap(made);
       if (probe.ok) {
-        const { createBubblewrapSandbox } = await import('./bubblewrap.ts');
+        const { createBubblewrapSandbox } = await import('./bubblewrap/bubblewrap.ts');
         const sandbox = createBubblewrapSandbox({ ...made, bwrap: probe.bwrap });
         log.info({ sandbox: 'bubblewrap', limits: sandbox.limits }, 'scripts run in bubblewrap');
         return sandbox;
@@ -65,7 +65,7 @@ export async function openSandbox(options: {
         { sandbox: 'virtual', better: probe.why },
         `scripts run in a shell in memory, without programs of the system and without network; for those: ${probe.why}`,
       );
-      return (await import('./virtual.ts')).createVirtualSandbox({ ...limits, better: probe.why });
+      return (await import('./virtual/virtual.ts')).createVirtualSandbox({ ...limits, better: probe.why });
     }
   }
 }

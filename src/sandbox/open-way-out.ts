@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createAllowProxy, type AllowProxyOptions } from '../net/create-allow-proxy.ts';
+import { createAllowProxy, type AllowProxyOptions } from '../lib/net/create-allow-proxy.ts';
 
 /** How a command in a namespace without a network reaches the hosts that its skill declares. */
 export type WayOut = Readonly<{

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import type { Handshake } from './handshake.ts';
-import type { CoveredDescriptors } from './inherited-descriptors.ts';
-import { descriptors, mostIn, type HostCommand } from './run-limited.ts';
+import type { Handshake } from './bubblewrap/handshake.ts';
+import type { CoveredDescriptors } from './bubblewrap/inherited-descriptors.ts';
+import { descriptors, mostIn, type HostCommand } from './limits/run-limited.ts';
 import type { SandboxLimits, ShellEnd, ShellRequest, StopReason } from './sandbox.ts';
-import { watchLimits } from './watch-limits.ts';
+import { watchLimits } from './limits/watch-limits.ts';
 
 /** Processor seconds for a person, who sees what takes long. */
 export const secondsForPerson = 86_400;

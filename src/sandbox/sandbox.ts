@@ -1,4 +1,4 @@
-import type { Secret } from '../core/redact.ts';
+import type { Secret } from '../lib/redaction/redact.ts';
 
 /** Where commands run; `auto` in config picks one (T9). */
 export const sandboxModes = ['bubblewrap', 'virtual', 'docker', 'off'] as const;

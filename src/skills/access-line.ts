@@ -1,4 +1,4 @@
-import { accessFields } from './read-fields.ts';
+import { accessFields } from './parse/read-fields.ts';
 
 /** Whether a line of front matter, wherever it stands, begins with a key that grants or restricts something (F8). */
 export function isAccessLine(line: string): boolean {

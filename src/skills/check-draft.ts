@@ -1,12 +1,12 @@
 import path from 'node:path';
 import type { Diagnostic } from '../core/diagnostic.ts';
 import type { Skill } from '../core/skill.ts';
-import { parseSkill } from './parse-skill.ts';
+import { parseSkill } from './parse/parse-skill.ts';
 import { malformedPath } from './read-skill-file.ts';
 import { isSkillFileName } from './scan-root.ts';
 import { reservedNames } from './reserved-names.ts';
-import { nameProblems, slugOf } from './skill-name.ts';
-import { validateSkill } from './validate-skill.ts';
+import { nameProblems, slugOf } from './parse/skill-name.ts';
+import { validateSkill } from './parse/validate-skill.ts';
 
 /** A skill as the bot is about to write it. */
 export type SkillDraft = Readonly<{

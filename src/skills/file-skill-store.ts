@@ -9,7 +9,7 @@ import {
   type BigIntStats,
 } from 'node:fs';
 import type { Diagnostic } from '../core/diagnostic.ts';
-import { createGiveWay } from './give-way.ts';
+import { createGiveWay } from '../lib/async/yield-to-event-loop.ts';
 import { readSkillFile } from './read-skill-file.ts';
 import { isInside, scanRoot } from './scan-root.ts';
 import type { SkillStore, StoredBytes, StoredSkill } from './skill-store.ts';

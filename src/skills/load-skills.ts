@@ -1,17 +1,17 @@
 import type { Diagnostic } from '../core/diagnostic.ts';
 import { origins, type Skill } from '../core/skill.ts';
 import type { LastGood } from './last-good.ts';
-import { mergeDefinitions, unapproved } from './merge-definitions.ts';
-import { createGiveWay } from './give-way.ts';
+import { mergeDefinitions, unapproved } from './parse/merge-definitions.ts';
+import { createGiveWay } from '../lib/async/yield-to-event-loop.ts';
 import {
   readRoots,
   type ReadOptions,
   type ReadSkill,
   type RootsReading,
   type SkillRoot,
-} from './read-roots.ts';
+} from './parse/read-roots.ts';
 import { createRegistry, type Registry } from './registry.ts';
-import type { Definition } from './skill-definition.ts';
+import type { Definition } from './parse/skill-definition.ts';
 import type { IsApproved } from './written-skills.ts';
 
 export type LoadOptions = Omit<ReadOptions, 'lastGood'> &

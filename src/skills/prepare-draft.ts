@@ -1,7 +1,7 @@
 import { lstat, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { SkillDraft } from './check-draft.ts';
-import { hashSkill } from './hash-skill.ts';
+import { hashSkill } from './install/hash-skill.ts';
 import { marker } from './written-skills.ts';
 
 /** A draft that lies beside its place, complete. */

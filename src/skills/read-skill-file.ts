@@ -1,10 +1,10 @@
 import { closeSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { Skill } from '../core/skill.ts';
-import { unlessRefused } from '../files/enter-folder.ts';
-import { openInside } from '../files/open-inside.ts';
-import { asText, readBytes, textLimit } from '../files/read-text.ts';
-import { pinBroken, pinProblem } from './lock-check.ts';
+import { unlessRefused } from '../lib/files/enter-folder.ts';
+import { openInside } from '../lib/files/open-inside.ts';
+import { asText, readBytes, textLimit } from '../lib/files/read-text.ts';
+import { pinBroken, pinProblem } from './install/lock-check.ts';
 import { isInside } from './scan-root.ts';
 
 /** Why a file of a skill can't be had. */

@@ -4,7 +4,7 @@ import type { Skill } from '../core/skill.ts';
 import { renderCatalogue, type Catalogue, type CatalogueOptions } from './catalogue.ts';
 import { fillArguments } from './fill-arguments.ts';
 import type { LastGood } from './last-good.ts';
-import { readBody, type Body } from './read-body.ts';
+import { readBody, type Body } from './parse/read-body.ts';
 
 /** A body with its arguments filled in. `substituted` is false when it had no place for them (I5). */
 export type FilledBody =

@@ -1,7 +1,7 @@
 import { statSync, watch, type FSWatcher } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Log } from '../core/log.ts';
-import { createGiveWay } from './give-way.ts';
+import type { Log } from '../lib/log.ts';
+import { createGiveWay } from '../lib/async/yield-to-event-loop.ts';
 
 /** Watches a changing set of folders, each by itself; needs no polling. */
 export type FolderWatch = Readonly<{

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import type { Skill } from '../core/skill.ts';
-import type { Store } from '../stores/store.ts';
-import { hashSkill } from './hash-skill.ts';
+import type { Store } from '../store/store.ts';
+import { hashSkill } from './install/hash-skill.ts';
 
 const shape = z.object({
   name: z.string(),

@@ -1,6 +1,6 @@
-import { oneLine } from '../core/text.ts';
+import { oneLine } from '../lib/text/text.ts';
 import type { Risk, Tool } from '../core/tool.ts';
-import { fixed, sayIn, type Fixed } from '../texts/say.ts';
+import { fixed, sayIn, type Fixed } from '../core/texts/say.ts';
 
 /** A built-in tool as people read of it. */
 export type AboutBuiltIn = Readonly<{

@@ -1,7 +1,7 @@
 import { fail, type Envelope } from '../core/envelope.ts';
 import type { Followed } from '../core/followed.ts';
-import { defuse } from '../core/label.ts';
-import type { Log } from '../core/log.ts';
+import { defuse } from '../lib/text/escape-labels.ts';
+import type { Log } from '../lib/log.ts';
 import type { Skill } from '../core/skill.ts';
 import { drawCeiling, knownTools, type Ceiling, type CeilingResult } from './ceiling.ts';
 

@@ -1,5 +1,5 @@
 import { fail, type Envelope } from '../core/envelope.ts';
-import { oneLine } from '../core/text.ts';
+import { oneLine } from '../lib/text/text.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Ceiling } from './ceiling.ts';
 

@@ -1,4 +1,4 @@
-import { listsId } from '../core/chat-id.ts';
+import { listsId } from '../access/chat-id.ts';
 import type { Requester, Risk } from '../core/tool.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import { matchesGlob } from './matches-glob.ts';

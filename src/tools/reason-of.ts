@@ -1,4 +1,4 @@
-import { truncate } from '../core/text.ts';
+import { truncate } from '../lib/text/text.ts';
 
 /** The thrown value; or, since a plugin may throw a value whose getters throw, an error that says it cannot be read. */
 export function readableError(thrown: unknown): unknown {

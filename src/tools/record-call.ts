@@ -1,6 +1,6 @@
 import type { Envelope } from '../core/envelope.ts';
-import type { Log } from '../core/log.ts';
-import { oneLine } from '../core/text.ts';
+import type { Log } from '../lib/log.ts';
+import { oneLine } from '../lib/text/text.ts';
 import type { Requester, Risk, Tool } from '../core/tool.ts';
 import type { AuditedCall, ToolCall } from '../core/tool-call.ts';
 import { reasonOf } from './reason-of.ts';

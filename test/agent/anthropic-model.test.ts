@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel, type AnthropicModelOptions } from '../../src/agent/anthropic-model.ts';
-import { endWhenSilent } from '../../src/agent/end-when-silent.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import { createAnthropicModel, type AnthropicModelOptions } from '../../src/agent/models/anthropic-model.ts';
+import { endWhenSilent } from '../../src/agent/models/end-when-silent.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import { ModelError } from '../../src/core/errors.ts';
-import type { Log } from '../../src/core/log.ts';
+import type { Log } from '../../src/lib/log.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { unparsedInput } from '../../src/core/unparsed-input.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';

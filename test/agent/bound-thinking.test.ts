@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/anthropic-model.ts';
+import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
 import { runLoop, type RunLoopOptions } from '../../src/agent/run-loop.ts';
-import { withFallback } from '../../src/agent/with-fallback.ts';
-import { cleanEntry } from '../../src/app/clean-data.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { withFallback } from '../../src/agent/models/with-fallback.ts';
+import { cleanEntry } from '../../src/bot/redact-data.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Model } from '../../src/core/model.ts';
 import { readOnly } from '../../src/core/tool.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/anthropic-model.ts';
-import { withCachePoints } from '../../src/agent/cache-points.ts';
+import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
+import { withCachePoints } from '../../src/agent/models/cache-points.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { readOnly } from '../../src/core/tool.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/anthropic-model.ts';
+import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { readOnly } from '../../src/core/tool.ts';
 import { unparsedInput } from '../../src/core/unparsed-input.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeResult } from '../../src/agent/describe-result.ts';
-import { mainPrompt } from '../../src/agent/main-prompt.ts';
-import { labelled } from '../../src/core/label.ts';
-import { runPrompt } from '../../src/agent/run-prompt.ts';
-import { userContent } from '../../src/agent/user-content.ts';
+import { describeResult } from '../../src/runs/describe-result.ts';
+import { mainPrompt } from '../../src/conversations/main-prompt.ts';
+import { labelled } from '../../src/lib/text/escape-labels.ts';
+import { runPrompt } from '../../src/runs/run-prompt.ts';
+import { userContent } from '../../src/runs/user-content.ts';
 import { noTokens } from '../../src/core/model.ts';
 import type { SkillResult } from '../../src/core/skill-result.ts';
 import { makeMessage } from '../support/make-message.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAnthropicModel } from '../../src/agent/anthropic-model.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { AnswerBlock, ServerStep } from '../support/messages-server/answer.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import type { Mismatch } from '../support/messages-server/thinking-signatures.ts';

@@ -8,8 +8,8 @@ import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { bridgeEnvironment } from '../../src/capabilities/bridge-environment.ts';
 import { callBridge } from '../../src/capabilities/call-bridge.ts';
-import type { Log } from '../../src/core/log.ts';
-import { createEndWithUs } from '../../src/sandbox/end-with-us.ts';
+import type { Log } from '../../src/lib/log.ts';
+import { createEndWithUs } from '../../src/lib/processes/end-with-us.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 import { nodeCommand } from '../support/node-command.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -135,7 +135,7 @@ test('C2 Q7 a bridge ends with a bot that is killed, and what it started with it
     '--input-type=module-typescript',
     '--eval',
     `import { runBridgeProcess } from ${JSON.stringify(`${source}/capabilities/run-bridge-process.ts`)};
-     import { createEndWithUs } from ${JSON.stringify(`${source}/sandbox/end-with-us.ts`)};
+     import { createEndWithUs } from ${JSON.stringify(`${source}/lib/processes/end-with-us.ts`)};
      import { existsSync, statSync } from 'node:fs';
      const file = ${JSON.stringify(file)};
      void runBridgeProcess({

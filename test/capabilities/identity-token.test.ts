@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { importJWK, jwtVerify, type JWK } from 'jose';
-import { canonicalJson, hashJson } from '../../src/capabilities/canonical-json.ts';
+import { canonicalJson, hashJson } from '../../src/lib/json/canonical-json.ts';
 import { createIdentityTokens, type CallIdentity } from '../../src/capabilities/identity-token.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const identity: CallIdentity = {

@@ -4,10 +4,10 @@ import { test } from 'node:test';
 import { bridgeEnvironment } from '../../src/capabilities/bridge-environment.ts';
 import type { BridgeMethod, BridgeParams } from '../../src/capabilities/bridge-contract.ts';
 import { callBridge } from '../../src/capabilities/call-bridge.ts';
-import { hashJson } from '../../src/capabilities/canonical-json.ts';
+import { hashJson } from '../../src/lib/json/canonical-json.ts';
 import { createIdentityTokens, type CallIdentity } from '../../src/capabilities/identity-token.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { createEndWithUs } from '../../src/sandbox/end-with-us.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createEndWithUs } from '../../src/lib/processes/end-with-us.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { openTallyProvider, tallyMissing } from '../support/tally-provider.ts';
 

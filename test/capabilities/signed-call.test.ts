@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { importJWK, jwtVerify, type JWK } from 'jose';
-import { hashJson } from '../../src/capabilities/canonical-json.ts';
+import { hashJson } from '../../src/lib/json/canonical-json.ts';
 import { createSignedCalls } from '../../src/capabilities/signed-call.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { quietLog } from '../support/quiet-log.ts';
 

@@ -1,8 +1,8 @@
 import { PassThrough, Writable } from 'node:stream';
-import { createTerminals } from '../../src/app/terminal/terminals.ts';
+import { createTerminals } from '../../src/operator/terminals/terminals.ts';
 import { createTerminal } from '../../src/channels/terminal/create-terminal.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import { openStore } from '../../src/stores/open-store.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { channelContract } from '../support/channel-contract.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { splitMarkdown } from '../../src/channels/markdown/split-markdown.ts';
+import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
 
 test('H2 Telegram gets its own tags for every mark that it knows', () => {

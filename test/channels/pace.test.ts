@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { createPace, type PaceRule, type Reserve, type SharedLimit } from '../../src/channels/pace.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
 const chatRule: PaceRule = { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat };

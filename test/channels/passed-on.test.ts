@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { userContent } from '../../src/agent/user-content.ts';
+import { userContent } from '../../src/runs/user-content.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { addressesTyped } from '../../src/core/addresses.ts';
 import type { Message } from '../../src/core/message.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import type { SeenChatType } from '../../src/core/conversation.ts';
-import { decideSkill } from '../../src/core/decide-skill.ts';
+import { decideSkill } from '../../src/access/decide-skill.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
 

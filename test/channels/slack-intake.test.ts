@@ -4,7 +4,7 @@ import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import { createNameLookup } from '../../src/channels/slack/create-name-lookup.ts';
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
-import { systemClock as clock } from '../../src/core/clock.ts';
+import { systemClock as clock } from '../../src/lib/clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { noPartners } from '../support/slack-server/no-partners.ts';
 

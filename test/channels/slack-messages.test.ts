@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { toFilled } from '../../src/channels/slack/form-view.ts';
-import { createThreadPartners } from '../../src/app/thread-partners.ts';
-import { openStore } from '../../src/stores/open-store.ts';
+import { createThreadPartners } from '../../src/conversations/thread-partners.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
 
 test('H4 a direct message becomes a private, addressed message without a thread', async (t) => {

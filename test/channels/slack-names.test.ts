@@ -5,9 +5,9 @@ import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
-import { systemClock, type Clock } from '../../src/core/clock.ts';
-import { decideMessage } from '../../src/core/decide-message.ts';
-import { openStore } from '../../src/stores/open-store.ts';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
+import { decideMessage } from '../../src/access/decide-message.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
 import { noPartners } from '../support/slack-server/no-partners.ts';

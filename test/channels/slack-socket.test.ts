@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { createSlack } from '../../src/channels/slack/create-slack.ts';
 import { connectSlackChannel, slackOptions } from '../support/slack-server/connected-slack.ts';
 import { withinMachineTime } from '../support/machine-time.ts';

@@ -5,7 +5,7 @@ import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts
 import { createNameLookup } from '../../src/channels/slack/create-name-lookup.ts';
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { Message } from '../../src/core/message.ts';
 import { connectSlackChannel, watchLog } from '../support/slack-server/connected-slack.ts';
 import { noPartners } from '../support/slack-server/no-partners.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createTelegram, type TelegramOptions } from '../../src/channels/telegram/create-telegram.ts';
 import type { Channel, ChannelEvent } from '../../src/core/channel.ts';
-import { systemClock, type Clock } from '../../src/core/clock.ts';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { createLeadQueue, type LeadQueue } from '../support/lead-queue.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChannelEvent } from '../../src/core/channel.ts';
-import { systemClock, type Clock } from '../../src/core/clock.ts';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { OnEvent } from '../../src/core/channel.ts';
 import { OperatorError } from '../../src/core/errors.ts';
 import { largestBody } from '../../src/channels/telegram/receive-webhook.ts';
-import { createServer } from '../../src/core/node-http.ts';
+import { createServer } from '../../src/lib/net/node-http.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 
 const secret = 'a-secret_of_the_webhook';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemClock, type Clock } from '../../src/core/clock.ts';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
 

@@ -4,7 +4,7 @@ import { PassThrough, Readable, Writable } from 'node:stream';
 import { test } from 'node:test';
 import { createTerminal, type TerminalOptions } from '../../src/channels/terminal/create-terminal.ts';
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
-import type { Log } from '../../src/core/log.ts';
+import type { Log } from '../../src/lib/log.ts';
 import type { Message } from '../../src/core/message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { createTerminalView } from './terminal-view.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLog } from '../../src/app/create-log.ts';
+import { createLog } from '../../src/operator/create-log.ts';
 import { untilReached } from '../../src/channels/telegram/connect.ts';
 import { createTelegramApi } from '../../src/channels/telegram/telegram-api.ts';
 import { createTroubleLog } from '../../src/channels/trouble-log.ts';
-import type { Clock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 
 type Line = Readonly<{ level: number; msg: string; why?: string; times?: number; err?: unknown }>;
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openStore } from '../../src/stores/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { openRunningBot, startRunningBot } from '../support/running-bot.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { openStore } from '../../src/stores/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { createWrittenSkills, marker } from '../../src/skills/written-skills.ts';
 import { openCliHome } from '../support/run-cli.ts';
 

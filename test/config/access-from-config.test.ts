@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { accessSettings, skillRules } from '../../src/config/access-from-config.ts';
 import type { Config } from '../../src/config/complete-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
-import { decideMessage } from '../../src/core/decide-message.ts';
-import { decideSkill } from '../../src/core/decide-skill.ts';
+import { decideMessage } from '../../src/access/decide-message.ts';
+import { decideSkill } from '../../src/access/decide-skill.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openAccess } from '../support/make-skill.ts';
 

@@ -7,7 +7,7 @@ import { changedKeys } from '../../src/config/changed-keys.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { ParsedConfig } from '../../src/config/parse-config.ts';
 import { watchConfig } from '../../src/config/watch-config.ts';
-import { systemClock, type Clock } from '../../src/core/clock.ts';
+import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 
 /** An edit that is never told would leave a test waiting: then it fails. */

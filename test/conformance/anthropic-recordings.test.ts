@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { createServer } from '../../src/core/node-http.ts';
+import { createServer } from '../../src/lib/net/node-http.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 

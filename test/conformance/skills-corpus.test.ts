@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { parseSkill } from '../../src/skills/parse-skill.ts';
-import { validateTree } from '../../src/skills/validate-tree.ts';
+import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
+import { validateTree } from '../../src/skills/parse/validate-tree.ts';
 import { processorMs } from '../support/machine-time.ts';
 
 const corpora = process.env['SKILLET_CORPORA'] ?? join(import.meta.dirname, '../../../shared/corpora');

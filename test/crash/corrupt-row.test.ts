@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { openStore } from '../../src/stores/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { startBotProcess } from '../support/bot-process.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 import { quietLog } from '../support/quiet-log.ts';

@@ -1,4 +1,4 @@
-import { openStore } from '../../src/stores/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
 
 /** Opens the store given on the command line, says so, and keeps it until standard input ends. */
 const [url = ''] = process.argv.slice(2);

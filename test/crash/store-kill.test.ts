@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { openStore } from '../../src/stores/open-store.ts';
-import type { Store } from '../../src/stores/store.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from '../support/make-message.ts';
 
 const kills = Number(process.env['SKILLET_KILLS'] ?? 3);

@@ -5,10 +5,10 @@ import { chmod, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { openPlugins } from '../../src/app/plugins.ts';
+import { openPlugins } from '../../src/plugins/plugins.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import type { OpenCall } from '../../src/tools/plugins/define-tool.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { OpenCall } from '../../src/plugins/define-tool.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { childEnv } from '../support/child-env.ts';
@@ -140,8 +140,8 @@ function exampleIn(file: string): string {
 
 test('X1 X2 the examples in the comments of what authors import can be loaded and called', async (t) => {
   const { folder, put } = await openFolder(t);
-  await put('greet/plugin.ts', exampleIn('tools/plugins/define-plugin.ts'));
-  await put('dice/roll.ts', exampleIn('tools/plugins/define-tool.ts'));
+  await put('greet/plugin.ts', exampleIn('plugins/define-plugin.ts'));
+  await put('dice/roll.ts', exampleIn('plugins/define-tool.ts'));
   const whole = "import { definePlugin } from 'skillet/plugin';\nimport { roll } from './roll.ts';\n";
   await put(
     'dice/plugin.ts',

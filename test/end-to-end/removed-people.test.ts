@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { chatFolder } from '../../src/app/run-folders.ts';
+import { chatFolder } from '../../src/tools/built-in/run-folders.ts';
 import { callSteps, isRun } from '../support/call-steps.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { chatFolder } from '../../src/app/run-folders.ts';
+import { chatFolder } from '../../src/tools/built-in/run-folders.ts';
 import { startBotProcess } from '../support/bot-process.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
-import { buildRoot } from '../../src/sandbox/build-root.ts';
-import { rootFolder } from '../../src/sandbox/root-file-system.ts';
-import { rootRecipe } from '../../src/sandbox/root-recipe.ts';
+import { buildRoot } from '../../src/sandbox/packages/build-root.ts';
+import { rootFolder } from '../../src/sandbox/packages/root-file-system.ts';
+import { rootRecipe } from '../../src/sandbox/packages/root-recipe.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import { standInRootTool } from '../support/stand-in-root-tool.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
-import { lockOwner } from '../../src/stores/embedded/lock-owner.ts';
+import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
 
 const parcels =
   '---\nname: parcels\ndescription: Weighs parcels.\npackages: [skillet-scales]\n---\nWeigh it.\n';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { hashSkill } from '../../src/skills/hash-skill.ts';
+import { hashSkill } from '../../src/skills/install/hash-skill.ts';
 import { greetSkill, isRun, lastOf, skillWritingModel } from '../support/skill-writing-model.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 

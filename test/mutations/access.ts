@@ -1,9 +1,9 @@
 import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
-const skill = { file: 'core/decide-skill.ts', test: 'core/decide-skill.test.ts' } as const;
-const access = { file: 'core/decide-access.ts', test: 'core/decide-skill.test.ts' } as const;
-const message = { file: 'core/decide-message.ts', test: 'core/decide-message.test.ts' } as const;
+const skill = { file: 'access/decide-skill.ts', test: 'access/decide-skill.test.ts' } as const;
+const access = { file: 'access/decide-access.ts', test: 'access/decide-skill.test.ts' } as const;
+const message = { file: 'access/decide-message.ts', test: 'access/decide-message.test.ts' } as const;
 
 /** Who may talk, and who may use what (A1–A11). */
 export const accessMutations: readonly Mutation[] = [
@@ -197,17 +197,17 @@ export const accessMutations: readonly Mutation[] = [
     replace: 'chatIdOf(conversation)',
   },
   {
-    file: 'app/commands.ts',
+    file: 'conversations/commands.ts',
     test: 'end-to-end/commands.test.ts',
     only: 'I3 A11',
     name: 'a mistyped name is answered with a skill that the person may not know of',
     find: 'const skills = (await usable(message)).map((skill) => skill.name);',
     replace: 'const skills = registry().skills.map((skill) => skill.name);',
   },
-  ...changesOf('app/read-earlier.ts', 'end-to-end/read-thread.test.ts', [
+  ...changesOf('conversations/read-earlier.ts', 'end-to-end/read-thread.test.ts', [
     ['strangers are heard in a channel', 'decisions[index]?.allowed === true', 'true'],
   ]),
-  ...changesOf('agent/user-content.ts', 'agent/prompts.test.ts', [
+  ...changesOf('runs/user-content.ts', 'agent/prompts.test.ts', [
     ['a name passes for the bot', '`${name} (a name)`', 'name'],
   ]),
 ];

@@ -46,7 +46,7 @@ export const approvalMutations = [
     ],
     ['no sandbox is no risk', "if (sandbox.mode === 'off') return 'critical';", ''],
   ]),
-  ...changesOf('app/gates/standing-rules.ts', 'app/standing-rules.test.ts', [
+  ...changesOf('approvals/standing-rules.ts', 'approvals/standing-rules.test.ts', [
     ['bash may be allowed for good', "return tool !== 'bash';", 'return true;'],
     [
       'a rule is told before it is stored',
@@ -68,7 +68,7 @@ export const approvalMutations = [
     ['a rule holds for anybody', "files ?? '', chat, sender", "files ?? '', chat, ''"],
     ['a rule holds for a changed tool', 'sender, ...of]);', 'sender]);'],
   ]),
-  ...changesOf('app/gates/approvals.ts', 'app/approvals.test.ts', [
+  ...changesOf('approvals/approvals.ts', 'approvals/approvals.test.ts', [
     ['anybody answers', 'sender !== ask.requester && !listsId(approvers(), sender)', 'false'],
     ['approvers do not count', ' && !listsId(approvers(), sender)', ''],
     [
@@ -89,10 +89,10 @@ export const approvalMutations = [
       "void rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
     ],
   ]),
-  ...changesOf('app/gates/approval-outcome.ts', 'app/approvals.test.ts', [
+  ...changesOf('approvals/approval-outcome.ts', 'approvals/approvals.test.ts', [
     ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
   ]),
-  ...changesOf('app/gates/judge-calls.ts', 'app/judge-calls.test.ts', [
+  ...changesOf('approvals/judge-calls.ts', 'approvals/judge-calls.test.ts', [
     ['a removed person’s calls are made', 'if (!admitted.allowed) return admitted;', ''],
     ['a run goes on though its skill is switched off', 'if (!may.allowed) return may;', ''],
     ['an outside tool is called by anybody', 'if (!mayUse.allowed) return mayUse;', ''],
@@ -141,18 +141,18 @@ export const approvalMutations = [
       'if (belongs) return false;',
     ],
   ]),
-  ...changesOf('app/gates/while-admitted.ts', 'app/while-admitted.test.ts', [
+  ...changesOf('access/while-admitted.ts', 'access/while-admitted.test.ts', [
     ['a removed person is still admitted', 'if (may.allowed) return may;', 'return { allowed: true };'],
     ['a model is asked for a removed person', 'if (!may.allowed) throw', 'if (false) throw'],
   ]),
-  ...changesOf('app/plugin-calls.ts', 'app/plugin-calls.test.ts', [
+  ...changesOf('plugins/plugin-calls.ts', 'plugins/plugin-calls.test.ts', [
     [
       'a plugin asks a model for a removed person',
       'whileAdmitted(models.get(wanted), requester, stillAdmitted)',
       'models.get(wanted)',
     ],
   ]),
-  ...changesOf('app/outside-tools.ts', 'app/outside-tools.test.ts', [
+  ...changesOf('tools/outside-tools.ts', 'tools/outside-tools.test.ts', [
     [
       'an outside tool takes the name of a built-in one',
       'builtIn.get(name) ?? found.get(name)?.from',
@@ -225,7 +225,7 @@ export const approvalMutations = [
       'true',
     ],
   ]),
-  ...changesOf('app/door/answer-asks.ts', 'app/answer-asks.test.ts', [
+  ...changesOf('conversations/intake/approve-by-text.ts', 'conversations/approve-by-text.test.ts', [
     ['a yes counts for one of several questions', 'more.length > 0', 'false'],
     ['a yes counts for a question of a run', "ask?.kind !== 'approval'", 'ask === undefined'],
     ['a yes counts for what was asked after it', 'sentAt + wholeSeconds < ask.askedAt', 'false'],

@@ -5,7 +5,7 @@ export const capabilityMutations = [
   ...changesOf('capabilities/call-bridge.ts', 'capabilities/call-bridge.test.ts', [
     ['any number of values is read', 'if (createCountValues()(text) > valuesLimit)', 'if (false)'],
   ]),
-  ...changesOf('tools/plugins/tool-answer.ts', 'tools/plugins/define-tool.test.ts', [
+  ...changesOf('plugins/tool-answer.ts', 'plugins/define-tool.test.ts', [
     ['any number of values is copied', 'if (values > mostValues)', 'if (false)'],
     ['text of any length is copied', 'if (characters > mostCharacters)', 'if (false)'],
   ]),

@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 
 /** The main agent of one chat, and a question asked again (I3, M15). */
 export const chatAgentMutations: readonly Mutation[] = [
-  ...changesOf('app/settings/chat-agent.ts', 'end-to-end/chat-agent.test.ts', [
+  ...changesOf('settings/chat-agent.ts', 'end-to-end/chat-agent.test.ts', [
     [
       'anybody sets the model',
       'return { text: say`Only an owner can change that.` };\n      const { models } = live().config;',
@@ -16,7 +16,7 @@ export const chatAgentMutations: readonly Mutation[] = [
       'const known = true;',
     ],
   ]),
-  ...changesOf('agent/ask-again.ts', 'agent/turn.test.ts', [
+  ...changesOf('conversations/ask-again.ts', 'conversations/turn.test.ts', [
     ['the question of somebody else is answered again', '      entry.sender === sender &&\n', ''],
     ['a run is answered a second time', 'answers: _answers, ', ''],
   ]),

@@ -1,10 +1,10 @@
 import { changesOf } from './changes-of.ts';
 
-const store = 'stores/embedded.test.ts';
+const store = 'store/embedded.test.ts';
 
 /** What is removed of a person, and what is past keeping (Q12). */
 export const forgettingMutations = [
-  ...changesOf('stores/forget-person.ts', store, [
+  ...changesOf('store/forget-person.ts', store, [
     [
       'archived conversations of somebody forgotten stay',
       'for (const transcript of await rows.transcriptsOf(room)) await removeWhole(transcript);',
@@ -41,7 +41,7 @@ export const forgettingMutations = [
       'return gone;',
     ],
   ]),
-  ...changesOf('stores/forget-messages.ts', store, [
+  ...changesOf('store/forget-messages.ts', store, [
     [
       'an id that begins like another is that one',
       'if (!/[\\p{L}\\p{N}_-]/u.test(around)) return true;',
@@ -53,10 +53,10 @@ export const forgettingMutations = [
       'a damaged message of somebody forgotten stays',
       'return { theirs: names(text, sender), direct: false, rest: text };\n  const [',
       'return { theirs: false, direct: false, rest: text };\n  const [',
-      { test: 'stores/embedded-damage.test.ts' },
+      { test: 'store/embedded-damage.test.ts' },
     ],
   ]),
-  ...changesOf('stores/forget-entries.ts', store, [
+  ...changesOf('store/forget-entries.ts', store, [
     ['a summary of somebody’s words stays', 'summary.senders?.includes(sender) ?? seen.theirs', 'false'],
     [
       'answers to somebody forgotten stay',
@@ -67,17 +67,17 @@ export const forgettingMutations = [
       'a damaged entry of somebody forgotten stays',
       "seen.theirTurn || text.includes(sender) ? 'removed' : 'kept'",
       "'kept'",
-      { test: 'stores/embedded-damage.test.ts' },
+      { test: 'store/embedded-damage.test.ts' },
     ],
     ['turns of others go, too', 'seen.theirTurn = from === sender;', 'seen.theirTurn ||= from === sender;'],
     ['a short word of somebody forgotten is everybody’s', 'letters.length >= tellingLetters &&', ''],
   ]),
-  ...changesOf('stores/embedded/create-forget.ts', store, [
+  ...changesOf('store/sqlite/create-forget.ts', store, [
     [
       'what was forgotten is still in the journal',
       'await emptyJournal();\n    return',
       'return',
-      { test: 'stores/embedded-forget.test.ts' },
+      { test: 'store/embedded-forget.test.ts' },
     ],
     [
       'a row that changed meanwhile is removed',
@@ -85,7 +85,7 @@ export const forgettingMutations = [
       '`DELETE FROM ${table} WHERE seq = ? AND ${text} IS NOT ?`',
     ],
   ]),
-  ...changesOf('stores/embedded/create-prune.ts', store, [
+  ...changesOf('store/sqlite/create-prune.ts', store, [
     ['waiting items are pruned', "status = 'done' AND finished_at", 'accepted_at'],
     ['what was overheard is kept for ever', 'keptMs: bounds.overheardKeptMs', 'keptMs: Infinity'],
     ['sign-ins are kept for ever', 'keptMs: bounds.flowsKeptMs', 'keptMs: Infinity'],
@@ -94,17 +94,17 @@ export const forgettingMutations = [
       'a conversation in use is pruned',
       'if (stillQuiet.get(transcript, before) === undefined) return 0;',
       '',
-      { test: 'stores/embedded-damage.test.ts', only: 'while a long conversation' },
+      { test: 'store/embedded-damage.test.ts', only: 'while a long conversation' },
     ],
     [
       'what was sent is kept for ever',
       "UPDATE outbox SET part = '${noText}' WHERE rowid",
       'UPDATE outbox SET part = part WHERE 0 AND rowid',
-      { test: 'stores/outbox-texts.test.ts' },
+      { test: 'store/outbox-texts.test.ts' },
     ],
     ['only the first rows are pruned', 'remove) >= batch', 'remove) < 0'],
   ]),
-  ...changesOf('app/forget-somebody.ts', 'app/forget-somebody.test.ts', [
+  ...changesOf('operator/forget-somebody.ts', 'operator/forget-somebody.test.ts', [
     [
       'somebody is forgotten while they may still talk',
       'const paired = await people.forget(sender);',

@@ -67,7 +67,7 @@ export const intakeMutations = [
       '      throw error;',
     ],
   ]),
-  ...changesOf('core/chat-id.ts', 'core/chat-id.test.ts', [
+  ...changesOf('access/chat-id.ts', 'access/chat-id.test.ts', [
     [
       'a bare id means any that ends like it',
       "entry === id.slice(id.indexOf(':') + 1)",
@@ -82,7 +82,7 @@ export const intakeMutations = [
     ],
     ['an empty list means any', 'return entries.some(', 'return entries.length === 0 || entries.some('],
   ]),
-  ...changesOf('core/conversation.ts', 'core/chat-id.test.ts', [
+  ...changesOf('core/conversation.ts', 'access/chat-id.test.ts', [
     [
       'a thread is its chat',
       'return thread === undefined ? room : `${room}/${escape(thread)}`;',
@@ -136,11 +136,11 @@ export const intakeMutations = [
       { test: 'channels/slack-intake.test.ts' },
     ],
   ]),
-  ...changesOf('app/join-turn.ts', 'app/join-turn.test.ts', [
+  ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
     ['words long after go on with the last', ' && sentAt - last.sentAt <= fragmentMs', ''],
     ['words go on with a call of a skill', '!isCall && ', ''],
   ]),
-  ...changesOf('app/door/take-edit.ts', 'app/take-edit.test.ts', [
+  ...changesOf('conversations/intake/take-edit.ts', 'conversations/take-edit.test.ts', [
     ['any edit is a new message', 'if (!heard.some(({ id }) => id === edited.id)) return;', ''],
     ['an edit makes a command of what is answered', ' || (await isCommand(edited))', ''],
   ]),
@@ -178,7 +178,7 @@ export const intakeMutations = [
       "external: sender.kind === 'guest'",
     ],
   ]),
-  ...changesOf('app/door/admit.ts', 'app/admit.test.ts', [
+  ...changesOf('conversations/intake/admit.ts', 'conversations/admit.test.ts', [
     ['a pasted code goes on', 'if (await signIns.takes(event.message)) return;', ''],
     ['a code that comes by an edit goes on', 'if (await signIns.takes(edited)) return;', ''],
     [
@@ -188,7 +188,7 @@ export const intakeMutations = [
     ],
     ['a code in the quote of an edit is stored', 'await signIns.clean(edited)', 'edited'],
   ]),
-  ...changesOf('app/door/people.ts', 'app/pairing.test.ts', [
+  ...changesOf('access/users.ts', 'access/pairing.test.ts', [
     [
       'a forgotten owner stays owner',
       'await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))',
@@ -200,7 +200,7 @@ export const intakeMutations = [
       'await stored.delete(ownerKey(sender))',
     ],
   ]),
-  ...changesOf('app/door/people.ts', 'app/groups.test.ts', [
+  ...changesOf('access/users.ts', 'conversations/groups.test.ts', [
     ['any group counts as allowed', 'allowed.some((group) => group !== undefined)', 'true'],
     [
       'a group with a new id is not known',
@@ -208,7 +208,7 @@ export const intakeMutations = [
       '[chatIdOf(message.conversation)]',
     ],
   ]),
-  ...changesOf('app/door/groups.ts', 'app/groups.test.ts', [
+  ...changesOf('conversations/intake/groups.ts', 'conversations/groups.test.ts', [
     [
       'a group is allowed that nobody asked about',
       'asked === undefined || !(await stored.delete(askedKey(id)))',
@@ -230,18 +230,18 @@ export const intakeMutations = [
     ],
     ['Ignore allows', "if (verdict === 'allow') await", 'if (true) await'],
   ]),
-  ...changesOf('app/door/meet-group.ts', 'end-to-end/unlisted-groups.test.ts', [
+  ...changesOf('conversations/intake/meet-group.ts', 'end-to-end/unlisted-groups.test.ts', [
     ['anybody makes the bot ask', ' || !(await people.isOwner(sender.id))', ''],
     ['a word to nobody asks', '!addressed || ', ''],
   ]),
-  ...changesOf('app/door/presses.ts', 'end-to-end/unlisted-groups.test.ts', [
+  ...changesOf('conversations/intake/presses.ts', 'end-to-end/unlisted-groups.test.ts', [
     [
       'anybody allows a group',
       "if (!(await people.isOwner(press.sender.id))) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
       "if (false) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
     ],
   ]),
-  ...changesOf('app/home-page.ts', 'end-to-end/slack-home.test.ts', [
+  ...changesOf('conversations/intake/home-page.ts', 'end-to-end/slack-home.test.ts', [
     [
       'a stranger sees the page',
       'if (!may.allowed) return [{ markdown: toStranger(visit, may.code) }];',
@@ -255,7 +255,7 @@ export const intakeMutations = [
       { only: 'an owner reads who waits' },
     ],
   ]),
-  ...changesOf('app/suggest-prompts.ts', 'end-to-end/slack-home.test.ts', [
+  ...changesOf('conversations/intake/suggest-prompts.ts', 'end-to-end/slack-home.test.ts', [
     [
       'a stranger is offered skills',
       'if (!(await people.mayAct(visit)).allowed) return [];',
@@ -263,10 +263,10 @@ export const intakeMutations = [
       { only: 'offered what they may start' },
     ],
   ]),
-  ...changesOf('app/work-here.ts', 'app/stop-work.test.ts', [
+  ...changesOf('runs/conversation-work.ts', 'conversations/stop-work.test.ts', [
     ['anybody’s run is one’s own', '({ message }) => message?.sender.id === sender', '() => true'],
   ]),
-  ...changesOf('app/door/strangers.ts', 'app/pairing.test.ts', [
+  ...changesOf('access/strangers.ts', 'access/pairing.test.ts', [
     ['a bot claims the bot', "chatType !== 'private' || sender.kind !== 'person'", "chatType !== 'private'"],
     [
       'a claim counts in a group',
@@ -274,14 +274,14 @@ export const intakeMutations = [
       "sender.kind !== 'person'",
     ],
   ]),
-  ...changesOf('app/handle-item.ts', 'app/handle-item.test.ts', [
+  ...changesOf('conversations/handle-item.ts', 'conversations/handle-item.test.ts', [
     [
       'a message is given up while its run works',
       'if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;',
       '',
     ],
   ]),
-  ...changesOf('app/join-turn.ts', 'app/join-turn.test.ts', [
+  ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
     ['words of a removed person join', 'if (!(await people.decide(message)).allowed) return false;', ''],
     ['somebody else’s words join', '&& message?.sender.id === requester', ''],
     ['a command joins', "judged.kind !== 'turn' || judged.invocation !== undefined", 'false'],

@@ -2,7 +2,7 @@ import { changesOf } from './changes-of.ts';
 
 /** The ways to the internet: no address of the inside, declared hosts only (T3, T9). */
 export const networkMutations = [
-  ...changesOf('net/is-public-address.ts', 'net/is-public-address.test.ts', [
+  ...changesOf('lib/net/is-public-address.ts', 'lib/is-public-address.test.ts', [
     ['private 10/8 counts as public', "['10.0.0.0', 8],", "['10.0.0.0', 9],"],
     ['link-local counts as public', "['169.254.0.0', 16],", "['169.254.0.0', 24],"],
     ['loopback counts as public', "['127.0.0.0', 8],", "['127.0.0.0', 16],"],
@@ -18,12 +18,12 @@ export const networkMutations = [
     ['a zone in an address is passed over', " || address.includes('%')", ''],
     ['ISATAP counts as public', ' && !isIsatap(address)', ''],
   ]),
-  ...changesOf('net/judge-target.ts', 'net/create-allow-proxy.test.ts', [
+  ...changesOf('lib/net/judge-target.ts', 'lib/create-allow-proxy.test.ts', [
     ['an address in place of a name passes', 'if (isAddress) {', 'if (false) {'],
     ['any host passes', '!matchesHost(hosts, host)', 'false'],
     ['any port passes', '!ports.includes(port)', 'false'],
   ]),
-  ...changesOf('net/matches-host.ts', 'net/matches-host.test.ts', [
+  ...changesOf('lib/net/matches-host.ts', 'lib/matches-host.test.ts', [
     [
       'a pattern fits the end of any name',
       'name.length > below.length && name.endsWith(below)',
@@ -33,12 +33,12 @@ export const networkMutations = [
     ['a number in hex is a name', '&&\n    !/(?:^|\\.)0x[0-9a-f]*$/.test(name)', ''],
     ['a dot at the end hides a host', ".replace(/\\.$/, '');\n}\n\n", ';\n}\n\n'],
   ]),
-  ...changesOf('net/connect-checked.ts', 'net/connect-checked.test.ts', [
+  ...changesOf('lib/net/connect-checked.ts', 'lib/connect-checked.test.ts', [
     ['one public address of several is enough', '!found.every(', '!found.some('],
     ['addresses are not judged', 'if (!found.every(({ address }) => mayReach(address))) {', 'if (false) {'],
     ['a second look-up decides', 'lookup: (_host, _options, callback) => callback(null, [...found]),', ''],
   ]),
-  ...changesOf('net/create-allow-proxy.ts', 'net/create-allow-proxy.test.ts', [
+  ...changesOf('lib/net/create-allow-proxy.ts', 'lib/create-allow-proxy.test.ts', [
     ['the proxy judges nothing', 'if (!target.ok) return turnDown(asked, refuse, target);', ''],
     ['the socket of the proxy is open to others', 'await chmod(socketPath, 0o600);', ''],
     ['CONNECT takes a whole address', '/^[^/?#@\\s\\\\]+:\\d{1,5}$/.test(url)', 'true'],
@@ -48,7 +48,7 @@ export const networkMutations = [
       'url === null',
     ],
   ]),
-  ...changesOf('net/http-get.ts', 'net/http-get.test.ts', [
+  ...changesOf('lib/net/http-get.ts', 'lib/http-get.test.ts', [
     [
       'a certificate of another host counts',
       '...(isAddress ? {} : { servername: host }),',
@@ -73,7 +73,7 @@ export const networkMutations = [
       'secure ? 443 : 80',
     ],
   ]),
-  ...changesOf('net/fetch-page.ts', 'tools/built-in/web-fetch.test.ts', [
+  ...changesOf('lib/net/fetch-page.ts', 'tools/web-fetch.test.ts', [
     [
       'any kind of address is fetched',
       "if (url.protocol !== 'http:' && url.protocol !== 'https:') return",

@@ -19,7 +19,7 @@ export const receivedFileMutations: readonly Mutation[] = [
   ...changesOf('channels/save-file.ts', 'channels/save-file.test.ts', [
     ['a file has no largest size', 'if (size > maxBytes) throw', 'if (false) throw'],
   ]),
-  ...changesOf('app/received-files.ts', 'app/received-files.test.ts', [
+  ...changesOf('runs/received-files.ts', 'runs/received-files.test.ts', [
     ['a copy goes though a command changed it', 'lstatSync(chat.at(name)).mtimeMs < before', 'true'],
     ['copies stay after their time', 'if (kept !== undefined) removeCopy(folder, kept, before);', ''],
     ['a file goes that a request still reads', 'if (mtimeMs < now - dayMs)', 'if (false)'],
@@ -28,7 +28,7 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a file takes the name of what a command wrote', '...(await namesIn(chatOf(folder)))', ''],
     ['what somebody else sent goes with who is forgotten', 'if (!others.has(kept.hash)) await', 'await'],
   ]),
-  ...changesOf('app/receive-files.ts', 'app/receive-files.test.ts', [
+  ...changesOf('conversations/receive-files.ts', 'conversations/receive-files.test.ts', [
     ['all files of one message are fetched', 'index < most.files ? {}', 'index < Infinity ? {}'],
     ['one message fetches without end', 'Math.min(most.bytesEach, room)', 'most.bytesEach'],
     [
@@ -39,11 +39,11 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a file name is Markdown', '${inlineCode(attachment.name)}', '${attachment.name}'],
     ['a prompt is filled with texts', 'if (left.texts <= 0)', 'if (false)'],
   ]),
-  ...changesOf('app/transcribe.ts', 'app/transcribe.test.ts', [
+  ...changesOf('conversations/transcribe.ts', 'conversations/transcribe.test.ts', [
     ['key and voice go along a redirect', "redirect: 'manual'", "redirect: 'follow'"],
     ['a transcript has no end', 'if (size > longestAnswer)', 'if (false)'],
   ]),
-  ...changesOf('agent/user-content.ts', 'app/transcribe.test.ts', [
+  ...changesOf('runs/user-content.ts', 'conversations/transcribe.test.ts', [
     ['a voice that was passed on gives orders', 'if (shared.length > 0) return [];', ''],
     [
       'a transcript is not marked',
@@ -71,7 +71,7 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a run sees the files of somebody else', '&& entry.sender === sender', ''],
     ['a run sees files of a later message', 'call < 0 ? entries : entries.slice(0, call)', 'entries'],
   ]),
-  ...changesOf('files/zip-entries.ts', 'files/office-text.test.ts', [
+  ...changesOf('lib/files/zip-entries.ts', 'lib/office-text.test.ts', [
     ['an archive may swell', '{ maxOutputLength: most }', '{}'],
   ]),
 ];

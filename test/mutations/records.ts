@@ -1,10 +1,10 @@
 import { changesOf } from './changes-of.ts';
 
-const audit = 'app/audit/audit.test.ts';
+const audit = 'audit/audit.test.ts';
 
 /** The sealed record (L6), files (T13), locks and fences (Q9). */
 export const recordMutations = [
-  ...changesOf('app/audit/seal.ts', audit, [
+  ...changesOf('audit/seal.ts', audit, [
     ['a line is sealed without the one before', '.update(`${before}\\n${body}`)', '.update(`\\n${body}`)'],
     [
       'any seal is right',
@@ -12,7 +12,7 @@ export const recordMutations = [
       'return true;',
     ],
   ]),
-  ...changesOf('app/audit/verify-audit.ts', audit, [
+  ...changesOf('audit/verify-audit.ts', audit, [
     [
       'a chain that was written again passes',
       'head.mac !== kept.mac) rewritten = true;',
@@ -22,18 +22,18 @@ export const recordMutations = [
     ['lines gone with their key pass', 'if (lost > 0)', 'if (false)'],
     ['lines that were changed pass', 'if (!unsealed.ok) problems.push', 'if (false) problems.push'],
   ]),
-  ...changesOf('app/audit/create-audit.ts', audit, [
+  ...changesOf('audit/create-audit.ts', audit, [
     ['heads of other keys are not counted', 'lines += other.seq;', 'lines += 0;'],
     ['the head is not stored', 'await stored.set(from.name, { ...head, place });', ''],
     ['files are open to others', '{ mode: 0o600 });', '{ mode: 0o644 });'],
   ]),
-  ...changesOf('files/enter-folder.ts', 'files/folders.test.ts', [
+  ...changesOf('lib/files/enter-folder.ts', 'lib/folders.test.ts', [
     ['a link on the way is followed', 'standsFor | O_DIRECTORY | O_NOFOLLOW', 'standsFor | O_DIRECTORY'],
     ['.. is a name', "name === '.' || name === '..' ||", "name === '.' ||"],
     ['a slash is part of a name', '/[/\\0]/.test(name)', 'false'],
     ['off Linux a link on the way is followed', '!lstatSync(self).isDirectory()', 'false'],
   ]),
-  ...changesOf('files/open-inside.ts', 'files/folders.test.ts', [
+  ...changesOf('lib/files/open-inside.ts', 'lib/folders.test.ts', [
     ['a link is opened', 'standsFor | constants.O_NOFOLLOW', 'standsFor'],
     [
       'a file with other names is opened',
@@ -42,17 +42,17 @@ export const recordMutations = [
     ],
     ['a pipe is opened', 'return stats.isFile() && (', 'return ('],
   ]),
-  ...changesOf('app/own-data-dir.ts', 'files/changeable-by-others.test.ts', [
+  ...changesOf('operator/own-data-dir.ts', 'lib/changeable-by-others.test.ts', [
     [
       'a replaced data directory is well',
       'if (dev !== was.dev || ino !== was.ino) return gone(dataDir);',
       '',
     ],
   ]),
-  ...changesOf('app/terminal/control.ts', 'files/changeable-by-others.test.ts', [
+  ...changesOf('channels/terminal/control.ts', 'lib/changeable-by-others.test.ts', [
     ['any control socket is trusted', 'if (problem !== undefined)', 'if (false)'],
   ]),
-  ...changesOf('files/changeable-by-others.js', 'files/changeable-by-others.test.ts', [
+  ...changesOf('lib/files/changeable-by-others.js', 'lib/changeable-by-others.test.ts', [
     [
       'a folder for everybody is private',
       '(mode & others) === 0 && isPrivate(gid, us)',
@@ -67,23 +67,23 @@ export const recordMutations = [
     ['a group that two users begin in is private', 'users.length !== 1 || ', ''],
     ["somebody else's group is private", 'uid === String(us) && ', ''],
   ]),
-  ...changesOf('app/check-start.ts', 'cli/config-check.test.ts', [
+  ...changesOf('operator/check-start.ts', 'cli/config-check.test.ts', [
     ['nobody looks who may write the config', '    ...checkWriters(config),\n', ''],
   ]),
-  ...changesOf('cli/compile-cache.js', 'files/changeable-by-others.test.ts', [
+  ...changesOf('cli/compile-cache.js', 'lib/changeable-by-others.test.ts', [
     [
       'any NODE_COMPILE_CACHE is trusted',
       'if (problem === undefined) return undefined;',
       'return undefined;',
     ],
   ]),
-  ...changesOf('stores/embedded/lock-owner.ts', 'crash/store-owner.test.ts', [
+  ...changesOf('store/sqlite/lock-owner.ts', 'crash/store-owner.test.ts', [
     ['two processes own a store', "lock.exec('BEGIN EXCLUSIVE');", "lock.exec('BEGIN');"],
   ]),
-  ...changesOf('stores/embedded/lock-owner.ts', 'stores/lost-file.test.ts', [
+  ...changesOf('store/sqlite/lock-owner.ts', 'store/lost-file.test.ts', [
     ['a lock that was open to others stays so', 'chmodSync(`${file}.lock`, 0o600);', ''],
   ]),
-  ...changesOf('app/check-start.ts', 'cli/config-check.test.ts', [
+  ...changesOf('operator/check-start.ts', 'cli/config-check.test.ts', [
     [
       'secrets that others may read are not told',
       '(mode & (uid === us ? 0o044 : 0o004)) === 0',
@@ -99,17 +99,17 @@ export const recordMutations = [
   ...changesOf('config/parse-config.ts', 'config/parse-config.test.ts', [
     ['a missing value shifts the secrets behind it', ' || isListed(path)', ''],
   ]),
-  ...changesOf('app/own-data-dir.ts', 'files/changeable-by-others.test.ts', [
+  ...changesOf('operator/own-data-dir.ts', 'lib/changeable-by-others.test.ts', [
     ['others may look into the data directory', '(mode & 0o077) !== 0', '(mode & 0o002) !== 0'],
   ]),
-  ...changesOf('stores/postgres/write-step.ts', 'stores/postgres-durable.test.ts', [
+  ...changesOf('store/postgres/write-step.ts', 'store/postgres-durable.test.ts', [
     ['a step is not on the disk when it is committed', '    durable,\n    locks', '    false,\n    locks'],
   ]),
-  ...changesOf('stores/postgres/create-commit.ts', 'stores/postgres-durable.test.ts', [
+  ...changesOf('store/postgres/create-commit.ts', 'store/postgres-durable.test.ts', [
     ['what a tool did may be forgotten', "kind === 'notice');", "kind !== 'mark');"],
     ['what is done outside a lane may be forgotten', 'leases.active() && isRetraced', 'isRetraced'],
   ]),
-  ...changesOf('stores/postgres/lane-functions.ts', 'stores/postgres-durable.test.ts', [
+  ...changesOf('store/postgres/lane-functions.ts', 'store/postgres-durable.test.ts', [
     [
       'what was accepted is not on the disk',
       "    PERFORM set_config('synchronous_commit', 'on', true);\n    PERFORM pg_advisory_xact_lock(lock) FROM unnest(locks) AS lock;\n    FOR i IN 1..cardinality(keys)",
@@ -129,52 +129,52 @@ export const recordMutations = [
       'a claim of an earlier try is good',
       ' AND retry_count = attempt FOR KEY SHARE',
       ' FOR KEY SHARE',
-      { test: 'stores/postgres-fences.test.ts' },
+      { test: 'store/postgres-fences.test.ts' },
     ],
     [
       'a lane is held by who let it go',
       "id = job AND state = 'active' AND retry_count = attempt",
       'id = job AND retry_count = attempt',
-      { test: 'stores/postgres-fences.test.ts' },
+      { test: 'store/postgres-fences.test.ts' },
     ],
     [
       'a lane is held though the server forgot it',
       'RETURN FOUND AND EXISTS (SELECT 1 FROM skillet.epoch WHERE id = of_epoch);',
       'RETURN FOUND;',
-      { test: 'stores/postgres-fences.test.ts' },
+      { test: 'store/postgres-fences.test.ts' },
     ],
     [
       'a part is sent by who lost the conversation',
       'IF held[i] THEN\n        UPDATE skillet.outbox',
       'IF true THEN\n        UPDATE skillet.outbox',
-      { test: 'stores/postgres-fences.test.ts' },
+      { test: 'store/postgres-fences.test.ts' },
     ],
     [
       'entries are written by who lost the lane',
       'AS new (step, transcript, kind, entry, place)\n        WHERE held[new.step] ORDER',
       'AS new (step, transcript, kind, entry, place)\n        ORDER',
-      { test: 'stores/postgres-fences.test.ts' },
+      { test: 'store/postgres-fences.test.ts' },
     ],
     [
       'an item is finished by who lost the lane',
       'CONTINUE WHEN done[i] IS NULL OR NOT held[i];',
       'CONTINUE WHEN done[i] IS NULL;',
-      { test: 'stores/postgres-fences.test.ts' },
+      { test: 'store/postgres-fences.test.ts' },
     ],
     [
       'parts are written by who lost the lane',
       'CONTINUE WHEN NOT held[part_of[i]];',
       '',
-      { test: 'stores/postgres-fences.test.ts' },
+      { test: 'store/postgres-fences.test.ts' },
     ],
     [
       'an item is given to who lost the lane',
       '      IF NOT held THEN\n        RETURN NEXT;\n        CONTINUE;\n      END IF;\n',
       '',
-      { test: 'stores/postgres-fences.test.ts' },
+      { test: 'store/postgres-fences.test.ts' },
     ],
   ]),
-  ...changesOf('stores/postgres/lease.ts', 'stores/lease.test.ts', [
+  ...changesOf('store/postgres/lease.ts', 'store/lease.test.ts', [
     [
       'a lost lane is released',
       "if (state.now === 'held') state.now = 'released';",

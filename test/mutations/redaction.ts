@@ -2,7 +2,7 @@ import { changesOf } from './changes-of.ts';
 
 /** Secrets are taken out in every form, at every door (U3, S2). */
 export const redactionMutations = [
-  ...changesOf('core/secret-forms.ts', 'core/redact.test.ts', [
+  ...changesOf('lib/redaction/secret-forms.ts', 'lib/redact.test.ts', [
     ['base64 hides a secret', "bytes.toString('base64'),\n", ''],
     ['base64 within a longer text hides a secret', '...[0, 1, 2].flatMap', '...[0, 1].flatMap'],
     [
@@ -24,7 +24,7 @@ export const redactionMutations = [
     ['a plus for a space hides a secret', "each.replaceAll('%20', '+')", 'each'],
     ['small letters after a percent sign hide a secret', '(each) => each.toLowerCase()', '(each) => each'],
   ]),
-  ...changesOf('app/clean-data.ts', 'app/clean-doors.test.ts', [
+  ...changesOf('bot/redact-data.ts', 'bot/redacting-doors.test.ts', [
     ['a system prompt keeps its secrets', 'system: system.map((block) => cleanBlock(block, redact)),', ''],
     [
       'a request keeps its secrets',
@@ -47,7 +47,7 @@ export const redactionMutations = [
     ['the name of a file keeps its secrets', 'name: redact(file.name)', 'name: file.name'],
     ['the audit keeps its secrets', 'auditIds.has(key) ? value : redactTexts(value, redact)', 'value'],
   ]),
-  ...changesOf('app/clean-data.ts', 'app/clean-store.test.ts', [
+  ...changesOf('bot/redact-data.ts', 'bot/clean-store.test.ts', [
     [
       'a text keeps its secrets in a message',
       '    text: redact(text),\n    attachments',
@@ -76,7 +76,7 @@ export const redactionMutations = [
     ['a summary keeps its secrets', '        text: redact(entry.text),\n', ''],
     ['a document keeps its secrets', 'data: redact(block.source.data)', 'data: block.source.data'],
   ]),
-  ...changesOf('app/clean-doors.ts', 'app/clean-doors.test.ts', [
+  ...changesOf('bot/redacting-doors.ts', 'bot/redacting-doors.test.ts', [
     [
       'what a model is asked keeps its secrets',
       'const asked = cleanRequest(request, text);',
@@ -104,7 +104,7 @@ export const redactionMutations = [
       'new OperatorError(said',
     ],
   ]),
-  ...changesOf('app/clean-doors.ts', 'app/clean-store.test.ts', [
+  ...changesOf('bot/redacting-doors.ts', 'bot/clean-store.test.ts', [
     [
       'the inbox keeps secrets',
       'inbox.accept(cleanMessage(message, redact), options)',

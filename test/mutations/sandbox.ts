@@ -4,7 +4,7 @@ const bubblewrap = 'sandbox/bubblewrap-arguments.test.ts';
 
 /** What commands may see and do (T9). Noticed by tests that start no command: what a changed sandbox lets out would do harm here. */
 export const sandboxMutations = [
-  ...changesOf('sandbox/bubblewrap-arguments.ts', bubblewrap, [
+  ...changesOf('sandbox/bubblewrap/bubblewrap-arguments.ts', bubblewrap, [
     ['commands have the network', ", '--unshare-net'", ''],
     ['commands see the host’s processes', "'--unshare-pid', ", ''],
     ['commands make namespaces', "'--disable-userns', ", ''],
@@ -20,14 +20,14 @@ export const sandboxMutations = [
     ['commands keep capabilities', ", '--cap-drop', 'ALL'", ''],
     ['a skill decides where programs are found', '    ...declared,\n    PATH:', '    PATH:'],
   ]),
-  ...changesOf('tools/built-in/tool-packages.ts', 'tools/built-in/packaged-scripts.test.ts', [
+  ...changesOf('tools/built-in/tool-packages.ts', 'tools/packaged-scripts.test.ts', [
     ['a model chooses what is fetched', "called.filter((tool) => named.has(tool.join(' ')))", 'called'],
   ]),
-  ...changesOf('sandbox/fetched-tools.ts', 'tools/built-in/packaged-scripts.test.ts', [
+  ...changesOf('sandbox/packages/fetched-tools.ts', 'tools/packaged-scripts.test.ts', [
     ['an address is a package', 'requirement.test(word) ? [...tool, word] : undefined', '[...tool, word]'],
     ['another package under the name of a tool', 'tool.push(option, given);', ''],
   ]),
-  ...changesOf('sandbox/system-mounts.ts', bubblewrap, [
+  ...changesOf('sandbox/bubblewrap/system-mounts.ts', bubblewrap, [
     ['commands may change the system', "['--ro-bind', top, seen(top)]", "['--bind', top, seen(top)]"],
     ['commands may change settings of the system', "['--ro-bind', name, name]", "['--bind', name, name]"],
     [
@@ -37,7 +37,7 @@ export const sandboxMutations = [
     ],
     ['a link hides what it leads to from being covered', '.map((each) => realpathSync(each))\n', ''],
   ]),
-  ...changesOf('sandbox/system-calls.ts', 'sandbox/system-calls.test.ts', [
+  ...changesOf('sandbox/bubblewrap/system-calls.ts', 'sandbox/system-calls.test.ts', [
     ['commands use the keys of the system', '{ x64: 250, arm64: 219 }, // keyctl\n', ''],
     ['commands look into others', '{ x64: 101, arm64: 117 }, // ptrace\n', ''],
     ['commands load programs into the kernel', '{ x64: 321, arm64: 280 }, // bpf\n', ''],
@@ -52,7 +52,7 @@ export const sandboxMutations = [
     ],
     ['memory of no process is not counted', '...(counted ? [] : [memfdCreate])', '...[]'],
   ]),
-  ...changesOf('sandbox/container-arguments.ts', 'sandbox/container-arguments.test.ts', [
+  ...changesOf('sandbox/container/container-arguments.ts', 'sandbox/container-arguments.test.ts', [
     ['containers have the network', "'--network', 'none', ", ''],
     ['containers have a root that can be written', ", '--read-only'", ''],
     ['containers keep capabilities', "'--cap-drop', 'ALL', ", ''],

@@ -126,13 +126,13 @@ export const signInMutations = [
       'if (false) return',
     ],
   ]),
-  ...changesOf('app/capabilities/guard-sign-ins.ts', 'app/guard-sign-ins.test.ts', [
+  ...changesOf('capabilities/guard-sign-ins.ts', 'capabilities/guard-sign-ins.test.ts', [
     ['a code in a reply stays', 'replyTo: await cleanQuote(message, replyTo)', 'replyTo'],
     [
       'a code that is passed on stays',
       'await Promise.all(shared.map((quote) => cleanQuote(message, quote)))',
       'shared',
-      { test: 'app/admit.test.ts' },
+      { test: 'conversations/admit.test.ts' },
     ],
     ['a code in a quote is used', "{ ...message, ...said, chatType: 'unknown' }", '{ ...message, ...said }'],
     ['a quote is taken for its reader’s', 'id: quote.sender ?? sender.id', 'id: sender.id'],

@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 
 /** What is shown of an answer while it is written (H6, U13). */
 export const streamingMutations: readonly Mutation[] = [
-  ...changesOf('app/show-work.ts', 'app/show-work.test.ts', [
+  ...changesOf('conversations/progress.ts', 'conversations/progress.test.ts', [
     ['words are shown to a removed person', '!(await work.mayRead())', 'false'],
     [
       'words are shown before the answer before them',
@@ -14,7 +14,7 @@ export const streamingMutations: readonly Mutation[] = [
     ['words before a tool call stand as an answer', "          words = '';\n", ''],
     ['what a dead process posted is taken for words', 'silent: true as const', ''],
   ]),
-  ...changesOf('app/deliver.ts', 'app/deliver.test.ts', [
+  ...changesOf('replies/deliver.ts', 'replies/deliver.test.ts', [
     ['a line is edited into the answer', 'isNothing(row) || shown.silent === true', 'isNothing(row)'],
   ]),
   ...changesOf('channels/placeholder-line.ts', 'channels/telegram-words.test.ts', [

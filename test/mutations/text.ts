@@ -1,27 +1,27 @@
 import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
-const label = { file: 'core/label.ts', test: 'core/label.test.ts' } as const;
-const redact = { file: 'core/redact.ts', test: 'core/redact.test.ts' } as const;
-const find = { file: 'core/find-secrets.ts', test: 'core/redact.test.ts' } as const;
-const deep = { file: 'core/redact-deep.ts', test: 'core/redact-deep.test.ts' } as const;
+const label = { file: 'lib/text/escape-labels.ts', test: 'lib/escape-labels.test.ts' } as const;
+const redact = { file: 'lib/redaction/redact.ts', test: 'lib/redact.test.ts' } as const;
+const find = { file: 'lib/redaction/find-secrets.ts', test: 'lib/redact.test.ts' } as const;
+const deep = { file: 'lib/redaction/redact-deep.ts', test: 'lib/redact-deep.test.ts' } as const;
 
 /** Labels that nobody can forge (M11), secrets that do not leave (U3, S2). */
 export const textMutations: readonly Mutation[] = [
-  ...changesOf('skills/parse-skill-yaml.ts', 'skills/parse-skill.test.ts', [
+  ...changesOf('skills/parse/parse-skill-yaml.ts', 'skills/parse-skill.test.ts', [
     ['front matter is nested one deeper', 'depth >= depthLimit', 'depth > depthLimit'],
     ['front matter is nested one less', 'depth >= depthLimit', 'depth >= depthLimit - 1'],
     ['aliases are read', 'if (library.isAlias(node))', 'if (false)'],
     ['tags are read', 'if (node.tag !== undefined) return', 'if (false) return'],
     ['a key that is given twice counts once', 'if (entries.has(key.text))', 'if (false)'],
   ]),
-  ...changesOf('channels/markdown/mark-edges.ts', 'channels/from-markdown-telegram.test.ts', [
+  ...changesOf('lib/markdown/mark-edges.ts', 'channels/from-markdown-telegram.test.ts', [
     ['marks beside punctuation do not open', 'if (free && !closing', 'if (false && !closing'],
     ['marks beside punctuation do not close', '(free && !opening.test(before)) ||', ''],
     ['the end of a phrase does not close', '(phraseEnd.test(before) && /\\p{L}/u.test(after))', 'false'],
     ['products are marks', 'sequence._open = sequence._close = false;', ''],
   ]),
-  ...changesOf('channels/markdown/tighten-marks.ts', 'channels/from-markdown-slack.test.ts', [
+  ...changesOf('lib/markdown/tighten-marks.ts', 'channels/from-markdown-slack.test.ts', [
     ['punctuation stays in marks', '&& punctuation.test(inside)', '&& false'],
     ['brackets are torn apart', '(brackets && moves[1] === true)', 'false'],
     [
@@ -38,7 +38,7 @@ export const textMutations: readonly Mutation[] = [
       'text: (value) => String(value) || value.replace',
     ],
   ]),
-  ...changesOf('channels/markdown/safe-parts.ts', 'channels/markdown-split.test.ts', [
+  ...changesOf('lib/markdown/safe-parts.ts', 'channels/markdown-split.test.ts', [
     ['a heavy paragraph is not cut', 'cutAt(line.position);', ''],
     ['rows of a table count together', '(inTable || isTableHead(before, line))', 'false'],
   ]),
@@ -167,22 +167,22 @@ export const textMutations: readonly Mutation[] = [
     replace: 'const clean = items;',
   },
   {
-    file: 'agent/turn.ts',
+    file: 'conversations/turn.ts',
     test: 'end-to-end/context-for-run.test.ts',
     name: 'a run is told of skills that its person may not know of',
     find: 'viewer: grant.viewers?.requester,',
     replace: 'viewer: undefined,',
   },
   {
-    file: 'agent/context-for-run.ts',
-    test: 'agent/context-for-run.test.ts',
+    file: 'runs/context-for-run.ts',
+    test: 'runs/context-for-run.test.ts',
     name: 'work on the way is told to a run',
     find: 'if (entry.about !== undefined || entry.follows !== undefined) return [];',
     replace: '',
   },
   {
-    file: 'core/label.ts',
-    test: 'agent/context-for-run.test.ts',
+    file: 'lib/text/escape-labels.ts',
+    test: 'runs/context-for-run.test.ts',
     name: 'a cut leaves labels open',
     find: "return cut + open.join('');",
     replace: 'return cut;',

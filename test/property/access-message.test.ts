@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import type { AccessLevel, AccessSettings } from '../../src/core/access-settings.ts';
-import { decideMessage } from '../../src/core/decide-message.ts';
+import { decideMessage } from '../../src/access/decide-message.ts';
 import type { Message } from '../../src/core/message.ts';
 import { walkProduct } from '../support/walk-product.ts';
 

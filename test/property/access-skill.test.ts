@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SkillRules, SkillSettings } from '../../src/core/access-settings.ts';
 import { chatTypes, type ChatType, type SeenChatType } from '../../src/core/conversation.ts';
-import { decideSkill, type SkillUse } from '../../src/core/decide-skill.ts';
+import { decideSkill, type SkillUse } from '../../src/access/decide-skill.ts';
 import { walkProduct } from '../support/walk-product.ts';
 
 /** The property: over the whole product of its inputs, `decideSkill` says what a table written from SPEC-1 A says. */

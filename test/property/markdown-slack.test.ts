@@ -7,7 +7,7 @@ import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import type { Nodes } from 'mdast';
-import { splitMarkdown } from '../../src/channels/markdown/split-markdown.ts';
+import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
 import { slackFits, toSlackMarkdown, toSlackMessage } from '../../src/channels/slack/from-markdown.ts';
 import { markdownSource, numRuns } from './markdown-source.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseMarkdown } from '../../src/channels/markdown/parse-markdown.ts';
-import { splitMarkdown } from '../../src/channels/markdown/split-markdown.ts';
+import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
+import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
 import { formatText } from '../support/telegram-server/format-text.ts';
 import { parseHtml } from '../support/telegram-server/parse-html.ts';

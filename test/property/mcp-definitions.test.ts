@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defuse } from '../../src/core/label.ts';
-import { cleanSchema } from '../../src/tools/mcp/clean-schema.ts';
-import { mcpTool } from '../../src/tools/mcp/mcp-tool.ts';
-import { mcpToolName } from '../../src/tools/mcp/mcp-tool-name.ts';
-import { readDefinition } from '../../src/tools/mcp/read-definition.ts';
+import { defuse } from '../../src/lib/text/escape-labels.ts';
+import { cleanSchema } from '../../src/mcp/clean-schema.ts';
+import { mcpTool } from '../../src/mcp/mcp-tool.ts';
+import { mcpToolName } from '../../src/mcp/mcp-tool-name.ts';
+import { readDefinition } from '../../src/mcp/read-definition.ts';
 
 const word = fc.oneof(
   fc.constantFrom(

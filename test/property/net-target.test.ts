@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { judgeTarget } from '../../src/net/judge-target.ts';
+import { judgeTarget } from '../../src/lib/net/judge-target.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 500);
 const allowance = {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parsePlainFrontMatter } from '../../src/skills/parse-skill-plain.ts';
-import { repairFrontMatter } from '../../src/skills/parse-skill-repair.ts';
-import { parseYamlFrontMatter } from '../../src/skills/parse-skill-yaml.ts';
-import { parseSkill } from '../../src/skills/parse-skill.ts';
-import { validateSkill } from '../../src/skills/validate-skill.ts';
+import { parsePlainFrontMatter } from '../../src/skills/parse/parse-skill-plain.ts';
+import { repairFrontMatter } from '../../src/skills/parse/parse-skill-repair.ts';
+import { parseYamlFrontMatter } from '../../src/skills/parse/parse-skill-yaml.ts';
+import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
+import { validateSkill } from '../../src/skills/parse/validate-skill.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 

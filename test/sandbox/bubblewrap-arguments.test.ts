@@ -3,8 +3,11 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { bubblewrapArguments, sandboxEnvironment } from '../../src/sandbox/bubblewrap-arguments.ts';
-import { systemMounts } from '../../src/sandbox/system-mounts.ts';
+import {
+  bubblewrapArguments,
+  sandboxEnvironment,
+} from '../../src/sandbox/bubblewrap/bubblewrap-arguments.ts';
+import { systemMounts } from '../../src/sandbox/bubblewrap/system-mounts.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
 
 function optionsOf(session?: 'kept'): readonly string[] {

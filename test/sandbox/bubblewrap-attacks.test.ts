@@ -6,7 +6,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import type { SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { copySystem } from '../support/copy-system.ts';
@@ -248,7 +248,7 @@ test(
     assert.ok(made.ground);
     const { scratch, beside } = made.ground;
     const program = `
-    import { createBubblewrapSandbox } from ${JSON.stringify(pathToFileURL(path.resolve('src/sandbox/bubblewrap.ts')).href)};
+    import { createBubblewrapSandbox } from ${JSON.stringify(pathToFileURL(path.resolve('src/sandbox/bubblewrap/bubblewrap.ts')).href)};
     const sandbox = createBubblewrapSandbox({ bwrap: ${JSON.stringify(bwrap)}, limits: ${JSON.stringify(limits)} });
     const request = { scratch: ${JSON.stringify(scratch)}, network: [], env: {}, timeoutMs: 600_000, outputCap: 10_000, signal: new AbortController().signal };
     const open = await sandbox.run({ ...request, argv: ['sh', '-c', 'for fd in /proc/self/fd/*; do readlink $fd; done; cat <&7'] });

@@ -1,4 +1,4 @@
-import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { testSandboxNetwork } from '../support/sandbox-network-contract.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { contractLimits, exited, makeGround, requestOf } from '../support/sandbox-contract.ts';
 

@@ -3,14 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
-import { buildRoot } from '../../src/sandbox/build-root.ts';
-import { followRootFileSystem } from '../../src/sandbox/root-file-system.ts';
-import { rootRecipe } from '../../src/sandbox/root-recipe.ts';
+import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
+import { buildRoot } from '../../src/sandbox/packages/build-root.ts';
+import { followRootFileSystem } from '../../src/sandbox/packages/root-file-system.ts';
+import { rootRecipe } from '../../src/sandbox/packages/root-recipe.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
 import { standInRootTool, withShell } from '../support/stand-in-root-tool.ts';
-import { lockOwner } from '../../src/stores/embedded/lock-owner.ts';
+import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
 
 const { bwrap, skip } = bubblewrapHere;
 /** A program for each package, which is on no host. */

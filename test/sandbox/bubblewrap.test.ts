@@ -1,4 +1,4 @@
-import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { testSandboxContract } from '../support/sandbox-contract.ts';
 import { testSandboxLimits } from '../support/sandbox-limits-contract.ts';

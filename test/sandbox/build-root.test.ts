@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
-import { buildRoot, type BuiltRoot } from '../../src/sandbox/build-root.ts';
-import { followRootFileSystem } from '../../src/sandbox/root-file-system.ts';
-import { rootRecipe, type RootRecipe } from '../../src/sandbox/root-recipe.ts';
-import type { RootTool } from '../../src/sandbox/root-tool.ts';
+import { buildRoot, type BuiltRoot } from '../../src/sandbox/packages/build-root.ts';
+import { followRootFileSystem } from '../../src/sandbox/packages/root-file-system.ts';
+import { rootRecipe, type RootRecipe } from '../../src/sandbox/packages/root-recipe.ts';
+import type { RootTool } from '../../src/sandbox/packages/root-tool.ts';
 import { standInRootTool } from '../support/stand-in-root-tool.ts';
-import { lockOwner } from '../../src/stores/embedded/lock-owner.ts';
+import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';
 
 const sources = { suite: 'bookworm', lines: ['deb http://deb.example bookworm main'] };
 

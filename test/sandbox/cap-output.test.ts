@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { capOutput, wholeEnd } from '../../src/sandbox/cap-output.ts';
+import { capOutput, wholeEnd } from '../../src/sandbox/limits/cap-output.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { openCommandGroups, type CommandGroups } from '../../src/sandbox/command-groups.ts';
 import type { Sandbox, SandboxOutcome } from '../../src/sandbox/sandbox.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { containerArguments } from '../../src/sandbox/container-arguments.ts';
+import { containerArguments } from '../../src/sandbox/container/container-arguments.ts';
 import { contractLimits } from '../support/sandbox-contract.ts';
 
 /** What `docker run` and `podman run` both document, as far as it is of use here. */

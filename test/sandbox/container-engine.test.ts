@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
-import { findContainerEngine } from '../../src/sandbox/container-engine.ts';
+import { findContainerEngine } from '../../src/sandbox/container/container-engine.ts';
 import { openSandbox } from '../../src/sandbox/open-sandbox.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';

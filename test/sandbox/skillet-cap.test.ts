@@ -1,6 +1,6 @@
-import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap.ts';
+import { createBubblewrapSandbox } from '../../src/sandbox/bubblewrap/bubblewrap.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
-import { createVirtualSandbox } from '../../src/sandbox/virtual.ts';
+import { createVirtualSandbox } from '../../src/sandbox/virtual/virtual.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { testSandboxCap } from '../support/sandbox-cap-contract.ts';
 

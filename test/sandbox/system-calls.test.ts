@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { systemCallFilter } from '../../src/sandbox/system-calls.ts';
+import { systemCallFilter } from '../../src/sandbox/bubblewrap/system-calls.ts';
 
 type Call = Readonly<{ architecture: number; number: number; given: readonly number[] }>;
 

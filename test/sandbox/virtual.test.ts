@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../../src/sandbox/sandbox.ts';
-import { createVirtualSandbox } from '../../src/sandbox/virtual.ts';
+import { createVirtualSandbox } from '../../src/sandbox/virtual/virtual.ts';
 import { testSandboxContract } from '../support/sandbox-contract.ts';
 import { until } from '../support/until.ts';
 
@@ -82,7 +82,7 @@ test('T9 virtual: a cell ends with close, when it was idle for long, and when th
 
   const orphaned = await ground(t, createVirtualSandbox());
   const program = `
-    import { createVirtualSandbox } from ${JSON.stringify(pathToFileURL(path.join(source, 'sandbox', 'virtual.ts')).href)};
+    import { createVirtualSandbox } from ${JSON.stringify(pathToFileURL(path.join(source, 'sandbox', 'virtual', 'virtual.ts')).href)};
     const sandbox = createVirtualSandbox();
     const request = { scratch: ${JSON.stringify(orphaned.scratch)}, network: [], env: {}, timeoutMs: 600_000, outputCap: 100, signal: new AbortController().signal };
     await sandbox.run({ ...request, argv: ['echo', 'warm'] });
@@ -101,10 +101,10 @@ test('R5 virtual: without just-bash scripts are unavailable and the message says
   const root = await mkdtemp(path.join(tmpdir(), 'skillet-bare-'));
   t.after(() => rm(root, { recursive: true, force: true }));
   await writeFile(path.join(root, 'package.json'), '{"type":"module"}');
-  for (const folder of ['core', 'files', 'sandbox']) {
+  for (const folder of ['core', 'lib', 'sandbox']) {
     await cp(path.join(source, folder), path.join(root, 'src', folder), { recursive: true });
   }
-  const bare = (await import(pathToFileURL(path.join(root, 'src/sandbox/virtual.ts')).href)) as {
+  const bare = (await import(pathToFileURL(path.join(root, 'src/sandbox/virtual/virtual.ts')).href)) as {
     createVirtualSandbox: typeof createVirtualSandbox;
   };
   const { run } = await ground(t, bare.createVirtualSandbox());

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { renameSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hashSkill } from '../../src/skills/hash-skill.ts';
+import { hashSkill } from '../../src/skills/install/hash-skill.ts';
 import { makeRoot, put, skillText } from './make-root.ts';
 
 test('D9 the hash of a skill changes with every byte, name and file of it, and with nothing else', (t) => {

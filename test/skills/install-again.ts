@@ -1,7 +1,7 @@
-import { installLimits } from '../../src/skills/install-limits.ts';
-import { openSource } from '../../src/skills/install-open.ts';
-import { readOffers } from '../../src/skills/install-offers.ts';
-import { installSkills, quarantineFolder } from '../../src/skills/install-skills.ts';
+import { installLimits } from '../../src/skills/install/install-limits.ts';
+import { openSource } from '../../src/skills/install/install-open.ts';
+import { readOffers } from '../../src/skills/install/install-offers.ts';
+import { installSkills, quarantineFolder } from '../../src/skills/install/install-skills.ts';
 
 /** Installs versions in turn, a day between them, as fast as it can, until it is killed; says a word for each. */
 const [dataDir = '', source = '', ...versions] = process.argv.slice(2);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSkill } from '../../src/skills/parse-skill.ts';
-import { parseYamlFrontMatter } from '../../src/skills/parse-skill-yaml.ts';
-import type { Definition, ParseResult } from '../../src/skills/skill-definition.ts';
+import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
+import { parseYamlFrontMatter } from '../../src/skills/parse/parse-skill-yaml.ts';
+import type { Definition, ParseResult } from '../../src/skills/parse/skill-definition.ts';
 import { skillText } from './make-root.ts';
 
 function parse(text: string | Uint8Array, directory = '/root/tool'): ParseResult {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import type { Log } from '../../src/core/log.ts';
+import type { Log } from '../../src/lib/log.ts';
 import type { Registry } from '../../src/skills/registry.ts';
 import { createSkillLibrary, type SkillLibrary } from '../../src/skills/skill-library.ts';
 import { quietLog } from '../support/quiet-log.ts';

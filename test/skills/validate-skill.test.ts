@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { validateSkill } from '../../src/skills/validate-skill.ts';
-import { validateTree } from '../../src/skills/validate-tree.ts';
+import { validateSkill } from '../../src/skills/parse/validate-skill.ts';
+import { validateTree } from '../../src/skills/parse/validate-tree.ts';
 import { makeRoot, skillText } from './make-root.ts';
 
 function validate(text: string, strict = false): readonly string[] {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { hashSkill } from '../../src/skills/hash-skill.ts';
+import { hashSkill } from '../../src/skills/install/hash-skill.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import type { Registry } from '../../src/skills/registry.ts';
 import {
@@ -11,7 +11,7 @@ import {
   readApprovals,
   type WrittenSkills,
 } from '../../src/skills/written-skills.ts';
-import { openStore } from '../../src/stores/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { makeRoot, put, silent, skillText } from './make-root.ts';
 
 const asks =

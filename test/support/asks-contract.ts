@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { conversationKey } from '../../src/core/conversation.ts';
-import { outcomeKey, type Ask } from '../../src/stores/asks.ts';
+import { outcomeKey, type Ask } from '../../src/store/asks.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { KeptAccount, KeptFlow } from '../../src/stores/capability-records.ts';
+import type { KeptAccount, KeptFlow } from '../../src/store/capability-records.ts';
 import type { StoreTest } from './store-contract.ts';
 
 const minute = 60_000;

@@ -14,10 +14,10 @@ import type { CapabilityCaller } from '../../src/capabilities/gates.ts';
 import { createInvokeCapability } from '../../src/capabilities/invoke-capability.ts';
 import { createSignedCalls } from '../../src/capabilities/signed-call.ts';
 import { createTakeAuthAnswer } from '../../src/capabilities/take-auth-answer.ts';
-import type { Clock } from '../../src/core/clock.ts';
-import { systemClock } from '../../src/core/clock.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { Requester } from '../../src/core/tool.ts';
-import { openStore } from '../../src/stores/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
 import { nodeCommand } from './node-command.ts';
 import { quietLog } from './quiet-log.ts';
 

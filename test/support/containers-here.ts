@@ -6,8 +6,8 @@ import {
   containerPrograms,
   findContainerEngine,
   type ContainerEngine,
-} from '../../src/sandbox/container-engine.ts';
-import { followContainerImage, type ContainerImage } from '../../src/sandbox/container-image.ts';
+} from '../../src/sandbox/container/container-engine.ts';
+import { followContainerImage, type ContainerImage } from '../../src/sandbox/container/container-image.ts';
 import { copySystem } from './copy-system.ts';
 import { quietLog } from './quiet-log.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { userContent } from '../../src/agent/user-content.ts';
+import { userContent } from '../../src/runs/user-content.ts';
 import { conversationKey } from '../../src/core/conversation.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Message } from '../../src/core/message.ts';
-import { forgottenSummary } from '../../src/stores/forget-entries.ts';
-import type { Store } from '../../src/stores/store.ts';
+import { forgottenSummary } from '../../src/store/forget-entries.ts';
+import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 

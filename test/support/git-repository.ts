@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
-import { createServer } from '../../src/core/node-http.ts';
+import { createServer } from '../../src/lib/net/node-http.ts';
 
 /** A file of a commit: its text, or another mode with the target of a link or the commit of a submodule. */
 export type RepositoryFile = string | Uint8Array | Readonly<{ mode: '100755' | '120000'; text: string }>;

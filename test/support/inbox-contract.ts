@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Message } from '../../src/core/message.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 

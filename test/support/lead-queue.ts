@@ -1,4 +1,4 @@
-import type { Store } from '../../src/stores/store.ts';
+import type { Store } from '../../src/store/store.ts';
 
 /** `Store.lead` for several holders in one process: first come, first served. */
 export type LeadQueue = Readonly<{

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Part } from '../../src/core/channel.ts';
 import { conversationKey, type Conversation } from '../../src/core/conversation.ts';
-import type { OutboxRow } from '../../src/stores/outbox.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { OutboxRow } from '../../src/store/outbox.ts';
+import type { Store } from '../../src/store/store.ts';
 import type { StoreTest } from './store-contract.ts';
 
 const ann: Conversation = { channel: 'telegram', chat: '1' };

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { openStore } from '../../src/stores/open-store.ts';
+import { openStore } from '../../src/store/open-store.ts';
 
 /**
  * A process on a PostgreSQL store, told what to do line by line: `serve` (takes items, says which, and finishes the one

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { markAround, markOf } from '../../src/agent/marks.ts';
-import { cleanStore } from '../../src/app/clean-doors.ts';
+import { markAround, markOf } from '../../src/access/taint-of.ts';
+import { cleanStore } from '../../src/bot/redacting-doors.ts';
 import { conversationKey } from '../../src/core/conversation.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
-import { createRedaction } from '../../src/core/redact.ts';
+import { createRedaction } from '../../src/lib/redaction/redact.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 

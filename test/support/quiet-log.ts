@@ -1,4 +1,4 @@
-import type { Log } from '../../src/core/log.ts';
+import type { Log } from '../../src/lib/log.ts';
 
 /** One line of a log, as a test looks at it. */
 export type Logged = Readonly<{

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Entry } from '../../src/core/entry.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 

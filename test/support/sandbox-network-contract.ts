@@ -4,7 +4,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
-import { createServer } from '../../src/core/node-http.ts';
+import { createServer } from '../../src/lib/net/node-http.ts';
 import type { WayOutOptions } from '../../src/sandbox/open-way-out.ts';
 import type { Sandbox, SandboxLimits } from '../../src/sandbox/sandbox.ts';
 import { contractLimits, exited, makeGround, requestOf, type Ground } from './sandbox-contract.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { createServer } from '../../src/core/node-http.ts';
+import { createServer } from '../../src/lib/net/node-http.ts';
 
 /** A search service on loopback that refuses what the real one refuses, with the same answers. */
 export type SearchServer = Readonly<{

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Serving } from '../../src/stores/serving.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { Serving } from '../../src/store/serving.ts';
+import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Message } from '../../src/core/message.ts';
-import type { Store } from '../../src/stores/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import { asksContract } from './asks-contract.ts';
 import { backlogContract } from './backlog-contract.ts';
 import { capabilityRecordsContract } from './capability-records-contract.ts';

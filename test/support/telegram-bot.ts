@@ -1,7 +1,7 @@
 import type { Channel, ChannelEvent, OnEvent } from '../../src/core/channel.ts';
 import { createTelegram, type TelegramOptions } from '../../src/channels/telegram/create-telegram.ts';
-import { systemClock } from '../../src/core/clock.ts';
-import type { Log } from '../../src/core/log.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { Log } from '../../src/lib/log.ts';
 import {
   startTelegramServer,
   type TelegramServer,

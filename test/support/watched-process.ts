@@ -1,4 +1,4 @@
-import { startWatchdog } from '../../src/app/health/watchdog.ts';
+import { startWatchdog } from '../../src/operator/health/watchdog.ts';
 
 // Stands still for ever at "block", ends well at "end".
 startWatchdog({ warn: (...words) => console.error(words) }, { rounds: 3, roundSeconds: 0.2 });

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createServer } from '../../src/core/node-http.ts';
-import type { HostAddress } from '../../src/net/connect-checked.ts';
+import { createServer } from '../../src/lib/net/node-http.ts';
+import type { HostAddress } from '../../src/lib/net/connect-checked.ts';
 
 /** A web server on loopback, reached under any name through `connect`. */
 export type WebSite = Readonly<{

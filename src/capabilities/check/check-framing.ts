@@ -2,7 +2,7 @@ import { bridgeResults, type CapabilityDefinition } from '../bridge-contract.ts'
 import type { Probe } from './check-probe.ts';
 import { describeHeard } from './check-probe.ts';
 import { unlessError, unlessResult, verdict, type CheckResult, type Rule } from './check-result.ts';
-import { jsonSchemaCheck } from '../../core/json-schema-check.ts';
+import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
 
 const answers: Rule = {
   what: 'definitions are answered with one JSON object, exit code 0',

@@ -4,7 +4,7 @@ import { describeHeard, type Heard, type Probe } from './check-probe.ts';
 import { skipped, unlessError, verdict, type CheckResult, type Rule } from './check-result.ts';
 import { noAccount } from './check-tokens.ts';
 import { findCredential } from '../credential-like.ts';
-import { jsonSchemaCheck } from '../../core/json-schema-check.ts';
+import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
 import { sampleInput } from './sample-input.ts';
 
 /** What of a provider may be carried out for real. */

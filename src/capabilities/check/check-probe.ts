@@ -1,13 +1,13 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { systemClock } from '../../core/clock.ts';
-import { isShallow } from '../../core/is-shallow.ts';
-import { parseJson } from '../../core/parse-json.ts';
-import { oneLine } from '../../core/text.ts';
-import { createEndWithUs } from '../../sandbox/end-with-us.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { isShallow } from '../../lib/json/is-shallow.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
+import { oneLine } from '../../lib/text/text.ts';
+import { createEndWithUs } from '../../lib/processes/end-with-us.ts';
 import { answerLevels, bridgeAnswer, bridgeVersion, type BridgeMethod } from '../bridge-contract.ts';
 import { bridgeEnvironment } from '../bridge-environment.ts';
 import type { BridgeProvider } from '../call-bridge.ts';
-import { hashJson } from '../canonical-json.ts';
+import { hashJson } from '../../lib/json/canonical-json.ts';
 import { createIdentityTokens, type CallIdentity } from '../identity-token.ts';
 import { runBridgeProcess } from '../run-bridge-process.ts';
 

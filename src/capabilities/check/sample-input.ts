@@ -1,4 +1,4 @@
-import { jsonSchemaCheck } from '../../core/json-schema-check.ts';
+import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

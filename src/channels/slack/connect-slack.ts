@@ -1,7 +1,7 @@
 import type * as Bolt from '@slack/bolt';
 import type { ReceiverEvent } from '@slack/bolt';
 import type { Channel, OnEvent } from '../../core/channel.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Pace } from '../pace.ts';
 import type { CallSlack } from './call-slack.ts';
 import { createAgentView } from './create-agent-view.ts';

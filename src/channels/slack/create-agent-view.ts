@@ -1,7 +1,7 @@
 import type { Prompt, Visit } from '../../core/home.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
-import { oneLine } from '../../core/text.ts';
+import { oneLine } from '../../lib/text/text.ts';
 import type { CallSlack } from './call-slack.ts';
 import { slackErrorCode } from './slack-error.ts';
 

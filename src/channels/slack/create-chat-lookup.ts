@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { SeenChatType } from '../../core/conversation.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { CallSlack } from './call-slack.ts';
 import { shownName } from './shown-name.ts';
 import { slackErrorCode } from './slack-error.ts';

@@ -1,10 +1,10 @@
 import type { ChannelEvent, OnEvent, Press, ShownCall } from '../../core/channel.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Filled, Form, OpenForm } from '../../core/form.ts';
 import type { Home, Visit } from '../../core/home.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
 import type { ChatLookup } from './create-chat-lookup.ts';
 import type { NameLookup } from './create-name-lookup.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import type { Clock } from '../../core/clock.ts';
-import type { Log } from '../../core/log.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import type { CallSlack } from './call-slack.ts';
 import { shownName, type Names } from './shown-name.ts';
 import { slackErrorCode, tokenErrors, toSendError } from './slack-error.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
 import type { CallSlack } from './call-slack.ts';
 import { slackErrorCode } from './slack-error.ts';

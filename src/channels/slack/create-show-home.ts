@@ -1,5 +1,5 @@
 import type { Home, Visit } from '../../core/home.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Pace } from '../pace.ts';
 import type { CallSlack } from './call-slack.ts';
 import { toHomeView } from './home-tab.ts';

@@ -1,6 +1,6 @@
 import type { Channel } from '../../core/channel.ts';
 import { OperatorError, SendError } from '../../core/errors.ts';
-import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { createPace, type Pace } from '../pace.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { slackFits } from './from-markdown.ts';

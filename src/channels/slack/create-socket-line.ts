@@ -1,8 +1,8 @@
 import type { SocketModeReceiver } from '@slack/bolt';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
-import { parseJson } from '../../core/parse-json.ts';
+import type { Log } from '../../lib/log.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
 import { createTroubleLog } from '../trouble-log.ts';
 import { slackErrorCode, tokenErrors } from './slack-error.ts';
 

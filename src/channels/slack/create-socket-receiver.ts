@@ -1,7 +1,7 @@
 import type * as Bolt from '@slack/bolt';
 import type { App, Receiver } from '@slack/bolt';
-import type { Clock } from '../../core/clock.ts';
-import type { Log } from '../../core/log.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import { createSocketLine } from './create-socket-line.ts';
 import type { BoltParts } from './load-bolt.ts';
 import { toSlackLogger } from './slack-log.ts';

@@ -1,7 +1,7 @@
 import type { Placeholder, Status } from '../../core/channel.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Pace } from '../pace.ts';
 import type { PlaceholderLine } from '../placeholder-line.ts';
 import type { CallSlack } from './call-slack.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Channel } from '../../core/channel.ts';
 import { FetchFileError } from '../../core/errors.ts';
-import { fixed } from '../../texts/say.ts';
+import { fixed } from '../../core/texts/say.ts';
 import { saveFile, tooLarge } from '../save-file.ts';
 import type { CallSlack } from './call-slack.ts';
 import { slackErrorCode } from './slack-error.ts';

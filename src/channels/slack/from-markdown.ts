@@ -1,8 +1,8 @@
-import type { MarkdownDocument } from '../markdown/document.ts';
-import { parseMarkdown } from '../markdown/parse-markdown.ts';
-import { plainStyle } from '../markdown/plain-text.ts';
-import { renderText, type TextStyle } from '../markdown/render-text.ts';
-import { markdownLength, writeMarkdown } from '../markdown/write-markdown.ts';
+import type { MarkdownDocument } from '../../lib/markdown/document.ts';
+import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
+import { plainStyle } from '../../lib/markdown/plain-text.ts';
+import { renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
+import { markdownLength, writeMarkdown } from '../../lib/markdown/write-markdown.ts';
 import { withoutPings } from './without-pings.ts';
 
 /** Slack's block for standard Markdown: at most 12,000 characters over all of them in one message. */

@@ -1,5 +1,5 @@
 import type { Home, HomeSection, Visit } from '../../core/home.ts';
-import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { actionOf, toButtonBlocks, type Block } from './buttons.ts';
 import { toSlackText } from './from-markdown.ts';
 import { eventCallback, homeActions, homeOpened, type HomeActions } from './payloads.ts';

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import { createTroubleLog } from '../trouble-log.ts';
 import type { CallSlack } from './call-slack.ts';
 import { neededScopes } from './needed-scopes.ts';

@@ -1,5 +1,5 @@
 import { openAsBlob } from 'node:fs';
-import { byteSize } from '../../core/byte-size.ts';
+import { byteSize } from '../../lib/text/byte-size.ts';
 import type { OutgoingPart } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';

@@ -1,4 +1,4 @@
-import { oneLine } from '../../core/text.ts';
+import { oneLine } from '../../lib/text/text.ts';
 
 /** What people are called, by their Slack user id. Shown only: whoever decides looks at the id (A9). */
 export type Names = ReadonlyMap<string, string>;

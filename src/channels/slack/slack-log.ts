@@ -1,5 +1,5 @@
 import type { Logger } from '@slack/bolt';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 
 /** Bolt's logger on ours. Its debug lines hold whole payloads and one-time socket addresses, so they go nowhere. */
 export function toSlackLogger(log: Log): Logger {

@@ -1,7 +1,7 @@
 import type { ThreadPartners } from '../../core/channel.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Reserve } from '../pace.ts';
 
 /** What the Slack channel needs. */

@@ -1,10 +1,10 @@
 import type { Placeholder, Receipt } from '../../core/channel.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { SendError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Pace } from '../pace.ts';
-import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
 import { textOf, type CallSlack } from './call-slack.ts';
 import { updatePace, type Sender } from './create-sender.ts';

@@ -1,4 +1,11 @@
-import type { Block, Inline, ListItem, MarkdownDocument, TableCell, TableRow } from '../markdown/document.ts';
+import type {
+  Block,
+  Inline,
+  ListItem,
+  MarkdownDocument,
+  TableCell,
+  TableRow,
+} from '../../lib/markdown/document.ts';
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 

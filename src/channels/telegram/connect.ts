@@ -1,7 +1,7 @@
 import type { UserFromGetMe } from 'grammy/types';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import { createTroubleLog } from '../trouble-log.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { TelegramFault } from './telegram-fault.ts';

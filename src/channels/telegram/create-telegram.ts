@@ -1,10 +1,10 @@
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
 import type { Channel, Menus, OnEvent, Press } from '../../core/channel.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
-import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { createPace, type PaceRule, type Reserve } from '../pace.ts';
 import { connect, untilReached } from './connect.ts';
 import { createFetchFile } from './fetch-file.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
-import type { Log } from '../../core/log.ts';
-import { splitMarkdown } from '../markdown/split-markdown.ts';
+import type { Log } from '../../lib/log.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import type { Pace } from '../pace.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { addressOf } from './send-part.ts';

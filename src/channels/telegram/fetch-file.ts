@@ -1,6 +1,6 @@
 import type { Channel } from '../../core/channel.ts';
 import { FetchFileError } from '../../core/errors.ts';
-import { fixed } from '../../texts/say.ts';
+import { fixed } from '../../core/texts/say.ts';
 import { saveFile } from '../save-file.ts';
 import { withoutToken, type TelegramApi } from './telegram-api.ts';
 import { saidBy } from './telegram-fault.ts';

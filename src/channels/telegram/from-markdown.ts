@@ -1,7 +1,7 @@
-import type { MarkdownDocument } from '../markdown/document.ts';
-import { parseMarkdown } from '../markdown/parse-markdown.ts';
-import { plainStyle } from '../markdown/plain-text.ts';
-import { renderText, type TextStyle } from '../markdown/render-text.ts';
+import type { MarkdownDocument } from '../../lib/markdown/document.ts';
+import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
+import { plainStyle } from '../../lib/markdown/plain-text.ts';
+import { renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
 import { showDeadLinks } from './show-dead-links.ts';
 import { withoutWideTables } from './wide-tables.ts';
 

@@ -1,6 +1,6 @@
 import type { Update } from 'grammy/types';
-import type { Clock } from '../../core/clock.ts';
-import type { Log } from '../../core/log.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import { createTroubleLog } from '../trouble-log.ts';
 import type { TakeUpdates } from './take-updates.ts';
 import type { TelegramApi } from './telegram-api.ts';

@@ -2,9 +2,9 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Update } from 'grammy/types';
 import { OperatorError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
-import { createServer } from '../../core/node-http.ts';
-import { parseJson } from '../../core/parse-json.ts';
+import type { Log } from '../../lib/log.ts';
+import { createServer } from '../../lib/net/node-http.ts';
+import { parseJson } from '../../lib/json/parse-json.ts';
 import type { TakeUpdates } from './take-updates.ts';
 
 /** Bytes. Telegram keeps an update below 512 KiB; escaped text can double that (S4). */

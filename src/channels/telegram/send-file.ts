@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { InputFile } from 'grammy';
 import type { InlineKeyboardMarkup, ReplyParameters } from 'grammy/types';
-import { byteSize } from '../../core/byte-size.ts';
+import { byteSize } from '../../lib/text/byte-size.ts';
 import type { OutgoingPart } from '../../core/channel.ts';
 import { SendError } from '../../core/errors.ts';
 import type { TelegramApi } from './telegram-api.ts';

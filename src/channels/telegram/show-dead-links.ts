@@ -1,5 +1,12 @@
-import type { Block, Inline, ListItem, MarkdownDocument, TableCell, TableRow } from '../markdown/document.ts';
-import { visibleText } from '../markdown/visible-text.ts';
+import type {
+  Block,
+  Inline,
+  ListItem,
+  MarkdownDocument,
+  TableCell,
+  TableRow,
+} from '../../lib/markdown/document.ts';
+import { visibleText } from '../../lib/markdown/visible-text.ts';
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 

@@ -1,9 +1,9 @@
 import type { Placeholder } from '../../core/channel.ts';
-import type { Clock } from '../../core/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Pace } from '../pace.ts';
-import { splitMarkdown } from '../markdown/split-markdown.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { addressOf, noPreview, replyTo, type SendPart } from './send-part.ts';

@@ -1,6 +1,6 @@
 import type { Update } from 'grammy/types';
 import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
 import { createJoinParts } from './join-parts.ts';
 import type { Me } from './read-text.ts';

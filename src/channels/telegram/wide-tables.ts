@@ -1,7 +1,7 @@
-import type { Block, Inline, Table } from '../markdown/document.ts';
-import { layOutTable } from '../markdown/table-text.ts';
-import { displayWidth } from '../markdown/display-width.ts';
-import { visibleText } from '../markdown/visible-text.ts';
+import type { Block, Inline, Table } from '../../lib/markdown/document.ts';
+import { layOutTable } from '../../lib/markdown/table-text.ts';
+import { displayWidth } from '../../lib/markdown/display-width.ts';
+import { visibleText } from '../../lib/markdown/visible-text.ts';
 
 /** Columns of fixed-width text that a phone in landscape still shows without breaking lines. */
 const widestTable = 60;

@@ -9,11 +9,11 @@ import type {
   Part,
   Status,
 } from '../../core/channel.ts';
-import { byteSize } from '../../core/byte-size.ts';
-import type { Clock } from '../../core/clock.ts';
+import { byteSize } from '../../lib/text/byte-size.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { ChatType, Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../lib/log.ts';
 import { parseCommand } from '../../core/parse-command.ts';
 import { noFileToFetch } from '../save-file.ts';
 import { findChoice, listButtons } from './choices.ts';

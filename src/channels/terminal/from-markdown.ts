@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth } from '../markdown/display-width.ts';
-import { parseMarkdown } from '../markdown/parse-markdown.ts';
-import { plainStyle } from '../markdown/plain-text.ts';
-import { renderText, type TextStyle } from '../markdown/render-text.ts';
-import { withoutControls } from '../markdown/without-controls.ts';
+import { displayWidth } from '../../lib/markdown/display-width.ts';
+import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
+import { plainStyle } from '../../lib/markdown/plain-text.ts';
+import { renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
+import { withoutControls } from '../../lib/markdown/without-controls.ts';
 
 /** Characters that make a terminal show text in another order than it has. */
 const reordering = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import type { Skill } from '../../core/skill.ts';
-import { packageOf, pythonPackageOf } from '../../sandbox/debian-packages.ts';
+import { packageOf, pythonPackageOf } from '../../sandbox/packages/debian-packages.ts';
 import type { SandboxOutput } from '../../sandbox/sandbox.ts';
 
 /** What brings the Python module or the program that a command did not find (R5); empty where it says of none. */

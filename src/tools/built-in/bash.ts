@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fail } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
-import { oneLine } from '../../core/text.ts';
+import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, type Requester, type Tool } from '../../core/tool.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { ownScript, type ScriptGround } from '../own-script.ts';

@@ -1,8 +1,8 @@
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
-import type { Secret } from '../../core/redact.ts';
+import type { Secret } from '../../lib/redaction/redact.ts';
 import type { Skill } from '../../core/skill.ts';
 import type { ToolContext } from '../../core/tool.ts';
-import { capOutput, wholeEnd } from '../../sandbox/cap-output.ts';
+import { capOutput, wholeEnd } from '../../sandbox/limits/cap-output.ts';
 import type { SandboxOutcome, SandboxOutput, ServeCap } from '../../sandbox/sandbox.ts';
 import { aboutMissing } from './about-missing.ts';
 

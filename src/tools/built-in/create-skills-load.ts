@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defuse } from '../../core/label.ts';
+import { defuse } from '../../lib/text/escape-labels.ts';
 import type { Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { prepareTool, readOnly, type Tool } from '../../core/tool.ts';

@@ -3,7 +3,7 @@ import { fail, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { defineTool, prepareTool, readOnly, type Tool } from '../../core/tool.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
-import { offsetInput, pageOf } from '../page-of.ts';
+import { offsetInput, pageOf } from '../web/page-of.ts';
 import { noSuchSkill } from './no-such-skill.ts';
 
 const filePath = z.string().describe('relative to the skill, such as references/api.md');

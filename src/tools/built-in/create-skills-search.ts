@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { succeed } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
 import { prepareTool, readOnly, type Tool } from '../../core/tool.ts';
-import { searchSkills, type SearchMemory } from '../../skills/search-skills.ts';
+import { searchSkills, type SearchMemory } from '../../core/search-skills.ts';
 import { describeSkill } from './describe-skill.ts';
 
 /** `skills_search {query}`: visible skills that fit, best first (R1, R2). Made for each turn. */

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { byteSize } from '../../core/byte-size.ts';
+import { byteSize } from '../../lib/text/byte-size.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
-import { listInside, type ListedFile, type Listing } from '../../files/list-inside.ts';
-import { absent, findPlace, type Place, type Places } from '../../files/places.ts';
+import { listInside, type ListedFile, type Listing } from '../../lib/files/list-inside.ts';
+import { absent, findPlace, type Place, type Places } from './file-scopes.ts';
 
 const input = z.object({ path: z.string().optional() });
 

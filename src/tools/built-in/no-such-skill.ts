@@ -1,6 +1,6 @@
 import { fail, type Envelope } from '../../core/envelope.ts';
-import { nearest } from '../../core/nearest.ts';
-import { oneLine } from '../../core/text.ts';
+import { nearest } from '../../lib/text/nearest.ts';
+import { oneLine } from '../../lib/text/text.ts';
 import type { Skill } from '../../core/skill.ts';
 
 /** The one answer for a skill that is unknown or hidden here (A11). `visible`: those that may be named. */

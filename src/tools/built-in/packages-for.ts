@@ -1,7 +1,11 @@
 import { fail, type Envelope } from '../../core/envelope.ts';
 import type { Skill } from '../../core/skill.ts';
-import type { PackagedCommand, PackagedOutcome, ScriptPackages } from '../../sandbox/script-packages.ts';
-import { hashSkill } from '../../skills/hash-skill.ts';
+import type {
+  PackagedCommand,
+  PackagedOutcome,
+  ScriptPackages,
+} from '../../sandbox/packages/script-packages.ts';
+import { hashSkill } from '../../skills/install/hash-skill.ts';
 import { tailsOf } from './command-answer.ts';
 
 /** Has the packages of a skill's command fetched, for this content of the skill (R7). */

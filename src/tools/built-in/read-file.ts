@@ -2,9 +2,9 @@ import { closeSync } from 'node:fs';
 import { z } from 'zod';
 import { fail, type Envelope } from '../../core/envelope.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
-import { absent, findPlace, openIn, readOfSkill, type Places } from '../../files/places.ts';
-import { asText, readBytes, textLimit } from '../../files/read-text.ts';
-import { offsetInput, pageOf } from '../page-of.ts';
+import { absent, findPlace, openIn, readOfSkill, type Places } from './file-scopes.ts';
+import { asText, readBytes, textLimit } from '../../lib/files/read-text.ts';
+import { offsetInput, pageOf } from '../web/page-of.ts';
 
 const input = z.object({ path: z.string(), offset: offsetInput });
 

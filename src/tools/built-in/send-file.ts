@@ -2,7 +2,7 @@ import { createReadStream, ReadStream } from 'node:fs';
 import { z } from 'zod';
 import { fail, succeed } from '../../core/envelope.ts';
 import { defineTool, type Artifact, type Tool } from '../../core/tool.ts';
-import { absent, findPlace, openIn, readOfSkill, type Places } from '../../files/places.ts';
+import { absent, findPlace, openIn, readOfSkill, type Places } from './file-scopes.ts';
 
 const input = z.object({ path: z.string(), caption: z.string().max(4_000).optional() });
 

@@ -4,7 +4,7 @@ import type { Skill } from '../../core/skill.ts';
 import { defineTool, type Tool, type ToolContext } from '../../core/tool.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { scriptCommand, type ScriptCommand } from '../../sandbox/script-command.ts';
-import type { PackagedOutcome, ScriptPackages } from '../../sandbox/script-packages.ts';
+import type { PackagedOutcome, ScriptPackages } from '../../sandbox/packages/script-packages.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
 import { reachesOutside, riskInSandbox } from '../risk.ts';
 import { answerCommand, commandOutputLimit, secretsIn, type CapOf } from './command-answer.ts';

@@ -1,7 +1,7 @@
 import type { Skill } from '../../core/skill.ts';
-import { fetchedTools, fetchTools } from '../../sandbox/fetched-tools.ts';
+import { fetchedTools, fetchTools } from '../../sandbox/packages/fetched-tools.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import type { PackagedOutcome, ScriptPackages } from '../../sandbox/script-packages.ts';
+import type { PackagedOutcome, ScriptPackages } from '../../sandbox/packages/script-packages.ts';
 import { readSkillFile } from '../../skills/read-skill-file.ts';
 import { packagesFor } from './packages-for.ts';
 

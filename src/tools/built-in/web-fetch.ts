@@ -3,13 +3,13 @@ import { webFetchSettings } from '../../config/built-in-settings.ts';
 import { addressOf } from '../../core/addresses.ts';
 import type { ErrorCode } from '../../core/codes.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
-import { defuse, defused, labelled } from '../../core/label.ts';
-import { oneLine } from '../../core/text.ts';
+import { defuse, defused, labelled } from '../../lib/text/escape-labels.ts';
+import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
-import type { ConnectOptions } from '../../net/connect-checked.ts';
-import { fetchPage, type FetchedPage } from '../../net/fetch-page.ts';
-import { createReadPage } from '../page/create-read-page.ts';
-import { decodePage, looksBinary } from '../page/decode-page.ts';
+import type { ConnectOptions } from '../../lib/net/connect-checked.ts';
+import { fetchPage, type FetchedPage } from '../../lib/net/fetch-page.ts';
+import { createReadPage } from '../web/create-read-page.ts';
+import { decodePage, looksBinary } from '../web/decode-page.ts';
 
 type Fetched = Extract<FetchedPage, { ok: true }>;
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import { webSearchSettings } from '../../config/built-in-settings.ts';
 import { fail, succeed } from '../../core/envelope.ts';
-import { defuse, labelled } from '../../core/label.ts';
-import type { Log } from '../../core/log.ts';
-import { oneLine } from '../../core/text.ts';
+import { defuse, labelled } from '../../lib/text/escape-labels.ts';
+import type { Log } from '../../lib/log.ts';
+import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
-import type { Search, SearchResult } from '../search/ask-service.ts';
+import type { Search, SearchResult } from '../web/ask-service.ts';
 
 /** `web_search {query}`: titles, addresses and snippets, best first, labelled as data (T2, M11). */
 export function webSearchTool({ search, log }: Readonly<{ search: Search; log: Log }>): Tool {

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { fail, succeed } from '../../core/envelope.ts';
 import { defineTool, type Tool } from '../../core/tool.ts';
-import type { Places } from '../../files/places.ts';
-import { writeIn } from '../../files/write-in.ts';
+import type { Places } from './file-scopes.ts';
+import { writeIn } from './write-in.ts';
 
 const input = z.object({ path: z.string(), content: z.string() });
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createServer } from '../../../src/core/node-http.ts';
+import { createServer } from '../../../src/lib/net/node-http.ts';
 import { errorTypeOf, type ServerStep, type Wire } from './answer.ts';
 import { checkFiles } from './check-files.ts';
 import { checkMessages } from './check-messages.ts';

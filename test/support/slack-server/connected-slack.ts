@@ -3,8 +3,8 @@ import type { ChannelEvent, Channel, OnEvent, Press } from '../../../src/core/ch
 import type { Message } from '../../../src/core/message.ts';
 import { createSlack } from '../../../src/channels/slack/create-slack.ts';
 import type { SlackOptions } from '../../../src/channels/slack/slack-options.ts';
-import { systemClock, type Clock } from '../../../src/core/clock.ts';
-import type { Log } from '../../../src/core/log.ts';
+import { systemClock, type Clock } from '../../../src/lib/clock.ts';
+import type { Log } from '../../../src/lib/log.ts';
 import { noPartners } from './no-partners.ts';
 import { startSlackServer, type SlackServer, type SlackServerOptions } from './start-slack-server.ts';
 import { createWatch, type Watch } from './watch.ts';

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createServer } from '../../../src/core/node-http.ts';
+import { createServer } from '../../../src/lib/net/node-http.ts';
 import { createDelivery, type Delivered, type DeliveryKnobs } from './delivery.ts';
 import type { Json } from './event-payloads.ts';
 import { createFaults, type Faults } from './faults.ts';

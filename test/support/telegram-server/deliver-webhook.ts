@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 import { badRequest } from './bot-api-error.ts';
 import type { QueuedUpdate, UpdateQueue } from './update-queue.ts';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 import { BotApiError, tooManyRequests } from './bot-api-error.ts';
 
 /** Something that goes wrong with calls of a method, `times` times (once by default). */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 import { tooManyRequests } from './bot-api-error.ts';
 
 /** Messages reach the server a little closer together than they left: that much is forgiven. */

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 import { badRequest, conflict } from './bot-api-error.ts';
 import { flag, integer, list, string } from './check-arguments.ts';
 import type { WebhookDelivery } from './deliver-webhook.ts';

@@ -22,8 +22,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { User, UserFromGetMe } from 'grammy/types';
-import { systemClock, type Clock } from '../../../src/core/clock.ts';
-import { createServer } from '../../../src/core/node-http.ts';
+import { systemClock, type Clock } from '../../../src/lib/clock.ts';
+import { createServer } from '../../../src/lib/net/node-http.ts';
 import { BotApiError } from './bot-api-error.ts';
 import { checkArguments } from './check-arguments.ts';
 import { createWebhookDelivery } from './deliver-webhook.ts';

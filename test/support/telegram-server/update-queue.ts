@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/clock.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 
 /** One event for the bot. `chat` is the queue it waits in when a webhook delivers. */
 export type QueuedUpdate = Readonly<{

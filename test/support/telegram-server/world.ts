@@ -1,5 +1,5 @@
 import type { Chat, Message, User, UserFromGetMe } from 'grammy/types';
-import type { Clock } from '../../../src/core/clock.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
 import type { HeldFile } from './serve-file.ts';
 import type { UpdateQueue } from './update-queue.ts';
 

@@ -1,0 +1,91 @@
+import type { AccessLevel, AccessSettings } from '../core/access-settings.ts';
+import { listsId, meansId } from './chat-id.ts';
+import { chatIdOf } from '../core/conversation.ts';
+import type { Decision } from './decision.ts';
+import type { Message, Sender } from '../core/message.ts';
+
+/** `NOT_ADDRESSED`: an admitted person spoke, but not to the bot. `STRANGER`: may ask for pairing. */
+export type MessageDenial =
+  'STRANGER' | 'NOT_ALLOWED' | 'NOT_ADDRESSED' | 'CHAT_NOT_ALLOWED' | 'OUTSIDER' | 'BOT';
+
+/** Somebody who says or does something in a chat. */
+export type Speaker = Pick<Message, 'conversation' | 'chatType' | 'addressed'> &
+  Readonly<{ sender: Pick<Sender, 'id' | 'kind'> }>;
+
+/** Kinds that are judged by their own rules. A bot, or a kind not known here, has to be listed by its id. */
+const speaksUnlisted: readonly Sender['kind'][] = ['person', 'chat', 'guest'];
+
+/** Who may talk at all, before any skill (A9). Closed by default; decided again when the turn starts and at delivery. */
+export function decideMessage(
+  message: Speaker,
+  settings: AccessSettings,
+  known: Readonly<{
+    paired: boolean;
+    /** An owner allowed the chat in chat, under one of its ids (H13). */ groupAllowed: boolean;
+    /** Ids the chat had before, qualified (A6). */ formerChatIds: readonly string[];
+  }>,
+): Decision<MessageDenial> {
+  const { conversation, chatType, sender, addressed } = message;
+  const chatIds = [chatIdOf(conversation), ...known.formerChatIds];
+  const level = effectiveLevel(settings, conversation.channel, chatIds);
+  const isOwner = listsId(settings.owners, sender.id);
+  const named = isOwner || listsId(level.users ?? [], sender.id);
+  const listed = named || (chatType !== 'private' && listsId(level.groupUsers ?? [], sender.id));
+  if (!listed && !speaksUnlisted.includes(sender.kind)) {
+    return deny('BOT', `${sender.id} is a bot and not listed in [access] users`);
+  }
+  if (sender.kind === 'guest' && !settings.allowExternal) {
+    return deny('OUTSIDER', `${sender.id} belongs to another workspace: [slack] allow_external is false`);
+  }
+  const everybody = sender.kind === 'person' && (level.users ?? []).includes(`${conversation.channel}:*`);
+  const isUser = named || everybody || known.paired;
+  if (chatType === 'private') {
+    if (isUser || level.dm === 'open') return { allowed: true };
+    return level.dm === 'allowlist'
+      ? deny('NOT_ALLOWED', `${sender.id} is not in [access] users`)
+      : deny('STRANGER', `${sender.id} is not in [access] users and not paired`);
+  }
+  const isListed = known.groupAllowed || chatIds.some((id) => listsId(level.groups ?? [], id));
+  if (level.groupsMode !== 'open' && !isListed) {
+    return deny('CHAT_NOT_ALLOWED', `${chatIds[0]} is not in [access] groups`);
+  }
+  if (!maySpeakInGroup(level, sender.id, isUser, isOwner)) {
+    const list = level.groupUsers === undefined ? 'users' : 'group_users';
+    return deny(
+      'NOT_ALLOWED',
+      `${sender.id} may not talk to the bot in ${chatIds[0]} until [access] ${list} lists "${sender.id}"`,
+    );
+  }
+  if (!addressed && level.mention !== 'always') return deny('NOT_ADDRESSED', 'the bot was not addressed');
+  return { allowed: true };
+}
+
+function maySpeakInGroup(level: AccessLevel, sender: string, isUser: boolean, isOwner: boolean): boolean {
+  if (level.groupUsers === undefined) return isUser;
+  return isOwner || level.groupUsers.includes('*') || listsId(level.groupUsers, sender);
+}
+
+/** General rules, overridden key by key by the channel's, then by the chat's. */
+function effectiveLevel(settings: AccessSettings, channel: string, chatIds: readonly string[]): AccessLevel {
+  const levels = [settings.channels.get(channel), levelOfChat(settings, chatIds)];
+  return levels
+    .filter((level) => level !== undefined)
+    .reduce((above, level) => ({ ...above, ...withoutAbsent(level) }), settings.general);
+}
+
+/** The chat's present id before the ids it had, a qualified entry before a bare one (A6). */
+function levelOfChat({ chats }: AccessSettings, chatIds: readonly string[]): AccessLevel | undefined {
+  for (const id of chatIds) {
+    const entry = chats.has(id) ? id : [...chats.keys()].find((key) => meansId(key, id));
+    if (entry !== undefined) return chats.get(entry);
+  }
+  return undefined;
+}
+
+function withoutAbsent(level: AccessLevel): AccessLevel {
+  return Object.fromEntries(Object.entries(level).filter(([, value]) => value !== undefined));
+}
+
+function deny(code: MessageDenial, reason: string): Decision<MessageDenial> {
+  return { allowed: false, code, reason };
+}

@@ -1,0 +1,98 @@
+import type { SkillRules } from '../core/access-settings.ts';
+import type { ChatType } from '../core/conversation.ts';
+import { whyNoAccess, type AccessRules, type Use } from './decide-access.ts';
+import type { Decision } from './decision.ts';
+import type { Skill } from '../core/skill.ts';
+import { fixed } from '../core/texts/say.ts';
+
+/** Where, by whom and for whom a skill is wanted. */
+export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
+
+export type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
+
+/**
+ * Who may use which skill where: the only function that decides it (A8). Everything missing or unknown is a deny.
+ * Denials come in the order of U1: access, enabled, invocation. A hint is given only to a person who may use the
+ * skill in a direct message (A11): to anybody else its existence is nobody's business. `{0}` in it is the skill's name.
+ */
+export function decideSkill(
+  skill: Pick<Skill, 'name' | 'access'>,
+  rules: SkillRules,
+  use: SkillUse,
+): Decision<SkillDenial> {
+  const decision = decideHere(skill, rules, use);
+  if (decision.allowed || use.by !== 'person' || use.chatType === 'private') return decision;
+  // A direct message has the sender's own id on Telegram; elsewhere it is not known yet, and no list can name it.
+  const direct: SkillUse = { ...use, chatType: 'private', external: false, chatIds: [use.sender] };
+  if (!decideHere(skill, rules, direct).allowed) return decision;
+  const only = allowedChatTypes(skill, rules).length === 1;
+  const hint = only
+    ? fixed`${0} works in a direct message only.`
+    : fixed`${0} works in a direct message, not in this chat.`;
+  return { ...decision, hint };
+}
+
+function decideHere(
+  skill: Pick<Skill, 'name' | 'access'>,
+  rules: SkillRules,
+  use: SkillUse,
+): Decision<SkillDenial> {
+  const { name, access } = skill;
+  const settings = rules.skills.get(name) ?? {};
+  const place: AccessRules = {
+    chatTypes: allowedChatTypes(skill, rules),
+    sensitive: access.sensitive || settings.sensitive === true,
+    chats: allowedChats(name, rules),
+    users: settings.allowUsers,
+  };
+  const kept = whyNoAccess(name, place, use);
+  if (kept !== undefined) return deny('SKILL_NOT_AVAILABLE_HERE', kept);
+  // Not `rules.enabled` alone: rules that lost the field must not pass.
+  if (rules.enabled !== true) {
+    return deny('SKILL_DISABLED', 'skills are switched off: set [skills] enabled = true');
+  }
+  if (!(settings.enabled ?? !access.optIn)) {
+    const why = settings.enabled === false ? 'switched off' : 'off until switched on';
+    return deny('SKILL_DISABLED', `${name} is ${why}: set [skills.${name}] enabled = true`);
+  }
+  // Not `!access.approved`: what lost the field must not pass.
+  if (access.approved !== true) {
+    return deny('SKILL_DISABLED', `the bot wrote ${name}: run skillet skill enable ${name} to approve it`);
+  }
+  // By exclusion, so that a use by neither passes only where both may.
+  if (use.by !== 'person' && access.disableModelInvocation) {
+    return deny('SKILL_NOT_FOUND', `${name} may only be started by a person`);
+  }
+  if (use.by !== 'model' && !access.userInvocable) {
+    return deny('SKILL_NOT_FOUND', `${name} may only be started by the model`);
+  }
+  return { allowed: true };
+}
+
+/** Whether what this skill gives is private: by its definitions, or as the operator says (A2, S7). */
+export function isSensitive(skill: Pick<Skill, 'name' | 'access'>, rules: SkillRules): boolean {
+  return skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true;
+}
+
+/** A2: the definition's own types, made stricter by config, which is a definition too (D3). Config naming no type means none. */
+export function allowedChatTypes(
+  skill: Pick<Skill, 'name' | 'access'>,
+  rules: SkillRules,
+): readonly ChatType[] {
+  const settings = rules.skills.get(skill.name);
+  const byConfig = settings?.chatTypes ?? (settings?.sensitive === true ? (['private'] as const) : undefined);
+  return byConfig === undefined
+    ? skill.access.chatTypes
+    : skill.access.chatTypes.filter((type) => byConfig.includes(type));
+}
+
+/** A4: the skill's own list wins whole; an explicit `[]` lifts the default. Nothing is every chat. */
+export function allowedChats(name: string, { defaults, skills }: SkillRules): readonly string[] | undefined {
+  const own = skills.get(name)?.allowChatIds;
+  if (own !== undefined) return own.length === 0 ? undefined : own;
+  return defaults.allowChatIds?.length ? defaults.allowChatIds : undefined;
+}
+
+function deny(code: SkillDenial, reason: string): Extract<Decision<SkillDenial>, { allowed: false }> {
+  return { allowed: false, code, reason };
+}

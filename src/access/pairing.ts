@@ -1,0 +1,161 @@
+import { createHash, randomBytes, randomInt } from 'node:crypto';
+import type Keyv from 'keyv';
+import type { Clock } from '../lib/clock.ts';
+import type { Conversation } from '../core/conversation.ts';
+import { createInTurn } from '../lib/async/mutex.ts';
+import type { Message } from '../core/message.ts';
+import type { AuditEvent } from '../audit/audit-event.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { People } from './users.ts';
+
+/** A stranger's request to use the bot (A10). */
+export type PairingRequest = Readonly<{
+  code: string;
+  sender: string;
+  name: string;
+  /** As of a sender. */
+  language?: string;
+  conversation: Conversation;
+  expiresAt: number;
+}>;
+
+export type Pairing = Readonly<{
+  /** A code for this stranger, once an hour; `undefined` when nothing is to be answered. */
+  request(message: Message): Promise<PairingRequest | undefined>;
+  /** True at most once an hour for each sender, and 30 times for all: keeps answers to people outside rare. */
+  mayAnswer(sender: string): Promise<boolean>;
+  pending(): Promise<readonly PairingRequest[]>;
+  /** Pairs the person behind a code; `undefined` when no such code is valid. `by`: the owner who pressed, absent for the operator. */
+  approve(code: string, by?: string): Promise<PairingRequest | undefined>;
+  deny(code: string, by?: string): Promise<PairingRequest | undefined>;
+  /** Shuts a paired person out again; false when they were not paired. */
+  revoke(sender: string): Promise<boolean>;
+  /** Drops what this person asked for; false when they had not asked. */
+  forget(sender: string): Promise<boolean>;
+  /** A token that makes its sender the owner: 128 bits, once, ten minutes. */
+  newOwnerToken(): Promise<string>;
+  /** Makes the sender the owner if `token` is the valid one. */
+  claim(token: string, sender: string): Promise<boolean>;
+}>;
+
+const codeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const hourMs = 3_600_000;
+const ownerTokenMs = 600_000;
+const mostPending = 3;
+/** Strangers that are answered in an hour, all together: each leaves a key. */
+const mostAnswered = 30;
+
+/** Pairing by code and the claim of the first owner. Nothing a stranger wrote is kept but id and name (A10). */
+export function createPairing(options: {
+  stored: Keyv;
+  people: People;
+  audit: Pick<Audit, 'record'>;
+  clock: Clock;
+}): Pairing {
+  const { stored, people, audit, clock } = options;
+  const inTurn = createInTurn();
+  let answeredAt: readonly number[] = [];
+
+  // A key for each request and token: taking one away is one step, whichever process does it (Q9).
+  async function pending(): Promise<readonly PairingRequest[]> {
+    const all: PairingRequest[] = [];
+    for await (const [key, value] of stored.iterator()) {
+      if (String(key).startsWith(requestKey(''))) all.push(value as PairingRequest);
+    }
+    return all.filter(({ expiresAt }) => expiresAt > clock.now()).sort((a, b) => a.expiresAt - b.expiresAt);
+  }
+  async function take(code: string): Promise<PairingRequest | undefined> {
+    const key = requestKey(code.trim().toUpperCase());
+    const found = await stored.get<PairingRequest>(key);
+    if (found === undefined || !(await stored.delete(key)) || found.expiresAt <= clock.now())
+      return undefined;
+    return found;
+  }
+  async function decided(
+    verdict: Extract<AuditEvent, { event: 'pairing' }>['verdict'],
+    sender: string,
+    by?: string,
+  ): Promise<void> {
+    await audit.record({ event: 'pairing', verdict, sender, ...(by === undefined ? {} : { by }) });
+  }
+  async function request({ sender, conversation }: Message): Promise<PairingRequest | undefined> {
+    const here = (await pending()).filter((other) => other.conversation.channel === conversation.channel);
+    if (here.length >= mostPending || !(await mayAnswer(sender.id))) return undefined;
+    const expiresAt = clock.now() + hourMs;
+    const made = {
+      code: newCode(),
+      sender: sender.id,
+      name: sender.name,
+      ...(sender.language === undefined ? {} : { language: sender.language }),
+      conversation,
+      expiresAt,
+    };
+    await stored.set(requestKey(made.code), made, hourMs);
+    return made;
+  }
+  async function mayAnswer(sender: string): Promise<boolean> {
+    const hourAgo = clock.now() - hourMs;
+    answeredAt = answeredAt.filter((at) => at > hourAgo);
+    if (answeredAt.length >= mostAnswered) return false;
+    const answered = (await stored.get<number>(`answered:${sender}`)) ?? 0;
+    if (answered > hourAgo) return false;
+    answeredAt = [...answeredAt, clock.now()];
+    await stored.set(`answered:${sender}`, clock.now(), hourMs);
+    return true;
+  }
+  async function dropRequests(sender: string): Promise<boolean> {
+    const asked = (await pending()).filter((one) => one.sender === sender);
+    for (const { code } of asked) await stored.delete(requestKey(code));
+    return asked.length > 0;
+  }
+  return {
+    pending,
+    request: (message) => inTurn(() => request(message)),
+    mayAnswer: (sender) => inTurn(() => mayAnswer(sender)),
+    async approve(code, by) {
+      const found = await take(code);
+      if (found === undefined) return undefined;
+      await people.pair({ sender: found.sender, name: found.name, since: clock.now() });
+      await decided('approved', found.sender, by);
+      return found;
+    },
+    async deny(code, by) {
+      const found = await take(code);
+      if (found !== undefined) await decided('denied', found.sender, by);
+      return found;
+    },
+    async revoke(sender) {
+      const was = await people.unpair(sender);
+      if (was) await decided('revoked', sender);
+      return was;
+    },
+    forget: dropRequests,
+    async newOwnerToken() {
+      const token = randomBytes(16).toString('hex');
+      await stored.set(claimKey(token), clock.now() + ownerTokenMs, ownerTokenMs);
+      return token;
+    },
+    async claim(token, sender) {
+      const key = claimKey(token);
+      const expiresAt = await stored.get<number>(key);
+      if (expiresAt === undefined || expiresAt <= clock.now() || !(await stored.delete(key))) return false;
+      await people.addOwner(sender);
+      await dropRequests(sender);
+      await decided('owner', sender);
+      return true;
+    },
+  };
+}
+
+function requestKey(code: string): string {
+  return `request:${code}`;
+}
+
+/** By its hash: how long a look-up takes tells nothing of the token. */
+function claimKey(token: string): string {
+  return `claim:${createHash('sha256').update(token).digest('hex')}`;
+}
+
+function newCode(): string {
+  return Array.from({ length: 8 }, () => codeLetters[randomInt(codeLetters.length)]).join('');
+}

@@ -1,0 +1,76 @@
+import { joinMarks, markIn, type Marks } from '../core/taint.ts';
+import type { Store } from '../store/store.ts';
+import type { Transcripts } from '../store/transcripts.ts';
+
+type Reads = Pick<Transcripts, 'read'>;
+
+/** The same of what is stored of a transcript or run. */
+export async function markOf(transcripts: Reads, id: string): Promise<Marks | undefined> {
+  const { entries, damaged } = await transcripts.read(id);
+  return markIn(
+    entries.map(({ entry }) => entry),
+    damaged,
+  );
+}
+
+/** The same of a run with all that it is inside of: it was told of that. What was begun in the conversation counts, too. */
+export async function markAround(transcripts: Reads, id: string): Promise<Marks | undefined> {
+  const own = await markOf(transcripts, id);
+  const parent = parentOf(id);
+  const outer = parent === id ? markOf(transcripts, begunIn(id)) : markAround(transcripts, parent);
+  return joinMarks(own, await outer);
+}
+
+/** The journal of what was begun in a conversation, whether or not it ever came to a result. It ends with `/new`. */
+export function begunIn(id: string): string {
+  return `${conversationOf(id)}#marks`;
+}
+
+/** The journal of what may lie in the folder of a conversation, or was said in it: `/new` does not end it. */
+export function roomOf(id: string): string {
+  return `${id.split(/[@#]/)[0]}#room`;
+}
+
+/** Adds marks to one of these journals. What is noted already is noted again once a day, so that it is kept while it is used. */
+export async function noteMarks(
+  store: Readonly<{ transcripts: Reads }> & Pick<Store, 'commit'>,
+  journal: string,
+  marks: Marks | undefined,
+  now: number,
+): Promise<void> {
+  if (marks === undefined) return;
+  const { entries } = await store.transcripts.read(journal);
+  const known = markIn(entries.map(({ entry }) => entry));
+  const last = entries.at(-1)?.entry.at ?? 0;
+  const all = joinMarks(known, marks) ?? marks;
+  if (all === known && now - last < dayMs) return;
+  await store.commit({ entries: [{ transcript: journal, entry: { kind: 'mark', marks: all, at: now } }] });
+}
+
+const dayMs = 86_400_000;
+
+/** Whether this person wrote this address in the conversation that a transcript or run belongs to, since its last summary (S7). */
+export async function wroteAddress(
+  transcripts: Reads,
+  id: string,
+  of: Readonly<{ sender: string; address: string }>,
+): Promise<boolean> {
+  const { entries } = await transcripts.read(conversationOf(id));
+  return entries.some(
+    ({ entry }) =>
+      entry.kind === 'user' && entry.sender === of.sender && entry.urls?.includes(of.address) === true,
+  );
+}
+
+/** The transcript that began this run; of a conversation's own, itself. */
+function parentOf(id: string): string {
+  return id.replace(runEnd, '');
+}
+
+const runEnd = /#run:[0-9a-f]{16}$/;
+
+/** The transcript of the conversation that a run is for, however deep it is. */
+function conversationOf(id: string): string {
+  const parent = parentOf(id);
+  return parent === id ? id : conversationOf(parent);
+}

@@ -1,0 +1,118 @@
+import type Keyv from 'keyv';
+import type { AccessSettings } from '../core/access-settings.ts';
+import { decideMessage, type MessageDenial, type Speaker } from './decide-message.ts';
+import { chatIdOf } from '../core/conversation.ts';
+import type { Decision } from './decision.ts';
+import type { MovedChats } from './chat-migrations.ts';
+
+/** A person whom an owner approved (A10). */
+export type Paired = Readonly<{ sender: string; name: string; since: number }>;
+
+/** A group that an owner allowed in chat (H13). `id` is qualified. */
+export type AllowedGroup = Readonly<{ id: string; name: string; since: number }>;
+
+/** Who is known to the bot: configured, paired, or the owner by claim. */
+export type People = Readonly<{
+  owners(): Promise<readonly string[]>;
+  isOwner(sender: string): Promise<boolean>;
+  addOwner(sender: string): Promise<void>;
+  pair(person: Paired): Promise<void>;
+  unpair(sender: string): Promise<boolean>;
+  paired(): Promise<readonly Paired[]>;
+  allowGroup(group: AllowedGroup): Promise<void>;
+  disallowGroup(id: string): Promise<boolean>;
+  allowedGroups(): Promise<readonly AllowedGroup[]>;
+  /** Neither paired nor an owner by claim any more; false when they were neither. */
+  forget(sender: string): Promise<boolean>;
+  /** `decideMessage` with what is known of the sender and the chat. */
+  decide(message: Speaker): Promise<Decision<MessageDenial>>;
+  /** Whether somebody may act here, in words or not: judged again whenever something is done for them (S11). */
+  mayAct(of: Omit<Speaker, 'addressed'>): Promise<Decision<MessageDenial>>;
+}>;
+
+/** `stored` has a key for each person, so that two processes change it without harm to each other (Q9). */
+export function createPeople(options: {
+  stored: Keyv;
+  access: () => AccessSettings;
+  moved: MovedChats;
+  /** Whether an owner can be there at all: the terminal's is only while somebody sits at one. */
+  isHere?: (owner: string) => boolean;
+}): People {
+  const { stored, access, moved, isHere = () => true } = options;
+
+  async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
+    const found: (readonly [string, T])[] = [];
+    for await (const [key, value] of stored.iterator()) {
+      if (String(key).startsWith(prefix)) found.push([String(key).slice(prefix.length), value as T]);
+    }
+    return found;
+  }
+
+  async function isOwner(sender: string): Promise<boolean> {
+    return access().owners.includes(sender) || (await stored.has(ownerKey(sender)));
+  }
+
+  const decide: People['decide'] = async (message) => {
+    const { id } = message.sender;
+    const formerChatIds = await moved.formerIds(message.conversation);
+    const chats = [chatIdOf(message.conversation), ...formerChatIds];
+    const keys = [ownerKey(id), pairedKey(id), ...chats.map(groupKey)];
+    const [owner, paired, ...allowed] = await stored.getMany<unknown>(keys);
+    const { owners, ...rest } = access();
+    return decideMessage(
+      message,
+      { ...rest, owners: owner === undefined ? owners : [...owners, id] },
+      {
+        paired: paired !== undefined,
+        groupAllowed: allowed.some((group) => group !== undefined),
+        formerChatIds,
+      },
+    );
+  };
+
+  return {
+    isOwner,
+    decide,
+    mayAct: ({ conversation, chatType, sender }) =>
+      decide({ conversation, chatType, sender, addressed: true }),
+    async owners() {
+      const claimed = (await every(ownerKey(''))).map(([sender]) => sender);
+      return [...new Set([...access().owners, ...claimed])].filter(isHere);
+    },
+    async paired() {
+      const all = (await every<Paired>(pairedKey(''))).map(([, person]) => person);
+      return all.sort((a, b) => a.since - b.since);
+    },
+    async addOwner(sender) {
+      await stored.set(ownerKey(sender), true);
+    },
+    async pair(person) {
+      await stored.set(pairedKey(person.sender), person);
+    },
+    async allowGroup(group) {
+      await stored.set(groupKey(group.id), group);
+    },
+    disallowGroup: (id) => stored.delete(groupKey(id)),
+    async allowedGroups() {
+      const all = (await every<AllowedGroup>(groupKey(''))).map(([, group]) => group);
+      return all.sort((a, b) => a.since - b.since);
+    },
+    unpair: (sender) => stored.delete(pairedKey(sender)),
+    async forget(sender) {
+      const was = [await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))];
+      return was.includes(true);
+    },
+  };
+}
+
+function ownerKey(sender: string): string {
+  return `owner:${sender}`;
+}
+
+function groupKey(id: string): string {
+  return `group:${id}`;
+}
+
+function pairedKey(sender: string): string {
+  return `paired:${sender}`;
+}

@@ -1,0 +1,30 @@
+import type { Decision } from './decision.ts';
+import { ModelError } from '../core/errors.ts';
+import type { Model } from '../core/model.ts';
+import type { Requester } from '../core/tool.ts';
+import type { People } from './users.ts';
+
+/** Whether the person that something is done for may still use the bot (S11). */
+export type StillAdmitted = (requester: Requester) => Promise<Decision<'TOOL_POLICY_DENIED'>>;
+
+export function createStillAdmitted(people: Pick<People, 'mayAct'>): StillAdmitted {
+  return async ({ sender: id, kind, conversation, chatType }) => {
+    const may = await people.mayAct({ conversation, chatType, sender: { id, kind } });
+    if (may.allowed) return may;
+    return { allowed: false, code: 'TOOL_POLICY_DENIED', reason: may.reason, hint: noLonger };
+  };
+}
+
+const noLonger = 'This person may no longer use the bot.';
+
+/** A model that is asked only while its requester is admitted: the work of a removed person ends (S11). */
+export function whileAdmitted(model: Model, requester: Requester, stillAdmitted: StillAdmitted): Model {
+  return {
+    ...model,
+    async complete(...asked) {
+      const may = await stillAdmitted(requester);
+      if (!may.allowed) throw new ModelError(may.reason, { sentence: noLonger, passing: false });
+      return model.complete(...asked);
+    },
+  };
+}

@@ -1,0 +1,174 @@
+import type { Anthropic } from '@anthropic-ai/sdk/index.js';
+import { ModelError, type ForOperator } from '../../core/errors.ts';
+import { oneLine } from '../../lib/text/text.ts';
+import { fixed } from '../../core/texts/say.ts';
+import type { Verdict } from './retry.ts';
+
+/** The SDK's class, loaded when first needed. */
+export type Sdk = typeof Anthropic;
+
+const unreachable = fixed`I can't reach the language model right now. Please try again in a few minutes.`;
+const busy = fixed`The language model is overloaded right now. Please try again in a few minutes.`;
+const refused = fixed`The language model refused the request. The operator of this bot finds the reason in the log.`;
+const tooLong = fixed`This conversation has become too long for the language model. Start a new one with the command “new”.`;
+const operatorOnly = fixed`I can't reach my language model right now. I've told my operator.`;
+const sentences: Readonly<Record<string, string>> = {
+  authentication_error: operatorOnly,
+  permission_error: operatorOnly,
+  billing_error: operatorOnly,
+  not_found_error: operatorOnly,
+  request_too_large: tooLong,
+  rate_limit_error: fixed`The language model has reached its rate limit. Please try again in a few minutes.`,
+};
+const looksByType: Readonly<Record<string, ForOperator['look']>> = {
+  authentication_error: 'key',
+  permission_error: 'key',
+  billing_error: 'account',
+  not_found_error: 'endpoint',
+};
+const typesByStatus: Readonly<Record<number, string>> = {
+  401: 'authentication_error',
+  402: 'billing_error',
+  403: 'permission_error',
+  404: 'not_found_error',
+  413: 'request_too_large',
+  429: 'rate_limit_error',
+};
+/**
+ * How servers say that a prompt does not fit: Anthropic (`prompt is too long: 210000 tokens > 200000 maximum`, `input length
+ * and max_tokens exceed context limit`), Bedrock, vLLM and OpenRouter (`maximum context length is`), llama.cpp
+ * (`exceed_context_size_error`), LM Studio, SGLang, Gemini, Groq, xAI, Kimi, Mistral.
+ */
+const tooLongPattern = new RegExp(
+  [
+    String.raw`\b(prompt|input|request|conversation|messages?)( is)? too long`,
+    String.raw`context[ _](length|window|size|limit)`,
+    String.raw`exceeds? .*\bcontext\b`,
+    String.raw`longer than the (maximum model length|model's context)`,
+    String.raw`input token count.* exceeds`,
+    String.raw`maximum prompt length`,
+    String.raw`exceeded model token limit`,
+    String.raw`reduce the length of the (input )?(messages|prompt)`,
+  ].join('|'),
+  'i',
+);
+/**
+ * How servers refuse a picture or a document: Anthropic (`messages.3.content.0.image.source.base64: image exceeds 5 MB maximum`,
+ * `Could not process image`, `The PDF specified was not valid`), llama.cpp (`image input is not supported - hint: … mmproj`),
+ * vLLM (`is not a multimodal model`), Ollama (`does not support images`).
+ */
+const aboutFilesPattern = /\b(images?|pdfs?|documents?|vision|multimodal|multi-modal|mmproj)\b/i;
+/** These speak of something else, whatever their words: keys, models, limits of rate. */
+const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
+const lasting: readonly string[] = [
+  'invalid_request_error',
+  'authentication_error',
+  'permission_error',
+  'billing_error',
+  'not_found_error',
+  'request_too_large',
+];
+
+/** Whether the failure passes by itself: 408, 409, 429, 5xx, a connection or stream that broke (M4). */
+export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
+  if (!(error instanceof sdk.AnthropicError)) return { again: false };
+  const api = apiError(error, sdk);
+  if (api === undefined) return { again: true };
+  if (isTooLong(api) || isAboutFiles(api)) return { again: false };
+  const { status, type, errorCode } = api;
+  const header = (name: string): string | null => api.headers?.get(name) ?? null;
+  // A limit of spending sends 429 without a time: it lasts until the operator acts.
+  if (errorCode === 'enforced_spend_limit_reached' || header('x-should-retry') === 'false')
+    return { again: false };
+  if (status === undefined) return { again: type === null || !lasting.includes(type) };
+  if (![408, 409, 429].includes(status) && status < 500) return { again: false };
+  const afterMs = retryAfterMs(header('retry-after-ms'), header('retry-after'), now);
+  return { again: true, ...(afterMs === undefined ? {} : { afterMs }) };
+}
+
+/** The failure as the rest of the bot sees it: one plain sentence for the person, the cause for the log, no secret in either (M4). */
+export function toModelError(
+  error: unknown,
+  options: Readonly<{ sdk: Sdk; alias: string; passing: boolean; redact(text: string): string }>,
+): ModelError {
+  const { sdk, alias, passing, redact } = options;
+  const api = apiError(error, sdk);
+  const type = typeOf(api);
+  const forOperator = api === undefined ? undefined : operatorWords(api, type, redact);
+  const cause = new Error(redact(chain(error)));
+  cause.stack = error instanceof Error ? redact(error.stack ?? '') : cause.message;
+  return new ModelError(`model "${alias}": ${cause.message}`, {
+    sentence: sentenceFor(api, type, passing),
+    passing,
+    tooLong: api !== undefined && isTooLong(api),
+    tooLarge: api?.status === 413,
+    aboutFiles: api !== undefined && isAboutFiles(api),
+    ...(forOperator === undefined ? {} : { forOperator }),
+    cause,
+  });
+}
+
+/** Out of credit is an invalid request to the API. */
+function typeOf(api: ApiError | undefined): string | undefined {
+  if (api?.status === 400 && /credit balance/i.test(api.message)) return 'billing_error';
+  if (api?.errorCode === 'enforced_spend_limit_reached') return 'billing_error';
+  return api?.type ?? typesByStatus[api?.status ?? 0];
+}
+
+type ApiBody = Readonly<{ error?: Readonly<{ message?: unknown }> }>;
+
+function operatorWords(
+  api: ApiError,
+  type: string | undefined,
+  redact: (text: string) => string,
+): ForOperator | undefined {
+  const look = looksByType[type ?? ''];
+  if (look === undefined || isTooLong(api)) return undefined;
+  const { error }: ApiBody = api.error ?? {};
+  const said = typeof error?.message === 'string' ? error.message : api.message;
+  const words = oneLine(redact(said), 300).replace(/\.$/, '');
+  return { said: `It said (${api.status ?? type}): ${words}.`, look };
+}
+
+function sentenceFor(api: ApiError | undefined, type: string | undefined, passing: boolean): string {
+  if (api !== undefined && isTooLong(api)) return tooLong;
+  const known = sentences[type ?? ''];
+  if (known !== undefined) return known;
+  if (!passing) return refused;
+  return api?.status === undefined && type === undefined ? unreachable : busy;
+}
+
+/** llama.cpp and some gateways say it with status 500. */
+function isTooLong({ status, message }: ApiError): boolean {
+  if (status === 413) return true;
+  return !neverTooLong.includes(status ?? 0) && tooLongPattern.test(message);
+}
+
+/** Local servers say it with status 500. */
+function isAboutFiles({ status, message }: ApiError): boolean {
+  return [400, 422, 500, 501].includes(status ?? 0) && aboutFilesPattern.test(message);
+}
+
+type ApiError = InstanceType<Sdk['APIError']>;
+
+function apiError(error: unknown, sdk: Sdk): ApiError | undefined {
+  return error instanceof sdk.APIError ? (error as ApiError) : undefined;
+}
+
+/** Messages of the error and of what caused it: `fetch failed: connect ECONNREFUSED 127.0.0.1:1`. */
+function chain(error: unknown): string {
+  const messages: string[] = [];
+  for (let at: unknown = error; at instanceof Error && messages.length < 5; at = at.cause) {
+    if (at.message !== '' && !messages.includes(at.message)) messages.push(at.message);
+  }
+  return messages.join(': ') || String(error);
+}
+
+function retryAfterMs(ms: string | null, header: string | null, now: number): number | undefined {
+  const millis = Number(ms ?? Number.NaN);
+  if (Number.isFinite(millis)) return Math.max(0, millis);
+  if (header === null) return undefined;
+  const seconds = Number(header);
+  const wait = Number.isFinite(seconds) ? seconds * 1_000 : Date.parse(header) - now;
+  return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
+}

@@ -1,0 +1,75 @@
+import { resolveModel, type ModelsSettings } from '../../core/model-settings.ts';
+import { claudeModel, isClaude } from '../../core/claude-models.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Model, Models } from '../../core/model.ts';
+import { createAnthropicModel } from './anthropic-model.ts';
+import { createOfflineModel } from './offline-model.ts';
+import { withFallback } from './with-fallback.ts';
+
+const anthropic = 'https://api.anthropic.com';
+/** A server sends a ping every few seconds; one without pings may think for a while. */
+const silenceMs = 120_000;
+
+/** Builds each configured model once, when it is first asked for. */
+export function createModels(
+  settings: ModelsSettings,
+  options: Readonly<{
+    log: Log;
+    clock: Clock;
+    /** Is given each model once, before any is asked, and gives what is asked in its place. */
+    measure?: (model: Model) => Model;
+  }>,
+): Models {
+  const { log, clock, measure = (model) => model } = options;
+  const built = new Map<string, Model>();
+  const isOffline = !Object.hasOwn(settings.aliases, 'default');
+
+  const build = (name: string): Model => {
+    const found = resolveModel(settings, name);
+    // Without a default, a built-in alias has nobody to take a key from.
+    const unreachable = isOffline && found?.apiKey === undefined && found?.baseUrl === undefined;
+    if (found === undefined || unreachable) return createOfflineModel(name);
+    const claude = claudeModel(found.model);
+    // A prompt that costs several times as much is nobody's wish unless they say so.
+    const known = claude?.longPrompt?.above ?? claude?.window;
+    const contextWindow = found.contextWindow ?? known ?? (isClaude(found.model) ? 200_000 : undefined);
+    return createAnthropicModel({
+      alias: name,
+      model: found.model,
+      baseUrl: found.baseUrl ?? anthropic,
+      ...(found.apiKey === undefined ? {} : { apiKey: found.apiKey }),
+      maxTokens: found.maxTokens ?? (isClaude(found.model) ? 16_000 : 4_096),
+      ...(contextWindow === undefined ? {} : { contextWindow }),
+      ...(found.vision === undefined ? {} : { sees: found.vision }),
+      ...(found.thinking === undefined ? {} : { thinking: found.thinking }),
+      ...(found.effort === undefined ? {} : { effort: found.effort }),
+      silenceMs,
+      log,
+      clock,
+    });
+  };
+  const plain = (name: string): Model => {
+    const known = built.get(name);
+    if (known !== undefined) return known;
+    const model = measure(build(name));
+    built.set(name, model);
+    return model;
+  };
+  const exists = (name: string): boolean => resolveModel(settings, name) !== undefined;
+
+  return {
+    offline: isOffline,
+    get(name = 'default') {
+      const model = plain(exists(name) ? name : 'default');
+      const { fallback } = settings;
+      if (fallback === undefined || fallback === model.alias || !exists(fallback)) return model;
+      return withFallback(model, plain(fallback), log);
+    },
+    check(name) {
+      if (name === 'default' || exists(name)) return undefined;
+      const message = `no alias under [models] is called "${name}": the default model is used`;
+      return { level: 'warning', code: 'MODEL_UNKNOWN', message, field: 'model' };
+    },
+  };
+}

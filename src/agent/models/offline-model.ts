@@ -1,0 +1,182 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../../core/model.ts';
+import { isSummaryRequest } from '../summary-request.ts';
+import {
+  argumentsIn,
+  lastLabelled,
+  ownWords,
+  pickScript,
+  pickSkill,
+  referencesIn,
+  skillsIn,
+  type SeenSkill,
+} from './offline-choice.ts';
+import { bestSection } from './offline-reference.ts';
+
+/** What the first reply of a conversation says. */
+export const noModelNotice =
+  'No language model is connected, so all I can do is start a skill whose words match yours. ' +
+  'To connect one, set `ANTHROPIC_API_KEY`, or write `[models.default]` with `model` and `base_url` into the config for a local one, and start me again.';
+
+const needsModel =
+  'This skill has no script that could be run by itself: its instructions take a language model, and none is connected.';
+
+const needsReader =
+  'This skill gives instructions that a language model would follow here, and none is connected.';
+
+/** Skills named to somebody whose words fit none. */
+const mostNamed = 12;
+
+/** Tokens: it reads whatever stands in a request, and can summarise none of it. */
+const plenty = 1_000_000;
+
+/**
+ * Stands in where no language model is configured (M1): deterministic, in no network, and told nothing that a model is
+ * not told. As the main agent it starts the visible skill that matches best; in a run it starts the skill's
+ * script, whose output is its answer; without one it answers from the skill's reference files. Its first reply in a
+ * conversation says what it is, and so does every reply to what no skill fits.
+ */
+export function createOfflineModel(alias: string): Model {
+  return {
+    alias,
+    contextWindow: plenty,
+    sees: false,
+    async complete(request, signal, onText) {
+      signal.throwIfAborted();
+      const answer = reply(request);
+      for (const block of answer.content) {
+        if (block.type === 'text') for (const piece of block.text.match(/\S+\s*/g) ?? []) onText?.(piece);
+      }
+      return answer;
+    },
+  };
+}
+
+function reply(request: ModelRequest): ModelAnswer {
+  if (isSummaryRequest(request)) return { ...say(request, ''), stopReason: 'refusal' };
+  const canUse = new Set(request.tools.map(({ name }) => name));
+  const last = request.messages.at(-1);
+  const results = blocksOf(last).filter((block) => block.type === 'tool_result');
+  if (last !== undefined && [textOf(last), ...results.map(resultText)].some(isToBeFollowed))
+    return say(request, needsReader);
+  if (isRun(request)) return results.length === 0 ? inRun(request) : afterRun(request, results);
+  if (results.length > 0) return say(request, results.map(outputOf).join('\n\n'));
+  const words = ownWords(textOf(last));
+  const output = lastLabelled(textOf(last), 'output');
+  if (output !== undefined) return say(request, output);
+  const skills = canUse.has('use_skill') ? skillsIn(request) : [];
+  const skill = pickSkill(skills, words);
+  if (skill !== undefined) return call(request, 'use_skill', { skill, message: words });
+  return answered('end_turn', textBlock(`${noModelNotice}\n\n${whatToTry(skills)}`));
+}
+
+function whatToTry(skills: readonly SeenSkill[]): string {
+  if (skills.length === 0) return 'No skill can be used here.';
+  const lines = skills.map(({ name, description }) =>
+    `- \`${name}\`: ${firstSentence(description)}`.trimEnd(),
+  );
+  const rest = lines.length > mostNamed ? [`- and ${lines.length - mostNamed} more`] : [];
+  return [
+    'No skill fits these words. These are here. Use one as a command, by its name, with your words after it:',
+    '',
+    ...lines.slice(0, mostNamed),
+    ...rest,
+  ].join('\n');
+}
+
+function firstSentence(description: string): string {
+  return /^.*?[.!?](?=\s|$)/.exec(description)?.[0] ?? description;
+}
+
+/** A run reads its own skill's files and starts or finds no other; the main agent, narrowed as it may be, finds them. */
+function isRun({ tools }: ModelRequest): boolean {
+  const names = tools.map(({ name }) => name);
+  const findsOthers = ['use_skill', 'skills_list', 'skills_load', 'skills_search'];
+  return names.includes('skills_read_file') && !names.some((name) => findsOthers.includes(name));
+}
+
+function inRun(request: ModelRequest): ModelAnswer {
+  const asked = textOf(request.messages[0]);
+  const words = ownWords(asked);
+  const listing = `${request.system.map(({ text }) => text).join('\n')}\n${asked}`;
+  const path = pickScript(listing, words);
+  const has = (tool: string): boolean => request.tools.some(({ name }) => name === tool);
+  if (path !== undefined && has('skills_run_script')) {
+    const given = lastLabelled(asked, 'arguments')?.replace(/^ARGUMENTS: /, '');
+    return call(request, 'skills_run_script', { path, args: argumentsIn(given ?? words) });
+  }
+  const references = referencesIn(listing);
+  if (references.length === 0) return say(request, needsModel);
+  return call(request, 'skills_read_file', ...references.map((path) => ({ path })));
+}
+
+function afterRun(request: ModelRequest, results: readonly Anthropic.ToolResultBlockParam[]): ModelAnswer {
+  const calls = blocksOf(request.messages.at(-2)).filter((block) => block.type === 'tool_use');
+  if (!calls.every(({ name }) => name === 'skills_read_file'))
+    return say(request, results.map(printedBy).join('\n\n'));
+  const files = results.filter((result) => result.is_error !== true).map(resultText);
+  return say(request, bestSection(files, ownWords(textOf(request.messages[0]))) ?? needsModel);
+}
+
+function say(request: ModelRequest, text: string): ModelAnswer {
+  const isFirst = !request.messages.some((message) => message.role === 'assistant' && textOf(message) !== '');
+  const whole = isFirst && !isRun(request) ? `${noModelNotice}\n\n${text}` : text;
+  return answered('end_turn', textBlock(whole));
+}
+
+function textBlock(text: string): Anthropic.TextBlock {
+  return { type: 'text', text, citations: null };
+}
+
+function call(request: ModelRequest, name: string, ...inputs: readonly object[]): ModelAnswer {
+  const id = `offline_${request.messages.length}`;
+  const blocks = inputs.map((input, index): Anthropic.ToolUseBlock => ({
+    type: 'tool_use',
+    id: `${id}_${index}`,
+    name,
+    input,
+    caller: { type: 'direct' },
+  }));
+  return answered('tool_use', ...blocks);
+}
+
+function answered(stopReason: Anthropic.StopReason, ...content: Anthropic.ContentBlock[]): ModelAnswer {
+  return { content, stopReason, tokens: noTokens, model: 'offline' };
+}
+
+/** What a script printed; of one that failed what it said of that. */
+function printedBy(result: Anthropic.ToolResultBlockParam): string {
+  const text = resultText(result).trim();
+  if (result.is_error !== true) return text;
+  const [, code = '', rest = text] = /^error ([A-Z_]+): ([^]*)$/.exec(text) ?? [];
+  const said = /\[end of stderr\]\n([^]*)$/.exec(rest)?.[1] ?? rest;
+  return `That did not work${code === '' ? '' : ` (${code})`}: ${said.trim()}`;
+}
+
+/** What a tool gave, out of the envelope that a run's result stands in. */
+function outputOf(result: Anthropic.ToolResultBlockParam): string {
+  const text = resultText(result);
+  return lastLabelled(text, 'output') ?? text.trim();
+}
+
+function resultText({ content }: Anthropic.ToolResultBlockParam): string {
+  return typeof content === 'string' ? content : (content ?? []).map(textOfBlock).join('\n');
+}
+
+/** Holds the instructions of a skill (U8), and no result. */
+function isToBeFollowed(text: string): boolean {
+  return text.includes('<instruction skill="');
+}
+
+function blocksOf(message: Anthropic.MessageParam | undefined): readonly Anthropic.ContentBlockParam[] {
+  if (message === undefined) return [];
+  return typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content;
+}
+
+function textOf(message: Anthropic.MessageParam | undefined): string {
+  return blocksOf(message).map(textOfBlock).filter(Boolean).join('\n');
+}
+
+function textOfBlock(block: Readonly<{ type: string; text?: unknown }>): string {
+  return block.type === 'text' && typeof block.text === 'string' ? block.text : '';
+}

@@ -1,0 +1,285 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import type { Clock } from '../lib/clock.ts';
+import { chatIdOf, conversationKey, type Conversation } from '../core/conversation.ts';
+import { listsId } from '../access/chat-id.ts';
+import type { Log } from '../lib/log.ts';
+import type { HandOver } from '../core/tool.ts';
+import { waitWithin } from '../lib/async/race-timeout.ts';
+import { interrupted } from '../core/tool-call.ts';
+import { outcomeKey, type Ask } from '../store/asks.ts';
+import type { Store } from '../store/store.ts';
+import type { AuditEvent } from '../audit/audit-event.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import { createApprovalQuestion, type AskedCall } from './approval-question.ts';
+import { isApproved, languageOf, outcomeText, textOf } from './approval-outcome.ts';
+import type { StandingRules } from './standing-rules.ts';
+import { partKey, type Voice } from '../replies/replies.ts';
+import { sayIn } from '../core/texts/say.ts';
+
+export type Approval =
+  | Readonly<{ kind: 'approved'; by: string }>
+  | Readonly<{ kind: 'denied' | 'expired' | 'stopped' }>
+  /** Nobody has answered yet: only where `patienceMs` was given. */
+  | Readonly<{ kind: 'unanswered' }>
+  /** There is nobody who could be asked (T8). */
+  | Readonly<{ kind: 'nobody' }>;
+
+export type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
+
+/** `always`: approve, and ask no more for such calls. */
+export const askAnswers = ['approve', 'deny', 'always'] as const;
+export type AskAnswer = (typeof askAnswers)[number];
+
+export type Approvals = Readonly<{
+  /**
+   * Asks in the conversation of a call, once for the same call however often it is made, and waits. What is too long for one
+   * message is handed over whole as a file, or where that can't be in several messages: it is never cut.
+   */
+  request(
+    call: AskedCall,
+    signal: AbortSignal,
+    how?: Readonly<{ patienceMs?: number; handOver?: HandOver }>,
+  ): Promise<Approval>;
+  /** Somebody's answer, by press or text. Counts once, and only from the requester or an approver. */
+  answer(
+    id: string,
+    from: Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>,
+    value: AskAnswer,
+  ): Promise<Answered>;
+  /** Shows how an ask ended, and tells who waits for it. */
+  settled(id: string): Promise<void>;
+  /** Until the bot stops: ends what nobody answered, and shows how asks ended whose process died before it did. */
+  attend(): Promise<void>;
+}>;
+
+/** Unanswered for so long is denied (T8). */
+const answerWithinMs = 5 * 60_000;
+/** Signals are hints: without one the answer is looked for so often. */
+const lookEveryMs = 5_000;
+const attendEveryMs = 60_000;
+
+/** Asks people before risky calls (T8). What is asked stands in the store: it survives a restart, and any process takes the answer. */
+export function createApprovals(options: {
+  store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
+  voice: Pick<Voice, 'rows'>;
+  approvers(): readonly string[];
+  rules: Pick<StandingRules, 'add' | 'covers'>;
+  audit: Pick<Audit, 'record' | 'holds'>;
+  /** Whether somebody there could answer. */
+  canAsk(conversation: Conversation): boolean;
+  /** Aborted when the process is to end: nobody waits any longer (Q13). */
+  stopping: AbortSignal;
+  clock: Clock;
+  log: Log;
+}): Approvals {
+  const { store, voice, approvers, rules, audit, canAsk, stopping, clock, log } = options;
+  const question = createApprovalQuestion(voice);
+
+  const request: Approvals['request'] = async (call, signal, { patienceMs, handOver } = {}) => {
+    if (!canAsk(call.requester.conversation)) return { kind: 'nobody' };
+    const id = idOf(call);
+    const until = patienceMs === undefined ? undefined : clock.now() + patienceMs;
+    if (!(await isAsked(id))) await ask(id, call, handOver);
+    if (call.run !== undefined) await store.signals.send('asking', call.run);
+    return wait(id, signal, until);
+  };
+
+  /** Whether a call that is made again has nothing to ask: that was seen, or is over. */
+  async function isAsked(id: string): Promise<boolean> {
+    const known = await store.asks.find(id);
+    if (known?.state !== 'open') return known !== undefined;
+    return (await store.outbox.receipt(textOf(known.payload['message']))) !== undefined;
+  }
+
+  async function ask(id: string, call: AskedCall, handOver: HandOver | undefined): Promise<void> {
+    const { tool, skill, standing, requester, transcript, toolUseId } = call;
+    const { rows: outbox, input } = await question(id, call, handOver);
+    const now = clock.now();
+    await store.asks.add({
+      id,
+      kind: 'approval',
+      conversation: requester.conversation,
+      requester: requester.sender,
+      transcript,
+      toolUseId,
+      payload: {
+        tool,
+        // The last piece has the buttons, which are to go when it is settled.
+        message: outbox.at(-1)?.key ?? '',
+        ...(skill === undefined ? {} : { skill }),
+        ...(requester.language === undefined ? {} : { language: requester.language }),
+        ...(input === undefined ? {} : { input }),
+        ...(standing === undefined ? {} : { standing }),
+      },
+      askedAt: now,
+      expiresAt: now + answerWithinMs,
+    });
+    // It may have been stopped, or asked by another process, meanwhile.
+    if ((await store.asks.find(id))?.state === 'open') await store.commit({ outbox });
+  }
+
+  async function wait(id: string, signal: AbortSignal, until: number | undefined): Promise<Approval> {
+    let poked = Promise.withResolvers<void>();
+    const poke = (): void => poked.resolve();
+    const silence = store.signals.on('answer', (settled) => {
+      if (settled === id) poke();
+    });
+    const over = AbortSignal.any([signal, stopping]);
+    over.addEventListener('abort', poke);
+    try {
+      for (;;) {
+        poked = Promise.withResolvers();
+        const ask = await look(id);
+        if (ask === undefined) return { kind: 'denied' };
+        if (ask.state !== 'open') return outcomeOf(ask);
+        over.throwIfAborted();
+        const now = clock.now();
+        if (until !== undefined && now >= until) return { kind: 'unanswered' };
+        const left = Math.min(ask.expiresAt, until ?? Infinity) - now;
+        await waitWithin(clock, poked.promise, Math.max(1, Math.min(left, lookEveryMs)));
+      }
+    } finally {
+      over.removeEventListener('abort', poke);
+      silence();
+    }
+  }
+
+  /** The ask as it stands, ended where its time is over. */
+  async function look(id: string): Promise<Ask | undefined> {
+    const ask = await store.asks.find(id);
+    if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
+    for (const expired of await store.asks.expire(clock.now())) await settled(expired);
+    return store.asks.find(id);
+  }
+
+  /**
+   * Allows from now on what "Always" said, tells who waits, records it, and changes the message to what became of it,
+   * without buttons. That last step is kept as its end: who is killed before it leaves the rest to `finishCutOff`.
+   */
+  async function settled(id: string, isCutOff = false): Promise<void> {
+    const ask = await store.asks.find(id);
+    // A run's question is asked in words, by the main agent (U14).
+    if (ask?.kind !== 'approval') return store.signals.send('answer', id);
+    const rule = storedRule.safeParse(ask.answer?.value === 'always' ? ask.payload['standing'] : undefined);
+    if (rule.success && !(await rules.covers(rule.data)))
+      await rules.add(rule.data, ask.answer?.by ?? '', clock.now());
+    await store.signals.send('answer', id);
+    if (!isCutOff || !(await audit.holds(id, ask.askedAt))) await audit.record(auditOf(ask));
+    const key = outcomeKey(id);
+    const receipt = await store.outbox.receipt(textOf(ask.payload['message']));
+    if (receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
+    const text = isCutOff ? await cameOf(ask) : outcomeText(ask);
+    const input = textOf(ask.payload['input']);
+    const whole = input === '' ? text : `${text}\n\n${input}`;
+    await store.commit({ outbox: voice.rows(ask.conversation, key, whole) });
+  }
+
+  async function finishCutOff(): Promise<void> {
+    for (const id of await store.asks.takeUnshown(clock.now()))
+      await settled(id, true).catch((error: unknown) =>
+        log.warn({ err: error, ask: id }, 'how an approval ended could not be shown yet'),
+      );
+  }
+
+  /** How it ended, and whether the call it was for was cut off. */
+  async function cameOf(ask: Ask): Promise<string> {
+    const { entries } = isApproved(ask) ? await store.transcripts.read(ask.transcript) : { entries: [] };
+    const isInterrupted = entries.some(
+      ({ entry }) =>
+        entry.kind === 'tool_result' && entry.toolUseId === ask.toolUseId && entry.content === interrupted,
+    );
+    const say = sayIn(languageOf(ask));
+    return isInterrupted
+      ? `${outcomeText(ask)} ${say`It was interrupted, so it may not have run.`}`
+      : outcomeText(ask);
+  }
+
+  return {
+    request,
+    async answer(id, { sender, name, language, conversation }, value) {
+      const say = sayIn(language);
+      const ask = await store.asks.find(id);
+      if (ask?.kind !== 'approval' || conversationKey(ask.conversation) !== conversationKey(conversation))
+        return { kind: 'unknown' };
+      if (sender !== ask.requester && !listsId(approvers(), sender)) {
+        log.warn({ ask: id, sender }, 'somebody answered who may not');
+        return {
+          kind: 'not_yours',
+          text: say`Only the person who asked for this or an approver can answer.`,
+        };
+      }
+      const standing = storedRule.safeParse(ask.payload['standing']);
+      if (value === 'always' && !standing.success)
+        return { kind: 'not_yours', text: say`I have to ask for this each time. Approve it or deny it.` };
+      const taken = await store.asks.answer(id, {
+        by: sender,
+        ...(name === undefined ? {} : { name }),
+        value,
+        at: clock.now(),
+      });
+      if (taken === 'answered') {
+        log.info({ ask: id, sender, value, tool: ask.payload['tool'] }, 'an approval was answered');
+        await settled(id);
+        return { kind: 'taken', text: outcomeText({ ...ask, state: 'answered' }) };
+      }
+      await look(id);
+      await finishCutOff();
+      const now = await store.asks.find(id);
+      return now === undefined ? { kind: 'unknown' } : { kind: 'late', text: await cameOf(now) };
+    },
+    settled: (id) => settled(id),
+    async attend() {
+      while (!stopping.aborted) {
+        try {
+          for (const id of await store.asks.expire(clock.now())) await settled(id);
+          await finishCutOff();
+        } catch (error) {
+          log.error({ err: error }, 'open approvals could not be attended to');
+        }
+        await clock.sleep(attendEveryMs, stopping).catch(() => undefined);
+      }
+    },
+  };
+}
+
+function outcomeOf(ask: Ask): Approval {
+  if (ask.state === 'answered')
+    return isApproved(ask) ? { kind: 'approved', by: ask.answer?.by ?? '' } : { kind: 'denied' };
+  return { kind: ask.state === 'expired' ? 'expired' : 'stopped' };
+}
+
+function auditOf(ask: Ask): AuditEvent {
+  const { id, payload, conversation, requester, state, answer } = ask;
+  const answered = isApproved(ask) ? 'approved' : 'denied';
+  return {
+    event: 'approval',
+    id,
+    tool: textOf(payload['tool']),
+    ...(payload['skill'] === undefined ? {} : { skill: textOf(payload['skill']) }),
+    conversation: conversationKey(conversation),
+    requester,
+    outcome: state === 'answered' || state === 'open' ? answered : state,
+    ...(answer === undefined ? {} : { by: answer.by }),
+  };
+}
+
+const storedRule = z.object({
+  tool: z.string(),
+  edition: z.string().optional(),
+  skill: z.string().optional(),
+  files: z.string().optional(),
+  chat: z.string(),
+  sender: z.string(),
+});
+
+/** The same for the same call: letters and digits that are not mistaken for one another. */
+function idOf({ tool, edition, input, files, requester, transcript, toolUseId }: AskedCall): string {
+  const place = chatIdOf(requester.conversation);
+  const of = edition === undefined ? [] : [edition];
+  const bound = [tool, input, files ?? '', place, requester.sender, transcript, toolUseId, ...of];
+  const bytes = createHash('sha256').update(JSON.stringify(bound)).digest();
+  return [...bytes.subarray(0, 8)].map((byte) => alphabet[byte % alphabet.length]).join('');
+}
+
+const alphabet = '23456789ABCDEFGHJKMNPQRSTUVWXYZ';

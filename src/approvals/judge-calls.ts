@@ -1,0 +1,185 @@
+import { begunIn, markAround, markOf, noteMarks, roomOf, wroteAddress } from '../access/taint-of.ts';
+import type { Clock } from '../lib/clock.ts';
+import { chatIdOf } from '../core/conversation.ts';
+import type { Decision } from '../access/decision.ts';
+import { isSensitive } from '../access/decide-skill.ts';
+import type { Envelope } from '../core/envelope.ts';
+import type { Skill } from '../core/skill.ts';
+import { joinMarks, type Marks } from '../core/taint.ts';
+import type { HandOver, Tool } from '../core/tool.ts';
+import { hashSkill } from '../skills/install/hash-skill.ts';
+import type { Store } from '../store/store.ts';
+import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
+import { decidePolicy } from '../tools/policy.ts';
+import type { AskedCall } from './approval-question.ts';
+import type { Approval, Approvals } from './approvals.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { OutsideTools } from '../tools/outside-tools.ts';
+import type { StillAdmitted } from '../access/while-admitted.ts';
+import { mayStand, type StandingRule, type StandingRules } from './standing-rules.ts';
+
+/** One loop's calls, as policy judges them. */
+export type JudgedLoop = Readonly<{
+  /** Of a run; absent for the main agent. */
+  skill?: Skill;
+  run?: string;
+  transcript: string;
+  /** What else must hold, judged anew for each call and again after a person's answer (D7). */
+  mayGoOn(): Promise<Decision<'TOOL_POLICY_DENIED'>>;
+  /** Waits for a person in a way that counts against no time limit. */
+  waiting<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** What becomes of a call that nobody answered for 10 s: it goes on by itself (U9). Absent: it is waited for. */
+  later?(call: JudgedCall): Promise<Envelope>;
+}>;
+
+/** A person is to be asked; `eachTime`: whatever they said "Always" to. */
+type Confirm = Readonly<{ confirm: true; eachTime: boolean; marked: boolean }>;
+
+type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
+
+const outwards =
+  'This conversation holds what a sensitive skill or a linked account gave, and this call reaches outside: it could carry some of that away. A new conversation starts without it.';
+
+const patienceMs = 10_000;
+
+export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
+
+/** Host policy (T8): what config says of a call, and a person's word where it says `confirm`. */
+export function createJudgeCalls(options: {
+  live: () => Live;
+  approvals: Approvals;
+  rules: Pick<StandingRules, 'covers'>;
+  outside: Pick<OutsideTools, 'mayCall'>;
+  stillAdmitted: StillAdmitted;
+  handOver: HandOver;
+  store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
+  clock: Pick<Clock, 'now'>;
+}) {
+  const { live, approvals, rules, outside, stillAdmitted, handOver } = options;
+  const { store, clock } = options;
+  const { transcripts } = store;
+
+  /** Whether a call could carry out what it was not meant to: it reaches outside, and what it knows is private (S7). */
+  async function isMarked(call: JudgedCall, of: MarkedLoop): Promise<boolean> {
+    const { tool, input, requester, outward = false } = call;
+    // What an MCP server does with what it is given, nobody can see.
+    if (!outward && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
+    const around = await markAround(transcripts, of.transcript);
+    const known = joinMarks(around, await markInFolder(tool, of.transcript));
+    if (known === undefined) return false;
+    // Accounts that a skill declares belong to it, as the hosts of a sensitive skill do: it may take back what it gave itself.
+    const belongs =
+      outward || (tool.name === 'skills_run_script' && of.skill && isSensitive(of.skill, live().rules));
+    if (belongs && of.skill?.name === known) return false;
+    const address = tool.goesTo?.(input);
+    if (address === undefined) return true;
+    return !(await wroteAddress(transcripts, of.transcript, { sender: requester.sender, address }));
+  }
+
+  /** What the folder of the conversation may hold that this call can reach. */
+  async function markInFolder(tool: Tool, transcript: string): Promise<Marks | undefined> {
+    if (!tool.traits.requiresFilesystem || isForeign(tool)) return undefined;
+    return markOf(transcripts, roomOf(transcript));
+  }
+
+  /** Notes before a call begins what may be known from then on in its conversation, and what may lie in the folder. */
+  async function note({ tool, marks }: JudgedCall, transcript: string): Promise<void> {
+    const found = await markInFolder(tool, transcript);
+    const begun = joinMarks(marks, found);
+    await noteMarks(store, begunIn(transcript), begun, clock.now());
+    const { requiresFilesystem, sideEffects } = tool.traits;
+    if (begun === undefined && !(requiresFilesystem && sideEffects)) return;
+    await noteMarks(store, roomOf(transcript), await markAround(transcripts, transcript), clock.now());
+  }
+
+  return (loop: JudgedLoop): DecideCall => {
+    const decide = judge(loop);
+    return async (call, signal) => {
+      const decision = await decide(call, signal);
+      if (decision.allowed) await note(call, loop.transcript);
+      return decision;
+    };
+  };
+
+  function judge({ skill, run, transcript, mayGoOn, waiting, later }: JudgedLoop): DecideCall {
+    return async (call, signal) => {
+      const { requester, risk, tool } = call;
+      const files = (): string =>
+        skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
+      const ofSkill = skill === undefined ? {} : { skill: skill.name };
+      const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | Confirm> => {
+        const admitted = await stillAdmitted(requester);
+        if (!admitted.allowed) return admitted;
+        const may = await mayGoOn();
+        if (!may.allowed) return may;
+        const mayUse = await outside.mayCall(tool, requester);
+        if (!mayUse.allowed) return mayUse;
+        const marked = await isMarked(call, { skill, transcript });
+        const of = { tool: tool.name, risk, requester, marked, ...ofSkill };
+        const { action, eachTime } = decidePolicy(live().config.policy, of);
+        if (action === 'allow' && call.shown === undefined) return { allowed: true };
+        if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
+        // What changes something behind a capability is asked for each time, whatever policy says (C5).
+        return { confirm: true, eachTime: eachTime || call.shown !== undefined, marked };
+      };
+      const first = await judged();
+      if (!('confirm' in first)) return first;
+      const bound = {
+        tool: tool.name,
+        ...(tool.edition === undefined ? {} : { edition: tool.edition }),
+        ...(skill === undefined ? {} : { ...ofSkill, files: files() }),
+      };
+      const standing: StandingRule | undefined =
+        first.eachTime || !mayStand(tool.name)
+          ? undefined
+          : { ...bound, chat: chatIdOf(requester.conversation), sender: requester.sender };
+      if (standing !== undefined && (await rules.covers(standing))) return { allowed: true };
+      const asked: AskedCall = {
+        ...bound,
+        input: call.shown ?? call.input,
+        ...(standing === undefined ? {} : { standing }),
+        ...(first.marked ? { because: outwards } : {}),
+        requester,
+        transcript,
+        toolUseId: call.id,
+        ...(run === undefined ? {} : { run }),
+      };
+      const answer = await waiting(() =>
+        approvals.request(asked, signal, { handOver, ...(later === undefined ? {} : { patienceMs }) }),
+      );
+      if (answer.kind === 'unanswered' && later !== undefined)
+        return { allowed: false, instead: await later(call) };
+      if (answer.kind !== 'approved') return refusal(answer);
+      if (asked.files !== undefined && files() !== asked.files)
+        return denied(
+          'the files of the skill changed after it was asked',
+          'the skill changed meanwhile: nothing was done',
+        );
+      const again = await judged();
+      return 'confirm' in again || again.allowed ? { allowed: true, approvedBy: answer.by } : again;
+    };
+  }
+}
+
+function isForeign({ name }: Tool): boolean {
+  return name.startsWith('mcp_');
+}
+
+function denied(reason: string, hint?: string): Extract<Decision<'TOOL_POLICY_DENIED'>, { allowed: false }> {
+  return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, ...(hint === undefined ? {} : { hint }) };
+}
+
+function refusal(
+  answer: Approval,
+): Extract<Decision<'TOOL_POLICY_DENIED' | 'TOOL_CONFIRMATION_REQUIRED'>, { allowed: false }> {
+  if (answer.kind === 'nobody') {
+    const hint = 'a person has to agree to this call, and nobody can be asked here: say what was not done';
+    return { allowed: false, code: 'TOOL_CONFIRMATION_REQUIRED', reason: 'nobody can be asked', hint };
+  }
+  const why = {
+    denied: 'the person said no to this call',
+    expired: 'nobody agreed to this call within 5 minutes',
+    stopped: 'the work was stopped',
+  }[answer.kind === 'denied' || answer.kind === 'expired' ? answer.kind : 'stopped'];
+  return denied(why, `${why}: do not try it another way, say what was not done`);
+}

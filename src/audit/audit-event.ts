@@ -1,0 +1,108 @@
+import type { AuditedCall } from '../core/tool-call.ts';
+
+/** Where something happened and for whom. */
+export type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
+
+/**
+ * Something that an operator may have to account for (L6). Ids, names and codes; nothing that a person said. In the files
+ * people and conversations have names of their own (`AuditNames`).
+ */
+export type AuditEvent = Readonly<
+  | (AuditPlace &
+      Omit<AuditedCall, 'id' | 'input' | 'requester'> & {
+        call: string;
+        /** The run that called, and its skill; absent for the main agent. */
+        skill?: string;
+        run?: string;
+        /** SHA-256 of the arguments' JSON in hex, unless `[audit] arguments` keeps the redacted JSON itself. */
+        argumentsHash?: string;
+        arguments?: string;
+      })
+  | (AuditPlace & {
+      event: 'run';
+      skill: string;
+      origin: string;
+      status: string;
+      code?: string;
+      iterations: number;
+      durationMs: number;
+    })
+  | {
+      event: 'approval';
+      id: string;
+      tool: string;
+      skill?: string;
+      conversation: string;
+      requester: string;
+      outcome: 'approved' | 'denied' | 'expired' | 'cancelled';
+      by?: string;
+    }
+  | {
+      event: 'standing_rule';
+      verdict: 'added' | 'revoked';
+      tool: string;
+      skill?: string;
+      sender: string;
+      by: string;
+    }
+  /** Of a tool, in a chat; the value is nobody's business here. */
+  | {
+      event: 'setting_changed';
+      verdict: 'set' | 'unset';
+      tool: string;
+      key: string;
+      conversation: string;
+      by: string;
+    }
+  /** A use of a capability by a run (C5). `outcome`: `ok`, `replayed` or a code of C7. */
+  | (AuditPlace & {
+      event: 'capability_call';
+      skill: string;
+      run: string;
+      capability: string;
+      operation: string;
+      outcome: string;
+    })
+  /** A step of linking an account (C6): the link was sent, an answer was pasted, a provider failed, the person had their say. */
+  | (AuditPlace & {
+      event: 'capability_sign_in';
+      capability?: string;
+      step: 'link' | 'answer' | 'provider' | 'confirmation';
+      outcome: string;
+    })
+  | { event: 'capability_revoked'; sender: string; capability: string }
+  /** Said once an hour of each sender and code. */
+  | (AuditPlace & { event: 'message_refused'; code: string })
+  | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })
+  | { event: 'pairing'; verdict: 'approved' | 'denied' | 'revoked' | 'owner'; sender: string; by?: string }
+  /** What was decided in chat over a group that the config does not list. */
+  | {
+      event: 'group';
+      verdict: 'allowed' | 'ignored' | 'revoked' | 'left';
+      conversation: string;
+      by?: string;
+    }
+  /** The operator switched tools of an MCP server on that had changed, or come later than it. */
+  | { event: 'mcp_agreed'; server: string; tools: readonly string[] }
+  | { event: 'config_changed'; keys: readonly string[] }
+  | {
+      event: 'skills_changed';
+      added: readonly string[];
+      removed: readonly string[];
+      changed: readonly string[];
+    }
+  | {
+      event: 'skills_installed' | 'skills_removed';
+      source: string;
+      commit?: string;
+      skills: readonly string[];
+    }
+  | {
+      event: 'forgotten';
+      /** SHA-256 of the person's id, in hex. */
+      subject: string;
+      counts: Readonly<Record<string, number>>;
+    }
+  /** Lines that the store knows of were gone when the audit was opened: `before` seals the last of them. */
+  | { event: 'lines_missing'; from: number; to: number; before: string }
+>;

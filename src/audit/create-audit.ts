@@ -1,0 +1,166 @@
+import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
+import path from 'node:path';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Values } from '../store/patient-keyed.ts';
+import type { AuditEvent } from './audit-event.ts';
+import { auditFiles, auditFolder, lastLine, openAuditKey } from './audit-files.ts';
+import { createAuditNames } from './audit-names.ts';
+import { beginning, readLine, seal, type Head } from './seal.ts';
+import { verifyAudit, type AuditReport } from './verify-audit.ts';
+
+/** The record of what was done, for the operator (L6). */
+export type Audit = Readonly<{
+  /** Resolves when the line is written; never rejects: what can't be recorded is an error in the log. */
+  record(event: AuditEvent): Promise<void>;
+  /** Whether an event with this id was recorded since then. */
+  holds(id: string, since: number): Promise<boolean>;
+  /** Checks every line that was written until now. */
+  verify(): Promise<AuditReport>;
+  /** The newest lines, oldest first, with the ids of people and conversations that are still known. */
+  tail(lines: number): Promise<readonly string[]>;
+  /** Makes the lines of these people and conversations nobody's (Q12). */
+  forget(ids: readonly string[]): Promise<void>;
+  /** Resolves when nothing is left to be written. */
+  settled(): Promise<void>;
+}>;
+
+type Waiting = Readonly<{ event: AuditEvent; at: number; written(): void }>;
+
+/**
+ * Appends to `<data_dir>/audit/YYYY-MM-DD.jsonl` (0600, UTC), each line sealed behind the one before, over days and
+ * restarts. The head is kept in the store: lines cut from the end are missed. Lines that come together are one write.
+ * One process writes: the one that holds the data directory.
+ */
+export function createAudit(options: {
+  dataDir: string;
+  /** See `auditPlace`. */
+  place?: string;
+  keyed: (namespace: string) => Values;
+  clock: Clock;
+  log: Log;
+}): Audit {
+  const { dataDir, place = '', keyed, clock, log } = options;
+  const stored = keyed('audit');
+  const names = createAuditNames(keyed('audit-names'));
+  const queue: Waiting[] = [];
+  let chain: Promise<Chain> | undefined;
+  let writing: Promise<void> | undefined;
+
+  async function openChain(): Promise<Chain> {
+    const { key, chain: name } = await openAuditKey(dataDir);
+    const kept = (await stored.get<Head>(name)) ?? beginning;
+    const file = (await auditFiles(dataDir)).at(-1);
+    const line = file === undefined ? undefined : await lastLine(file);
+    const last = line === undefined ? beginning : readLine(line);
+    if (last === undefined)
+      log.error({ file }, 'the last line of the audit is none of ours: run `skillet audit verify`');
+    const day = file === undefined ? '' : path.basename(file, '.jsonl');
+    // A line is written before the head is: one may be ahead after a crash.
+    if (last !== undefined && last.seq >= kept.seq)
+      return { key, name, head: { seq: last.seq, mac: last.mac }, day };
+    const from = (last?.seq ?? 0) + 1;
+    log.error(
+      { from, to: kept.seq },
+      'lines of the audit are gone: removed, or lost when the machine stopped',
+    );
+    const gap: AuditEvent = { event: 'lines_missing', from, to: kept.seq, before: kept.mac };
+    return append({ key, name, head: kept, day }, [{ event: gap, at: clock.now() }]);
+  }
+
+  /** Writes to the files, then to the store. A write that fails leaves the files as they were. */
+  async function append(from: Chain, events: readonly Pick<Waiting, 'event' | 'at'>[]): Promise<Chain> {
+    let { head, day } = from;
+    const texts = new Map<string, string>();
+    for (const { event, at } of events) {
+      const today = new Date(at).toISOString().slice(0, 10);
+      // A clock that was set back does not bring the files out of order.
+      if (today > day) day = today;
+      const sealed = seal(from.key, head, at, await names.hide(from.key, event));
+      head = sealed.head;
+      texts.set(day, `${texts.get(day) ?? ''}${sealed.line}\n`);
+    }
+    for (const [date, text] of texts) await write(path.join(auditFolder(dataDir), `${date}.jsonl`), text);
+    await stored.set(from.name, { ...head, place });
+    return { ...from, head, day };
+  }
+
+  /** How many lines this data directory had under keys that it has no more. */
+  async function linesOfOtherKeys(name: string): Promise<number> {
+    let lines = 0;
+    for await (const [key, value] of stored.iterator()) {
+      const other = value as Head & Readonly<{ place?: string }>;
+      if (key !== name && (other.place ?? place) === place) lines += other.seq;
+    }
+    return lines;
+  }
+
+  async function flush(): Promise<void> {
+    while (queue.length > 0) {
+      const batch = queue.splice(0);
+      try {
+        chain = append(await (chain ??= openChain()), batch);
+        await chain;
+      } catch (error) {
+        // The chain is read anew: what of this batch stands in the files counts.
+        chain = undefined;
+        const events = batch.map(({ event }) => event.event);
+        log.error({ err: error, events }, 'what was done could not be recorded in the audit');
+      }
+      for (const { written } of batch) written();
+    }
+    // At once: what is recorded from here on needs a writer of its own.
+    writing = undefined;
+  }
+
+  return {
+    record: (event) =>
+      new Promise((resolve) => {
+        queue.push({ event, at: clock.now(), written: resolve });
+        writing ??= flush();
+      }),
+    async holds(id, since) {
+      await writing;
+      const first = path.join(auditFolder(dataDir), `${new Date(since).toISOString().slice(0, 10)}.jsonl`);
+      for (const file of await auditFiles(dataDir))
+        if (file >= first && (await readFile(file, 'utf8')).includes(`"id":${JSON.stringify(id)}`))
+          return true;
+      return false;
+    },
+    async tail(lines) {
+      await writing;
+      const newest: string[] = [];
+      for (const file of (await auditFiles(dataDir)).toReversed()) {
+        if (newest.length >= lines) break;
+        const text = (await readFile(file, 'utf8')).trimEnd();
+        if (text !== '') newest.unshift(...text.split('\n').slice(newest.length - lines));
+      }
+      return Promise.all(newest.map(names.reveal));
+    },
+    async forget(ids) {
+      const { key } = await openAuditKey(dataDir);
+      await names.forget(key, ids);
+    },
+    settled: async () => writing,
+    async verify() {
+      await writing;
+      const { key, chain: name } = await openAuditKey(dataDir);
+      const files = await auditFiles(dataDir);
+      const kept = await stored.get<Head>(name);
+      return verifyAudit({ files, key, kept, lost: await linesOfOtherKeys(name) });
+    },
+  };
+}
+
+/** Where the chain stands; `day` is that of the newest file. */
+type Chain = Readonly<{ key: Buffer; name: string; head: Head; day: string }>;
+
+async function write(file: string, text: string): Promise<void> {
+  const { size } = (await stat(file).catch(() => undefined)) ?? { size: 0 };
+  try {
+    await appendFile(file, text, { mode: 0o600 });
+  } catch (error) {
+    await truncate(file, size).catch(() => undefined);
+    throw error;
+  }
+}

@@ -1,0 +1,300 @@
+import { accessSettings } from '../config/access-from-config.ts';
+import type { Config } from '../config/complete-config.ts';
+import { createAgent } from './create-agent.ts';
+import { createAnsweredThreads } from '../conversations/answered-threads.ts';
+import { createApprovals } from '../approvals/approvals.ts';
+import type { Bot, BotParts } from './bot.ts';
+import { createBudgets } from '../limits/budgets.ts';
+import { cleanAudit, cleanChannel, cleanModels, cleanOperate, cleanStore } from './redacting-doors.ts';
+import { createChatAgent } from '../settings/chat-agent.ts';
+import { createChatSettings } from '../settings/chat-settings.ts';
+import { createCapabilities } from '../capabilities/create-capabilities.ts';
+import type { WriteCommand } from '../core/channel.ts';
+import { createCommands } from '../conversations/commands.ts';
+import { createDelivery } from '../replies/deliver.ts';
+import { createDoor } from '../conversations/intake/create-event-handler.ts';
+import { createForgetSomebody } from '../operator/forget-somebody.ts';
+import { createFollowSkills } from '../conversations/refresh-menus.ts';
+import { haltWork } from '../runs/cancel-work.ts';
+import { createHandOver } from '../replies/artifacts.ts';
+import { createHandleItem } from '../conversations/handle-item.ts';
+import { createQuestions } from '../runs/questions.ts';
+import { createJoinTurn } from '../conversations/join-turn.ts';
+import { createJudgeMessage } from '../conversations/judge-message.ts';
+import { keepTidy } from '../operator/retention.ts';
+import { createKeptFiles } from '../operator/kept-files.ts';
+import { createLargeTables } from '../replies/large-tables.ts';
+import { createLanes } from '../conversations/inbox-worker.ts';
+import { makeLive } from '../config/runtime-config.ts';
+import { measureTurns } from '../operator/health/measure-work.ts';
+import { createModelNotices } from './model-notices.ts';
+import { createMovedChats } from '../access/chat-migrations.ts';
+import { createOperate } from '../operator/operate.ts';
+import { outageNotice } from '../operator/health/outage-notice.ts';
+import { createGroups } from '../conversations/intake/groups.ts';
+import { createOverview } from '../conversations/overview.ts';
+import { createPairing } from '../access/pairing.ts';
+import { createPeople } from '../access/users.ts';
+import { createReconfigure } from '../operator/reconfigure.ts';
+import { createShowWork } from '../conversations/progress.ts';
+import { createSkillAuthoring } from '../authoring/skill-authoring.ts';
+import { createStandingRules } from '../approvals/standing-rules.ts';
+import { createToolbox } from './create-toolbox.ts';
+import { createUseOf } from '../access/access-context.ts';
+import { createVoice } from '../replies/replies.ts';
+import { watchSources } from '../skills/watch-sources.ts';
+import { shutdownReason } from '../lib/async/shutdown.ts';
+import { createWelcome } from '../access/welcome.ts';
+
+/** Sends under way get so long to end; most wait for nothing but the platform's pace. */
+const deliveryGraceMs = 2_000;
+/** What is being answered for a person who is to be forgotten gets so long to stop. */
+const forgetWaitMs = 15_000;
+
+/** The one place that puts the bot together. */
+export function createBot(parts: BotParts): Bot {
+  const { library, health, meter, clock, log, plugins, env } = parts;
+  // Every door by which text leaves: what stands behind them is clean (S2).
+  const clean = () => live.redaction;
+  const store = cleanStore(parts.store, clean);
+  const audit = cleanAudit(parts.audit, clean);
+  const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const chatSettings = createChatSettings({ store, moved, log });
+  const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
+  const modelNotices = createModelNotices({
+    tell: (...told) => voice.tellOwners(...told),
+    config: () => live.config,
+    clock,
+    onFault: notTold,
+  });
+  const liveOf = (config: Config) =>
+    makeLive(
+      config,
+      (of, redaction) => cleanModels(modelNotices(parts.makeModels(of)), () => redaction),
+      parts.changeAccess,
+      chatSettings.secrets,
+      parts.env,
+    );
+  let live = liveOf(parts.config);
+  const current = () => live;
+
+  const people = createPeople({
+    stored: store.keyed('people'),
+    access: () => live.access,
+    moved,
+    ...(parts.isHere === undefined ? {} : { isHere: parts.isHere }),
+  });
+  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
+  const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });
+  const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
+  const stopping = new AbortController();
+  const writeCommand: WriteCommand = (conversation, name, args) =>
+    channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`;
+  // What most parts stand on; each names in its options what of it is its business.
+  const basics = {
+    live: current,
+    store,
+    channels,
+    writeCommand,
+    answered: createAnsweredThreads(store),
+    library,
+    people,
+    moved,
+    useOf: createUseOf(moved),
+    voice,
+    audit,
+    env,
+    stopping: stopping.signal,
+    clock,
+    log,
+  };
+  const welcome = createWelcome(store);
+  const otherTools = (): readonly string[] => outside.names();
+  const authoring = createSkillAuthoring({ ...basics, otherTools });
+  const { outgoing, received, ...files } = createKeptFiles(parts.config.bot.workspace);
+  const handOver = createHandOver({ ...basics, outgoing, clean });
+  const delivery = createDelivery({
+    ...basics,
+    outbox: store.outbox,
+    currentPlace: moved.current,
+    onMoved: async (from, chat) => {
+      await moved.remember(`${from.channel}:${from.chat}`, `${from.channel}:${chat}`);
+    },
+    outgoing,
+  });
+  const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
+  const approvals = createApprovals({
+    ...basics,
+    approvers: () => live.config.policy.approvers,
+    rules,
+    canAsk: parts.canAsk ?? (() => true),
+  });
+  const capabilities = createCapabilities({ ...basics, plugins });
+  const budgets = createBudgets({ config: () => live.config, store, clock });
+  const { sandbox } = parts.skillSandbox;
+  const toolbox = createToolbox({ ...basics, sandbox, plugins, budgets, chats: chatSettings });
+  const { outside, mcp, settings } = toolbox;
+  const chatAgent = createChatAgent({ ...basics, chats: chatSettings });
+  const overview = createOverview({ ...basics, chatAgent, budgets, plugins, registry: library.current });
+  const commands = createCommands({
+    ...basics,
+    ...toolbox,
+    registry: library.current,
+    rescan: library.rescan,
+    approvals,
+    capabilities,
+    overview,
+    chatAgent,
+  });
+  const agent = createAgent({
+    ...basics,
+    ...toolbox,
+    ...parts.skillSandbox,
+    capabilities,
+    chatAgent,
+    handOver,
+    received,
+    authoring,
+    approvals,
+    rules,
+    budgets,
+    meter,
+  });
+  const showWork = createShowWork({ ...basics, outbox: store.outbox });
+  const judge = createJudgeMessage({ ...basics, ...agent, commands, budgets });
+  const questions = createQuestions({ store, clock });
+  const item = createHandleItem({
+    ...basics,
+    ...agent,
+    commands,
+    judge,
+    joinTurn: createJoinTurn({ ...basics, judge, questions }),
+    capabilities,
+    showWork,
+    sendLargeTables: createLargeTables({ ...basics, handOver, redact: () => live.redact }),
+    onFailed: (key) => parts.onFailed?.(key),
+  });
+  const lanes = createLanes({
+    inbox: store.inbox,
+    signals: store.signals,
+    handle: measureTurns(item.handle, meter, clock),
+    progressed: item.progressed,
+    async onDead(dead, error) {
+      await item.onDead(dead, error);
+      parts.onSetAside?.(dead.key);
+    },
+    channels: [...channels.keys()],
+    concurrency: parts.config.agent.concurrency,
+    ...(parts.mostTries === undefined ? {} : { mostTries: parts.mostTries }),
+    clock,
+    log,
+  });
+  const admit = createDoor({
+    ...basics,
+    pairing,
+    groups,
+    welcome,
+    authoring,
+    approvals,
+    capabilities,
+    commands,
+    judge,
+    settings,
+    overview,
+    language: () => live.config.bot.language,
+  });
+  const forget = createForgetSomebody({
+    ...basics,
+    pairing,
+    rules,
+    capabilities,
+    settings: chatSettings,
+    files,
+    access: () => accessSettings(live.config),
+    waitMs: forgetWaitMs,
+  });
+  const chore = { store, clock, log, signal: stopping.signal };
+  let chores: readonly Promise<void>[] = [];
+
+  const skills = createFollowSkills({ ...basics, signals: store.signals });
+
+  return {
+    people,
+    pairing,
+    redact: (text) => live.redact(text),
+    operate: cleanOperate(
+      createOperate({
+        groups,
+        store,
+        people,
+        pairing,
+        welcome,
+        forget,
+        approvals: authoring.approvals,
+        rules,
+        mcp: mcp.operations,
+        capabilities: capabilities.operations,
+        audit,
+      }),
+      clean,
+    ),
+    async start() {
+      health.start((outage) => {
+        const { key, markdown } = outageNotice(outage);
+        voice.tellOwners(key, markdown).catch(notTold);
+      });
+      await settings.load();
+      await mcp.start();
+      capabilities.report();
+      stopping.signal.throwIfAborted();
+      chores = [capabilities.attend(stopping.signal), approvals.attend()];
+      lanes.start();
+      delivery.start();
+      await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
+      stopping.signal.throwIfAborted();
+      library.watch(skills.changed);
+      chores = [
+        ...chores,
+        keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays }),
+        watchSources({ ...chore, config: () => live.config, voice, env }),
+      ];
+      await skills.show();
+    },
+    async stop() {
+      // First: what no longer waits would be taken up again.
+      const ended = lanes.stop(live.config.bot.shutdownSeconds * 1_000);
+      stopping.abort(shutdownReason());
+      skills.stop();
+      await Promise.all([...channels.values()].map((channel) => channel.stop()));
+      health.stop();
+      await ended;
+      await Promise.all([...chores, delivery.stop(deliveryGraceMs), mcp.stop()]);
+      await audit.settled();
+    },
+    async cancel(lane) {
+      const waiting = await store.inbox.waitingIn(lane);
+      const running = waiting.filter((item) => item.lane === lane && item.takenAt !== undefined);
+      const { stopping } = await haltWork(store, { items: running.map(({ key }) => key) });
+      return stopping.length > 0;
+    },
+    async idle() {
+      await lanes.idle();
+      await delivery.idle();
+    },
+    toolsSeen: mcp.seen,
+    reconfigure: createReconfigure({
+      config: () => live.config,
+      apply(config) {
+        live = liveOf(config);
+        mcp.follow();
+        capabilities.report();
+        skills.changed(library.current());
+      },
+      voice,
+      audit,
+      clock,
+      log,
+    }),
+  };
+}

@@ -1,0 +1,56 @@
+import type { Models } from '../core/model.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Config } from '../config/complete-config.ts';
+import { keyPlace } from '../config/model-aliases.ts';
+import { aliasOf } from '../core/model-settings.ts';
+import { ModelError, type ForOperator } from '../core/errors.ts';
+import type { Model } from '../core/model.ts';
+import { nameModel } from '../settings/name-model.ts';
+import type { Voice } from '../replies/replies.ts';
+
+const hourMs = 3_600_000;
+
+/** Models that tell the owners when only an operator can help: a key, an account, a model that is not there (M14). Once an hour at most. */
+export function createModelNotices(options: {
+  tell: Voice['tellOwners'];
+  /** The config in force. */
+  config(): Config;
+  clock: Clock;
+  onFault(error: unknown): void;
+}): (models: Models) => Models {
+  const { tell, config, clock, onFault } = options;
+  const told = new Map<string, number>();
+
+  function report(alias: string, { said, look }: ForOperator): void {
+    const now = clock.now();
+    if (now - (told.get(alias) ?? -hourMs) < hourMs) return;
+    told.set(alias, now);
+    // The same key in every process of this hour.
+    const key = `model:${alias}:${Math.floor(now / hourMs)}`;
+    const { models } = config();
+    const model = nameModel(models, alias);
+    const place =
+      look === 'endpoint'
+        ? `[models.${aliasOf(models, alias)}] model and base_url`
+        : keyPlace(config(), alias);
+    const check = look === 'account' ? `the account of ${place}` : place;
+    tell(key, `My language model ${model} does not answer. ${said} Check ${check}.`).catch(onFault);
+  }
+
+  function reporting(model: Model): Model {
+    return {
+      ...model,
+      async complete(...asked) {
+        try {
+          return await model.complete(...asked);
+        } catch (error) {
+          if (error instanceof ModelError && error.forOperator !== undefined)
+            report(model.alias, error.forOperator);
+          throw error;
+        }
+      },
+    };
+  }
+
+  return (models) => ({ ...models, get: (name) => reporting(models.get(name)) });
+}

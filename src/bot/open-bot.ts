@@ -1,0 +1,239 @@
+import { markdownLibrary } from '../lib/markdown/library.ts';
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { createModels } from '../agent/models/create-models.ts';
+import type { Config } from '../config/complete-config.ts';
+import { watchConfig } from '../config/watch-config.ts';
+import type { Channel } from '../core/channel.ts';
+import { systemClock } from '../lib/clock.ts';
+import { conversationKey } from '../core/conversation.ts';
+import type { Log } from '../lib/log.ts';
+import type { SandboxReach } from '../sandbox/open-sandbox.ts';
+import { createWrittenSkills } from '../skills/written-skills.ts';
+import { openStore } from '../store/open-store.ts';
+import type { Store } from '../store/store.ts';
+import { auditPlace } from '../audit/audit-files.ts';
+import { createAudit } from '../audit/create-audit.ts';
+import { controlPath, serveControl, type Control } from '../channels/terminal/control.ts';
+import { createAnsweredThreads } from '../conversations/answered-threads.ts';
+import type { Bot } from './bot.ts';
+import { createBot } from './create-bot.ts';
+import type { ChannelNeeds } from './open-channels.ts';
+import { openHealth } from '../operator/health/open-health.ts';
+import { patientKeyed } from '../store/patient-keyed.ts';
+import { openLibrary } from '../skills/open-library.ts';
+import { openSkillSandbox } from '../skills/open-skill-sandbox.ts';
+import { ownDataDir } from '../operator/own-data-dir.ts';
+import { openPlugins } from '../plugins/plugins.ts';
+import { builtIns } from '../core/built-in-commands.ts';
+import { chatFolder } from '../tools/built-in/run-folders.ts';
+import { saveForTerminal } from '../channels/terminal/save-for-terminal.ts';
+import { shareWorkspace } from '../operator/share-workspace.ts';
+import { createTakeTerminal } from '../operator/terminals/take-terminal.ts';
+import { terminalAccess } from '../operator/terminals/terminal-access.ts';
+import { createThreadPartners } from '../conversations/thread-partners.ts';
+import { createTerminals, type Terminals } from '../operator/terminals/terminals.ts';
+
+export type OpenBot = Bot &
+  Readonly<{
+    /** Gives a terminal of this process its seat. */
+    sit: Terminals['sit'];
+    /** Names that `/` can be completed to. */
+    names(): readonly string[];
+    /** Stops the bot and closes all that was opened for it, once. */
+    close(): Promise<void>;
+  }>;
+
+/** Opens everything a bot needs and puts it together; nothing runs before `start`. If a step fails, what is open is closed. */
+export async function openBot(options: {
+  config: Config;
+  env: Readonly<Record<string, string | undefined>>;
+  channels(needs: ChannelNeeds): Promise<readonly Channel[]>;
+  mostTries?: number;
+  /** Address for health and metrics (L4). */
+  listen?: string;
+  reach?: SandboxReach;
+  /** Given: a database that is away is waited for until this is aborted. */
+  until?: AbortSignal;
+  log: Log;
+}): Promise<OpenBot> {
+  const { config, env, mostTries = 3, listen, reach, until, log } = options;
+  const clock = systemClock;
+  await using opening = new AsyncDisposableStack();
+  const home = ownDataDir(config.bot.dataDir);
+  opening.defer(home.release);
+  const store = await openStore(config.store.url, {
+    log,
+    clock,
+    ...(until === undefined ? {} : { until }),
+  });
+  opening.defer(store.close);
+  const shared = await joinWorkspace(config, store, log);
+  opening.defer(async () => {
+    await shared?.release().catch((error: unknown) => {
+      log.warn({ err: error }, 'other processes take this one for running a while longer');
+    });
+  });
+  const health = await openHealth({
+    ...(listen === undefined ? {} : { listen }),
+    store,
+    dataProblem: home.problem,
+    clock,
+    log,
+  });
+  const skillSandbox = await openSkillSandbox(config, log, reach);
+  opening.defer(() => skillSandbox.sandbox.close());
+  const plugins = await openPlugins(config, { clock, log });
+  opening.defer(plugins.close);
+  const library = await openLibrary(config, plugins.skillFolders, createWrittenSkills(health.store), log);
+  opening.defer(library.close);
+  const answered = createAnsweredThreads(store);
+  const channels = await options.channels({
+    hasAnswered: async (conversation) =>
+      (await store.transcripts.answered(conversationKey(conversation))) || answered.has(conversation),
+    partners: createThreadPartners(store),
+    skillNames: () => library.current().names,
+    isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
+    lead: store.lead,
+    ...(isShared(config) ? { reserve: sharedLimits(store, log) } : {}),
+    log,
+    clock,
+  });
+  // Built before the bot, which they are a channel of.
+  const built: { bot?: Bot } = {};
+  const terminals = createTerminals({
+    name: terminalName(config),
+    store: health.store,
+    cancel: async (lane) => (await built.bot?.cancel(lane)) === true,
+    async whyUnheard(message) {
+      const decision = await built.bot?.people.decide(message);
+      return decision === undefined || decision.allowed ? undefined : decision.reason;
+    },
+    saveFile: (conversation, file) => saveForTerminal(chatFolder(config.bot.workspace, conversation), file),
+    clock,
+  });
+  const bot = createBot({
+    config,
+    store: health.store,
+    library,
+    skillSandbox,
+    channels: [...channels.map(health.watchChannel), terminals.channel],
+    makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
+    changeAccess: (access) => terminalAccess(access, terminals.channel.name),
+    isHere: (owner) => !owner.startsWith('terminal:') || terminals.isHere(owner),
+    canAsk: (conversation) => conversation.channel !== 'terminal' || terminals.isWatched(conversation),
+    mostTries: (key) => (terminals.isImpatient(key) ? 1 : mostTries),
+    onSetAside: terminals.givenUp,
+    onFailed: terminals.failed,
+    health: health.ofStore,
+    audit: createAudit({
+      dataDir: config.bot.dataDir,
+      place: auditPlace(config.store.url, config.bot.dataDir),
+      keyed: patientKeyed(health.store.keyed, health.ofStore),
+      clock,
+      log,
+    }),
+    plugins,
+    meter: health.meter,
+    env,
+    clock,
+    log,
+  });
+  built.bot = bot;
+  const names = (): readonly string[] => [...builtIns, ...library.current().names];
+  const takeTerminal = createTakeTerminal({
+    terminals,
+    names,
+    drop: async (key) => void (await bot.operate('inbox drop', key)),
+  });
+  // While the bot only waits, for a retry or to stop, nothing else keeps the process alive.
+  const alive = setInterval(() => undefined, 60_000);
+  opening.defer(() => clearInterval(alive));
+  const control = await openControl(config, { operate: bot.operate, takeTerminal, log });
+  let serving: ReturnType<typeof health.serve> | undefined;
+  opening.defer(async () => {
+    await Promise.all([control?.close(), bot.stop()]);
+    // Where it failed, the start said so.
+    await serving?.then(
+      (server) => server?.close(),
+      () => undefined,
+    );
+  });
+  const watch = watchConfig(config, { env, onChange: bot.reconfigure });
+  opening.defer(watch.stop);
+  const opened = opening.move();
+  // A stop during the start fails the start, which closes, too.
+  let closed: Promise<void> | undefined;
+  const close = (): Promise<void> => (closed ??= opened.disposeAsync());
+  return {
+    ...bot,
+    sit: terminals.sit,
+    names,
+    async start() {
+      try {
+        serving = health.serve(bot.redact);
+        await serving;
+        await bot.start();
+        // Nobody waits for it now, as somebody would at the first formatted answer.
+        setImmediate(markdownLibrary);
+      } catch (error) {
+        // What is open would keep the process alive that cannot do its work.
+        await close();
+        throw error;
+      }
+    },
+    close,
+  };
+}
+
+/** On a store that several processes share all work in one workspace (Q9). */
+async function joinWorkspace(
+  config: Config,
+  store: Store,
+  log: Log,
+): Promise<Awaited<ReturnType<typeof shareWorkspace>> | undefined> {
+  return isShared(config)
+    ? shareWorkspace(config.bot.workspace, { store, clock: systemClock, log })
+    : undefined;
+}
+
+/** Without its socket the bot works; only the commands that ask a running bot do not. */
+async function openControl(
+  config: Config,
+  options: Omit<Parameters<typeof serveControl>[0], 'path'>,
+): Promise<Control | undefined> {
+  const { log } = options;
+  const socket = controlPath(config.bot.dataDir);
+  try {
+    return await serveControl({ path: socket, ...options });
+  } catch (error) {
+    log.warn(
+      { err: error, path: socket },
+      'the control socket cannot be opened (its path may be too long): `pair`, `inbox`, `backup` and `forget` work only while the bot is stopped, and no terminal can join it',
+    );
+    return undefined;
+  }
+}
+
+/** On a store that several processes share each has terminals of its own (Q9). */
+function terminalName({ store, bot }: Config): string {
+  if (store.url.startsWith('sqlite:')) return 'terminal';
+  return `terminal-${createHash('sha256').update(path.resolve(bot.dataDir)).digest('hex').slice(0, 8)}`;
+}
+
+/** Whether other processes may work on the same store (Q9). */
+function isShared({ store }: Config): boolean {
+  return !store.url.startsWith('sqlite:');
+}
+
+/** Where the store can't tell, each process keeps the limits by itself (H8). */
+function sharedLimits({ reserve }: Pick<Store, 'reserve'>, log: Log): Store['reserve'] {
+  return async (limits) => {
+    try {
+      return await reserve(limits);
+    } catch (error) {
+      log.warn({ err: error }, 'limits could not be shared with the other processes');
+      return 0;
+    }
+  };
+}

@@ -1,0 +1,85 @@
+import type { ThreadPartners } from '../core/channel.ts';
+import type { TelegramOptions } from '../channels/telegram/create-telegram.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Conversation } from '../core/conversation.ts';
+import type { Log } from '../lib/log.ts';
+import type { Store } from '../store/store.ts';
+import { hostAndPort } from '../lib/text/host-and-port.ts';
+
+export type ChannelNeeds = Readonly<{
+  hasAnswered(conversation: Conversation): Promise<boolean>;
+  /** Who talks with the bot in a thread (H11). */
+  partners: ThreadPartners;
+  /** Names of all skills, for completion. */
+  skillNames(): readonly string[];
+  /** Whether a message of this conversation waits or is being answered, in whatever process. */
+  isAtWork(conversation: Conversation): Promise<boolean>;
+  /** As `Store.lead`. */
+  lead(what: string, until: AbortSignal): Promise<AbortSignal>;
+  /** As `Store.reserve`, but it never rejects; absent where this process alone owns the store. */
+  reserve?: Store['reserve'];
+  log: Log;
+  clock: Clock;
+}>;
+
+/** Whether config names a channel to connect. */
+export function hasChannels({ telegram, slack }: Config): boolean {
+  return telegram.token !== undefined || slack.botToken !== undefined;
+}
+
+/** The channels that config names, not started yet. A channel's code is loaded only where it is used. */
+export async function openChannels(config: Config, needs: ChannelNeeds): Promise<readonly Channel[]> {
+  const channels: Channel[] = [];
+  const { telegram, slack } = config;
+  if (telegram.token !== undefined) {
+    const { createTelegram } = await import('../channels/telegram/create-telegram.ts');
+    const {
+      token,
+      apiRoot,
+      mode,
+      paced,
+      reaction,
+      webhookUrl: url,
+      webhookSecret: secret,
+      listen,
+    } = telegram;
+    channels.push(
+      createTelegram({
+        token,
+        apiRoot,
+        mode,
+        ...(url === undefined || secret === undefined
+          ? {}
+          : { webhook: { url, secret, listen: hostAndPort(listen) } }),
+        paced,
+        ...(reaction === '' ? {} : { reaction: reaction as NonNullable<TelegramOptions['reaction']> }),
+        ...needs,
+      }),
+    );
+  }
+  if (slack.botToken !== undefined) {
+    const { createSlack } = await import('../channels/slack/create-slack.ts');
+    const { botToken, appToken, signingSecret, mode, apiUrl, listen, command, threadFollow, reaction } =
+      slack;
+    const { agentView } = slack;
+    channels.push(
+      createSlack({
+        botToken,
+        ...(appToken === undefined ? {} : { appToken }),
+        ...(signingSecret === undefined ? {} : { signingSecret }),
+        mode,
+        apiUrl,
+        listen: hostAndPort(listen),
+        command,
+        threadFollow,
+        agentView,
+        ...(reaction === '' ? {} : { reaction }),
+        paced: true,
+        ...needs,
+      }),
+    );
+  }
+  return channels;
+}

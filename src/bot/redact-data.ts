@@ -1,0 +1,151 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import type { Part } from '../core/channel.ts';
+import type { Entry } from '../core/entry.ts';
+import type { Message, Quote, Task } from '../core/message.ts';
+import type { ModelAnswer, ModelRequest } from '../core/model.ts';
+import { redactDeep, redactTexts } from '../lib/redaction/redact-deep.ts';
+import type { AuditEvent } from '../audit/audit-event.ts';
+
+type Redact = (text: string) => string;
+
+/** What a model is asked, without secrets: the same request gives the same bytes (M5). */
+export function cleanRequest(request: ModelRequest, redact: Redact): ModelRequest {
+  const { system, messages, tools } = request;
+  return {
+    ...request,
+    system: system.map((block) => cleanBlock(block, redact)),
+    messages: messages.map((message) => cleanSaid(message, redact)),
+    tools: redactTexts(tools, redact),
+  };
+}
+
+function cleanSaid<Said extends Anthropic.MessageParam>(message: Said, redact: Redact): Said {
+  const { content } = message;
+  return {
+    ...message,
+    content: typeof content === 'string' ? redact(content) : cleanBlocks(content, redact),
+  };
+}
+
+/** What a model answered, without secrets. */
+export function cleanAnswer(answer: ModelAnswer, redact: Redact): ModelAnswer {
+  return { ...answer, content: cleanBlocks(answer.content, redact) };
+}
+
+/** A line of a transcript without secrets. Ids stay. */
+export function cleanEntry(entry: Entry, redact: Redact): Entry {
+  switch (entry.kind) {
+    case 'user':
+      return {
+        ...entry,
+        content:
+          typeof entry.content === 'string' ? redact(entry.content) : cleanBlocks(entry.content, redact),
+        ...(entry.asked && {
+          asked: entry.asked.map(({ skill, text }) => ({ skill, text: redact(text) })),
+        }),
+      };
+    case 'assistant':
+      return { ...entry, content: cleanBlocks(entry.content, redact) };
+    case 'tool_result':
+      return { ...entry, content: redact(entry.content) };
+    case 'notice':
+      return { ...entry, text: redact(entry.text) };
+    case 'summary':
+      return {
+        ...entry,
+        text: redact(entry.text),
+        ...(entry.own && { own: { ...entry.own, text: redact(entry.own.text) } }),
+      };
+    case 'tool_started':
+    case 'mark':
+      return entry;
+  }
+}
+
+/** A message, as people and the bot's own work bring it, without secrets. Ids stay. */
+export function cleanMessage(message: Message, redact: Redact): Message {
+  const { text, command, replyTo, shared, attachments, task } = message;
+  const cleanQuote = (quote: Quote): Quote => ({
+    ...quote,
+    text: redact(quote.text),
+    ...(quote.attachments && { attachments: redactTexts(quote.attachments, redact) }),
+  });
+  return {
+    ...message,
+    text: redact(text),
+    attachments: redactTexts(attachments, redact),
+    ...(command === undefined ? {} : { command: { ...command, args: redact(command.args) } }),
+    ...(replyTo === undefined ? {} : { replyTo: cleanQuote(replyTo) }),
+    ...(shared === undefined ? {} : { shared: shared.map(cleanQuote) }),
+    ...(task === undefined ? {} : { task: cleanTask(task, redact) }),
+  };
+}
+
+function cleanTask(task: Task, redact: Redact): Task {
+  return task.kind === 'run'
+    ? { ...task, input: redactDeep(task.input, redact) }
+    : { ...task, result: redact(task.result) };
+}
+
+/** A part to be sent, without secrets in what a person sees of it. */
+export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {
+  const { markdown, buttons, file } = part;
+  return {
+    ...part,
+    markdown: redact(markdown),
+    ...(buttons === undefined
+      ? {}
+      : { buttons: buttons.map((button) => ({ ...button, label: redact(button.label) })) }),
+    ...(file === undefined ? {} : { file: { ...file, name: redact(file.name) } }),
+  };
+}
+
+const auditIds: ReadonlySet<string> = new Set([
+  'event',
+  'sender',
+  'conversation',
+  'requester',
+  'by',
+  'id',
+  'call',
+  'run',
+  'subject',
+  'before',
+  'argumentsHash',
+]);
+
+/** What happened, without secrets. Ids stay. */
+export function cleanEvent(event: AuditEvent, redact: Redact): AuditEvent {
+  const fields = Object.entries(event).map(([key, value]: [string, unknown]) => [
+    key,
+    auditIds.has(key) ? value : redactTexts(value, redact),
+  ]);
+  return Object.fromEntries(fields) as AuditEvent;
+}
+
+type Block = Anthropic.ContentBlock | Anthropic.ContentBlockParam;
+
+/** Thoughts are signed: those that may not be kept as they are go as a whole. */
+function cleanBlocks<One extends Block>(blocks: readonly One[], redact: Redact): readonly One[] {
+  return blocks
+    .filter((block) => block.type !== 'thinking' || redact(block.thinking) === block.thinking)
+    .map((block) => cleanBlock(block, redact));
+}
+
+/** What is signed, encrypted or an image stays as it is, and so do ids. */
+function cleanBlock<One extends Block>(block: One, redact: Redact): One {
+  switch (block.type) {
+    case 'text':
+      return { ...block, text: redact(block.text) };
+    case 'tool_use':
+      return { ...block, name: redact(block.name), input: redactDeep(block.input, redact) };
+    case 'tool_result':
+      return { ...block, content: redactTexts(block.content, redact) };
+    case 'document':
+      return 'source' in block && block.source.type === 'text'
+        ? { ...block, source: { ...block.source, data: redact(block.source.data) } }
+        : block;
+    default:
+      return block;
+  }
+}

@@ -1,0 +1,142 @@
+import type { Models } from '../core/model.ts';
+import type { Channel, ChannelEvent } from '../core/channel.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Model } from '../core/model.ts';
+import type { Redaction } from '../lib/redaction/redact.ts';
+import { redactTexts } from '../lib/redaction/redact-deep.ts';
+import type { Store } from '../store/store.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import { cleanAnswer, cleanEntry, cleanEvent, cleanMessage, cleanPart, cleanRequest } from './redact-data.ts';
+import type { Operate } from '../channels/terminal/control.ts';
+
+/** Takes the secrets out that are known now. */
+type Clean = () => Redaction;
+
+/**
+ * Every model, clean both ways (U3, S2): what it is asked, what it answers, and what it says meanwhile. So nothing that a
+ * model writes, its tool calls included, holds a secret, whichever way it came to know one.
+ */
+export function cleanModels(models: Models, clean: Clean): Models {
+  return { ...models, get: (name) => cleanModel(models.get(name), clean) };
+}
+
+function cleanModel(model: Model, clean: Clean): Model {
+  return {
+    ...model,
+    async complete(request, signal, onText) {
+      const { text, textInParts } = clean();
+      const said = textInParts();
+      const say = (part: string): void => {
+        if (part !== '') onText?.(part);
+      };
+      const asked = cleanRequest(request, text);
+      const answer = await model.complete(asked, signal, (part) => say(said.push(part)));
+      say(said.end());
+      return cleanAnswer(answer, text);
+    },
+  };
+}
+
+/** The store: what arrived, transcripts, what is to be sent and why something failed are clean before they are written (S2). */
+export function cleanStore(store: Store, clean: Clean): Store {
+  const { inbox, outbox, overheard, asks, signals } = store;
+  const redact = (text: string): string => clean().text(text);
+  return {
+    ...store,
+    inbox: {
+      ...inbox,
+      accept: (message, options) => inbox.accept(cleanMessage(message, redact), options),
+      replace: (message) => inbox.replace(cleanMessage(message, redact)),
+      fail: (key, error, retryAt) => inbox.fail(key, redact(error), retryAt),
+      postpone: (key, error, retryAt) => inbox.postpone(key, redact(error), retryAt),
+    },
+    outbox: {
+      ...outbox,
+      retry: (key, error, at) => outbox.retry(key, redact(error), at),
+      dead: (key, error) => outbox.dead(key, redact(error)),
+    },
+    overheard: {
+      ...overheard,
+      add: (message, now) => overheard.add(cleanMessage(message, redact), now),
+    },
+    asks: {
+      ...asks,
+      // What an approval is about stands there by name and id.
+      add: (ask) =>
+        asks.add(ask.kind === 'question' ? { ...ask, payload: redactTexts(ask.payload, redact) } : ask),
+      answer: (id, answer) => asks.answer(id, { ...answer, value: redact(answer.value) }),
+    },
+    signals: {
+      ...signals,
+      send: (topic, text) => signals.send(topic, topic === 'progress' ? redact(text) : text),
+    },
+    commit: ({ entries, outbox: rows, work, ...step }) =>
+      store.commit({
+        ...step,
+        ...(entries && {
+          entries: entries.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
+        }),
+        ...(rows && { outbox: rows.map((row) => ({ ...row, part: cleanPart(row.part, redact) })) }),
+        ...(work && { work: work.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })) }),
+      }),
+    addWork: (work, refuse) =>
+      store.addWork({ ...work, message: cleanMessage(work.message, redact) }, refuse),
+  };
+}
+
+/** A channel: whatever people are shown, though it was clean when it was stored (S2). */
+export function cleanChannel(channel: Channel, clean: Clean): Channel {
+  const redact = (text: string): string => clean().text(text);
+  return {
+    ...channel,
+    start: (onEvent) => channel.start((event) => onEvent(cleanTelling(event, redact))),
+    send: (conversation, part, ...more) => channel.send(conversation, cleanPart(part, redact), ...more),
+    edit: (conversation, receipt, part) => channel.edit(conversation, receipt, cleanPart(part, redact)),
+    status: (conversation, status, placeholder) =>
+      channel.status(
+        conversation,
+        status === undefined ? undefined : redactTexts(status, redact),
+        placeholder,
+      ),
+    ...(channel.readEarlier === undefined
+      ? {}
+      : {
+          readEarlier: async (message, bounds) =>
+            ((await channel.readEarlier?.(message, bounds)) ?? []).map((one) => cleanMessage(one, redact)),
+        }),
+    setMenus: (menus, language) => channel.setMenus(redactTexts(menus, redact), language),
+  };
+}
+
+/** An event with a clean way back to who pressed a button or looks at their page. What a form shows is clean already. */
+function cleanTelling(event: ChannelEvent, redact: (text: string) => string): ChannelEvent {
+  if (event.type === 'home') {
+    const { showHome } = event;
+    return { ...event, showHome: (home) => showHome(redactTexts(home, redact)) };
+  }
+  if (event.type === 'opened') {
+    const { suggest } = event;
+    return { ...event, suggest: (prompts) => suggest(redactTexts(prompts, redact)) };
+  }
+  if (event.type !== 'press' || event.tell === undefined) return event;
+  const { tell } = event;
+  return { ...event, tell: (words) => tell(redact(words)) };
+}
+
+/** The record of what was done (L6). */
+export function cleanAudit(audit: Audit, clean: Clean): Audit {
+  return { ...audit, record: (event) => audit.record(cleanEvent(event, clean().text)) };
+}
+
+/** What operators are answered over the control socket, faults included. */
+export function cleanOperate(operate: Operate, clean: Clean): Operate {
+  return async (...asked) => {
+    try {
+      return redactTexts(await operate(...asked), clean().text);
+    } catch (error) {
+      const said = error instanceof Error ? error.message : String(error);
+      // Somebody is told the message alone: a stack would tell of the host.
+      throw new OperatorError(clean().text(said), { cause: error });
+    }
+  };
+}

@@ -1,0 +1,163 @@
+import { createAdvanceFlow } from './advance-flow.ts';
+import { createAttendFlows } from './attend-flows.ts';
+import { createAuthFlows } from './auth-flows.ts';
+import { capabilityTools } from './capability-tools.ts';
+import { namespaceOf } from './configured-providers.ts';
+import { createConfirmLink } from './confirm-link.ts';
+import { createInvokeCapability } from './invoke-capability.ts';
+import { createTakeAuthAnswer } from './take-auth-answer.ts';
+import type { BridgeProvider } from './call-bridge.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { Channel, WriteCommand } from '../core/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Log } from '../lib/log.ts';
+import type { Skill } from '../core/skill.ts';
+import type { Requester, Tool } from '../core/tool.ts';
+import type { Store } from '../store/store.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import { createCapabilityBase } from './capability-base.ts';
+import { createCapabilityOperations, type CapabilityOperations } from './capability-operations.ts';
+import { createConfirmAccounts, type ConfirmAccounts } from './confirm-accounts.ts';
+import { createGuardSignIns, type GuardSignIns } from './guard-sign-ins.ts';
+import { failureText, linkText } from './sign-in-words.ts';
+import type { Voice } from '../replies/replies.ts';
+
+/** Capabilities on the host: what runs are offered, what people answer, what operators ask (C1-C8). */
+export type Capabilities = Readonly<{
+  /** The tools of one run; none for a skill that declares nothing. */
+  tools(skill: Skill, run: string): readonly Tool[];
+  /** Why a capability that a skill declares can't be used in this chat; nothing if each can (U1). */
+  lacking(skill: Skill, requester: Requester, signal: AbortSignal): Promise<string | undefined>;
+  signIns: GuardSignIns;
+  confirmations: Pick<ConfirmAccounts, 'answer'>;
+  /** Calls off a person's sign-ins in a conversation: `/stop`, `/new`. Gives how many. */
+  callOff(sender: string, conversation: Conversation): Promise<number>;
+  /** Removes a person's accounts, sign-ins and outcomes (Q12). Gives how many accounts. */
+  forget(sender: string): Promise<number>;
+  operations: CapabilityOperations;
+  /** Does what sign-ins wait for, until the signal is aborted. */
+  attend(signal: AbortSignal): Promise<void>;
+  /** Says in the log what of the config brings no provider. */
+  report(): void;
+}>;
+
+export function createCapabilities(options: {
+  live: () => Readonly<{ config: Config }>;
+  plugins: Readonly<{ providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[] }>;
+  store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
+  channels: ReadonlyMap<string, Channel>;
+  writeCommand: WriteCommand;
+  voice: Voice;
+  audit: Pick<Audit, 'record'>;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  log: Log;
+}): Capabilities {
+  const { live, store, channels, writeCommand, voice, audit, env, clock, log } = options;
+  const base = createCapabilityBase({
+    config: () => live().config,
+    ofPlugins: options.plugins.providers,
+    records: store.capabilities,
+    env,
+    clock,
+    log,
+  });
+  const { records, key, providers, calls, definitions, accounts } = base;
+  const confirm = createConfirmLink({ records, accounts, key, clock });
+  const confirmations = createConfirmAccounts({ confirm, store, voice, audit });
+  const recordSignIn = (
+    requester: Requester,
+    capability: string,
+    step: 'link' | 'provider',
+    outcome: string,
+  ) =>
+    audit.record({
+      event: 'capability_sign_in',
+      sender: requester.sender,
+      conversation: conversationKey(requester.conversation),
+      chatType: requester.chatType,
+      capability,
+      step,
+      outcome,
+    });
+  const advance = createAdvanceFlow({
+    providers,
+    records,
+    key,
+    calls,
+    askToConfirm: confirmations.ask,
+    async tellFailure({ id, capability, content }, { code }, over) {
+      const { requester } = content;
+      const text = failureText(code, over, requester.language);
+      const outbox = voice.rows(requester.conversation, `flow:${id}:${clock.now()}`, text);
+      await store.commit({ outbox });
+      await recordSignIn(requester, capability, 'provider', code);
+    },
+    clock,
+  });
+  const flowsAttended = createAttendFlows({ records, key, advance, clock, log });
+  const invoke = createInvokeCapability({ providers, definitions, accounts, records, key, calls, clock });
+  const flows = createAuthFlows({
+    find: invoke.find,
+    records,
+    key,
+    calls,
+    advance,
+    async sendLink(flow, outboxKey) {
+      const { requester } = flow.content;
+      const text = linkText(flow, writeCommand(requester.conversation, 'stop'));
+      await store.commit({ outbox: voice.rows(requester.conversation, outboxKey, text) });
+      await recordSignIn(requester, flow.capability, 'link', 'ok');
+    },
+    poke: flowsAttended.poke,
+    clock,
+  });
+  const take = createTakeAuthAnswer({ records, key, poke: flowsAttended.poke, clock });
+
+  return {
+    tools: (skill, run) =>
+      skill.capabilities.length === 0
+        ? []
+        : capabilityTools(
+            { skill: skill.name, run, declared: skill.capabilities },
+            {
+              invoke,
+              flows,
+              accounts,
+              onCall: ({ caller, capability, operation, outcome }) =>
+                audit.record({
+                  event: 'capability_call',
+                  sender: caller.requester.sender,
+                  conversation: conversationKey(caller.requester.conversation),
+                  chatType: caller.requester.chatType,
+                  skill: caller.skill,
+                  run: caller.run,
+                  capability,
+                  operation,
+                  outcome,
+                }),
+            },
+          ),
+    async lacking({ name, capabilities: declared }, requester, signal) {
+      for (const capability of declared) {
+        const namespace = namespaceOf(capability);
+        if (providers().get(namespace) === undefined)
+          return `no provider is set up for ${capability}, which ${name} needs. The operator adds to config.toml:\n[capabilities.providers.${namespace}]\ncommand = ["…"]`;
+        const found = await invoke.find({ requester, skill: name, run: '', declared }, capability, signal);
+        if (!found.ok) return `${name} needs ${capability}: ${found.message}`;
+      }
+      return undefined;
+    },
+    signIns: createGuardSignIns({ take, channels, voice, audit, log }),
+    confirmations,
+    callOff: (sender, conversation) =>
+      records.endFlows({ sender, conversation: conversationKey(conversation) }),
+    forget: records.forget,
+    operations: createCapabilityOperations(base, audit),
+    attend: flowsAttended.run,
+    report() {
+      for (const problem of providers().problems) log.warn({ problem }, 'a capability provider is not used');
+    },
+  };
+}

@@ -1,0 +1,105 @@
+import type { Channel } from '../core/channel.ts';
+import { conversationKey } from '../core/conversation.ts';
+import type { Log } from '../lib/log.ts';
+import type { Message, Quote } from '../core/message.ts';
+import type { TakenAnswer } from './take-auth-answer.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import { failureText } from './sign-in-words.ts';
+import type { Voice } from '../replies/replies.ts';
+import { sayIn } from '../core/texts/say.ts';
+
+/** Takes what people paste from sign-in pages out of what they say, before anything is stored, shown or logged of it (C6). */
+export type GuardSignIns = Readonly<{
+  /** True where the message was one: it goes no further. */
+  takes(message: Message): Promise<boolean>;
+  /** The message without what it quotes of one. */
+  clean(message: Message): Promise<Message>;
+}>;
+
+export function createGuardSignIns(options: {
+  take(
+    message: Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>,
+  ): Promise<TakenAnswer>;
+  channels: ReadonlyMap<string, Channel>;
+  voice: Pick<Voice, 'answer'>;
+  audit: Pick<Audit, 'record'>;
+  log: Log;
+}): GuardSignIns {
+  const { take, channels, voice, audit, log } = options;
+
+  /** Away from where others read it, where the platform lets the bot do that. */
+  async function remove({ conversation, platformId }: Message): Promise<boolean> {
+    const channel = channels.get(conversation.channel);
+    if (channel === undefined || platformId === undefined) return false;
+    try {
+      await channel.remove(conversation, { id: platformId });
+      return true;
+    } catch (error) {
+      log.info(
+        { err: error, conversation: conversationKey(conversation) },
+        'a pasted code could not be deleted',
+      );
+      return false;
+    }
+  }
+
+  /** In no private chat: what is quoted is never used. */
+  async function cleanQuote(message: Message, quote: Quote): Promise<Quote> {
+    const { sender } = message;
+    const said = { text: quote.text, sender: { ...sender, id: quote.sender ?? sender.id } };
+    const quoted = await take({ ...message, ...said, chatType: 'unknown' });
+    return quoted.kind === 'none' ? quote : { ...quote, text: '(the answer of a sign-in page, taken out)' };
+  }
+
+  return {
+    async takes(message) {
+      const taken = await take(message);
+      if (taken.kind === 'none') return false;
+      const outcome =
+        taken.kind === 'refused' ? taken.code : taken.kind === 'public' ? 'capability_access_denied' : 'ok';
+      await audit.record({
+        event: 'capability_sign_in',
+        sender: message.sender.id,
+        conversation: conversationKey(message.conversation),
+        chatType: message.chatType,
+        step: 'answer',
+        ...('capability' in taken ? { capability: taken.capability } : {}),
+        outcome,
+      });
+      const key = { key: `${message.id}!sign-in` };
+      if (taken.kind === 'public') {
+        const gone = await remove(message);
+        const say = sayIn(message.sender.language);
+        const fate = gone ? say`I deleted it.` : say`Please delete it.`;
+        await voice.answer(
+          message,
+          say`That looked like the answer of a sign-in page, and others can read it here, so I have not used it. ${fate} Send it to me in a direct message.`,
+          key,
+        );
+      }
+      if (taken.kind === 'refused')
+        await voice.answer(
+          message,
+          failureText(taken.code, isOver.has(taken.code), message.sender.language),
+          key,
+        );
+      return true;
+    },
+    async clean(message) {
+      const { replyTo, shared } = message;
+      return {
+        ...message,
+        ...(replyTo === undefined ? {} : { replyTo: await cleanQuote(message, replyTo) }),
+        ...(shared === undefined
+          ? {}
+          : { shared: await Promise.all(shared.map((quote) => cleanQuote(message, quote))) }),
+      };
+    },
+  };
+}
+
+const isOver: ReadonlySet<string> = new Set([
+  'capability_auth_flow_invalid',
+  'capability_auth_flow_expired',
+  'capability_auth_flow_denied',
+]);

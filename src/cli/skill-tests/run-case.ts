@@ -1,0 +1,210 @@
+import { randomUUID } from 'node:crypto';
+import type { Config } from '../../config/complete-config.ts';
+import type { SkillCase } from '../../skills/skill-cases.ts';
+import type { Models } from '../../core/model.ts';
+import type { AccessSettings } from '../../core/access-settings.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { Meter } from '../../core/meter.ts';
+import { parseCommand } from '../../core/parse-command.ts';
+import type { SkillLibrary } from '../../skills/skill-library.ts';
+import { createWrittenSkills, type WrittenSkill } from '../../skills/written-skills.ts';
+import { openStore } from '../../store/open-store.ts';
+import type { Audit } from '../../audit/create-audit.ts';
+import { createCaseChannel } from './case-channel.ts';
+import { createBot } from '../../bot/create-bot.ts';
+import type { CaseRun } from './judge-case.ts';
+import type { Exchange } from './model-tape.ts';
+import { openHealth } from '../../operator/health/open-health.ts';
+import type { SkillSandbox } from '../../skills/open-skill-sandbox.ts';
+import type { Plugins } from '../../plugins/plugins.ts';
+
+/** What the cases of a skill share: real parts, but for the channel, the store and the workspace. */
+export type CaseGround = Readonly<{
+  config: Config;
+  env: Readonly<Record<string, string | undefined>>;
+  library: SkillLibrary;
+  skillSandbox: SkillSandbox;
+  plugins: Plugins;
+  /** Records of skills that the bot wrote, as far as they are approved. */
+  written: readonly WrittenSkill[];
+  clock: Clock;
+  log: Log;
+}>;
+
+/** A case is no work that anybody has to account for. */
+const noAudit: Audit = {
+  record: async () => undefined,
+  holds: async () => false,
+  verify: async () => ({ lines: 0, files: 0, problems: [] }),
+  tail: async () => [],
+  forget: async () => undefined,
+  settled: async () => undefined,
+};
+
+/** Who speaks in a case that names nobody: an owner. */
+const author = 'terminal:owner';
+
+/** Carries out one case by a bot of its own (L3): the real agent, a store in memory. `heard` fills with what `makeModels`' models are asked. */
+export async function runCase(
+  { config, env, library, skillSandbox, plugins, written, clock, log }: CaseGround,
+  one: SkillCase,
+  makeModels: (config: Config) => Models,
+  heard: Readonly<{ exchanges: readonly Exchange[]; failures: readonly string[] }>,
+): Promise<CaseRun> {
+  const sender = one.sender ?? author;
+  const [name = 'terminal', person = sender] = sender.split(/:(.*)/s);
+  const { channel, say, shown } = createCaseChannel(
+    name,
+    { ...one, sender: { id: sender, name: person, kind: 'person' } },
+    one.approve,
+  );
+  const faults: string[] = [];
+  const used: { skill: string; status: string }[] = [];
+  const store = await openStore('sqlite::memory:', { log });
+  const health = await openHealth({ store, clock, log });
+  for (const record of written) await createWrittenSkills(store).set(record);
+  const bot = createBot({
+    // Servers of strangers are no part of a skill's tests.
+    config: { ...config, mcp: {} },
+    env,
+    store,
+    // The folders were read once, for all cases.
+    library: { ...library, watch: () => undefined },
+    skillSandbox,
+    channels: [channel],
+    makeModels,
+    changeAccess: (access) => admitting(access, sender),
+    canAsk: () => one.approve !== undefined,
+    mostTries: () => 1,
+    onSetAside: () => faults.unshift('it could not be answered'),
+    health: health.ofStore,
+    audit: noAudit,
+    plugins,
+    meter: meterOf(used),
+    clock,
+    log: noting(log, faults),
+  });
+  const signal = new AbortController();
+  const late = clock.sleep(one.timeoutSeconds * 1_000, signal.signal).then(
+    () => true,
+    () => false,
+  );
+  try {
+    await bot.start();
+    await say(messageOf(one, { channel: name, person, sender, now: clock.now() }));
+    const isLate = await Promise.race([bot.idle().then(() => false), late]);
+    if (isLate) faults.unshift(`it was not answered within ${one.timeoutSeconds} s`);
+  } finally {
+    signal.abort();
+    await bot.stop();
+    await store.close();
+  }
+  const { exchanges, failures } = heard;
+  const told = [...new Set([...faults, ...failures])];
+  const result = resultOf(one.skill, exchanges);
+  return {
+    used: [...used, ...followedInline(used, exchanges)],
+    called: exchanges.flatMap((exchange) =>
+      exchange.run === undefined ? [] : callsOf(exchange).map((call) => call.name),
+    ),
+    ...(result === undefined ? {} : { result }),
+    answer: shown().join('\n\n'),
+    ...(told.length === 0 ? {} : { fault: told.join(': ') }),
+  };
+}
+
+function messageOf(
+  one: SkillCase,
+  {
+    channel,
+    person,
+    sender,
+    now,
+  }: Readonly<{ channel: string; person: string; sender: string; now: number }>,
+): Message {
+  const chat = one.chat?.replace(`${channel}:`, '') ?? (one.chatType === 'private' ? person : 'test-chat');
+  const command = parseCommand(one.message);
+  return {
+    id: `${channel}:${randomUUID()}`,
+    conversation: { channel, chat },
+    chatType: one.chatType,
+    external: one.external,
+    sender: { id: sender, name: person, kind: 'person' },
+    text: one.message,
+    addressed: true,
+    ...(command === undefined ? {} : { command: { name: command.name, args: command.args } }),
+    attachments: [],
+    sentAt: now,
+  };
+}
+
+/** Whoever speaks may speak: what is tested is what they may use. */
+function admitting(access: AccessSettings, sender: string): AccessSettings {
+  return {
+    owners: sender === author ? [...access.owners, author] : access.owners,
+    general: { users: [sender], groupsMode: 'open', dm: 'open', mention: 'always' },
+    channels: new Map(),
+    chats: new Map(),
+    allowExternal: true,
+  };
+}
+
+function meterOf(used: { skill: string; status: string }[]): Meter {
+  return {
+    count(name, labels) {
+      if (name !== 'runs') return;
+      const { skill, status } = labels as Readonly<{ skill: string; status: string }>;
+      used.push({ skill, status });
+    },
+    turn: () => undefined,
+  };
+}
+
+/** The log, with what it calls an error kept. */
+function noting(log: Log, faults: string[]): Log {
+  return {
+    debug: (fields, message) => log.debug(fields, message),
+    info: (fields, message) => log.info(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
+    error(fields, message) {
+      const { err } = fields as { err?: unknown };
+      faults.push(err instanceof Error ? err.message : message);
+      log.error(fields, message);
+    },
+  };
+}
+
+/** Skills whose instructions the main agent was given to follow itself (U8, I6). */
+function followedInline(runs: CaseRun['used'], exchanges: readonly Exchange[]): CaseRun['used'] {
+  const main = exchanges.filter(({ run }) => run === undefined);
+  const asked = main.map((exchange) => exchange.asked);
+  const failed = new Set(asked.flatMap(failedCalls));
+  const byModel = main.flatMap(callsOf).flatMap(({ id, name, input }) => {
+    const { skill } = input as { skill?: unknown };
+    return name === 'use_skill' && typeof skill === 'string' && !failed.has(id) ? [skill] : [];
+  });
+  const byPerson = [...JSON.stringify(asked).matchAll(/\[Skill: ([^\]\\]+)\]/g)].map(([, name = '']) => name);
+  return [...byPerson, ...byModel]
+    .filter((name) => !runs.some(({ skill }) => skill === name))
+    .map((skill) => ({ skill, status: 'ok' }));
+}
+
+function failedCalls(asked: Exchange['asked']): readonly string[] {
+  const blocks = typeof asked?.content === 'string' ? [] : (asked?.content ?? []);
+  return blocks.flatMap((block) =>
+    block.type === 'tool_result' && block.is_error === true ? [block.tool_use_id] : [],
+  );
+}
+
+function callsOf({ answer }: Exchange): readonly Readonly<{ id: string; name: string; input: unknown }>[] {
+  return answer.content.filter((block) => block.type === 'tool_use');
+}
+
+function resultOf(skill: string | undefined, exchanges: readonly Exchange[]): string | undefined {
+  const runs = exchanges.filter(({ run }) => run !== undefined && (skill === undefined || run === skill));
+  const last = runs.findLast((exchange) => callsOf(exchange).length === 0);
+  const texts = last?.answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  return texts?.join('');
+}

@@ -1,0 +1,57 @@
+import type { Models } from '../core/model.ts';
+import { accessSettings, skillRules } from './access-from-config.ts';
+import type { Config } from './complete-config.ts';
+import { secretsOfConfig, secretsOfProxies } from './secrets-of-config.ts';
+import type { AccessSettings, SkillRules } from '../core/access-settings.ts';
+import { createRedaction, type Redaction, type Secret } from '../lib/redaction/redact.ts';
+
+/** Everything that a saved edit changes at once (G3): made whole from one config, read anew at each use. */
+export type Live = Readonly<{
+  config: Config;
+  access: AccessSettings;
+  rules: SkillRules;
+  /** Redacted both ways. */
+  models: Models;
+  redaction: Redaction;
+  /** `redaction.text`. */
+  redact(text: string): string;
+}>;
+
+/**
+ * Builds what follows from a config. `change` has the last word on access: for the terminal's own rules. `more` gives the
+ * secrets that people set (the same list while nothing was added): they count at once. `env` is the process's own.
+ */
+export function makeLive(
+  config: Config,
+  makeModels: (config: Config, redaction: Redaction) => Models,
+  change: (access: AccessSettings) => AccessSettings = (access) => access,
+  more: () => readonly Secret[] = () => none,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Live {
+  const redaction = redactionOf([...secretsOfConfig(config), ...secretsOfProxies(env)], more);
+  return {
+    config,
+    access: change(accessSettings(config)),
+    rules: skillRules(config),
+    models: makeModels(config, redaction),
+    redaction,
+    redact: redaction.text,
+  };
+}
+
+const none: readonly Secret[] = [];
+
+function redactionOf(own: readonly Secret[], more: () => readonly Secret[]): Redaction {
+  const make = (of: readonly Secret[]) => ({ of, redaction: createRedaction([...own, ...of]) });
+  let made = make(more());
+  const now = (): Redaction => {
+    const of = more();
+    if (of !== made.of) made = make(of);
+    return made.redaction;
+  };
+  return {
+    text: (text) => now().text(text),
+    textInParts: () => now().textInParts(),
+    bytesInParts: () => now().bytesInParts(),
+  };
+}

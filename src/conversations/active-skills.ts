@@ -1,0 +1,104 @@
+import { createInlineSkill } from '../runs/inline-skill.ts';
+import type { InlineSkill } from '../runs/use-skill.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
+import type { Log } from '../lib/log.ts';
+import type { Skill } from '../core/skill.ts';
+import type { Tool } from '../core/tool.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { FilledBody } from '../skills/registry.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import { createSkillsList } from '../tools/built-in/create-skills-list.ts';
+import { createSkillsLoad } from '../tools/built-in/create-skills-load.ts';
+import { createSkillsReadFile } from '../tools/built-in/create-skills-read-file.ts';
+import { createSkillsSearch } from '../tools/built-in/create-skills-search.ts';
+import { createContraction, type Contraction } from '../tools/contraction.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { OutsideTools } from '../tools/outside-tools.ts';
+import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
+
+/** What the main agent can do with skills in one turn besides running them (R1, U8), and what that makes of its tools (T6). */
+export type FollowInTurn = Readonly<{
+  /** `skills_*`. */
+  tools: readonly Tool[];
+  inline: InlineSkill;
+  contraction: Contraction;
+}>;
+
+export function createFollowInTurn(options: {
+  live: () => Live;
+  library: SkillLibrary;
+  sandbox: Pick<Sandbox, 'seen'>;
+  authoring: Pick<SkillAuthoring, 'asItStands'>;
+  outside: Pick<OutsideTools, 'names'>;
+  log: Log;
+}): (turn: {
+  /** Skills that the model may use now. */
+  visible(): readonly Skill[];
+  /** The use that the person themselves makes of a skill. */
+  byPerson: SkillUse;
+  /** Names of everything the main agent has in this turn. */
+  names(): readonly string[];
+}) => FollowInTurn {
+  const { live, library, sandbox, authoring, outside, log } = options;
+  const make = {
+    list: createSkillsList(),
+    search: createSkillsSearch(),
+    load: createSkillsLoad(),
+    readFile: createSkillsReadFile(),
+  };
+  const body = async (skill: Skill, args?: string): Promise<FilledBody> => {
+    const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
+    const read = await library.current().body(skill.name, args, seenAt);
+    // Judged after the reading: what was read is what was agreed to (D9).
+    if ((await authoring.asItStands(skill)).access.approved) return read;
+    const message = `${skill.name} was changed and waits for approval`;
+    return { ok: false, code: 'SKILL_DISABLED', message };
+  };
+
+  return ({ visible, byPerson, names }) => {
+    const contraction = createContraction({
+      tools: names,
+      elsewhere: outside.names,
+      settings() {
+        const { allowedToolsEnforcement, invalidAllowedTools } = live().config.skills;
+        return { enforcement: allowedToolsEnforcement, invalid: invalidAllowedTools };
+      },
+      allowedNow: (name) => library.current().get(name)?.allowedTools,
+      log,
+    });
+    /** A skill that only a person may start is open to the model while it follows it for them. */
+    const open = (): readonly Skill[] => {
+      const seen = visible();
+      const started = contraction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);
+      const more = started.filter(
+        (skill) => !seen.includes(skill) && decideSkill(skill, live().rules, byPerson).allowed,
+      );
+      return more.length === 0 ? seen : [...seen, ...more];
+    };
+    const isPrivate = (skill: Skill): boolean => isSensitive(skill, live().rules);
+    const find = (name: string): Skill | undefined => open().find((skill) => skill.name === name);
+    return {
+      tools: [
+        make.list(visible),
+        make.search(visible),
+        make.load({
+          visible: open,
+          find: async (name) => find(name) ?? (await library.rescan(), find(name)),
+          body,
+          pathOf: (directory) => sandbox.seen('skill', directory),
+          contraction,
+          isSensitive: isPrivate,
+        }),
+        make.readFile(open, isPrivate),
+      ],
+      inline: createInlineSkill({
+        tools: names,
+        elsewhere: outside.names,
+        given: ({ name }) => live().config.skills.byName[name],
+        body,
+        contraction,
+      }),
+      contraction,
+    };
+  };
+}

@@ -1,0 +1,36 @@
+import type { Entry } from '../core/entry.ts';
+import { labelled } from '../lib/text/escape-labels.ts';
+import { fixed } from '../core/texts/say.ts';
+
+export const nothingToRetry = fixed`I know no question of yours here that I could answer again.`;
+
+const note = labelled(
+  'host',
+  'The person wants another answer to this earlier message of theirs. Answer it from the beginning, as if you had not answered it before.',
+);
+
+type Said = Extract<Entry, { kind: 'user' }>;
+
+/** What a person last asked here, as a new entry: what was answered to it stays where it is. Runs that asked them something are not answered a second time. */
+export function askedAgain(
+  entries: readonly Entry[],
+  { key, sender, at }: Readonly<{ key: string; sender: string; at: number }>,
+): Said | undefined {
+  const last = entries.findLast(
+    (entry): entry is Said =>
+      entry.kind === 'user' &&
+      entry.item !== undefined &&
+      entry.sender === sender &&
+      entry.about === undefined &&
+      entry.unread === undefined,
+  );
+  if (last === undefined) return undefined;
+  const { answers: _answers, asked: _asked, joins: _joins, content, ...said } = last;
+  return { ...said, item: key, content: withNote(content), at };
+}
+
+function withNote(content: Said['content']): Said['content'] {
+  if (typeof content === 'string') return content.startsWith(note) ? content : `${note}\n${content}`;
+  const [first] = content;
+  return first?.type === 'text' && first.text === note ? content : [{ type: 'text', text: note }, ...content];
+}

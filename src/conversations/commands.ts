@@ -1,0 +1,281 @@
+import type { Channel, WriteCommand } from '../core/channel.ts';
+import { chatIdOf, conversationKey } from '../core/conversation.ts';
+import type { OpenForm } from '../core/form.ts';
+import type { SkillUse } from '../access/decide-skill.ts';
+import { nearest } from '../lib/text/nearest.ts';
+import type { Message } from '../core/message.ts';
+import type { Skill } from '../core/skill.ts';
+import { oneLine } from '../lib/text/text.ts';
+import type { Store } from '../store/store.ts';
+import type { AnsweredThreads } from './answered-threads.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { Capabilities } from '../capabilities/create-capabilities.ts';
+import { completeChat } from './intake/complete-chat.ts';
+import { plainWord } from './intake/plain-words.ts';
+import { inlineCode } from '../lib/text/inline-code.ts';
+import type { ChatAgent } from '../settings/chat-agent.ts';
+import type { ListTools } from '../tools/list-tools.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { Overview } from './overview.ts';
+import type { People } from '../access/users.ts';
+import { resolveCommand, type Resolved } from './resolve-command.ts';
+import { type BuiltIn } from '../core/built-in-commands.ts';
+import { builtIns } from '../core/built-in-commands.ts';
+import type { SettingsTalk } from '../settings/settings-talk.ts';
+import { describeSkill, listSkills, startButtons, type WriteHere } from './skill-list.ts';
+import { describeTasks } from './describe-tasks.ts';
+import { stopTask, stopWork } from './stop-work.ts';
+import type { Voice, VoiceOptions } from '../replies/replies.ts';
+import { tasksHere, workHere } from '../runs/conversation-work.ts';
+import { sayIn, type Say } from '../core/texts/say.ts';
+
+export type Commands = Readonly<{
+  /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
+  atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
+  /** What a message asks for by name, judged now. */
+  resolve(message: Message): Promise<Resolved | undefined>;
+  /** The answer to a `/name` in private that names nothing this person may know of (I3, A11); nothing to any other message, or where words follow a name that is like no skill's. */
+  unknown(message: Message): Promise<string | undefined>;
+  /** The answer to a skill called where it does not work, naming the way (A11). */
+  elsewhere(
+    message: Message,
+    asked: Extract<Resolved, { kind: 'elsewhere' }>,
+  ): Readonly<{ text: string; more: VoiceOptions }>;
+}>;
+
+/** `/new` and `/retry` keep their place in the lane, so that they come after what was said before them. */
+type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
+
+function isAtOnce(
+  asked: Resolved | undefined,
+): asked is Extract<Resolved, { kind: 'built-in' }> & { name: AtOnce } {
+  return asked?.kind === 'built-in' && asked.name !== 'new' && asked.name !== 'clear';
+}
+
+type Registry = Readonly<{
+  get(name: string): Skill | undefined;
+  skills: readonly Skill[];
+  userInvocable: readonly Skill[];
+}>;
+
+type Answer = Readonly<{ text: string; more?: VoiceOptions }>;
+
+/** The built-in commands (I3). */
+export function createCommands(options: {
+  live: () => Live;
+  registry: () => Registry;
+  /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
+  rescan(): Promise<Registry>;
+  store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
+  answered: Pick<AnsweredThreads, 'add'>;
+  people: People;
+  useOf(message: Message): Promise<SkillUse>;
+  approvals: Pick<Approvals, 'settled'>;
+  capabilities: Pick<Capabilities, 'callOff'>;
+  channels: ReadonlyMap<string, Channel>;
+  writeCommand: WriteCommand;
+  overview: Overview;
+  chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
+  settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
+  listTools: ListTools;
+  voice: Voice;
+}): Commands {
+  const { live, registry, rescan, store, people, useOf, approvals, channels, voice } = options;
+  const { capabilities, settings, chatAgent, listTools, writeCommand } = options;
+  const { usable, status } = options.overview;
+  const seen = store.keyed('commands');
+
+  const answers: Readonly<
+    Record<AtOnce, (message: Message, args: string, openForm?: OpenForm) => Promise<Answer | undefined>>
+  > = {
+    start: async (message, args) => {
+      const named = /^skill_(.+)$/.exec(args)?.[1];
+      const write = writeIn(message);
+      const skill = (await usable(message)).find(
+        ({ name }) => name === named || name.replaceAll('-', '_') === named,
+      );
+      if (skill !== undefined)
+        return { text: describeSkill(skill, write), more: { buttons: startButtons([skill]) } };
+      const { name } = live().config.bot;
+      return {
+        text: sayTo(
+          message,
+        )`Hello, I am ${name}. Write to me, or use a skill: ${write('skills')} lists them, ${write('help')} tells you more.`,
+      };
+    },
+    help: async (message) => ({ text: helpText(writeIn(message), sayTo(message)) }),
+    skills: async (message) => ({
+      text: listSkills(await usable(message), writeIn(message), sayTo(message)),
+    }),
+    skill: async (message, args) => {
+      const skills = await usable(message);
+      const list = listSkills(skills, writeIn(message), sayTo(message));
+      if (args !== '') return { text: sayTo(message)`There is no skill ${inlineCode(args)} here. ${list}` };
+      return { text: list, more: { buttons: startButtons(skills.slice(0, 20)) } };
+    },
+    stop: async (message, args) => {
+      if (args === '') await capabilities.callOff(message.sender.id, message.conversation);
+      const means = { isOwner: await people.isOwner(message.sender.id), store, approvals };
+      return {
+        text: await (args === ''
+          ? stopWork(message, means)
+          : stopTask(message, args, means, writeIn(message)('tasks'))),
+      };
+    },
+    tasks: async (message) => ({
+      text: describeTasks(await tasksHere(message, store.inbox), {
+        asks: await store.asks.open(message.conversation),
+        reader: message.sender,
+      }),
+    }),
+    status: async (message) => {
+      const { running, waiting } = await workHere(message, store.inbox);
+      const say = sayTo(message);
+      const names = new Set(running.map((item) => inlineCode(item.message?.sender.name ?? '?')));
+      const { model, used, notices } = await status(message.sender, message.conversation);
+      const doing = names.size === 0 ? say`idle` : say`answering ${[...names].join(', ')}`;
+      return {
+        text: [
+          model,
+          say`Skills here: ${(await usable(message)).length}`,
+          used,
+          ...notices,
+          say`Now: ${doing}, ${waiting.length} waiting`,
+        ].join('\n\n'),
+      };
+    },
+    whoami: async (message) => {
+      const { sender, conversation, chatType, external } = message;
+      const say = sayTo(message);
+      const role = (await people.isOwner(sender.id)) ? say`owner` : say`user`;
+      const place = external ? say`${chatType}, shared with others` : chatType;
+      return {
+        text: [
+          say`You: ${inlineCode(sender.id)} (${role})`,
+          say`Chat: ${inlineCode(chatIdOf(conversation))}, ${place}`,
+        ].join('\n\n'),
+      };
+    },
+    tools: async (message) => ({ text: await listTools(message) }),
+    async settings(message, args, openForm) {
+      const { text, buttons } = await settings.answer(message, args, openForm);
+      return { text, more: { buttons } };
+    },
+    model: (message, args) => chatAgent.model(message, args, writeIn(message)),
+    persona: (message, args) => chatAgent.persona(message, args, writeIn(message)),
+    retry: async (message) => {
+      const { running, waiting } = await workHere(message, store.inbox);
+      const lane = conversationKey(message.conversation);
+      if (![...running, ...waiting].some((item) => item.lane === lane)) return undefined;
+      const stop = writeIn(message)('stop');
+      return { text: sayTo(message)`I am still answering. Write ${stop} first, or wait for my answer.` };
+    },
+    exit: async (message) => ({
+      text: sayTo(
+        message,
+      )`Only the terminal can be left. ${writeIn(message)('new')} starts a new conversation.`,
+    }),
+  };
+
+  function writeIn({ conversation }: Message): WriteHere {
+    return (name, args) => writeCommand(conversation, name, args);
+  }
+
+  /** `stop` alone, in any language of the bot, stops work of this person where there is any (H11). */
+  async function withPlainStop(message: Message): Promise<Message> {
+    if (
+      (message.command !== undefined && message.command.bare !== true) ||
+      plainWord(message.text) !== 'stop'
+    )
+      return message;
+    const { running, waiting } = await workHere(message, store.inbox);
+    const isTheirs = [...running, ...waiting].some((item) => item.message?.sender.id === message.sender.id);
+    return isTheirs ? { ...message, command: { name: 'stop', args: '' } } : message;
+  }
+
+  async function resolve(message: Message): Promise<Resolved | undefined> {
+    const { command } = message;
+    // Words after a mention are a message, but what may hold a secret is none.
+    if (command?.bare === true && command.name === 'settings' && settings.isMeant(command.args))
+      return { kind: 'built-in', name: 'settings', args: command.args };
+    const use = await useOf(message);
+    const asked = resolveCommand(message, registry(), live().rules, use);
+    if (!namesNothing(message, asked)) return asked;
+    return resolveCommand(message, await rescan(), live().rules, use);
+  }
+
+  return {
+    resolve,
+    async atOnce(written, openForm) {
+      const event = await withPlainStop(written);
+      if (event.command === undefined) return false;
+      const first = await resolve(event);
+      if (!isAtOnce(first)) return false;
+      if ((await seen.get(event.id)) !== undefined) return true;
+      const message = await completeChat(event, channels);
+      // Where the chat is known only now, `/skill NAME` may name something after all.
+      const asked = message === event ? first : await resolve(message);
+      if (!isAtOnce(asked)) return false;
+      const { name, args } = asked;
+      const answer = await answers[name](message, args, openForm);
+      if (answer === undefined) return false;
+      await options.answered.add(message);
+      // What was stopped says so itself.
+      if (answer.text !== '') await voice.answer(message, answer.text, answer.more);
+      await seen.set(message.id, true, rememberMs);
+      return true;
+    },
+    async unknown(message) {
+      const [, mark, name] = /^\s*([/!])(\S+)/.exec(message.text) ?? [];
+      if (message.command === undefined || message.chatType !== 'private') return undefined;
+      if (mark === undefined || name === undefined) return undefined;
+      const write = writeIn(message);
+      const skills = (await usable(message)).map((skill) => skill.name);
+      const isAlone = message.command.args === '';
+      const [guess] = nearest(message.command.name, isAlone ? [...builtIns, ...skills] : skills);
+      // "/tmp is full" is no command.
+      if (guess === undefined && !isAlone) return undefined;
+      const say = sayTo(message);
+      return [
+        say`I know no command ${inlineCode(oneLine(`${mark}${name}`, 64))}.`,
+        ...(guess === undefined ? [] : [say`Did you mean ${write(guess)}?`]),
+        say`${write('help')} lists what I know. To send it as a message, leave out the ${inlineCode(mark)}.`,
+      ].join(' ');
+    },
+    elsewhere(message, { skill, hint }) {
+      const url = channels.get(message.conversation.channel)?.directLink(skill.name);
+      const say = sayTo(message);
+      const text = say(hint, skill.name);
+      if (url === undefined) return { text: `${text} ${say`Please write to me there.`}`, more: {} };
+      return { text, more: { buttons: [{ label: say`Open a direct message`, url }] } };
+    },
+  };
+}
+
+/** A name was asked for that means nothing here; words after a mention are rarely meant as one (I1). */
+function namesNothing({ command }: Message, asked: Resolved | undefined): boolean {
+  if (command === undefined) return false;
+  if (asked === undefined) return command.bare !== true;
+  return asked.kind === 'built-in' && asked.name === 'skill' && asked.args !== '';
+}
+
+/** As long as platforms may send a message again (Q2). */
+const rememberMs = 7 * 24 * 3_600_000;
+
+function sayTo({ sender }: Message): Say {
+  return sayIn(sender.language);
+}
+
+function helpText(write: WriteHere, say: Say): string {
+  return [
+    say`Write to me in a direct message, or mention me in a group.`,
+    '',
+    `- ${say`${write('skills')} lists what I can do here; ${write('skill', 'NAME text')} starts one`}`,
+    `- ${say`${write('new')} starts a new conversation, ${write('stop')} stops what I am doing`}`,
+    `- ${say`${write('retry')} answers your last question again`}`,
+    `- ${say`${write('tasks')} lists what runs in the background, ${write('stop', 'ID')} stops one`}`,
+    `- ${say`${write('tools')} lists what I can use, ${write('settings')} sets it up (owners)`}`,
+    `- ${say`${write('model')} and ${write('persona')} set my model and persona in this chat (owners)`}`,
+    `- ${say`${write('status')} shows how I am doing, ${write('whoami')} shows your id and role`}`,
+  ].join('\n');
+}

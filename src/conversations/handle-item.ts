@@ -1,0 +1,250 @@
+import type { Entry } from '../core/entry.ts';
+import { ModelError } from '../core/errors.ts';
+import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { SkillUse } from '../access/decide-skill.ts';
+import type { Log } from '../lib/log.ts';
+import { labelled } from '../lib/text/escape-labels.ts';
+import type { Message } from '../core/message.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import type { Store } from '../store/store.ts';
+import { markAround, noteMarks, roomOf } from '../access/taint-of.ts';
+import { runIdOf, runJournal } from '../runs/run-journal.ts';
+import { invocationId, type Turn, type TurnGrant } from './turn.ts';
+import type { AnsweredThreads } from './answered-threads.ts';
+import type { Commands } from './commands.ts';
+import { completeChat } from './intake/complete-chat.ts';
+import type { SendLargeTables } from '../replies/large-tables.ts';
+import type { JoinTurn } from './join-turn.ts';
+import type { Judged, JudgeMessage } from './judge-message.ts';
+import type { Handle } from './inbox-worker.ts';
+import { mayStartAfresh, notAfresh } from './can-reset.ts';
+import type { MovedChats } from '../access/chat-migrations.ts';
+import type { People } from '../access/users.ts';
+import type { Capabilities } from '../capabilities/create-capabilities.ts';
+import type { ShowWork } from './progress.ts';
+import { takeDown } from './remove-placeholder.ts';
+import { journalOf, taskKey, type Tasks } from '../runs/tasks.ts';
+import { partKey, repliesTo, type Voice } from '../replies/replies.ts';
+import { wasBegun } from './was-started.ts';
+import { conversationKey } from '../core/conversation.ts';
+import { fixed, sayIn } from '../core/texts/say.ts';
+
+const apology = fixed`Sorry, I couldn’t answer that. My operator can see why. Please try again later.`;
+
+const gaveUp = labelled('host', 'It was interrupted too often, so it was cancelled without a result.');
+
+export type ItemHandling = Readonly<{
+  handle: Handle;
+  /** Whether anything was journalled for an item since `at` (Q3). */
+  progressed(item: InboxItem, at: number): Promise<boolean>;
+  /** Tells the person that no answer will come. */
+  onDead(item: InboxItem, error: unknown): Promise<void>;
+}>;
+
+/** From an inbox item to its answer in the outbox: can be called again for the same item at any point (Q5). */
+export function createHandleItem(options: {
+  store: Pick<Store, 'commit' | 'inbox' | 'outbox' | 'transcripts'>;
+  answered: Pick<AnsweredThreads, 'add'>;
+  channels: ReadonlyMap<string, Channel>;
+  people: People;
+  commands: Pick<Commands, 'atOnce'>;
+  judge: JudgeMessage;
+  moved: MovedChats;
+  capabilities: Pick<Capabilities, 'callOff'>;
+  turn: Turn;
+  joinTurn: JoinTurn;
+  tasks: Tasks;
+  grant(
+    item: InboxItem,
+    message: Message,
+    use: SkillUse,
+    transcript: string,
+    progress: (text: string) => void,
+  ): Promise<TurnGrant>;
+  useOf(message: Message): Promise<SkillUse>;
+  showWork: ShowWork;
+  voice: Voice;
+  sendLargeTables: SendLargeTables;
+  /** Told of an item over which the model failed for good. */
+  onFailed(key: string): void;
+  clock: Pick<Clock, 'now'>;
+  log: Log;
+}): ItemHandling {
+  const { store, channels, people, commands, moved, turn, tasks, grant, useOf } = options;
+  const { joinTurn, judge, capabilities, showWork, voice, onFailed, clock, log } = options;
+
+  const handle: Handle = async (item, signal) => {
+    const message = await completeChat(item.message, channels);
+    if (!(await stillAdmitted(message))) return takeDown(item, store, { done: item.key });
+    if (message.task?.kind === 'run') {
+      const { task } = message;
+      const granted = await grant(
+        item,
+        message,
+        await useOf(message),
+        task.parent,
+        tasks.progress(task, signal),
+      );
+      return tasks.run(item, task, granted, signal);
+    }
+    const judged = await judge(message, { isNew: isNew(item) });
+    if (judged.kind === 'command') {
+      if (judged.name === 'new' || judged.name === 'clear') return startAfresh(item, message);
+      // It was no command of this kind when it was accepted: an edit, or a skill that is gone.
+      await commands.atOnce(message);
+      return takeDown(item, store, { done: item.key });
+    }
+    if (judged.kind === 'answer') return answerItself(item, message, judged);
+    await answer(item, message, judged, signal);
+  };
+
+  async function answerItself(
+    item: InboxItem,
+    message: Message,
+    { text, more, notice }: Extract<Judged, { kind: 'answer' }>,
+  ): Promise<void> {
+    const told = { kind: 'notice', text: notice ?? '', at: clock.now() } as const;
+    const entries = notice === undefined ? [] : [{ transcript: await transcriptOf(message), entry: told }];
+    await options.answered.add(message);
+    await voice.answer(message, text, { ...more, entries, done: item.key });
+  }
+
+  async function answer(
+    item: InboxItem,
+    message: Message,
+    { invocation, again }: Extract<Judged, { kind: 'turn' }>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const replyTo = repliesTo(message);
+    const shown = showWork.begin({
+      conversation: message.conversation,
+      part: partKey(item.key, 0),
+      ...(replyTo === undefined ? {} : { replyTo }),
+      resumed: item.interruptedAt !== undefined,
+      mayRead: async () => (await people.decide(message)).allowed,
+      signal,
+    });
+    try {
+      const transcript = await transcriptOf(message);
+      const granted = await grant(item, message, await useOf(message), transcript, shown.progress);
+      const say = sayIn(message.sender.language);
+      const onJoin = (): void => {
+        // What was shown of an answer is none any more.
+        shown.onWritten(false);
+        shown.progress(say`I’ve seen your new message.`);
+      };
+      const joining = joinTurn(item, transcript, { isCall: invocation !== undefined, onJoin });
+      const { text, failed } = await turn(
+        {
+          key: item.key,
+          message,
+          transcript,
+          invocation,
+          ...(again === undefined ? {} : { again }),
+          joining,
+          // What one person sees can't be changed: it comes whole.
+          ...(message.ephemeral === true ? {} : { watcher: shown }),
+          signal,
+        },
+        granted,
+      );
+      if (failed) onFailed(item.key);
+      await shown.end();
+      // A person removed while the answer was made does not get it (A9).
+      if (!(await stillAdmitted(message))) return await takeDown(item, store, { done: item.key });
+      await voice.answer(message, await options.sendLargeTables(message, text), { done: item.key });
+    } finally {
+      await shown.end();
+    }
+  }
+
+  async function transcriptOf({ conversation }: Message): Promise<string> {
+    return store.transcripts.current(conversationKey(await moved.original(conversation)));
+  }
+
+  async function startAfresh(item: InboxItem, message: Message): Promise<void> {
+    const { entries } = await store.transcripts.read(await transcriptOf(message));
+    const isOwner = await people.isOwner(message.sender.id);
+    if (
+      !mayStartAfresh(
+        message,
+        isOwner,
+        entries.map(({ entry }) => entry),
+      )
+    ) {
+      return voice.answer(message, sayIn(message.sender.language)(notAfresh), { done: item.key });
+    }
+    const transcript = await transcriptOf(message);
+    const known = await markAround(store.transcripts, transcript);
+    await noteMarks(store, roomOf(transcript), known, clock.now());
+    await capabilities.callOff(message.sender.id, message.conversation);
+    await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
+    const text = sayIn(message.sender.language)`New conversation. The previous one is archived.`;
+    await voice.answer(message, text, { done: item.key });
+  }
+
+  async function stillAdmitted(message: Message): Promise<boolean> {
+    const decision = await people.decide(message);
+    if (!decision.allowed)
+      log.info(
+        { message: message.id, code: decision.code, reason: decision.reason },
+        'a message is no longer admitted; it is not answered',
+      );
+    return decision.allowed;
+  }
+
+  /** What is shown in the place of one part is from now on in the place of another. */
+  async function handOver(from: string, to: string): Promise<void> {
+    const shown = await store.outbox.shown(from);
+    if (shown === undefined) return;
+    await store.outbox.show(to, shown);
+    await store.outbox.show(from, undefined);
+  }
+
+  async function hasEntriesSince(transcript: string, at: number): Promise<boolean> {
+    const { entries } = await store.transcripts.read(transcript);
+    return entries.some(({ entry }) => entry.at > at);
+  }
+
+  return {
+    handle,
+    async progressed({ message }, at) {
+      if (message.task?.kind === 'run') return hasEntriesSince(journalOf(message.task), at);
+      const transcript = await transcriptOf(message);
+      const { entries } = await store.transcripts.read(transcript);
+      const later = entries.filter(({ entry }) => entry.at > at);
+      if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
+      const calls = [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))];
+      const runs = calls.map((call) => runIdOf(transcript, call));
+      // What waits for a run only waits: the run has tries of its own, and writes into its own journal.
+      const waiting = await store.inbox.waitingIn(conversationKey(message.conversation));
+      if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;
+      for (const run of runs) if (await hasEntriesSince(runJournal(transcript, run), at)) return true;
+      return false;
+    },
+    async onDead(item, error) {
+      const { task } = item.message;
+      if (task?.kind === 'run') return tasks.giveUp(item, task, gaveUp);
+      const say = sayIn(item.message.sender.language);
+      const text = say(error instanceof ModelError ? error.sentence : apology);
+      // Under a key of its own: after `inbox retry` the answer itself may still come.
+      const key = `${item.key}!dead`;
+      await handOver(partKey(item.key, 0), partKey(key, 0));
+      await voice.answer(item.message, text, { key });
+    },
+  };
+}
+
+/** What was begun is finished, and what a run gave is told, whatever it costs (Q5, U9). */
+function isNew(item: InboxItem): boolean {
+  return item.message.task === undefined && !wasBegun(item);
+}
+
+/** Tool calls of the last answer, whose results may be outstanding. */
+function openCalls(entries: readonly Entry[]): readonly string[] {
+  const last = entries.findLast((entry) => entry.kind === 'assistant');
+  return last?.kind === 'assistant'
+    ? last.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
+    : [];
+}

@@ -1,0 +1,111 @@
+import { whyForked } from '../runs/inline-skill.ts';
+import type { Models } from '../core/model.ts';
+import type { Config } from '../config/complete-config.ts';
+import { placeInFile } from '../config/place-in-file.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { nearest } from '../lib/text/nearest.ts';
+import type { Skill } from '../core/skill.ts';
+import { listSkillFiles } from '../skills/skill-files.ts';
+import { listRunsScripts } from '../tools/ceiling.ts';
+import { isBuiltIn } from '../core/built-in-commands.ts';
+
+/** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), more time than there is (R5), inline skills that are runs after all (U8), a search without a provider (T2), scripts that their list of tools forbids (T5). */
+export function hostDiagnostics(
+  skills: readonly Skill[],
+  config: Config,
+  models: Pick<Models, 'check'>,
+): readonly Diagnostic[] {
+  const ofSkills = skills.flatMap((skill) => {
+    const at = { level: 'warning', path: skill.path } as const;
+    const given = config.skills.byName[skill.name];
+    const model = given?.model ?? skill.model;
+    const unknown = model === undefined ? undefined : models.check(model);
+    const forked = skill.context === 'inline' ? whyForked(skill, config.agent.tools, given) : undefined;
+    const command = isBuiltIn(skill.name);
+    const searches =
+      skill.allowedTools?.some((tool) => tool === 'web_search' || tool === 'WebSearch') === true;
+    const allowed = skill.allowedTools?.length ? skill.allowedTools : config.agents[skill.agent]?.tools;
+    const scripts = listRunsScripts(allowed) ? [] : listSkillFiles(skill).scripts;
+    return [
+      ...(scripts.length === 0
+        ? []
+        : [
+            {
+              ...at,
+              code: 'SCRIPTS_NOT_ALLOWED',
+              message: `${skill.name} has scripts that it may not run (${scripts.slice(0, 3).join(', ')}${scripts.length > 3 ? ', …' : ''}): its list of tools names no shell. Add skills_run_script to allowed-tools if it needs them`,
+              field: 'allowed_tools',
+            },
+          ]),
+      ...(unknown === undefined ? [] : [{ ...unknown, ...at }]),
+      ...(skill.timeoutSeconds <= config.sandbox.timeoutSeconds
+        ? []
+        : [
+            {
+              ...at,
+              code: 'TIMEOUT_CAPPED',
+              message: `${skill.name} asks for ${skill.timeoutSeconds} s and gets ${config.sandbox.timeoutSeconds} s: raise [sandbox] timeout_seconds in config.toml if it needs more`,
+              field: 'timeout_seconds',
+            },
+          ]),
+      ...(command
+        ? [
+            {
+              ...at,
+              code: 'NAME_TAKEN',
+              message: `/${skill.name} is a built-in command and wins: people can't start this skill by name until it is renamed`,
+            },
+          ]
+        : []),
+      ...(searches && config.tools.web_search === undefined
+        ? [
+            {
+              ...at,
+              level: 'note' as const,
+              code: 'WEB_SEARCH_MISSING',
+              message: `${skill.name} would search the web, and no provider is set: write [tools.web_search] into config.toml, with provider = "brave" and api_key, or provider = "searxng" and base_url. Until then it does without`,
+              field: 'allowed_tools',
+            },
+          ]
+        : []),
+      ...(forked === undefined
+        ? []
+        : [
+            {
+              ...at,
+              code: 'INLINE_FORKED',
+              message: `${skill.name} asks for context: inline and is a run of its own: ${forked}`,
+              field: 'context',
+            },
+          ]),
+    ];
+  });
+  return [...unusedTables(skills, config), ...ofSkills];
+}
+
+/** Tables of `[skills]` that are for no skill: a slip in the name leaves the one that was meant without its rules (S1). */
+export function unusedTables(
+  skills: readonly Pick<Skill, 'name'>[],
+  config: Pick<Config, 'skills' | 'path'>,
+): readonly Diagnostic[] {
+  const names = skills.map(({ name }) => name);
+  const unused = Object.keys(config.skills.byName).filter((name) => !names.includes(name));
+  if (unused.length === 0) return [];
+  const placeOf = placeInFile(config.path);
+  return unused.map((name) => {
+    const line = placeOf(['skills', name])?.line;
+    const [guess] = nearest(name, names);
+    const fix =
+      guess === undefined
+        ? 'it counts once a skill of that name is loaded; else remove it'
+        : `did you mean [skills.${guess}]?`;
+    return {
+      level: 'warning',
+      code: 'SKILL_UNKNOWN',
+      message: `[skills.${name}] is for no skill that is loaded, so nothing follows from it: ${fix}`,
+      field: `skills.${name}`,
+      ...(config.path === undefined ? {} : { path: config.path }),
+      ...(line === undefined ? {} : { line }),
+    };
+  });
+}

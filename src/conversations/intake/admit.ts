@@ -1,0 +1,195 @@
+import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { Store } from '../../store/store.ts';
+import type { Audit } from '../../audit/create-audit.ts';
+import { createSeldom } from '../../lib/async/throttle.ts';
+import type { Commands } from '../commands.ts';
+import type { GuardSignIns } from '../../capabilities/guard-sign-ins.ts';
+import type { JudgeMessage } from '../judge-message.ts';
+import type { MovedChats } from '../../access/chat-migrations.ts';
+import type { People } from '../../access/users.ts';
+import type { Presses } from './presses.ts';
+import type { SuggestPrompts } from './suggest-prompts.ts';
+import type { SettingsTalk } from '../../settings/settings-talk.ts';
+import type { Groups } from './groups.ts';
+import type { MeetGroup } from './meet-group.ts';
+import type { Strangers } from '../../access/strangers.ts';
+import { createTakeEdit } from './take-edit.ts';
+import type { Visits } from './visits.ts';
+import type { Voice } from '../../replies/replies.ts';
+import { fixed, sayIn } from '../../core/texts/say.ts';
+
+type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
+
+/** `/new` outside a thread: a new thread has no memory yet. */
+const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
+
+/** Whoever is refused writes at most one line of the audit in an hour, for each reason. */
+const refusalEveryMs = 3_600_000;
+/** A burst into a full queue is answered once. */
+const fullEveryMs = 60_000;
+
+/**
+ * The one way in (Q1): who may talk is decided, commands that do not wait are answered (Q4), everything else is in the
+ * durable inbox when the promise resolves. It rejects when storing failed, so that the platform sends it again.
+ */
+export function createAdmit(options: {
+  store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed'>;
+  people: People;
+  strangers: Strangers;
+  meetGroup: MeetGroup;
+  groups: Pick<Groups, 'left'>;
+  commands: Commands;
+  judge: JudgeMessage;
+  presses: Presses;
+  visits: Visits;
+  suggestPrompts: SuggestPrompts;
+  /** Takes out what was pasted from a sign-in page (C6). */
+  signIns: GuardSignIns;
+  /** Takes a text that answers what the bot asked. */
+  answerAsks(message: Message): Promise<boolean>;
+  /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
+  settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
+  moved: MovedChats;
+  voice: Voice;
+  audit: Pick<Audit, 'record'>;
+  clock: Clock;
+  log: Log;
+}): OnEvent {
+  const { store, people, strangers, commands, presses, visits, signIns, answerAsks, settings } = options;
+  const { judge, meetGroup, groups, moved, voice, audit, clock, log } = options;
+  const isDue = createSeldom(refusalEveryMs, clock);
+  const told = store.keyed('notices');
+  const takeEdit = createTakeEdit({
+    store,
+    resolve: (message) => commands.resolve(message),
+    taken: (message) => onMessage({ type: 'message', message }),
+    clock,
+  });
+  const mayTellFull = createSeldom(fullEveryMs, clock);
+
+  async function onMessage(event: MessageEvent): Promise<void> {
+    // Before anything is decided, stored or logged of it.
+    if (await signIns.takes(event.message)) return;
+    const message = await signIns.clean(event.message);
+    if (await strangers.claims(message)) return;
+    const decision = await people.decide(message);
+    // A secret that is waited for may come without a mention.
+    const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
+    if (mayAct && (await settings.takeValue(message))) return;
+    if (!decision.allowed) {
+      if (decision.code === 'NOT_ADDRESSED') return store.overheard.add(message, clock.now());
+      log.info(
+        { message: message.id, sender: message.sender.id, code: decision.code, reason: decision.reason },
+        'a message was not admitted',
+      );
+      if (isDue(`${message.sender.id} ${decision.code}`))
+        void audit.record({
+          event: 'message_refused',
+          sender: message.sender.id,
+          conversation: conversationKey(message.conversation),
+          chatType: message.chatType,
+          code: decision.code,
+        });
+      if (decision.code === 'CHAT_NOT_ALLOWED') return meetGroup.spoken(message);
+      return strangers.meet(message, decision.code);
+    }
+    if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
+    if (event.openThread === undefined) return accept(message, event);
+    const judged = await judge(message, { isNew: true });
+    if (judged.kind === 'answer') return voice.answer(message, judged.text, judged.more);
+    if (judged.kind === 'command') return voice.answer(message, sayIn(message.sender.language)(nothingToEnd));
+    const { ephemeral: _, ...said } = message;
+    await accept({ ...said, conversation: await event.openThread(judged.shown) }, event);
+  }
+
+  async function accept(message: Message, { join, stored }: MessageEvent): Promise<void> {
+    const accepted = await store.inbox.accept(message, {
+      now: clock.now(),
+      ...(join === undefined ? {} : { join }),
+    });
+    if (accepted === 'stored') stored?.();
+    if (accepted === 'lane_full' && mayTellFull(conversationKey(message.conversation))) {
+      await voice.answer(
+        message,
+        sayIn(
+          message.sender.language,
+        )`Too many messages are waiting here, so I left this one out. Please wait for my answers, then send it again.`,
+        { key: `${message.id}!full` },
+      );
+    }
+    log.debug({ message: message.id, accepted }, 'a message was accepted');
+  }
+
+  async function onEdited(edited: Message): Promise<void> {
+    if (await signIns.takes(edited)) return;
+    const message = await signIns.clean(edited);
+    if ((await people.decide(message)).allowed) await takeEdit(message);
+  }
+
+  /** What was taken back is no background, and if nobody has started on it, it is not answered. */
+  async function onDeleted({ id, conversation }: Message): Promise<void> {
+    await store.overheard.remove(id);
+    const waiting = await store.inbox.waitingIn(conversationKey(conversation));
+    const untaken = waiting.some(({ key, takenAt }) => key === id && takenAt === undefined);
+    if (untaken) await store.stop({ items: [id] });
+  }
+
+  async function onMoved(from: string, to: string): Promise<void> {
+    if (!(await moved.remember(from, to))) return;
+    log.warn(
+      { from, to },
+      'a chat has a new id; its rules still hold, but config.toml should name the new one',
+    );
+    await voice.tellOwners(
+      `moved:${to}`,
+      `The chat \`${from}\` is now \`${to}\`. Its rules still hold; please put the new id into \`config.toml\`.`,
+    );
+  }
+
+  async function onNotice({ key, markdown }: Extract<ChannelEvent, { type: 'notice' }>): Promise<void> {
+    if ((await people.owners()).length === 0 || (await told.has(key))) return;
+    await voice.tellOwners(`notice:${key}:${clock.now()}`, markdown);
+    await told.set(key, clock.now());
+  }
+
+  return async (event) => {
+    switch (event.type) {
+      case 'message':
+        return onMessage(event);
+      case 'edited':
+        return onEdited(event.message);
+      case 'deleted':
+        return onDeleted(event.message);
+      case 'press':
+        return presses.press(event, (message) => {
+          const { openThread } = event;
+          return onMessage({ type: 'message', message, ...(openThread === undefined ? {} : { openThread }) });
+        });
+      case 'home':
+        return visits(event, (message) => onMessage({ type: 'message', message }));
+      case 'opened': {
+        const prompts = await options.suggestPrompts(event.visit);
+        if (prompts.length > 0) event.suggest(prompts);
+        return;
+      }
+      case 'form': {
+        if (!(await people.mayAct(event.filled)).allowed) return;
+        const problems = await settings.takeForm(event.filled);
+        if (problems !== undefined) event.refuse(problems);
+        return;
+      }
+      case 'joined':
+        return meetGroup.joined(event);
+      case 'left':
+        return groups.left(event.conversation);
+      case 'notice':
+        return onNotice(event);
+      case 'moved':
+        return onMoved(event.from, event.to);
+    }
+  };
+}

@@ -1,0 +1,78 @@
+import type { Message } from '../../core/message.ts';
+import type { Approvals, AskAnswer } from '../../approvals/approvals.ts';
+import type { ConfirmAccounts } from '../../capabilities/confirm-accounts.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Store } from '../../store/store.ts';
+import type { Voice } from '../../replies/replies.ts';
+import { plainWord } from './plain-words.ts';
+
+/** `yes CODE`, `no CODE` or `always CODE`, for where buttons don't work (T8). */
+const answer = /^\s*(yes|no|always)\s+`?([0-9A-Z]{8})`?\s*$/i;
+
+/** Telegram tells when something was written in whole seconds. */
+const wholeSeconds = 999;
+
+const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny', always: 'always' };
+
+/** Takes a text that answers what the bot asked, outside the lane (Q4); false when the message is none. */
+export function createAnswerAsks(options: {
+  approvals: Approvals;
+  confirmations: Pick<ConfirmAccounts, 'answer'>;
+  store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'transcripts'>;
+  voice: Voice;
+}) {
+  const { approvals, confirmations, store, voice } = options;
+
+  /** A plain yes or no answers the only thing that this person is asked here, if it is what they wrote next (H11). */
+  async function plainAnswer(message: Message): Promise<readonly [string, string]> {
+    const { text, conversation, sender, sentAt } = message;
+    const word = plainWord(text);
+    if (word !== 'yes' && word !== 'no') return ['', ''];
+    const theirs = (await store.asks.open(conversation)).filter(({ requester }) => requester === sender.id);
+    const [ask, ...more] = theirs;
+    if (ask?.kind !== 'approval' || more.length > 0 || sentAt + wholeSeconds < ask.askedAt) return ['', ''];
+    const { message: shown } = ask.payload;
+    if (typeof shown !== 'string' || (await store.outbox.receipt(shown)) === undefined) return ['', ''];
+    return (await hasSpokenSince(message, ask.askedAt)) ? ['', ''] : [word, ask.id];
+  }
+
+  /** Whether this person said something else here meanwhile, which the word may be about. */
+  async function hasSpokenSince({ id, conversation, sender }: Message, at: number): Promise<boolean> {
+    const lane = conversationKey(conversation);
+    const waiting = (await store.inbox.waitingIn(lane)).some(
+      ({ key, acceptedAt, message }) =>
+        acceptedAt > at && key !== id && message?.sender.id === sender.id && message.task === undefined,
+    );
+    if (waiting) return true;
+    const { entries } = await store.transcripts.read(await store.transcripts.current(lane));
+    return entries.some(
+      ({ entry }) =>
+        entry.kind === 'user' && entry.sender === sender.id && entry.about === undefined && entry.at > at,
+    );
+  }
+
+  return async (message: Message): Promise<boolean> => {
+    const [, typed = '', named = ''] = answer.exec(message.text) ?? [];
+    const [word, code] = named === '' ? await plainAnswer(message) : [typed, named];
+    if (code === '') return false;
+    const { sender, conversation } = message;
+    const { language } = sender;
+    const from = {
+      sender: sender.id,
+      name: sender.name,
+      conversation,
+      ...(language === undefined ? {} : { language }),
+    };
+    const value = answers[word.toLowerCase()] ?? 'deny';
+    const answered = await approvals.answer(code.toUpperCase(), from, value);
+    if (answered.kind === 'unknown') {
+      if (value === 'always') return false;
+      const confirmed = await confirmations.answer(code.toUpperCase(), from, value === 'approve');
+      if (confirmed.kind === 'refused') await voice.answer(message, confirmed.text);
+      return confirmed.kind !== 'unknown';
+    }
+    // What was asked is changed to the outcome; only what did not count needs a word of its own.
+    if (answered.kind !== 'taken') await voice.answer(message, answered.text);
+    return true;
+  };
+}

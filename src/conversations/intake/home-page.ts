@@ -1,0 +1,92 @@
+import type { WriteCommand } from '../../core/channel.ts';
+import type { MessageDenial } from '../../access/decide-message.ts';
+import type { Home, HomeSection, Visit } from '../../core/home.ts';
+import type { Store } from '../../store/store.ts';
+import { sayIn } from '../../core/texts/say.ts';
+import { describeTask } from '../describe-tasks.ts';
+import type { Pairing } from '../../access/pairing.ts';
+import type { People } from '../../access/users.ts';
+import { inlineCode } from '../../lib/text/inline-code.ts';
+import type { Live } from '../../config/runtime-config.ts';
+import type { Overview } from '../overview.ts';
+import type { SettingsTalk } from '../../settings/settings-talk.ts';
+import { listSkills, startButtons } from '../skill-list.ts';
+import { ownRuns, taskId } from '../../runs/conversation-work.ts';
+
+/** The page that a person sees beside the chat (H4): what they may use and what runs for them, judged now. `told`: what came of a press there. */
+export type HomePage = (visit: Visit, told: readonly string[]) => Promise<Home>;
+
+/** Runs with a button each. */
+const mostRuns = 10;
+
+export function createHomePage(options: {
+  live: () => Pick<Live, 'config'>;
+  people: Pick<People, 'mayAct' | 'isOwner'>;
+  pairing: Pick<Pairing, 'pending'>;
+  overview: Overview;
+  settings: Pick<SettingsTalk, 'menu'>;
+  store: Pick<Store, 'asks' | 'inbox'>;
+  writeCommand: WriteCommand;
+}): HomePage {
+  const { live, people, pairing, overview, settings, store, writeCommand } = options;
+
+  async function skills(visit: Visit): Promise<HomeSection> {
+    const { conversation, sender } = visit;
+    const usable = await overview.usable(visit);
+    const write = (name: string, args?: string): string => writeCommand(conversation, name, args);
+    return { markdown: listSkills(usable, write, sayIn(sender.language)), buttons: startButtons(usable) };
+  }
+
+  async function runs({ sender }: Visit): Promise<Home> {
+    const say = sayIn(sender.language);
+    const shown = (await ownRuns(sender.id, store.inbox)).slice(0, mostRuns);
+    return Promise.all(
+      shown.map(async (item) => {
+        const asks = item.message === undefined ? [] : await store.asks.open(item.message.conversation);
+        const action = `stop:${taskId(item) ?? ''}`;
+        const markdown = describeTask(item, { asks, reader: sender });
+        return { markdown, buttons: [{ label: say`Stop`, action }] };
+      }),
+    );
+  }
+
+  async function pairings({ sender }: Visit): Promise<Home> {
+    if (!(await people.isOwner(sender.id))) return [];
+    const say = sayIn(sender.language);
+    return (await pairing.pending()).map(({ name, sender: id, code }) => ({
+      markdown: say`${inlineCode(name)} asks to use this bot: id ${inlineCode(id)}.`,
+      buttons: [
+        { label: say`Approve`, action: `pair:approve:${code}` },
+        { label: say`Deny`, action: `pair:deny:${code}` },
+      ],
+    }));
+  }
+
+  return async (visit, told) => {
+    const { conversation, chatType, sender } = visit;
+    const say = sayIn(sender.language);
+    const may = await people.mayAct(visit);
+    if (!may.allowed) return [{ markdown: toStranger(visit, may.code) }];
+    const { name } = live().config.bot;
+    const hello = say`Hello, I am ${name}. Write to me in a direct message, or start a skill here: I answer there.`;
+    const { model, used, notices } = await overview.status(sender);
+    const menu = await settings.menu({ conversation, chatType, sender: sender.id });
+    return [
+      { markdown: [...told, hello].join('\n\n') },
+      ...(await pairings(visit)),
+      ...(await runs(visit)),
+      await skills(visit),
+      { markdown: [used, model, ...notices].join('\n\n') },
+      ...(menu === undefined ? [] : [{ markdown: menu.text, buttons: menu.buttons }]),
+    ];
+  };
+}
+
+function toStranger({ sender }: Visit, code: MessageDenial): string {
+  const say = sayIn(sender.language);
+  if (code === 'STRANGER')
+    return say`I don't know you yet. Write to me in a direct message: I answer with a pairing code that my operator can approve.`;
+  if (code === 'NOT_ALLOWED')
+    return say`I only talk to people my operator has listed. Your id is ${inlineCode(sender.id)}.`;
+  return say`You may not use this bot.`;
+}

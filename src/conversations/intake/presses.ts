@@ -1,0 +1,265 @@
+import type { ChannelEvent, Press } from '../../core/channel.ts';
+import { parseCommand } from '../../core/parse-command.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Message } from '../../core/message.ts';
+import type { Store } from '../../store/store.ts';
+import { askAnswers, type Approvals } from '../../approvals/approvals.ts';
+import type { ApprovalOutcome } from '../../authoring/approve-skill.ts';
+import type { ConfirmAccounts } from '../../capabilities/confirm-accounts.ts';
+import { inlineCode } from '../../lib/text/inline-code.ts';
+import type { Groups } from './groups.ts';
+import type { Pairing, PairingRequest } from '../../access/pairing.ts';
+import type { People } from '../../access/users.ts';
+import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
+import { settingPrefix } from '../../settings/setting-actions.ts';
+import type { SettingsTalk } from '../../settings/settings-talk.ts';
+import { stopOwnRun } from '../stop-work.ts';
+import { onlyToSender, partKey, type Voice, type VoiceOptions } from '../../replies/replies.ts';
+import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
+
+type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
+
+export type Presses = Readonly<{
+  /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. Who pressed in vain is told why, alone. */
+  press(event: PressEvent, say: (message: Message) => Promise<void>): Promise<void>;
+}>;
+
+/** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
+export function createPresses(options: {
+  people: People;
+  pairing: Pairing;
+  groups: Pick<Groups, 'decide'>;
+  /** Tells the person who was approved. */
+  welcome(request: PairingRequest): Promise<void>;
+  authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
+  approvals: Approvals;
+  settings: Pick<SettingsTalk, 'press'>;
+  confirmations: Pick<ConfirmAccounts, 'answer'>;
+  store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
+  voice: Pick<Voice, 'rows'>;
+  now: () => number;
+  log: Log;
+}): Presses {
+  const {
+    people,
+    pairing,
+    groups,
+    welcome,
+    authoring,
+    approvals,
+    confirmations,
+    settings,
+    store,
+    voice,
+    now,
+    log,
+  } = options;
+
+  async function decidePairing(press: Press, verdict: string, code: string): Promise<string | undefined> {
+    const say = sayIn(press.sender.language);
+    if (!(await people.isOwner(press.sender.id))) {
+      log.warn(
+        { sender: press.sender.id, action: press.action },
+        'somebody who is not the owner pressed a pairing button',
+      );
+      return say`Only an owner can approve people.`;
+    }
+    const request =
+      verdict === 'approve'
+        ? await pairing.approve(code, press.sender.id)
+        : await pairing.deny(code, press.sender.id);
+    if (request !== undefined && verdict === 'approve') await welcome(request);
+    const outcome =
+      request === undefined
+        ? say`This code is no longer valid.`
+        : say(
+            verdict === 'approve' ? approved : denied,
+            inlineCode(request.name),
+            inlineCode(request.sender),
+          );
+    return show(press, outcome);
+  }
+
+  async function decideGroup(press: Press, verdict: string, id: string): Promise<string | undefined> {
+    const say = sayIn(press.sender.language);
+    if (!(await people.isOwner(press.sender.id))) {
+      log.warn(
+        { sender: press.sender.id, action: press.action },
+        'somebody who is not the owner pressed a button on a group',
+      );
+      return say`Only an owner can decide about groups.`;
+    }
+    if (verdict !== 'allow' && verdict !== 'ignore') return say(meansNothing);
+    const group = await groups.decide(id, verdict, press.sender.id);
+    if (group === undefined)
+      return show(
+        press,
+        say`Nothing is open on ${inlineCode(id)} any more: ${inlineCode('skillet pair list')} shows what was decided.`,
+      );
+    const words =
+      verdict === 'allow'
+        ? say`Allowed: ${inlineCode(group.name)}, ${inlineCode(id)}. People I know may talk to me there.`
+        : say`Ignored: ${inlineCode(group.name)}, ${inlineCode(id)}. I stay silent there and ask no more.`;
+    const undo = say`${inlineCode(`skillet pair revoke ${id}`)} takes that back.`;
+    return show(press, `${words} ${undo}`);
+  }
+
+  async function decideSkill(press: Press, verdict: string, version: string): Promise<string | undefined> {
+    const { approvals, mayApprove } = authoring;
+    const say = sayIn(press.sender.language);
+    if (!(await mayApprove(press.sender.id))) {
+      log.warn(
+        { sender: press.sender.id, action: press.action },
+        'somebody who may not approve skills pressed a button that does',
+      );
+      return say`Only an owner or an approver can decide that.`;
+    }
+    const name = await approvals.nameOf(version);
+    const act = verdict === 'enable' ? approvals.enable : approvals.discard;
+    const decided = name === undefined ? undefined : await act(name, version);
+    return show(press, skillOutcome(decided, say));
+  }
+
+  /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
+  async function show(press: Press, outcome: string, more?: VoiceOptions): Promise<undefined> {
+    const { id, conversation, receipt, ephemeral } = press;
+    const key = `outcome:${id}`;
+    // What one person sees can't be edited: the outcome is a message beside it.
+    if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
+    await store.commit({
+      outbox: voice.rows(conversation, key, outcome, { ...onlyToSender(press), ...more }),
+    });
+  }
+
+  async function changeSettings({ press, openForm }: PressEvent): Promise<string | undefined> {
+    const pressed = await settings.press(press, openForm);
+    if (pressed === undefined || 'refused' in pressed) return pressed?.refused;
+    return show(press, pressed.text, { buttons: pressed.buttons });
+  }
+
+  async function answerAsk(
+    { sender, conversation }: Press,
+    id: string,
+    value: string,
+  ): Promise<string | undefined> {
+    const answer = askAnswers.find((known) => known === value);
+    if (answer === undefined) return sayIn(sender.language)(meansNothing);
+    const answered = await approvals.answer(
+      id,
+      { sender: sender.id, name: sender.name, conversation, ...languageOf(sender) },
+      answer,
+    );
+    // What counted is shown to everybody, in the message that asked.
+    if (answered.kind === 'taken') return undefined;
+    return answered.kind === 'unknown' ? sayIn(sender.language)(meansNothing) : withoutMarks(answered.text);
+  }
+
+  async function confirmAccount(
+    { sender, conversation }: Press,
+    id: string,
+    value: string,
+  ): Promise<string | undefined> {
+    if (value !== 'yes' && value !== 'no') return sayIn(sender.language)(meansNothing);
+    const answered = await confirmations.answer(
+      id,
+      { sender: sender.id, conversation, ...languageOf(sender) },
+      value === 'yes',
+    );
+    if (answered.kind === 'taken') return undefined;
+    log.info({ flow: id, sender: sender.id }, 'a press on a linked account did not count');
+    return 'text' in answered ? answered.text : sayIn(sender.language)(meansNothing);
+  }
+
+  /** Does what a button is for; what who pressed is to be told, where it came to nothing. */
+  async function act(event: PressEvent, [kind, ...rest]: readonly string[]): Promise<string | undefined> {
+    const { press } = event;
+    switch (kind) {
+      case 'pair':
+        return decidePairing(press, rest[0] ?? '', rest[1] ?? '');
+      case 'group':
+        return decideGroup(press, rest[0] ?? '', rest.slice(1).join(':'));
+      case 'skill':
+        return decideSkill(press, rest[0] ?? '', rest[1] ?? '');
+      case settingPrefix:
+        return changeSettings(event);
+      case 'ask':
+        return answerAsk(press, rest[0] ?? '', rest[1] ?? '');
+      case 'stop':
+        return stopOwnRun(press.sender, rest[0] ?? '', store);
+      case 'link':
+        return confirmAccount(press, rest[0] ?? '', rest[1] ?? '');
+      default:
+        log.info({ action: press.action }, 'a button that means nothing any more was pressed');
+        return sayIn(press.sender.language)(meansNothing);
+    }
+  }
+
+  return {
+    async press(event, say) {
+      const { press } = event;
+      const [kind, ...rest] = press.action.split(':');
+      if (kind !== 'run') {
+        // Who was removed has no hands, whatever they were asked before (S11).
+        const may = await people.mayAct(press);
+        if (!may.allowed) {
+          const { sender, action } = press;
+          log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');
+          event.tell?.(sayIn(sender.language)`You may not use this bot.`);
+          return;
+        }
+        const words = await act(event, [kind ?? '', ...rest]);
+        if (words !== undefined) event.tell?.(words);
+        return;
+      }
+      const text = `/${rest.join(':')}`;
+      const command = parseCommand(text);
+      const { conversation, chatType, external, sender, ephemeral } = press;
+      await say({
+        id: `press:${press.id}`,
+        conversation,
+        chatType,
+        external,
+        sender,
+        ...(ephemeral === undefined ? {} : { ephemeral }),
+        text,
+        addressed: true,
+        ...(command === undefined ? {} : { command }),
+        attachments: [],
+        sentAt: now(),
+      });
+    },
+  };
+}
+
+const meansNothing = fixed`This button has expired.`;
+const approved = fixed`Approved ${0} (${1}).`;
+const denied = fixed`Denied ${0} (${1}).`;
+
+function languageOf({ language }: Press['sender']): Readonly<{ language?: string }> {
+  return language === undefined ? {} : { language };
+}
+
+/** Words for where no Markdown is read. */
+function withoutMarks(markdown: string): string {
+  return markdown.replaceAll('`', '');
+}
+
+const versionGone = fixed`This version of the skill no longer exists.`;
+
+/** What stands where the buttons were. */
+function skillOutcome(decided: ApprovalOutcome | undefined, say: Say): string {
+  if (decided === undefined) return say(versionGone);
+  const name = inlineCode(decided.name);
+  switch (decided.outcome) {
+    case 'enabled':
+      return say`Enabled: ${name}.`;
+    case 'discarded':
+      return say`Discarded: ${name}.`;
+    case 'restored':
+      return say`Discarded the change of ${name}. The version enabled before is back in use.`;
+    case 'changed':
+      return say`${name} has changed since, so I did nothing. Review it, then run ${inlineCode('skillet skill enable')}.`;
+    case 'unknown':
+      return say(versionGone);
+  }
+}

@@ -1,0 +1,94 @@
+import type { ShownCall, WriteCommand } from '../core/channel.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
+import type { Message } from '../core/message.ts';
+import type { Skill } from '../core/skill.ts';
+import { nothingToRetry } from './ask-again.ts';
+import type { Invocation } from './turn.ts';
+import { oneLine } from '../lib/text/text.ts';
+import { inlineCode } from '../lib/text/inline-code.ts';
+import type { Commands } from './commands.ts';
+import type { Budgets } from '../limits/budgets.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { BuiltIn } from '../core/built-in-commands.ts';
+import type { VoiceOptions } from '../replies/replies.ts';
+import { sayIn } from '../core/texts/say.ts';
+import { requesterOf } from '../core/requester-of.ts';
+
+/** What becomes of a message before any model is asked. */
+export type Judged = Readonly<
+  | { kind: 'command'; name: BuiltIn }
+  /** The bot itself answers: it refuses, or says how the skill is used. */
+  | {
+      kind: 'answer';
+      text: string;
+      more?: VoiceOptions;
+      /** What the model of the next turn is to know of it. */
+      notice?: string;
+    }
+  | { kind: 'turn'; invocation: Invocation | undefined; shown: ShownCall; again?: true }
+>;
+
+export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
+
+/** `isNew`: it may be refused for what it would cost; what has begun is finished (Q5). */
+export function createJudgeMessage(options: {
+  commands: Pick<Commands, 'resolve' | 'elsewhere' | 'unknown'>;
+  budgets: Pick<Budgets, 'ofMessage'>;
+  useOf(message: Message): Promise<SkillUse>;
+  writeCommand: WriteCommand;
+  live: () => Pick<Live, 'rules' | 'redact'>;
+}): JudgeMessage {
+  const { commands, budgets, useOf, writeCommand, live } = options;
+
+  /** A call is quoted only where everybody who reads it may make the same one (H12). */
+  async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
+    const { rules, redact } = live();
+    const anybody = { ...(await useOf(message)), sender: '' };
+    const open = !isSensitive(skill, rules) && decideSkill(skill, rules, anybody).allowed;
+    return { skill: skill.name, ...(open && text !== '' ? { text: redact(text) } : {}) };
+  }
+
+  /** Asks what a skill is to work on. In a direct message the main agent takes the next message for it, where it may (I2). */
+  async function askFor(message: Message, skill: Skill): Promise<Judged> {
+    const { name, argumentHint, description } = skill;
+    const usage = writeCommand(message.conversation, name, argumentHint);
+    const question = sayIn(message.sender.language)`What should ${inlineCode(name)} work on? Write ${usage}.`;
+    const text = `${question}\n\n${oneLine(description, 300)}`;
+    if (message.chatType !== 'private') return { kind: 'answer', text };
+    const byModel = { ...(await useOf(message)), by: 'model' } as const;
+    if (!decideSkill(skill, live().rules, byModel).allowed) return { kind: 'answer', text };
+    const notice = `The person started the skill ${name} but did not say what it should work on, so you asked for that. If their next message says it, use the skill with it.`;
+    return { kind: 'answer', text, notice };
+  }
+
+  return async (message, { isNew }) => {
+    const asked = await commands.resolve(message);
+    const again = asked?.kind === 'built-in' && asked.name === 'retry';
+    // It would open a thread, where nothing was asked yet.
+    if (again && message.ephemeral === true)
+      return { kind: 'answer', text: sayIn(message.sender.language)(nothingToRetry) };
+    if (asked?.kind === 'built-in' && !again) return { kind: 'command', name: asked.name };
+    if (asked?.kind === 'elsewhere') return { kind: 'answer', ...commands.elsewhere(message, asked) };
+    if (asked?.kind === 'skill' && asked.args === '' && lacksArguments(asked.skill, message)) {
+      return askFor(message, asked.skill);
+    }
+    const unknown = asked === undefined && isNew ? await commands.unknown(message) : undefined;
+    if (unknown !== undefined) return { kind: 'answer', text: unknown };
+    const over = isNew ? await budgets.ofMessage(requesterOf(message)) : undefined;
+    if (over !== undefined) return { kind: 'answer', text: over };
+    if (again) return { kind: 'turn', invocation: undefined, shown: {}, again };
+    if (asked?.kind !== 'skill') return { kind: 'turn', invocation: undefined, shown: {} };
+    const { skill, args } = asked;
+    return {
+      kind: 'turn',
+      invocation: { skill: skill.name, args },
+      shown: await shownCall(message, skill, args),
+    };
+  };
+}
+
+/** A hint in square brackets is optional; any other says that the skill needs arguments, or something it is said about (I2). */
+function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attachments }: Message): boolean {
+  if (replyTo !== undefined || shared !== undefined || attachments.length > 0) return false;
+  return hint !== undefined && !hint.trim().startsWith('[');
+}

@@ -1,0 +1,205 @@
+import type { Channel, Placeholder, Receipt } from '../core/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Conversation } from '../core/conversation.ts';
+import type { Log } from '../lib/log.ts';
+import { oneLine } from '../lib/text/text.ts';
+import type { Outbox } from '../store/outbox.ts';
+
+/** What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7), and the answer as it is written (H6). */
+export type ShowWork = Readonly<{ begin(work: Work): Shown }>;
+
+export type Work = Readonly<{
+  conversation: Conversation;
+  /** Outbox key of the part that will take the line's place: the first of the answer (Q6). */
+  part: string;
+  /** `platformId` of the message that is answered. */
+  replyTo?: string;
+  /** A process ended under this work before. */
+  resumed: boolean;
+  /** Whether words may still be shown: somebody may have been removed (A9). */
+  mayRead(): Promise<boolean>;
+  /** Aborted when the work is to end, here or altogether: nothing new is shown then. */
+  signal: AbortSignal;
+}>;
+
+export type Shown = Readonly<{
+  progress(text: string): void;
+  /** More of the answer. */
+  onText(more: string): void;
+  /** What came is whole; not `final` where it only says what is to be done for the answer. */
+  onWritten(final: boolean): void;
+  /** Resolves when nothing is written any more into what the answer takes the place of. To be called before the answer is stored. Never rejects. */
+  end(): Promise<void>;
+}>;
+
+/** What is answered sooner than anybody looks is not worth a call. */
+const instantMs = 300;
+/** What is written sooner is not worth a preview; first words are due 300 ms after the model's. */
+const firstWordsMs = 250;
+/** Words reach the channel so often; how often it shows them is for its platform. */
+const wordsEveryMs = 250;
+/** Characters. */
+const longestLine = 300;
+/** Shorter work is not worth a line of its own. */
+const quietMs = 3_000;
+
+export function createShowWork(options: {
+  channels: ReadonlyMap<string, Channel>;
+  outbox: Pick<Outbox, 'show' | 'shown' | 'pending'>;
+  clock: Clock;
+  log: Log;
+}): ShowWork {
+  const { channels, outbox, clock, log } = options;
+  // One for all: made for each turn its stack would be what ending costs most.
+  const isOver = new DOMException('the work is over', 'AbortError');
+
+  return {
+    begin(work) {
+      const { conversation, resumed } = work;
+      const channel = channels.get(conversation.channel);
+      if (channel === undefined)
+        return {
+          progress: () => undefined,
+          onText: () => undefined,
+          onWritten: () => undefined,
+          end: async () => undefined,
+        };
+      const placeholder = createPlaceholder(work, channel, outbox);
+      const over = new AbortController();
+      const began = clock.now();
+      let line: string | undefined;
+      let alarmed = false;
+      let words = '';
+      let wordsDue = false;
+      let wordsAlarm = new AbortController();
+      let wordsShown = false;
+      let ended: Promise<void> | undefined;
+
+      async function show(): Promise<void> {
+        if (line === undefined || over.signal.aborted) return;
+        if (await stoodAbove()) return showIn(quietMs);
+        if (!over.signal.aborted && !wordsShown)
+          await channel?.status(conversation, { kind: 'line', text: line }, placeholder);
+      }
+
+      /** A message posted now would stand above an answer that is still on its way. */
+      async function stoodAbove(): Promise<boolean> {
+        return (await placeholder.posted()) === undefined && (await outbox.pending(conversation)) > 0;
+      }
+
+      function showIn(ms: number): void {
+        if (alarmed) return;
+        alarmed = true;
+        const wake = (): void => {
+          alarmed = false;
+          show().catch(complain);
+        };
+        clock.sleep(ms, over.signal).then(wake, () => undefined);
+      }
+
+      function showWordsIn(ms: number): void {
+        if (wordsDue) return;
+        wordsDue = true;
+        wordsAlarm = new AbortController();
+        clock.sleep(ms, AbortSignal.any([over.signal, wordsAlarm.signal])).then(
+          () => showWords().catch(complain),
+          () => undefined,
+        );
+      }
+
+      async function showWords(): Promise<void> {
+        wordsDue = false;
+        const markdown = words;
+        if (markdown.trim() === '' || !(await work.mayRead())) return;
+        if (await stoodAbove()) return showWordsIn(quietMs);
+        // They may have turned out to be no answer meanwhile.
+        if (over.signal.aborted || !words.startsWith(markdown)) return;
+        wordsShown = true;
+        await channel?.status(conversation, { kind: 'words', markdown }, placeholder);
+        if (words !== markdown) showWordsIn(wordsEveryMs);
+      }
+
+      function complain(error: unknown): void {
+        log.warn({ err: error, part: work.part }, 'what shows the work is not known to the store');
+      }
+
+      async function finish(): Promise<void> {
+        over.abort(isOver);
+        await channel?.status(conversation, undefined, placeholder);
+        // What was posted the moment the other process ended is found where the platform can look.
+        if (resumed) await placeholder.posted().catch(complain);
+      }
+
+      clock.sleep(instantMs, over.signal).then(
+        () => channel.status(conversation, { kind: 'typing' }, placeholder),
+        () => undefined,
+      );
+      showIn(quietMs);
+      return {
+        progress(text) {
+          line = text;
+          if (clock.now() - began >= quietMs) show().catch(complain);
+        },
+        onText(more) {
+          words += more;
+          showWordsIn(firstWordsMs);
+        },
+        onWritten(final) {
+          // An answer that is whole goes out by itself.
+          wordsAlarm.abort();
+          wordsDue = false;
+          if (final) return;
+          const wereShown = wordsShown;
+          if (wereShown) line = oneLine(words, longestLine);
+          words = '';
+          wordsShown = false;
+          if (wereShown) show().catch(complain);
+        },
+        end: () => (ended ??= finish()),
+      };
+    },
+  };
+}
+
+/** The receipt is in the store at once, so that a restart goes on with the same message. */
+function createPlaceholder(
+  { conversation, part, replyTo, resumed, signal }: Work,
+  channel: Channel,
+  outbox: Pick<Outbox, 'show' | 'shown'>,
+): Placeholder {
+  // Not the part's own key: a look for the answer must never find the line.
+  const key = `${part}!status`;
+  let known: Promise<Receipt | undefined> | undefined;
+
+  async function keep(receipt: Receipt | undefined): Promise<void> {
+    // Another process may do the work by now, and show it by a message of its own.
+    signal.throwIfAborted();
+    await outbox.show(part, receipt);
+    known = Promise.resolve(receipt);
+  }
+
+  async function lookUp(): Promise<Receipt | undefined> {
+    const stored = await outbox.shown(part);
+    if (stored !== undefined || !resumed) return stored;
+    const found = await channel.find(conversation, key);
+    // Whether it is a line or words nobody knows any more: it goes, and the answer is a message of its own.
+    const line = found === undefined ? undefined : { ...found, silent: true as const };
+    if (line !== undefined) await outbox.show(part, line);
+    return line;
+  }
+
+  return {
+    key,
+    ...(replyTo === undefined ? {} : { replyTo }),
+    keep,
+    async posted() {
+      known ??= lookUp();
+      try {
+        return await known;
+      } catch (error) {
+        known = undefined;
+        throw error;
+      }
+    },
+  };
+}

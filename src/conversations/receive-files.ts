@@ -1,0 +1,211 @@
+import path from 'node:path';
+import { byteSize } from '../lib/text/byte-size.ts';
+import type { Channel } from '../core/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createDeadline } from '../lib/async/deadline.ts';
+import { FetchFileError } from '../core/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Attachment, Message } from '../core/message.ts';
+import { documentType, pictureTypes, type Receive, type Received } from '../core/received.ts';
+import { isShuttingDown } from '../lib/async/shutdown.ts';
+import { fileText } from '../lib/files/file-text.ts';
+import { officeTypes } from '../lib/files/file-type.ts';
+import { officeText } from '../lib/files/office-text.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { sayIn } from '../core/texts/say.ts';
+import { inlineCode } from '../lib/text/inline-code.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { Transcribe, TranscribeSettings } from './transcribe.ts';
+import type { MovedChats } from '../access/chat-migrations.ts';
+import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
+import { chatFolder } from '../tools/built-in/run-folders.ts';
+
+/** What is fetched for one message: files, their bytes each and together, pictures that it quotes or that were said before. */
+const most = { files: 10, bytesEach: 20_000_000, bytes: 50_000_000, quoted: 5, messagesBack: 5 };
+const longestMs = 60_000;
+/** What a model is shown of one message. The API takes 5 MB of a picture in base64, and 32 MB in all (AN). */
+const shownMost = {
+  picture: 3_900_000,
+  document: 15_000_000,
+  bytes: 18_000_000,
+  text: 50_000,
+  texts: 100_000,
+};
+
+/** What a model is not shown: types, and families of types. */
+const unshownTypes: Readonly<Record<string, string>> = {
+  'image/heic': 'a model can not see HEIC: JPEG or PNG it can',
+  'image/avif': 'a model can not see AVIF: JPEG or PNG it can',
+  'application/x-ole-storage': 'DOCX, XLSX and PPTX without a password can be read',
+  audio: 'a model can not hear it: the operator of this bot can set [tools.transcribe]',
+  video: 'a model can not watch it',
+};
+
+type ReadText = Readonly<{ text: string; whole: boolean; office: boolean }>;
+type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; refused?: string }>;
+
+/** Fetches what people send into the folder of their conversation (M12). */
+export function createReceiveFiles(options: {
+  live: () => Live;
+  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
+  received: Pick<ReceivedFiles, 'keep' | 'read'>;
+  moved: Pick<MovedChats, 'original'>;
+  sandbox: Pick<Sandbox, 'seen'>;
+  transcribe: Transcribe;
+  clock: Clock;
+  log: Log;
+}): Receive {
+  const { live, channels, received, moved, sandbox, transcribe, clock, log } = options;
+
+  return async (message, background, signal) => {
+    const say = sayIn(message.sender.language);
+    const wanted = wantedOf(message, background);
+    const outcomes = new Map<Attachment, Received>();
+    if (wanted.length === 0) return () => undefined;
+    const { bot, sandbox: limits, tools } = live().config;
+    const chat = chatFolder(bot.workspace, await moved.original(message.conversation));
+    const folder = path.basename(chat);
+    const channel = channels.get(message.conversation.channel);
+    const deadline = createDeadline(clock);
+    deadline.start(longestMs);
+    const until = AbortSignal.any([signal, deadline.signal]);
+    const left = { bytes: most.bytes, shown: shownMost.bytes, texts: shownMost.texts };
+    try {
+      for (const one of wanted) {
+        const kept = await keep(one, left.bytes);
+        const { attachment } = one;
+        if (typeof kept !== 'string') outcomes.set(attachment, await toReceived(kept, attachment));
+        else {
+          const told = say`I couldn’t read ${inlineCode(attachment.name)}: ${say(kept)}.`;
+          outcomes.set(attachment, { ok: false, reason: kept, told });
+        }
+      }
+    } finally {
+      deadline.end();
+    }
+    return (attachment) => outcomes.get(attachment);
+
+    /** The file, or why it can't be had. */
+    async function keep({ attachment, sender, refused }: Wanted, room: number): Promise<KeptFile | string> {
+      const { ref, name, mime, size = 0 } = attachment;
+      if (refused !== undefined) return refused;
+      if (ref === undefined || channel === undefined) return 'files of this kind can not be fetched';
+      const maxBytes = Math.min(most.bytesEach, room);
+      if (size > room) return overTogether;
+      const fetch = (to: string): Promise<void> =>
+        channel.fetchFile({ ...attachment, ref }, { path: to, maxBytes }, until);
+      try {
+        const file = { ref, name, mime, sender };
+        const kept = await twice(() => received.keep(folder, file, limits.diskMb * 1024 * 1024, fetch));
+        if (kept === 'full') return `the folder of this conversation is full (${limits.diskMb} MB)`;
+        if (kept === 'disk full') return 'the disk of this bot is almost full: its operator can make room';
+        left.bytes -= kept.size;
+        return kept;
+      } catch (error) {
+        if (isShuttingDown(signal)) throw signal.reason;
+        if (signal.aborted) return 'it was stopped';
+        if (until.aborted) return `it took longer than ${longestMs / 1_000} seconds`;
+        const known = error instanceof FetchFileError;
+        log[known ? 'info' : 'error']({ err: error }, 'a file that a person sent could not be fetched');
+        return known ? error.sentence : 'it could not be stored here';
+      }
+    }
+
+    async function toReceived(kept: KeptFile, { kind }: Attachment): Promise<Received> {
+      const { name, words, size, mime } = kept;
+      const base = { ok: true, path: `${sandbox.seen('chat', chat)}/${name}`, words, size } as const;
+      const type = pictureTypes.has(mime) ? 'image' : mime === documentType ? 'document' : undefined;
+      if (type !== undefined) {
+        const unshown = whyUnshown(type, size, left.shown);
+        if (unshown !== undefined) return { ...base, unshown };
+        left.shown -= size;
+        const { hash, sender } = kept;
+        return {
+          ...base,
+          shown: { type, hash, mime, name, size, ...(sender === undefined ? {} : { sender }) },
+        };
+      }
+      if (tools.transcribe !== undefined && (kind === 'audio' || mime.startsWith('audio/')))
+        return { ...base, ...(await spokenIn(kept, tools.transcribe)) };
+      if (Object.hasOwn(unshownTypes, mime)) return { ...base, unshown: unshownTypes[mime] ?? '' };
+      const [family = ''] = mime.split('/');
+      if (Object.hasOwn(unshownTypes, family)) return { ...base, unshown: unshownTypes[family] ?? '' };
+      const read = await textOf(kept);
+      if (read === undefined) return base;
+      const asText = { ...base, words: read.office ? words : 'text' };
+      if (left.texts <= 0) return { ...asText, unshown: 'too much text for one message' };
+      const text = read.text.slice(0, left.texts);
+      left.texts -= text.length;
+      return { ...asText, text: { text, whole: read.whole && text === read.text } };
+    }
+
+    async function spokenIn(
+      { hash, name, mime, size }: KeptFile,
+      settings: TranscribeSettings,
+    ): Promise<Pick<Received & { ok: true }, 'text' | 'unshown'>> {
+      const bytes = await received.read(folder, hash, size);
+      if (bytes === undefined) return {};
+      const spoken = await transcribe({ bytes, name, mime }, settings, until);
+      if ('problem' in spoken) return { unshown: spoken.problem };
+      const text = spoken.text.slice(0, Math.min(shownMost.text, left.texts));
+      left.texts -= text.length;
+      return { text: { text, whole: text === spoken.text, spoken: true } };
+    }
+
+    /** The words in a file, as far as a model is shown them. */
+    async function textOf({ hash, mime, size }: KeptFile): Promise<ReadText | undefined> {
+      const office = officeTypes.has(mime);
+      const limit = office ? size : shownMost.text;
+      const bytes = await received.read(folder, hash, limit);
+      if (bytes === undefined) return undefined;
+      if (office) {
+        const found = officeText(bytes, shownMost.text);
+        return found && { ...found, office };
+      }
+      const text = fileText(bytes, bytes.length < size);
+      return text === undefined ? undefined : { text, whole: size <= limit, office };
+    }
+  };
+}
+
+const overTogether = `the files of one message may have ${byteSize(most.bytes)} together`;
+
+/** In the order in which a model is shown them. */
+function wantedOf(message: Message, background: readonly Message[]): readonly Wanted[] {
+  const { attachments, replyTo, shared = [], sender } = message;
+  const own = attachments.map((attachment, index): Wanted => ({
+    attachment,
+    sender: sender.id,
+    ...(index < most.files ? {} : { refused: `only ${most.files} files of one message are fetched` }),
+  }));
+  const quoted = [...(replyTo === undefined ? [] : [replyTo]), ...shared].flatMap((quote) =>
+    (quote.attachments ?? []).map((attachment): Wanted => ({ attachment, sender: quote.sender })),
+  );
+  const before = background
+    .slice(-most.messagesBack)
+    .toReversed()
+    .flatMap((said) =>
+      said.attachments.filter(isPicture).map((attachment) => ({ attachment, sender: said.sender.id })),
+    );
+  return [...own, ...[...quoted, ...before].slice(0, most.quoted)];
+}
+
+function isPicture({ kind, mime = '', ref }: Attachment): boolean {
+  return ref !== undefined && (kind === 'photo' || pictureTypes.has(mime));
+}
+
+function whyUnshown(type: 'image' | 'document', size: number, room: number): string | undefined {
+  const largest = type === 'image' ? shownMost.picture : shownMost.document;
+  if (size > largest) return `larger than ${byteSize(largest)}, the most a model is shown of one`;
+  return size > room ? 'too much for one message' : undefined;
+}
+
+/** Once more where that may help. */
+async function twice<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FetchFileError && error.passing) return work();
+    throw error;
+  }
+}

@@ -1,0 +1,121 @@
+import { conversationKey } from '../core/conversation.ts';
+import type { Message } from '../core/message.ts';
+import type { StopOrder } from '../store/stop-order.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import type { Store } from '../store/store.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import { haltWork } from '../runs/cancel-work.ts';
+import { inlineCode } from '../lib/text/inline-code.ts';
+import { takeDown } from './remove-placeholder.ts';
+import { ownRuns, taskId, tasksHere, workHere, type Given } from '../runs/conversation-work.ts';
+import { fixed, sayIn, type Say } from '../core/texts/say.ts';
+
+/** `/stop TASK` (U9): stops one background run of this conversation, by the start of its id. */
+export async function stopTask(
+  message: Given & Pick<Message, 'chatType'>,
+  id: string,
+  options: Parameters<typeof stopWork>[1],
+  tasksCommand: string,
+): Promise<string> {
+  const { isOwner, store } = options;
+  const named = (await tasksHere(message, store.inbox)).filter((item) => taskId(item)?.startsWith(id));
+  const [item] = named;
+  const say = sayIn(message.sender.language);
+  if (item === undefined)
+    return say`There is no background run ${inlineCode(id)} here. ${tasksCommand} lists them.`;
+  if (!maySay(message, isOwner, item)) return say`Only the person who started it or an owner can stop it.`;
+  return haltRun(item, store, say);
+}
+
+/** Stops one of this person's own runs, wherever it belongs: by its whole id. */
+export async function stopOwnRun(
+  { id: sender, language }: Message['sender'],
+  id: string,
+  store: Pick<Store, 'inbox' | 'signals' | 'stop'>,
+): Promise<string> {
+  const say = sayIn(language);
+  const item = (await ownRuns(sender, store.inbox)).find((run) => taskId(run) === id);
+  return item === undefined ? say(justFinished) : haltRun(item, store, say);
+}
+
+async function haltRun(
+  { key }: ListedItem,
+  store: Pick<Store, 'signals' | 'stop'>,
+  say: Say,
+): Promise<string> {
+  const { dropped, stopping } = await haltWork(store, { items: [key] });
+  return say(dropped.length + stopping.length === 0 ? justFinished : stoppingNow);
+}
+
+/**
+ * `/stop` (Q4, I3): drops what waits here, cancels what runs, in whatever process, and says what happened; nothing where
+ * what was being answered here says it. In a group everybody but the owner stops their own work only.
+ */
+export async function stopWork(
+  message: Given & Pick<Message, 'chatType'>,
+  options: Readonly<{
+    isOwner: boolean;
+    store: Pick<Store, 'inbox' | 'outbox' | 'signals' | 'commit' | 'stop'>;
+    approvals: Pick<Approvals, 'settled'>;
+  }>,
+): Promise<string> {
+  const { isOwner, store, approvals } = options;
+  const may = (item: ListedItem): boolean => maySay(message, isOwner, item);
+  const { running, waiting } = await workHere(message, store.inbox);
+  const theirs = [...waiting, ...running].filter(may);
+  const stopped = await haltWork(store, {
+    items: theirs.map(({ key }) => key),
+    asks: asksOf(message, isOwner, theirs),
+  });
+  for (const id of stopped.cancelled) await approvals.settled(id);
+  // It may have been begun before, and wait for its next try.
+  for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key))) await takeDown(item, store);
+
+  const say = sayIn(message.sender.language);
+  const dropped = stopped.dropped.length;
+  const cancelled =
+    dropped === 1 ? say`I cancelled 1 waiting message.` : say`I cancelled ${dropped} waiting messages.`;
+  if (stopped.stopping.length > 0) {
+    const here = conversationKey(message.conversation);
+    const saysSo = running.some(({ key, lane }) => lane === here && stopped.stopping.includes(key));
+    return [...(saysSo ? [] : [say(stoppingNow)]), ...(dropped === 0 ? [] : [cancelled])].join(' ');
+  }
+  const others = running.find((item) => !may(item));
+  if (others !== undefined) {
+    const name = inlineCode(others.message?.sender.name ?? '?');
+    const refusal = say`Only ${name} or an owner can stop what is running here.`;
+    return dropped === 0 ? refusal : `${cancelled} ${refusal}`;
+  }
+  return dropped === 0 ? say`Nothing is running here.` : say`Nothing was running. ${cancelled}`;
+}
+
+const stoppingNow = fixed`Stopping.`;
+const justFinished = fixed`It has just finished.`;
+
+/** What is asked here, and in the threads whose work is stopped, too. */
+function asksOf(
+  { conversation, sender, chatType }: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
+  isOwner: boolean,
+  items: readonly ListedItem[],
+): NonNullable<StopOrder['asks']> {
+  const here = conversationKey(conversation);
+  const everybody = isOwner || chatType === 'private';
+  const threads = new Map(
+    items.flatMap(({ message }) =>
+      message === undefined ? [] : [[conversationKey(message.conversation), message.conversation] as const],
+    ),
+  );
+  threads.delete(here);
+  return [
+    { conversation, ...(everybody ? {} : { requester: sender.id }) },
+    ...[...threads.values()].map((thread) => ({ conversation: thread, requester: sender.id })),
+  ];
+}
+
+function maySay(
+  { chatType, sender }: Pick<Message, 'sender' | 'chatType'>,
+  isOwner: boolean,
+  item: ListedItem,
+): boolean {
+  return isOwner || chatType === 'private' || item.message?.sender.id === sender.id;
+}

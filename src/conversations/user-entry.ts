@@ -1,0 +1,98 @@
+import { addressesTyped } from '../core/addresses.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Entry } from '../core/entry.ts';
+import { labelled } from '../lib/text/escape-labels.ts';
+import { localTime } from '../core/local-time.ts';
+import { joinMarks } from '../core/taint.ts';
+import type { Message } from '../core/message.ts';
+import type { ReceivedOf } from '../core/received.ts';
+import type { Store } from '../store/store.ts';
+import { markOf, roomOf } from '../access/taint-of.ts';
+import type { Question } from '../runs/questions.ts';
+import { filesShown, questionContent, tellsDate, userContent, whyUnread } from '../runs/user-content.ts';
+
+/** The time is told so often in a conversation that goes on. */
+const timeToldMs = 15 * 60_000;
+
+const meanwhile =
+  'The person wrote this while you were working. Take it into account: your answer is for all that they wrote.';
+const edited =
+  'The person changed an earlier message: now it says this. What it said before does not count any more.';
+const unsent = 'Your last answer was not sent. Answer again.';
+
+/** What a person said, as it stands in a transcript, with what it needs to be understood. */
+export async function userEntry(
+  said: Readonly<{
+    /** Its inbox item. */
+    key: string;
+    message: Message;
+    transcript: string;
+    invokesSkill: boolean;
+    /** The item whose running turn it joins. */
+    joins?: string;
+    /** The answer before it was not sent. */
+    unsent?: boolean;
+  }>,
+  around: Readonly<{
+    /** The transcript before it. */
+    before: readonly Entry[];
+    heard: readonly Message[];
+    received: ReceivedOf;
+    /** Questions of runs that it may answer. */
+    waiting: readonly Question[];
+  }>,
+  {
+    store,
+    zone,
+    clock,
+  }: Readonly<{ store: Pick<Store, 'transcripts'>; zone: string; clock: Pick<Clock, 'now'> }>,
+): Promise<Entry> {
+  const { key, message, transcript, invokesSkill, joins } = said;
+  const { before, heard, received, waiting } = around;
+  const now = clock.now();
+  const toldAt = before.findLast(
+    (entry) => entry.kind === 'user' && typeof entry.content === 'string' && tellsDate(entry.content),
+  )?.at;
+  const isKnown = toldAt !== undefined && now - toldAt < timeToldMs;
+  const today = isKnown ? {} : { today: localTime(now, zone) };
+  const words = userContent(message, { background: heard, received, ...today });
+  const note = [
+    ...(message.edits === undefined ? (joins === undefined ? [] : [meanwhile]) : [edited]),
+    ...(said.unsent === true ? [unsent] : []),
+  ].join(' ');
+  const content = note === '' ? words : `${words}\n${labelled('host', note)}`;
+  const files = filesShown(message, heard, received);
+  const unread = invokesSkill ? undefined : whyUnread(message, received);
+  // Instructions that were waited for arrive in a turn of their own.
+  const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
+  // What the bot said before `/new` may hold what was private then.
+  const quoted =
+    message.replyTo?.own === true ? await markOf(store.transcripts, roomOf(transcript)) : undefined;
+  const marks = joinMarks(told, quoted);
+  const urls = message.task === undefined ? addressesTyped(message) : [];
+  return {
+    kind: 'user',
+    item: key,
+    sender: message.sender.id,
+    ...(joins === undefined ? {} : { joins }),
+    content,
+    ...(about === undefined ? {} : { about }),
+    ...(follows === undefined ? {} : { follows }),
+    ...(waiting.length === 0
+      ? {}
+      : {
+          answers: waiting.map(({ run }) => run),
+          asked: waiting.map((each) => ({ skill: each.skill, text: questionContent(each) })),
+        }),
+    ...(urls.length === 0 ? {} : { urls }),
+    ...(files.length === 0 ? {} : { files }),
+    ...(unread === undefined ? {} : { unread }),
+    ...(marks === undefined ? {} : { marks }),
+    at: clock.now(),
+  };
+}
+
+/** When somebody spoke with the bot last. */
+export function lastSaidAt(entries: readonly Entry[]): number | undefined {
+  return entries.findLast((entry) => entry.kind === 'user')?.at;
+}

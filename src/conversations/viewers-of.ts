@@ -1,0 +1,43 @@
+import type { Viewer } from '../agent/show-to.ts';
+import type { TurnGrant } from './turn.ts';
+import type { SkillRules } from '../core/access-settings.ts';
+import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
+import type { Requester, Tool } from '../core/tool.ts';
+import type { Registry } from '../skills/registry.ts';
+
+/** The sender that nobody has named: they may do what everybody here may. */
+const anybody = '';
+
+/** Whom the turns of a chat of several people are shown to: its requester, and what everybody there may know of (A8, A11). */
+export async function viewersOf(
+  requester: Requester,
+  given: Readonly<{
+    use: SkillUse;
+    registry: Pick<Registry, 'get'>;
+    rules(): SkillRules;
+    /** Names of tools that everybody has. */
+    builtIn: ReadonlySet<string>;
+    /** Tools of plugins and MCP servers for these people. */
+    outside(requester: Requester): Promise<readonly Tool[]>;
+  }>,
+): Promise<TurnGrant['viewers']> {
+  if (requester.chatType === 'private') return undefined;
+  const { use, registry, rules, builtIn, outside } = given;
+  const sees = async (sender: string): Promise<Viewer> => {
+    const names = new Set((await outside({ ...requester, sender })).map(({ name }) => name));
+    return {
+      tool: (name) => builtIn.has(name) || names.has(name),
+      skill(name) {
+        const skill = registry.get(name);
+        if (skill === undefined) return false;
+        const may = (by: SkillUse['by']): boolean =>
+          decideSkill(skill, rules(), { ...use, sender, by }).allowed;
+        return may('person') || may('model');
+      },
+    };
+  };
+  return {
+    requester: { sender: requester.sender, ...(await sees(requester.sender)) },
+    everybody: await sees(anybody),
+  };
+}

@@ -1,0 +1,76 @@
+import type { Skill } from './skill.ts';
+import { withoutEnd } from '../lib/text/text.ts';
+
+type Searched = Pick<Skill, 'name' | 'description' | 'tags'>;
+
+/** What a skill is searched by, in lower case: worked out once for each skill of a snapshot, gone with it. */
+export type SearchMemory = WeakMap<Searched, Lowered>;
+type Lowered = Readonly<{
+  name: string;
+  description: string;
+  tags: readonly string[];
+  /** All of it: most terms are in none. */
+  all: string;
+}>;
+
+/** Hits, at most (R2). */
+const hitLimit = 25;
+
+/**
+ * Skills that fit a query, best first: each term of two characters or more scores 3 in the name, 2 in the description,
+ * 1 for each tag that holds it; then by name; at most 25 (R2). The caller passes only what may be seen.
+ */
+export function searchSkills<Of extends Searched>(
+  skills: readonly Of[],
+  query: string,
+  memory: SearchMemory = new WeakMap(),
+): readonly Of[] {
+  const terms = [...new Set(query.toLowerCase().split(/\s+/).map(trimPunctuation))].filter(
+    (term) => [...term].length >= 2,
+  );
+  // A common word hits thousands: only the best are kept in order.
+  const best: Hit<Of>[] = [];
+  for (const skill of skills) {
+    const points = score(lowered(skill, memory), terms);
+    if (points === 0) continue;
+    const hit = { skill, score: points };
+    const last = best.length === hitLimit ? best.at(-1) : undefined;
+    if (last !== undefined && !isBefore(hit, last)) continue;
+    const place = best.findIndex((other) => isBefore(hit, other));
+    best.splice(place < 0 ? best.length : place, 0, hit);
+    if (best.length > hitLimit) best.pop();
+  }
+  return best.map(({ skill }) => skill);
+}
+
+type Hit<Of> = Readonly<{ skill: Of; score: number }>;
+
+function isBefore(a: Hit<Searched>, b: Hit<Searched>): boolean {
+  return a.score > b.score || (a.score === b.score && a.skill.name < b.skill.name);
+}
+
+function lowered(skill: Searched, memory: SearchMemory): Lowered {
+  const known = memory.get(skill);
+  if (known !== undefined) return known;
+  const name = skill.name.toLowerCase();
+  const description = skill.description.toLowerCase();
+  const tags = skill.tags.map((tag) => tag.toLowerCase());
+  const made = { name, description, tags, all: [name, description, ...tags].join('\n') };
+  memory.set(skill, made);
+  return made;
+}
+
+function score({ name, description, tags, all }: Lowered, terms: readonly string[]): number {
+  let total = 0;
+  for (const term of terms) {
+    if (!all.includes(term)) continue;
+    if (name.includes(term)) total += 3;
+    if (description.includes(term)) total += 2;
+    for (const tag of tags) if (tag.includes(term)) total += 1;
+  }
+  return total;
+}
+
+function trimPunctuation(term: string): string {
+  return withoutEnd(term.replace(/^[("'[]+/, ''), ')"\'],.;:!?');
+}

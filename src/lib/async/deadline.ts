@@ -1,0 +1,64 @@
+import type { Clock } from '../clock.ts';
+import { steadyTime } from './monotonic-clock.ts';
+
+/** A time limit that stands still while a person is waited for (T8). */
+export type Deadline = Readonly<{
+  /** Aborted with a `TimeoutError` when the time is up. */
+  signal: AbortSignal;
+  /** Begins to count. */
+  start(ms: number): void;
+  /** Counts nothing until `work` has ended. */
+  pause<Result>(work: () => Promise<Result>): Promise<Result>;
+  /** Counts no more. */
+  end(): void;
+}>;
+
+/** Does not keep the process alive. */
+export function createDeadline(clock: Clock): Deadline {
+  const over = new AbortController();
+  const now = steadyTime(clock);
+  let left: number | undefined;
+  let since = 0;
+  let pauses = 0;
+  let timer: AbortController | undefined;
+
+  function count(): void {
+    if (left === undefined || pauses > 0) return;
+    since = now();
+    timer = new AbortController();
+    clock.sleep(Math.max(0, left), timer.signal).then(
+      () => over.abort(new DOMException('the time is up', 'TimeoutError')),
+      // Stopped: it is counted anew, or not at all.
+      () => undefined,
+    );
+  }
+
+  function hold(): void {
+    if (timer === undefined) return;
+    timer.abort();
+    timer = undefined;
+    left = (left ?? 0) - (now() - since);
+  }
+
+  return {
+    signal: over.signal,
+    start(ms) {
+      left = ms;
+      count();
+    },
+    async pause(work) {
+      pauses += 1;
+      if (pauses === 1) hold();
+      try {
+        return await work();
+      } finally {
+        pauses -= 1;
+        count();
+      }
+    },
+    end() {
+      hold();
+      left = undefined;
+    },
+  };
+}

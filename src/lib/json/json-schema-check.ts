@@ -1,0 +1,80 @@
+import { dereference, validate, type OutputUnit, type Schema, type SchemaDraft } from '@cfworker/json-schema';
+import { isShallow } from './is-shallow.ts';
+import { withinTime } from '../async/run-with-time-limit.ts';
+
+/** What is wrong with data, in words; nothing where it fits. */
+export type SchemaCheck = (data: unknown) => string | undefined;
+
+type Node = Readonly<Record<string, unknown>>;
+
+/** How long a check may block everybody else. */
+const checkMs = 500;
+/** Levels of data that are walked through. */
+const dataLevels = 200;
+const mostProblems = 5;
+
+/**
+ * Makes a check of data by somebody's JSON Schema of an object (drafts 4 to 2020-12). Throws if the schema refers to something
+ * that it does not define. `patterns: false` leaves `pattern` and `format` unchecked. A check that takes longer than half
+ * a second, as a pattern can, is stopped, and the data counts as wrong.
+ */
+export function jsonSchemaCheck(
+  schema: Node,
+  { patterns = true }: Readonly<{ patterns?: boolean }> = {},
+): SchemaCheck {
+  const draft = draftOf(schema);
+  const own = structuredClone(patterns ? schema : withoutPatterns(schema)) as Schema;
+  const whole = { ...own, type: own.type ?? 'object' };
+  const known = dereference(whole);
+  for (const part of Object.values(known)) {
+    const { $ref, __absolute_ref__: uri = $ref } = typeof part === 'boolean' ? {} : part;
+    if (uri !== undefined && known[uri] === undefined)
+      throw new Error(`it refers to ${$ref}, which it does not define`);
+  }
+  return (data) => {
+    if (!isShallow(data, dataLevels)) return `this data is nested deeper than ${dataLevels} levels`;
+    const checked = withinTime(checkMs, () => validate(data, whole, draft, known, false));
+    if (checked === undefined) return `this data could not be checked within ${checkMs} ms`;
+    const { valid, errors } = checked.value;
+    return valid ? undefined : inWords(errors);
+  };
+}
+
+function draftOf({ $schema }: Node): SchemaDraft {
+  const named = typeof $schema === 'string' ? /draft-0?(4|7)|2019-09/.exec($schema) : null;
+  return named === null ? '2020-12' : ((named[1] ?? '2019-09') as SchemaDraft);
+}
+
+/** Keywords whose errors only announce those of the parts. */
+const containers = new Set(['properties', 'items', 'prefixItems', '$ref', 'allOf', 'patternProperties']);
+
+function inWords(errors: readonly OutputUnit[]): string {
+  const parts = errors.filter(({ keyword }) => !containers.has(keyword));
+  const each = (parts.length > 0 ? parts : errors).map(({ instanceLocation, error }) => {
+    const place = instanceLocation.slice(2).replaceAll('/', '.');
+    return place === '' ? error : `${place}: ${error}`;
+  });
+  return [...new Set(each)].slice(0, mostProblems).join('\n');
+}
+
+/** Where the values are data, not schemas. */
+const verbatim = new Set(['enum', 'const', 'examples', 'required', 'default']);
+/** Where the keys are names, not words of JSON Schema. */
+const byName = new Set(['properties', '$defs', 'definitions', 'dependentSchemas']);
+
+function withoutPatterns(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(withoutPatterns);
+  if (typeof node !== 'object' || node === null) return node;
+  const { pattern: _, format: __, patternProperties, ...said } = node as Node;
+  return mapped(said, (key, value) => {
+    // Nobody knows which names a pattern takes, so none is one too many.
+    if (patternProperties !== undefined && key === 'additionalProperties') return true;
+    if (verbatim.has(key)) return value;
+    return byName.has(key) ? mapped(value, (_name, one) => withoutPatterns(one)) : withoutPatterns(value);
+  });
+}
+
+function mapped(value: unknown, change: (key: string, one: unknown) => unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, change(key, one)]));
+}

@@ -1,0 +1,228 @@
+import { chmod } from 'node:fs/promises';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Log } from '../log.ts';
+import { createServer } from './node-http.ts';
+import { connectChecked, type ConnectOptions } from './connect-checked.ts';
+import { forwardRequest } from './forward-request.ts';
+import { judgeTarget } from './judge-target.ts';
+
+/** A proxy that leads to declared hosts only. */
+export type AllowProxy = Readonly<{
+  socketPath: string;
+  /** Ends every connection and removes the socket. */
+  close(): Promise<void>;
+}>;
+
+export type AllowProxyOptions = Readonly<{
+  /** Host names, and `*.` before one for everything below it; what is neither allows nothing. */
+  hosts: readonly string[];
+  /** Nothing may be there yet; at most 107 bytes. Becomes 0600. */
+  socketPath: string;
+  /** 80 and 443. */
+  ports?: readonly number[];
+  /** How to have a host allowed, for the answers that refuse one; as the author of a skill does it. */
+  howToAllow?: (host: string) => string;
+  connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
+  limits?: Readonly<{
+    /** Requests and tunnels at the same time; 64. */
+    connections?: number;
+    /** Of a request, in bytes; 16 KB. */
+    headerBytes?: number;
+    /** Until a request's headers are complete; 10 s. */
+    headersMs?: number;
+    /** Without a byte in either direction; 120 s. */
+    idleMs?: number;
+  }>;
+  log?: Log;
+  /** Called with the host and port of each refused request, and why. */
+  onRefused?: (asked: string, reason: string) => void;
+}>;
+
+/**
+ * An HTTP proxy on a unix socket: the one way out of a sandbox (T9). Takes requests with a whole `http:` address, and
+ * CONNECT; names are resolved here, checked, and the checked address is connected to. Every refusal is an HTTP answer
+ * that says what to declare. What flows through a tunnel is not looked at.
+ */
+export async function createAllowProxy(options: AllowProxyOptions): Promise<AllowProxy> {
+  const {
+    hosts,
+    socketPath,
+    ports = [80, 443],
+    howToAllow = inSkill,
+    connect = {},
+    log,
+    onRefused,
+  } = options;
+  const {
+    connections = 64,
+    headerBytes = 16_384,
+    headersMs = 10_000,
+    idleMs = 120_000,
+  } = options.limits ?? {};
+  const open = new Set<Duplex>();
+  const busy = new Set<IncomingMessage>();
+  const server = createServer({
+    maxHeaderSize: headerBytes,
+    headersTimeout: headersMs,
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.min(headersMs, 5_000),
+    noDelay: true,
+  });
+  server.maxConnections = connections * 2;
+  server.setTimeout(idleMs);
+
+  server.on('connection', (socket) => keep(socket));
+  server.on('request', (asked, answer) => {
+    void serve(
+      asked,
+      answer,
+      (refusal) => answerRefusal(answer, refusal),
+      async (socket, url) => {
+        await forwardRequest(url, asked, answer, socket);
+      },
+    );
+  });
+  server.on('connect', (asked, client, head) => {
+    asked.socket.setTimeout(idleMs, () => client.destroy());
+    void serve(
+      asked,
+      client,
+      (refusal) => client.end(refusalText(refusal)),
+      async (socket) => {
+        client.write('HTTP/1.1 200 Connection established\r\n\r\n');
+        if (head.length > 0) socket.write(head);
+        await tunnel(client, socket);
+      },
+    );
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(socketPath, resolve);
+  });
+  await chmod(socketPath, 0o600);
+
+  return {
+    socketPath,
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const each of open) each.destroy();
+      await closed;
+    },
+  };
+
+  /** Judges, connects and lets `use` have the connection, which is gone when `use` or the client ends. */
+  async function serve(
+    asked: IncomingMessage,
+    client: Duplex | ServerResponse,
+    refuse: (refusal: Refusal) => void,
+    use: (socket: Socket, url: URL) => Promise<void>,
+  ): Promise<void> {
+    const gone = new AbortController();
+    client.once('close', () => gone.abort());
+    busy.add(asked);
+    let socket: Socket | undefined;
+    try {
+      const url = targetUrl(asked);
+      const target = url === undefined ? notAProxyRequest : judgeTarget(url, { hosts, ports, howToAllow });
+      if (!target.ok) return turnDown(asked, refuse, target);
+      if (busy.size > connections) return turnDown(asked, refuse, tooMany(connections));
+      const connected = await connectChecked(target.host, target.port, { ...connect, signal: gone.signal });
+      if (!connected.ok) return turnDown(asked, refuse, unreached(connected));
+      socket = keep(connected.socket);
+      socket.setTimeout(idleMs, () => socket?.destroy());
+      await use(socket, target.url);
+    } catch (error) {
+      log?.debug({ host: asked.headers.host, error: String(error) }, 'a connection through the proxy broke');
+      if ('headersSent' in client && !client.headersSent) refuse(broken);
+      else client.destroy();
+    } finally {
+      busy.delete(asked);
+      socket?.destroy();
+    }
+  }
+
+  function turnDown(asked: IncomingMessage, refuse: (refusal: Refusal) => void, refusal: Refusal): void {
+    log?.info({ asked: asked.url?.slice(0, 200), refused: refusal.reason }, 'the proxy refused a request');
+    const host = targetUrl(asked)?.host;
+    if (host !== undefined) onRefused?.(host, refusal.reason);
+    refuse(refusal);
+  }
+
+  function keep(socket: Socket): Socket {
+    open.add(socket);
+    return socket.once('close', () => open.delete(socket)).on('error', () => socket.destroy());
+  }
+}
+
+type Refusal = Readonly<{ status: number; reason: string; message: string }>;
+
+const notAProxyRequest = {
+  ok: false,
+  status: 400,
+  reason: 'not a proxy request',
+  message: 'This is a proxy: ask it with a whole http:// address, or with CONNECT host:443 for https.',
+} as const;
+const broken: Refusal = {
+  status: 502,
+  reason: 'the connection broke',
+  message: 'The host ended the connection without a whole answer.',
+};
+
+/** CONNECT names a host and a port; anything else needs a whole `http:` address. */
+function targetUrl({ method, url = '' }: IncomingMessage): URL | undefined {
+  if (method !== 'CONNECT') return /^http:\/\//i.test(url) ? parsed(url) : undefined;
+  return /^[^/?#@\s\\]+:\d{1,5}$/.test(url) ? parsed(`http://${url}`) : undefined;
+}
+
+function parsed(text: string): URL | undefined {
+  const url = URL.parse(text);
+  return url === null || url.username !== '' || url.password !== '' ? undefined : url;
+}
+
+function unreached({ code, message }: Readonly<{ code: string; message: string }>): Refusal {
+  const status = code === 'refused' ? 403 : code === 'timeout' ? 504 : 502;
+  return { status, reason: message.slice(0, 200), message: `${message}.` };
+}
+
+function tooMany(most: number): Refusal {
+  return {
+    status: 503,
+    reason: 'too many connections',
+    message: `At most ${most} connections are open at the same time: wait until one ends.`,
+  };
+}
+
+function inSkill(host: string): string {
+  return `For a skill to reach it, the front matter of its SKILL.md has to name it, network: [${host}], or the operator in config.toml: [skills.NAME] network = ["${host}"]`;
+}
+
+function answerRefusal(answer: ServerResponse, { status, reason, message }: Refusal): void {
+  answer.writeHead(status, reason, { 'content-type': 'text/plain; charset=utf-8', connection: 'close' });
+  answer.end(`${message}\n`);
+}
+
+function refusalText({ status, reason, message }: Refusal): string {
+  return [
+    `HTTP/1.1 ${status} ${reason}`,
+    'Content-Type: text/plain; charset=utf-8',
+    `Content-Length: ${Buffer.byteLength(message) + 1}`,
+    'Connection: close',
+    '',
+    `${message}\n`,
+  ].join('\r\n');
+}
+
+/** Both ways until either side is closed. */
+function tunnel(client: Duplex, socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    client.once('close', resolve);
+    socket.once('close', () => {
+      // What was read already is still to be written.
+      client.end();
+      resolve();
+    });
+    client.pipe(socket);
+    socket.pipe(client);
+  });
+}

@@ -1,0 +1,67 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { pipeline } from 'node:stream/promises';
+import { request } from './node-http.ts';
+
+/** They belong to one connection and end at the proxy (RFC 9110, 7.6.1); `expect` is answered by it. */
+const hopByHop = [
+  'connection',
+  'expect',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authentication-info',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/**
+ * Passes one request on over an open connection, and its answer back. Rejects where the connection breaks; what was
+ * answered by then has been passed on.
+ */
+export async function forwardRequest(
+  url: URL,
+  asked: IncomingMessage,
+  answer: ServerResponse,
+  socket: Socket,
+): Promise<void> {
+  const onward = request({
+    method: asked.method ?? 'GET',
+    path: `${url.pathname}${url.search}`,
+    headers: {
+      ...endToEnd(asked.headersDistinct, asked.headers),
+      // What the request was judged by, whatever its Host header says.
+      host: url.host,
+      ...(asked.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }),
+      connection: 'close',
+    },
+    maxHeaderSize: 64 * 1024,
+    createConnection: () => socket,
+  });
+  const answered = new Promise<IncomingMessage>((resolve, reject) => {
+    onward.on('response', resolve).on('error', reject);
+    onward.on('close', () => reject(new Error('the connection ended without an answer')));
+  });
+  // The answer counts: a server may give it before it has read the whole request.
+  const sent = pipeline(asked, onward);
+  sent.catch(() => undefined);
+  const came = await answered;
+  answer.sendDate = false;
+  answer.writeHead(came.statusCode ?? 502, came.statusMessage, endToEnd(came.headersDistinct, came.headers));
+  await pipeline(came, answer);
+}
+
+function endToEnd(
+  headers: NodeJS.Dict<string[]>,
+  { connection }: IncomingHttpHeaders,
+): Record<string, string[]> {
+  const named = (connection ?? '').toLowerCase().split(',');
+  const dropped = new Set([...hopByHop, ...named.map((name) => name.trim())]);
+  const kept = Object.entries(headers).flatMap(([name, values]) =>
+    values === undefined || dropped.has(name) ? [] : [[name, values] as const],
+  );
+  return Object.fromEntries(kept);
+}

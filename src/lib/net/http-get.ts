@@ -1,0 +1,139 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { pipeline, type Readable } from 'node:stream';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { request } from './node-http.ts';
+import { connectChecked, type ConnectOptions } from './connect-checked.ts';
+import { hostOf } from './matches-host.ts';
+
+export type HttpGetOptions = Readonly<{
+  headers: Readonly<Record<string, string>>;
+  /** Bytes read of the body, unpacked; what follows is left. */
+  maxBytes: number;
+  /** Whether the body is read at all. */
+  wants?: (status: number, headers: IncomingHttpHeaders) => boolean;
+  connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
+  /** Ends it at any point, also while a body trickles in. */
+  signal: AbortSignal;
+}>;
+
+export type HttpAnswer =
+  | Readonly<{
+      ok: true;
+      status: number;
+      statusText: string;
+      headers: IncomingHttpHeaders;
+      body: Buffer;
+      /** The body goes on after `maxBytes`. */
+      cut: boolean;
+    }>
+  /** `refused`: an address nobody may reach. `broken`: the host gave no whole answer. One clause that names the host. */
+  | Readonly<{
+      ok: false;
+      code: 'refused' | 'not_found' | 'unreachable' | 'timeout' | 'cancelled' | 'broken';
+      message: string;
+    }>;
+
+/**
+ * One GET over http or https, without following redirects: the host is resolved once, checked, and the checked address
+ * connected to (T3). No cookies, no proxy of the environment, no connection kept. The certificate must be valid.
+ */
+export async function httpGet(url: URL, options: HttpGetOptions): Promise<HttpAnswer> {
+  const { signal, maxBytes, wants = () => true } = options;
+  const written = hostOf(url);
+  const host = written.host.replace(/\.$/, '');
+  const secure = url.protocol === 'https:';
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  const connected = await connectChecked(host, port, { ...options.connect, signal });
+  if (!connected.ok) return connected;
+  const { socket } = connected;
+  const end = (): void => void socket.destroy();
+  signal.addEventListener('abort', end);
+  socket.on('error', end);
+  try {
+    signal.throwIfAborted();
+    const line = secure ? await secured(socket, host, written.isAddress) : socket;
+    const came = await ask(url, line, options.headers);
+    const status = came.statusCode ?? 0;
+    const wanted = wants(status, came.headers);
+    const read = wanted ? await readUpTo(unpacked(came), maxBytes) : { body: Buffer.alloc(0), cut: false };
+    return { ok: true, status, statusText: came.statusMessage ?? '', headers: came.headers, ...read };
+  } catch (error) {
+    if (signal.aborted)
+      return { ok: false, code: 'cancelled', message: `the answer of ${host} was given up` };
+    return { ok: false, code: 'broken', message: `${host} ${faultOf(error)}` };
+  } finally {
+    signal.removeEventListener('abort', end);
+    end();
+  }
+}
+
+function secured(socket: Socket, host: string, isAddress: boolean): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const line = connectTls({
+      socket,
+      host,
+      // A name for the certificate: addresses have none.
+      ...(isAddress ? {} : { servername: host }),
+      ALPNProtocols: ['http/1.1'],
+    });
+    line.once('secureConnect', () => resolve(line)).on('error', reject);
+    line.once('close', () => reject(new Error('ended the connection')));
+  });
+}
+
+function ask(url: URL, line: Socket, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const asked = request({
+      path: `${url.pathname}${url.search}`,
+      headers: { host: url.host, 'accept-encoding': 'gzip, deflate, br', ...headers, connection: 'close' },
+      maxHeaderSize: 64 * 1024,
+      createConnection: () => line,
+    });
+    asked.on('response', resolve).on('error', reject).end();
+    asked.once('close', () => reject(new Error('ended the connection')));
+  });
+}
+
+function unpacked(came: IncomingMessage): Readable {
+  const encoding = (came.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
+  if (encoding === 'identity' || encoding === '') return came;
+  const unpack = unpackers.get(encoding);
+  if (unpack === undefined) throw new Error('packed its answer in a way that was not asked for');
+  // The reader of what comes out sees every error.
+  return pipeline(came, unpack(), () => undefined);
+}
+
+const unpackers = new Map([
+  ['gzip', createGunzip],
+  ['x-gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+/** Reads as it unpacks, so that a small answer that unpacks without end is left after `maxBytes`. */
+async function readUpTo(
+  source: Readable,
+  maxBytes: number,
+): Promise<Readonly<{ body: Buffer; cut: boolean }>> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of source as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) return { body: Buffer.concat(chunks).subarray(0, maxBytes), cut: true };
+  }
+  return { body: Buffer.concat(chunks), cut: false };
+}
+
+/** What a host did wrong, after its name. */
+function faultOf(error: unknown): string {
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (/CERT|SELF_SIGNED|ALTNAME|ISSUER|SIGNATURE/.test(code)) return `has no valid certificate (${code})`;
+  if (/^ERR_SSL|^ERR_TLS|^EPROTO/.test(code)) return `does not speak TLS as it should (${code})`;
+  if (code.startsWith('HPE_')) return `does not answer as a web server does (${code})`;
+  if (code.startsWith('Z_') || code.startsWith('ERR_BROTLI') || code.startsWith('ERR__ERROR'))
+    return 'sent an answer that cannot be unpacked';
+  return /^(ended|packed)/.test(message) ? message : 'ended the connection before its answer was whole';
+}

@@ -1,0 +1,230 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/complete-config.ts';
+import type { Clock } from '../lib/clock.ts';
+import { chatIdOf, conversationKey } from '../core/conversation.ts';
+import type { Tokens } from '../core/model.ts';
+import type { Requester } from '../core/tool.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import type { Store } from '../store/store.ts';
+import type { UsageRow } from '../store/usage.ts';
+import { costOf } from './cost-of.ts';
+import { inWords, sayIn, type Say } from '../core/texts/say.ts';
+
+/** What people may have done (U10): `[limits]` for each sender, chat and skill and for all of it together. */
+export type Budgets = Readonly<{
+  /** Why a message of theirs is not answered now, as a sentence for them; nothing where it may be. */
+  ofMessage(requester: Requester): Promise<string | undefined>;
+  /** Why a run may not begin now, for a model to tell. What may begin is counted, once for its `id`. */
+  ofRun(requester: Requester, skill: string, id: string): Promise<string | undefined>;
+  /** Why a run may not begin beside these. To be asked in the step that adds it. */
+  atOnce(requester: Requester, skill: string): (underWay: readonly ListedItem[]) => string | undefined;
+  /** Why a tool may not ask a model for this person now, as a sentence for them; nothing where it may. */
+  ofModel(requester: Requester, skill: string | undefined): Promise<string | undefined>;
+  /** What a person used today. */
+  today(sender: string): Promise<Spent>;
+}>;
+
+/** `usd`: as far as models have prices. */
+export type Spent = Readonly<{ tokens: number; usd: number }>;
+
+type Limits = Config['limits']['chat'];
+type Scope = Readonly<{
+  key: string;
+  /** Whose it is, at the beginning of a sentence. */
+  whose: string;
+  limits: Limits;
+  /** What of a day counts for it. */
+  sum: SumKey;
+  isFor(task: Readonly<{ sender: string; chat: string; skill: string }>): boolean;
+}>;
+
+type SumKey = `sender ${string}` | `room ${string}` | `skill ${string}` | 'all';
+type Sums = ReadonlyMap<SumKey, Spent>;
+
+const hourMs = 3_600_000;
+/** For messages the sums of a day are read so seldom: what an answer uses is known only after it anyway. Runs are judged by the sums as they are. */
+const staleMs = 1_000;
+
+export function createBudgets(options: {
+  config: () => Config;
+  store: Pick<Store, 'usage' | 'countUse'> & Readonly<{ inbox: Pick<Store['inbox'], 'beside'> }>;
+  clock: Clock;
+}): Budgets {
+  const { config, store, clock } = options;
+  let read: Readonly<{ day: string; at: number; sums: Promise<Sums> }> | undefined;
+
+  function sumsToday(mayBeStale: boolean): Promise<Sums> {
+    const now = clock.now();
+    const day = dayOf(now);
+    if (!mayBeStale || read?.day !== day || now - read.at >= staleMs)
+      read = { day, at: now, sums: store.usage({ day }).then(sumsOf) };
+    return read.sums;
+  }
+
+  function scopesOf({ sender, conversation }: Requester, skill?: string): readonly Scope[] {
+    const { chat, skill: ofSkill, global, ...own } = config().limits;
+    const place = chatIdOf(conversation);
+    const room = conversationKey({ channel: conversation.channel, chat: conversation.chat });
+    return [
+      {
+        key: `sender ${sender}`,
+        whose: 'Your',
+        limits: own,
+        sum: `sender ${sender}`,
+        isFor: (task) => task.sender === sender,
+      },
+      {
+        key: `chat ${place}`,
+        whose: 'This chat’s',
+        limits: chat,
+        sum: `room ${room}`,
+        isFor: (task) => task.chat === place,
+      },
+      ...(skill === undefined
+        ? []
+        : [
+            {
+              key: `skill ${skill}`,
+              whose: `The skill ${skill}’s`,
+              limits: ofSkill,
+              sum: `skill ${skill}` as const,
+              isFor: (task: Readonly<{ skill: string }>) => task.skill === skill,
+            },
+          ]),
+      { key: 'all', whose: 'My', limits: global, sum: 'all', isFor: () => true },
+    ];
+  }
+
+  /** The first day's budget that is used up. */
+  async function spentUp(
+    scopes: readonly Scope[],
+    mayBeStale: boolean,
+    language?: string,
+  ): Promise<string | undefined> {
+    const limited = scopes.filter(({ limits }) => limits.tokensPerDay > 0 || limits.usdPerDay > 0);
+    if (limited.length === 0) return undefined;
+    const sums = await sumsToday(mayBeStale);
+    const say = sayIn(language);
+    for (const { whose, limits, sum } of limited) {
+      const { tokens, usd } = sums.get(sum) ?? nothing;
+      const budget =
+        limits.tokensPerDay > 0 && tokens >= limits.tokensPerDay
+          ? say`${inWords(limits.tokensPerDay, language)} tokens`
+          : limits.usdPerDay > 0 && usd >= limits.usdPerDay
+            ? say`${limits.usdPerDay} US dollars`
+            : undefined;
+      if (budget === undefined) continue;
+      const wait = waitText(untilMidnight(clock.now()), say);
+      return spentText(say, { whose, of: sum.split(' ', 1)[0] ?? '', budget, wait });
+    }
+    return undefined;
+  }
+
+  function tooManyAtOnce(scopes: readonly Scope[], underWay: readonly ListedItem[]): string | undefined {
+    const limited = scopes.filter(({ limits }) => limits.concurrentRuns > 0);
+    const tasks = underWay.flatMap(({ message }) =>
+      message?.task?.kind === 'run'
+        ? [
+            {
+              sender: message.sender.id,
+              chat: chatIdOf(message.conversation),
+              skill: message.task.skill,
+            },
+          ]
+        : [],
+    );
+    const full = limited.find(({ limits, isFor }) => tasks.filter(isFor).length >= limits.concurrentRuns);
+    if (full === undefined) return undefined;
+    return `${full.whose} limit of ${full.limits.concurrentRuns} runs at the same time is reached. There is room when one of them has ended.`;
+  }
+
+  async function tooManyThisHour(scopes: readonly Scope[], id: string): Promise<string | undefined> {
+    const limited = scopes.filter(({ limits }) => limits.runsPerHour > 0);
+    const over = await store.countUse(
+      id,
+      limited.map(({ key, limits }) => ({ key: hashed(key), most: limits.runsPerHour, ms: hourMs })),
+    );
+    const full = limited.find(({ key }) => hashed(key) === over?.key);
+    if (over === undefined || full === undefined) return undefined;
+    return `${full.whose} limit of ${full.limits.runsPerHour} runs an hour is reached: there is room ${waitText(over.freeAt - clock.now(), sayIn(undefined))}.`;
+  }
+
+  /** One pass for everybody: there may be a row for each person, and a budget to look at for each message. */
+  function sumsOf(rows: readonly UsageRow[]): Sums {
+    const sums = new Map<SumKey, Spent>();
+    for (const row of rows) {
+      const { sender, conversation, skill, model } = row;
+      const tokens = count(row.tokens);
+      const usd = costOf(config(), model, row.tokens) ?? 0;
+      // A thread is of its room; a room's own key holds no "/".
+      const [room = ''] = conversation.split('/', 1);
+      for (const key of [`sender ${sender}`, `room ${room}`, `skill ${skill}`, 'all'] as const) {
+        const before = sums.get(key) ?? nothing;
+        sums.set(key, { tokens: before.tokens + tokens, usd: before.usd + usd });
+      }
+    }
+    return sums;
+  }
+
+  return {
+    ofMessage: (requester) => spentUp(scopesOf(requester), true, requester.language),
+    ofModel: (requester, skill) => spentUp(scopesOf(requester, skill), false),
+    async ofRun(requester, skill, id) {
+      const scopes = scopesOf(requester, skill);
+      return (
+        (await spentUp(scopes, false)) ??
+        tooManyAtOnce(scopes, await store.inbox.beside()) ??
+        (await tooManyThisHour(scopes, id))
+      );
+    },
+    atOnce: (requester, skill) => (underWay) => tooManyAtOnce(scopesOf(requester, skill), underWay),
+    async today(sender) {
+      return sumsOf(await store.usage({ day: dayOf(clock.now()), sender })).get('all') ?? nothing;
+    },
+  };
+}
+
+const nothing: Spent = { tokens: 0, usd: 0 };
+
+function count({ input, output, cacheRead, cacheWrite }: Tokens): number {
+  return input + output + cacheRead + cacheWrite;
+}
+
+/** Keys of what was counted tell nothing of people, so that there is nothing to forget. */
+function hashed(key: string): string {
+  return createHash('sha256').update(`runs ${key}`).digest('hex').slice(0, 32);
+}
+
+function dayOf(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+function untilMidnight(now: number): number {
+  const day = 24 * hourMs;
+  return day - (now % day);
+}
+
+function spentText(
+  say: Say,
+  { whose, of, budget, wait }: Readonly<{ whose: string; of: string; budget: string; wait: string }>,
+): string {
+  switch (of) {
+    case 'sender':
+      return say`Your budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+    case 'room':
+      return say`This chat’s budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+    case 'all':
+      return say`My budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+    // Told by a model, in its words.
+    default:
+      return `${whose} budget of ${budget} a day is used up. It resets at 00:00 UTC, ${wait}.`;
+  }
+}
+
+function waitText(ms: number, say: Say): string {
+  const minutes = Math.max(1, Math.ceil(ms / 60_000));
+  const hours = Math.floor(minutes / 60);
+  const left = minutes % 60;
+  if (hours === 0) return say`in ${left} min`;
+  return left === 0 ? say`in ${hours} h` : say`in ${hours} h ${left} min`;
+}

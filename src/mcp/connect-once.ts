@@ -1,0 +1,227 @@
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import type { Clock } from '../lib/clock.ts';
+import { isShallow } from '../lib/json/is-shallow.ts';
+import { redactDeep } from '../lib/redaction/redact-deep.ts';
+import { waitWithin } from '../lib/async/race-timeout.ts';
+import type { EndWithUs } from '../lib/processes/end-with-us.ts';
+import { limitedFetch } from './limited-fetch.ts';
+import { mostTools, type McpSettings } from './mcp-settings.ts';
+import { processTransport } from './process-transport.ts';
+import { nestingLimit, tooDeep } from './read-definition.ts';
+import { serverEnvironment } from './server-environment.ts';
+
+/**
+ * What came of a call. `result` is as it came, secrets and all; `unreached`: the server did not take it, so it can be made
+ * again; `lost`: nobody knows what it did.
+ */
+export type Called =
+  | Readonly<{ kind: 'answered'; result: unknown }>
+  | Readonly<{ kind: 'refused' | 'unreached' | 'lost'; message: string }>;
+
+/** A server that was greeted. */
+export type Connection = Readonly<{
+  /** The pages of its list of tools, as it sends them, until there are enough. */
+  list(signal: AbortSignal): Promise<readonly unknown[]>;
+  /** Rejects only when `signal` is aborted; the server is told then. */
+  call(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    options: Readonly<{ signal: AbortSignal; onProgress(text: string): void }>,
+  ): Promise<Called>;
+  /** Asks for a sign of life; a server that gives none is given up. */
+  check(): void;
+  /** Resolves with a reason when there is no connection any more. */
+  closed: Promise<string>;
+  close(): Promise<void>;
+}>;
+
+export type ConnectOnce = (
+  settings: McpSettings,
+  options: Readonly<{
+    env: Readonly<Record<string, string | undefined>>;
+    cwd: string;
+    signal: AbortSignal;
+    /** Takes secrets out of its list and its complaints, before anything of those is cut (S2). */
+    redact(text: string): string;
+    /** Must not throw. */
+    onListChanged(): void;
+    endWithUs: EndWithUs;
+    clock: Clock;
+  }>,
+) => Promise<Connection>;
+
+/** Pages of a list of tools that are asked for. */
+const mostPages = 50;
+/** For a sign of life. */
+const pingMs = 10_000;
+/** Characters of a complaint: what is read of it, and what is told. */
+const complaintLimit = { read: 20_000, told: 2_000 };
+/** Time limits are kept by whoever calls, by their own clock: the library's are out of the way. */
+const noTimeout = { timeout: 2 ** 31 - 1 };
+
+const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });
+const anyResult = z.looseObject({});
+
+/**
+ * Connects to an MCP server, over standard input and output of a process or over streamable HTTP (X7). It is offered nothing
+ * in return: no sampling, no elicitation, no roots. Rejects where it can't be greeted.
+ */
+export const connectOnce: ConnectOnce = async (settings, options) => {
+  const { signal, redact, onListChanged, clock } = options;
+  const { transport, lastWords } = transportOf(settings, options, (why) => lose(why));
+  const client = new Client({ name: 'skillet', version: '1' }, { capabilities: {} });
+  const closed = Promise.withResolvers<string>();
+  let checking = false;
+  let lostFor: string | undefined;
+  // The library tells of an end with the code -32000, which servers use for errors too.
+  let ended = false;
+  const isRefusal = (error: unknown): error is McpError => !ended && error instanceof McpError;
+  const told = (text: string): string =>
+    redact(text.slice(0, complaintLimit.read)).slice(0, complaintLimit.told);
+  const lose = (why: string): void => {
+    lostFor ??= told(why);
+    closed.resolve(lostFor);
+    void client.close().catch((error: unknown) => closed.resolve(told(messageOf(error))));
+  };
+  client.onclose = () => {
+    ended = true;
+    const words = lastWords().trim().split('\n').at(-1) ?? '';
+    closed.resolve(words === '' ? 'the connection ended' : `it ended, and its last words are: ${words}`);
+  };
+  client.setNotificationHandler(ToolListChangedNotificationSchema, onListChanged);
+  try {
+    await client.connect(transport, { signal, ...noTimeout });
+  } catch (error) {
+    const words = lastWords().trim();
+    await client.close();
+    const why = lostFor ?? told(messageOf(error));
+    throw new Error(words === '' ? why : `${why}; it says: ${words.slice(-500)}`, { cause: error });
+  }
+  async function seek(): Promise<void> {
+    let problem: string | undefined = `no answer within ${pingMs / 1_000} s`;
+    const asked = client.ping(noTimeout).then(
+      () => (problem = undefined),
+      // Who refuses it is alive.
+      (error: unknown) => (problem = isRefusal(error) ? undefined : messageOf(error)),
+    );
+    await waitWithin(
+      clock,
+      asked.then(() => undefined),
+      pingMs,
+    );
+    if (problem !== undefined) lose(`it gives no sign of life: ${problem}`);
+  }
+  const check = (): void => {
+    if (checking) return;
+    checking = true;
+    void seek().finally(() => (checking = false));
+  };
+  // A stream that breaks is all that tells of an HTTP server's end.
+  if (settings.url !== undefined) client.onerror = check;
+
+  return {
+    check,
+    closed: closed.promise,
+    close: () => client.close(),
+    async list(until) {
+      if (client.getServerCapabilities()?.tools === undefined) return [];
+      const tools: unknown[] = [];
+      let cursor: string | undefined;
+      for (let pages = 0; pages < mostPages && tools.length <= mostTools; pages++) {
+        const params = cursor === undefined ? {} : { cursor };
+        const options = { signal: until, ...noTimeout };
+        const read = await client.request({ method: 'tools/list', params }, page, options);
+        tools.push(...read.tools.slice(0, mostTools + 1).map((tool) => withoutSecrets(tool, redact)));
+        cursor = read.nextCursor;
+        if (cursor === undefined) break;
+      }
+      return tools;
+    },
+    async call(tool, input, { signal: until, onProgress }) {
+      try {
+        const result = await client.request(
+          { method: 'tools/call', params: { name: tool, arguments: { ...input } } },
+          anyResult,
+          {
+            signal: until,
+            ...noTimeout,
+            onprogress: ({ progress, total, message }) =>
+              onProgress(
+                redact(message ?? (total === undefined ? `${progress}` : `${progress} of ${total}`)),
+              ),
+          },
+        );
+        return { kind: 'answered', result };
+      } catch (error) {
+        if (until.aborted) throw error;
+        const fault: Exclude<Called, { kind: 'answered' }> = isRefusal(error)
+          ? { kind: 'refused', message: messageOf(error) }
+          : faultOf(error, lose);
+        return { ...fault, message: told(fault.message) };
+      }
+    },
+  };
+};
+
+function transportOf(
+  { command, args, env, url, headers }: McpSettings,
+  own: Pick<Parameters<ConnectOnce>[1], 'env' | 'cwd' | 'redact' | 'endWithUs'>,
+  onTooMuch: (why: string) => void,
+) {
+  if (url !== undefined) {
+    const transport = new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers: { ...headers } },
+      fetch: limitedFetch(onTooMuch),
+    });
+    return { transport, lastWords: () => '' };
+  }
+  const { cwd, redact, endWithUs } = own;
+  const given = serverEnvironment(own.env, env);
+  const transport = processTransport({
+    command: command ?? '',
+    args,
+    env: given,
+    cwd,
+    redact,
+    onTooMuch,
+    endWithUs,
+  });
+  return { transport, lastWords: transport.lastWords };
+}
+
+/** What is nested too deep to be walked through is refused by its name (`readDefinition`). */
+function withoutSecrets(tool: unknown, redact: (text: string) => string): unknown {
+  if (isShallow(tool, nestingLimit)) return redactDeep(tool, redact);
+  const { name } = Object(tool) as { name?: unknown };
+  return { name: typeof name === 'string' ? redact(name) : '', inputSchema: tooDeep };
+}
+
+function faultOf(error: unknown, lose: (why: string) => void): Exclude<Called, { kind: 'answered' }> {
+  const message = messageOf(error);
+  if (error instanceof McpError) return { kind: 'lost', message };
+  lose(message);
+  const turnedAway = error instanceof StreamableHTTPError && isTurnedAway(error.code);
+  return { kind: turnedAway || isUnreached(error) ? 'unreached' : 'lost', message };
+}
+
+/** A session that is not known any more, most of all. */
+function isTurnedAway(status: number | undefined): boolean {
+  return status !== undefined && status >= 400 && status < 500;
+}
+
+function isUnreached(error: unknown): boolean {
+  const code: unknown = error instanceof Error ? Reflect.get(Object(error.cause), 'code') : undefined;
+  return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'EAI_AGAIN';
+}
+
+function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const cause: unknown = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && cause.message !== '' ? `${message} (${cause.message})` : message;
+}

@@ -1,0 +1,215 @@
+import type { Clock } from '../lib/clock.ts';
+import { createDeadline } from '../lib/async/deadline.ts';
+import { waitWithin } from '../lib/async/race-timeout.ts';
+import type { Called, Connection } from './connect-once.ts';
+
+/** How it stands with a server. `why` is in the words of whoever failed. */
+export type LinkState =
+  Readonly<{ is: 'connecting' }> | Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
+
+/** What came of a call through a link; `off`: it was not made, for it may not be made any more. */
+export type LinkCalled =
+  | Exclude<Called, Readonly<{ kind: 'unreached' }>>
+  | Readonly<{ kind: 'unreached' | 'late'; message: string }>
+  | Readonly<{ kind: 'off' }>;
+
+/** One server, connected again and again for as long as the link is open. */
+export type ServerLink = Readonly<{
+  state(): LinkState;
+  /** Resolves when the first try has come to something. */
+  tried: Promise<void>;
+  /** Rejects only when its signal is aborted. `mayCall` is asked once the server is there, which may have changed meanwhile. */
+  call(
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    options: Readonly<{ signal: AbortSignal; mayCall(): boolean; onProgress(text: string): void }>,
+  ): Promise<LinkCalled>;
+  /** Ends the connection, and the server's process with it. */
+  close(): Promise<void>;
+}>;
+
+/** For greeting a server and reading its list; the first start of a package may fetch it. */
+const connectMs = 60_000;
+/** What a call waits for a connection that is not there. */
+const readyMs = 20_000;
+/** A call may take so long without a word of progress, and in all. */
+export const silentMs = 120_000;
+const wholeMs = 900_000;
+/** Between two tries: from the first, doubled each time up to the last; from the first again where a connection held. */
+const backoffMs = { first: 1_000, last: 60_000, held: 30_000 };
+/** Between two readings of a list: from the first, doubled each time up to the last while it keeps changing. */
+const listingMs = { first: 1_000, last: 60_000 };
+
+/** Connects in the background, with growing pauses between tries (X7). `take` gets the list of tools, each time it is read. */
+export function createLastingLink(options: {
+  connect(signal: AbortSignal, onListChanged: () => void): Promise<Connection>;
+  /** What it rejects with ends the connection. */
+  take(listed: readonly unknown[]): Promise<void>;
+  onState(state: LinkState, before: LinkState): void;
+  clock: Clock;
+}): ServerLink {
+  const { connect, take, onState, clock } = options;
+  const ended = new AbortController();
+  let state: LinkState = { is: 'connecting' };
+  let current: Connection | undefined;
+  /** Resolves when the try that is under way, or the next one, has come to something. */
+  let attempt = Promise.withResolvers<void>();
+  const tried = attempt.promise;
+  let pause = new AbortController();
+  const running = run();
+
+  async function run(): Promise<void> {
+    let wait = backoffMs.first;
+    while (!ended.signal.aborted) {
+      const began = clock.now();
+      pause = new AbortController();
+      const why = await hold().catch(messageOf);
+      if (ended.signal.aborted) return;
+      enter({ is: 'lost', why });
+      if (clock.now() - began >= backoffMs.held) wait = backoffMs.first;
+      await sleep(wait, pause.signal);
+      wait = Math.min(wait * 2, backoffMs.last);
+    }
+  }
+
+  /** Connects, and resolves with the reason when there is no connection any more. */
+  async function hold(): Promise<string> {
+    const over = createDeadline(clock);
+    let connection: Connection | undefined;
+    try {
+      over.start(connectMs);
+      const signal = AbortSignal.any([over.signal, ended.signal]);
+      const changes = createChanges();
+      connection = await connect(signal, changes.note);
+      await take(await connection.list(signal));
+      over.end();
+      current = connection;
+      enter({ is: 'connected' });
+      const following = changes.follow(connection);
+      return await Promise.race([connection.closed, following, untilAborted(ended.signal)]);
+    } catch (error) {
+      return over.signal.aborted ? `it did not answer within ${connectMs / 1_000} s` : messageOf(error);
+    } finally {
+      over.end();
+      current = undefined;
+      await connection?.close();
+    }
+  }
+
+  /** Reads the list again when it changed, one reading at a time. */
+  function createChanges() {
+    let noted = Promise.withResolvers<void>();
+    let changed = false;
+    return {
+      note: () => {
+        changed = true;
+        noted.resolve();
+      },
+      async follow(connection: Connection): Promise<string> {
+        for (let wait = listingMs.first; ;) {
+          await Promise.race([noted.promise, connection.closed]);
+          if (current !== connection) return 'the connection ended';
+          noted = Promise.withResolvers();
+          changed = false;
+          const over = createDeadline(clock);
+          over.start(connectMs);
+          try {
+            await take(await connection.list(AbortSignal.any([over.signal, ended.signal])));
+          } finally {
+            over.end();
+          }
+          await sleep(wait, ended.signal);
+          wait = changed ? Math.min(wait * 2, listingMs.last) : listingMs.first;
+        }
+      },
+    };
+  }
+
+  function enter(next: LinkState): void {
+    const before = state;
+    state = next;
+    onState(next, before);
+    // Who waits, waits for the try that follows the loss.
+    if (before.is === 'connected') return;
+    attempt.resolve();
+    attempt = Promise.withResolvers();
+  }
+
+  /** The connection, once there is one: waits for one try, which begins now. */
+  async function ready(signal: AbortSignal): Promise<Connection | undefined> {
+    if (current !== undefined) return current;
+    pause.abort();
+    const { promise } = attempt;
+    await waitWithin(clock, Promise.race([promise, untilAborted(signal).then(() => undefined)]), readyMs);
+    signal.throwIfAborted();
+    return current;
+  }
+
+  async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+    // Woken is as good as slept.
+    await clock.sleep(ms, AbortSignal.any([signal, ended.signal])).catch(() => undefined);
+  }
+
+  return {
+    state: () => state,
+    tried,
+    async call(tool, input, { signal, mayCall, onProgress }) {
+      for (let again = true; ; again = false) {
+        const connection = await ready(signal);
+        if (!mayCall()) return { kind: 'off' };
+        if (connection === undefined)
+          return {
+            kind: 'unreached',
+            message: state.is === 'lost' ? state.why : 'it is still being connected',
+          };
+        const silent = createDeadline(clock);
+        const whole = createDeadline(clock);
+        silent.start(silentMs);
+        whole.start(wholeMs);
+        try {
+          const called = await connection.call(tool, input, {
+            signal: AbortSignal.any([signal, silent.signal, whole.signal]),
+            onProgress(text) {
+              silent.end();
+              silent.start(silentMs);
+              onProgress(text);
+            },
+          });
+          if (called.kind !== 'unreached' || !again) return called;
+          await waitWithin(
+            clock,
+            connection.closed.then(() => undefined),
+            readyMs,
+          );
+          if (current === connection) current = undefined;
+        } catch (error) {
+          signal.throwIfAborted();
+          if (!silent.signal.aborted && !whole.signal.aborted) throw error;
+          connection.check();
+          const took = silent.signal.aborted
+            ? `${silentMs / 1_000} s without a word`
+            : `${wholeMs / 1_000} s`;
+          return { kind: 'late', message: `it did not answer: it was given up after ${took}` };
+        } finally {
+          silent.end();
+          whole.end();
+        }
+      }
+    },
+    async close() {
+      ended.abort();
+      attempt.resolve();
+      await running;
+    },
+  };
+}
+
+async function untilAborted(signal: AbortSignal): Promise<string> {
+  if (!signal.aborted)
+    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  return 'it was closed';
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

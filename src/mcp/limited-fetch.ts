@@ -1,0 +1,73 @@
+import { systemClock } from '../lib/clock.ts';
+import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/count-values.ts';
+import { createFlowMeter } from './flow-meter.ts';
+
+/** Bytes of one answer, or of one event of a stream: more is an error. */
+const answerLimit = 10 * 1024 * 1024;
+/** A stream that is opened counts as so many messages: a server can have one opened again and again. */
+const streamCost = 50;
+
+/**
+ * `fetch` for one server, whose answers end with an error where a body, or one event of an event stream, is over 10 MB or
+ * 100,000 values, or where all of them are too much for a minute; `onTooMuch` is told as well.
+ */
+export function limitedFetch(
+  onTooMuch: (why: string) => void,
+): (url: string | URL, init?: RequestInit) => Promise<Response> {
+  const flow = createFlowMeter(systemClock);
+  return async (url, init) => {
+    const response = await fetch(url, init);
+    const tooMany = init?.method === 'GET' ? flow(streamCost, 0) : undefined;
+    if (tooMany !== undefined) onTooMuch(tooMany);
+    if (response.body === null) return response;
+    const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
+    const { status, statusText, headers } = response;
+    const body = response.body.pipeThrough(limit(isStream, flow, onTooMuch));
+    const limited = new Response(body, { status, statusText, headers });
+    // Redirects are judged by it, and a new one has none.
+    Object.defineProperty(limited, 'url', { value: response.url });
+    return limited;
+  };
+}
+
+function limit(
+  isStream: boolean,
+  flow: ReturnType<typeof createFlowMeter>,
+  onTooMuch: (why: string) => void,
+): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> {
+  const countValues = createCountValues();
+  let size = 0;
+  let values = 0;
+  return new TransformStream({
+    transform(chunk, controller) {
+      const more = countValues(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length).toString('latin1'));
+      size += chunk.length;
+      values += more;
+      const why =
+        size > answerLimit
+          ? `it sent more than ${answerLimit} bytes at once`
+          : values > valuesLimit
+            ? tooManyValues
+            : flow(isStream ? eventsIn(chunk) : 1, chunk.length, more);
+      if (why !== undefined) {
+        controller.error(new Error(why));
+        onTooMuch(why);
+        return;
+      }
+      controller.enqueue(chunk);
+      // An empty line ends an event; a line end at the end of a chunk is near enough.
+      if (!isStream || chunk.at(-1) !== 10) return;
+      size = 0;
+      values = 0;
+    },
+  });
+}
+
+/** About as many as end in it, and one at least. */
+function eventsIn(chunk: Uint8Array): number {
+  const text = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
+  let events = 1;
+  for (let at = text.indexOf('\n\n'); at !== -1; at = text.indexOf('\n\n', at + 2)) events += 1;
+  for (let at = text.indexOf('\r\n\r\n'); at !== -1; at = text.indexOf('\r\n\r\n', at + 4)) events += 1;
+  return events;
+}

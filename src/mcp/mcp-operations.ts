@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { OperatorError } from '../core/errors.ts';
+import { editionOf } from './edition-of.ts';
+import { isOn, type ServerAgreement } from './server-agreement.ts';
+import type { Agreements } from './create-agreements.ts';
+import { mcpToolName } from './mcp-tool-name.ts';
+import type { LinkState } from './create-lasting-link.ts';
+import type { Audit } from '../audit/create-audit.ts';
+
+/** One MCP server, as an operator sees it. */
+export type ListedServer = ServerAgreement &
+  Readonly<{
+    name: string;
+    /** Absent where no bot runs, or config has no such server any more. */
+    state?: LinkState;
+  }>;
+
+/** What the command line does with MCP servers (X7). */
+export type McpOperations = Readonly<{
+  /** Every server that was seen or is in config, by name. */
+  list(): Promise<readonly ListedServer[]>;
+  /** `argument` is JSON: the server, and of each tool its name and the hash that was shown. */
+  agree(argument: string): Promise<Readonly<{ server: string; tools: readonly string[] }>>;
+  /** The editions of the tools that are on, by name: see `Tool`. */
+  editions(): Promise<ReadonlyMap<string, string>>;
+}>;
+
+const agreement = z.object({
+  server: z.string(),
+  tools: z.array(z.object({ name: z.string(), hash: z.string() })).min(1),
+});
+
+export function createMcpOperations(options: {
+  agreements: Pick<Agreements, 'all' | 'agree'>;
+  states(): Readonly<Record<string, LinkState>>;
+  /** Takes secrets out of what servers said. */
+  redact(text: string): string;
+  audit: Pick<Audit, 'record'>;
+}): McpOperations {
+  const { agreements, states, redact, audit } = options;
+  return {
+    async list() {
+      const seen = await agreements.all();
+      const now = new Map(Object.entries(states()));
+      return [...new Set([...seen.keys(), ...now.keys()])].sort().map((name) => {
+        const state = now.get(name);
+        const told = state?.is === 'lost' ? { is: state.is, why: redact(state.why) } : state;
+        const of = seen.get(name) ?? { identity: '', tools: [] };
+        return { name, ...of, ...(told === undefined ? {} : { state: told }) };
+      });
+    },
+    async agree(argument) {
+      const { server, tools } = agreement.parse(JSON.parse(argument));
+      const done = await agreements.agree(server, tools);
+      if (done.length < tools.length)
+        throw new OperatorError(
+          `${tools.length - done.length} of ${tools.length} tools of ${server} changed since they were shown: see \`skillet mcp list\``,
+        );
+      await audit.record({ event: 'mcp_agreed', server, tools: done });
+      return { server, tools: done };
+    },
+    async editions() {
+      const servers = [...(await agreements.all())];
+      return new Map(
+        servers.flatMap(([server, { identity, tools }]) =>
+          tools.flatMap((tool) =>
+            tool.seen === undefined || !isOn(tool)
+              ? []
+              : [[mcpToolName(server, tool.name), editionOf(identity, tool.seen)] as const],
+          ),
+        ),
+      );
+    },
+  };
+}

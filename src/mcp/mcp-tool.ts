@@ -1,0 +1,91 @@
+import { fail } from '../core/envelope.ts';
+import { jsonSchemaCheck, type SchemaCheck } from '../lib/json/json-schema-check.ts';
+import { defuse, labelled } from '../lib/text/escape-labels.ts';
+import { oneLine } from '../lib/text/text.ts';
+import type { Tool } from '../core/tool.ts';
+import { editionOf } from './edition-of.ts';
+import { mcpToolName } from './mcp-tool-name.ts';
+import type { ServerLink } from './create-lasting-link.ts';
+import type { McpDefinition } from './read-definition.ts';
+import { readResult } from './read-result.ts';
+import { riskOfHints, traitsOfHints } from './risk-of-hints.ts';
+
+/**
+ * A tool of an MCP server as any other (X7). Its description is a stranger's: it stands in a label (M11). Input is checked by the
+ * server's schema as far as that can be done safely; the rest is the server's own business.
+ */
+export function mcpTool(options: {
+  server: string;
+  /** Which server that is: see `identityOf`. */
+  identity: string;
+  definition: McpDefinition;
+  trusted: boolean;
+  isProcess: boolean;
+  /** Whether the tool is still this one: it may have changed since it was offered. */
+  isStill(): boolean;
+  call: ServerLink['call'];
+  /** Takes secrets out of what it answers (S2). */
+  redact(text: string): string;
+}): Tool {
+  const { server, identity, definition, trusted, isProcess, isStill, call, redact } = options;
+  const name = mcpToolName(server, definition.name);
+  const check = checkOf(definition.inputSchema);
+  const said = definition.description === '' ? (definition.title ?? definition.name) : definition.description;
+  const from = oneLine(server, 40);
+  return Object.freeze({
+    name,
+    description: `A tool of the MCP server ${JSON.stringify(from)}, which says of it:\n${labelled('quote', said)}`,
+    about: {
+      displayName: definition.title ?? oneLine(definition.name, 60),
+      category: `mcp ${from}`,
+      tags: [],
+      version: '0.1.0',
+      hidden: false,
+    },
+    edition: editionOf(identity, definition),
+    inputSchema: definition.inputSchema,
+    traits: traitsOfHints(definition.hints, { trusted, isProcess }),
+    risk: riskOfHints(definition.hints, trusted),
+    labelsOutput: true,
+    check,
+    async run(input, { signal, progress, artifact }) {
+      const problem = check(input);
+      if (problem !== undefined) return fail('ARGUMENTS_INVALID', defuse(problem));
+      const called = await call(definition.name, input as Record<string, unknown>, {
+        signal,
+        mayCall: isStill,
+        onProgress: (text) => progress(`${name}: ${oneLine(text, 80)}`),
+      });
+      if (called.kind === 'answered')
+        return readResult(called.result, { server: from, tool: name, redact, artifact });
+      if (called.kind === 'off')
+        return fail(
+          'TOOL_POLICY_DENIED',
+          `${name} was changed by its server: it is off until the operator agrees`,
+        );
+      const { code, text } = told[called.kind];
+      const words = labelled('output', oneLine(called.message, 1_000), { from: `mcp ${from}` });
+      return fail(code, `${name}: ${text}`, words);
+    },
+  });
+}
+
+const told = {
+  refused: { code: 'TOOL_FAILED', text: 'the server refused the call. It says:' },
+  lost: {
+    code: 'TOOL_FAILED',
+    text: 'the connection to its server was lost during the call; whether it was carried out is not known.',
+  },
+  unreached: { code: 'TOOL_FAILED', text: 'its server cannot be reached now: nothing was done.' },
+  late: { code: 'TIMEOUT', text: 'its server took too long; whether it did something is not known.' },
+} as const;
+
+/** Patterns and formats are left to the server: a stranger's pattern can take for ever. */
+function checkOf(schema: McpDefinition['inputSchema']): SchemaCheck {
+  try {
+    return jsonSchemaCheck(schema, { patterns: false });
+  } catch {
+    // It says more than can be judged here, so only the server does.
+    return jsonSchemaCheck({});
+  }
+}

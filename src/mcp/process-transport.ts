@@ -1,0 +1,153 @@
+import { spawn } from 'node:child_process';
+import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import { systemClock } from '../lib/clock.ts';
+import { OperatorError } from '../core/errors.ts';
+import { waitWithin } from '../lib/async/race-timeout.ts';
+import type { EndWithUs } from '../lib/processes/end-with-us.ts';
+import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/count-values.ts';
+import { createFlowMeter } from './flow-meter.ts';
+import { splitLines } from './split-lines.ts';
+
+/** How a server's process is started. */
+export type ServerProcess = Readonly<{
+  command: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  /** Takes secrets out of what it writes to standard error. */
+  redact(text: string): string;
+  /** Told why it was ended, where it sent more than is taken. */
+  onTooMuch(why: string): void;
+  endWithUs: EndWithUs;
+}>;
+
+/** Bytes of one message; a server that sends more is ended. */
+const messageLimit = 10 * 1024 * 1024;
+/** Bytes of standard error that are kept, and characters of them that are shown. */
+const complaintLimit = 16_384;
+const shownLimit = 2_000;
+/** How long a process has to end by itself, and then after a signal that it can catch. */
+const graceMs = 1_000;
+
+/**
+ * A server of tools as a process group of its own, which ends with the connection, and with this process even where that is killed (X7). It gets the
+ * environment it is given and nothing else. `lastWords` is the end of what it wrote to standard error.
+ */
+export function processTransport(of: ServerProcess): Transport & Readonly<{ lastWords(): string }> {
+  const split = splitLines(messageLimit);
+  const flow = createFlowMeter(systemClock);
+  const gone = Promise.withResolvers<void>();
+  let child: ReturnType<typeof launch> | undefined;
+  let forget = (): void => undefined;
+  let complaint = Buffer.alloc(0);
+  /** Nothing is read from then on. */
+  let over = false;
+  const kill = (signal: NodeJS.Signals): void => killGroup(child?.pid, signal);
+  const killHard = (): void => kill('SIGKILL');
+
+  function launch() {
+    return spawn(of.command, [...of.args], {
+      env: { ...of.env },
+      cwd: of.cwd,
+      detached: true,
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+  }
+
+  function endFor(why: string): void {
+    over = true;
+    killHard();
+    of.onTooMuch(why);
+  }
+
+  function take(chunk: Buffer): void {
+    for (const line of linesOf(chunk)) {
+      if (over) return;
+      const values = createCountValues()(line);
+      const tooMuch = values > valuesLimit ? tooManyValues : flow(1, line.length, values);
+      if (tooMuch !== undefined) return endFor(tooMuch);
+      try {
+        transport.onmessage?.(deserializeMessage(line));
+      } catch (error) {
+        // A line that is no message: some servers print greetings.
+        transport.onerror?.(error as Error);
+      }
+    }
+  }
+
+  function linesOf(chunk: Buffer): readonly string[] {
+    if (over) return [];
+    try {
+      return split(chunk);
+    } catch (error) {
+      // Nothing that follows could be told apart.
+      endFor(`it sent ${error instanceof Error ? error.message : String(error)}`);
+      return [];
+    }
+  }
+
+  function complain(chunk: Buffer): void {
+    if (over) return;
+    complaint = Buffer.concat([complaint, chunk]).subarray(-complaintLimit);
+    const tooMuch = flow(0, chunk.length);
+    if (tooMuch !== undefined) endFor(tooMuch);
+  }
+
+  const transport: Transport & { lastWords(): string } = {
+    // What is shown begins far from where it was cut: half a secret is none that could be found.
+    lastWords: () => of.redact(complaint.toString('utf8')).slice(-shownLimit),
+    async start() {
+      const begun = Promise.withResolvers<void>();
+      child = launch();
+      if (child.pid !== undefined) forget = of.endWithUs(child.pid);
+      child.once('spawn', begun.resolve);
+      child.once('error', (error) => {
+        forget();
+        begun.reject(new OperatorError(`${of.command} can't be started: ${error.message}`, { cause: error }));
+        gone.resolve();
+      });
+      // What it started is ended with it.
+      child.once('exit', killHard);
+      child.once('close', () => {
+        forget();
+        gone.resolve();
+        transport.onclose?.();
+      });
+      child.stdout.on('data', take);
+      child.stderr.on('data', complain);
+      // It is gone then, which is told by its end.
+      for (const stream of [child.stdin, child.stdout, child.stderr])
+        stream.on('error', (error) => transport.onerror?.(error));
+      await begun.promise;
+    },
+    async send(message) {
+      const stdin = child?.stdin;
+      if (stdin === undefined || !stdin.writable) throw new Error('the server has ended');
+      await new Promise<void>((resolve, reject) => {
+        stdin.write(serializeMessage(message), (error) => (error ? reject(error) : resolve()));
+      });
+    },
+    async close() {
+      if (child === undefined) return;
+      over = true;
+      child.stdin.end();
+      await waitWithin(systemClock, gone.promise, graceMs);
+      if (child.exitCode === null && child.signalCode === null) kill('SIGTERM');
+      await waitWithin(systemClock, gone.promise, graceMs);
+      killHard();
+    },
+  };
+  return transport;
+}
+
+function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // Gone already.
+    if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
+      throw error;
+  }
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { isShallow } from '../lib/json/is-shallow.ts';
+import { oneLine } from '../lib/text/text.ts';
+import { cleanSchema } from './clean-schema.ts';
+import { strangerText } from './stranger-text.ts';
+
+/** What a server says of the harm in a tool. */
+export type McpHints = Readonly<{
+  readOnlyHint?: boolean | undefined;
+  destructiveHint?: boolean | undefined;
+  idempotentHint?: boolean | undefined;
+  openWorldHint?: boolean | undefined;
+}>;
+
+/** A tool as its server describes it, made harmless; `hash` is of the description as it came, whole. */
+export type McpDefinition = Readonly<{
+  name: string;
+  title?: string;
+  description: string;
+  inputSchema: Readonly<Record<string, unknown>>;
+  hints: McpHints;
+  hash: string;
+}>;
+
+export type ReadDefinition =
+  | Readonly<{ ok: true; definition: McpDefinition }>
+  /** `name` is on one line; empty where there is none. */
+  | Readonly<{ ok: false; name: string; problem: string }>;
+
+/** Characters of a description, and of a schema as JSON, that a model gets. */
+const descriptionLimit = 1_500;
+const schemaLimit = 30_000;
+/** Levels of a description; deeper ones could not be walked through. */
+export const nestingLimit = 64;
+/** Stands in a list for a schema that is nested deeper. */
+export const tooDeep = 'nested too deep';
+
+const flag = z.boolean().optional().catch(undefined);
+const hints = z.object({
+  readOnlyHint: flag,
+  destructiveHint: flag,
+  idempotentHint: flag,
+  openWorldHint: flag,
+});
+const listed = z.object({
+  name: z.string().min(1).max(256),
+  title: z.string().optional().catch(undefined),
+  description: z.string().optional().catch(undefined),
+  inputSchema: z.record(z.string(), z.unknown()),
+  annotations: hints.optional().catch(undefined),
+  execution: z.object({ taskSupport: z.string() }).optional().catch(undefined),
+});
+
+/** Reads one tool of a server's list. One that can't be used is told, and no reason to refuse the others. */
+export function readDefinition(raw: unknown): ReadDefinition {
+  if (!isShallow(raw, nestingLimit) || z.object({ inputSchema: z.literal(tooDeep) }).safeParse(raw).success)
+    return refused(raw, 'its description is nested too deep');
+  const parsed = listed.safeParse(raw);
+  if (!parsed.success) return refused(raw, 'its description is malformed');
+  const { name, title, description = '', inputSchema, annotations = {}, execution } = parsed.data;
+  if (execution?.taskSupport === 'required') return refused(raw, 'it can only be called as a task');
+  const schema = cleanSchema(inputSchema);
+  const size = JSON.stringify(schema).length;
+  if (size > schemaLimit)
+    return refused(raw, `its input is described in ${size} characters, and ${schemaLimit} are taken`);
+  const said = strangerText(description, descriptionLimit);
+  const shown = title === undefined ? '' : oneLine(strangerText(title, 100), 100);
+  return {
+    ok: true,
+    definition: {
+      name,
+      ...(shown === '' ? {} : { title: shown }),
+      description: said,
+      inputSchema: schema,
+      hints: annotations,
+      hash: hashOf([description, title ?? '', inputSchema, annotations]),
+    },
+  };
+}
+
+function refused(raw: unknown, problem: string): ReadDefinition {
+  const name = z.object({ name: z.string() }).safeParse(raw);
+  return { ok: false, name: name.success ? oneLine(name.data.name, 100) : '', problem };
+}
+
+/** The order of keys says nothing. */
+function hashOf(value: unknown): string {
+  const text = JSON.stringify(value, (_, item: unknown) =>
+    typeof item === 'object' && item !== null && !Array.isArray(item)
+      ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : item,
+  );
+  return createHash('sha256').update(text).digest('hex');
+}

@@ -1,0 +1,182 @@
+import { statSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import path from 'node:path';
+import type { Config } from '../config/complete-config.ts';
+import { isBuiltInAlias } from '../config/model-aliases.ts';
+import { formatKeyPath, type KeyPath } from '../config/key-path.ts';
+import { placeInFile } from '../config/place-in-file.ts';
+import { literalSecrets } from '../config/secrets-of-config.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { findProgram } from '../sandbox/find-program.ts';
+import { tryFolders } from '../store/make-folders.ts';
+import { serverEnvironment } from '../mcp/server-environment.ts';
+import { changeableByOthers } from '../lib/files/changeable-by-others.js';
+import { hostAndPort, whyNotListening } from '../lib/text/host-and-port.ts';
+import { skillRoots } from '../skills/open-library.ts';
+
+type Env = Readonly<Record<string, string | undefined>>;
+type Finding = Readonly<{ level: 'error' | 'warning'; code: string; key?: KeyPath; message: string }>;
+
+/**
+ * What `start` refuses (errors) or warns of before it opens anything, and `config check` says without starting (G2). Asks
+ * nobody on the network. `isRunning`: a bot runs on this data directory, and may hold the ports.
+ */
+export async function checkStart(
+  config: Config,
+  { env, isRunning }: Readonly<{ env: Env; isRunning: boolean }>,
+): Promise<readonly Diagnostic[]> {
+  const findings = [
+    ...checkTokens(config),
+    ...checkFile(config),
+    ...checkWriters(config),
+    ...checkModels(config),
+    ...checkPrograms(config, env),
+    ...checkWorkspace(config),
+    ...(isRunning ? [] : await checkPorts(config)),
+  ];
+  if (findings.length === 0) return [];
+  const placeOf = placeInFile(config.path);
+  return findings.map(({ key, ...finding }) => {
+    const line = key === undefined ? undefined : placeOf(key)?.line;
+    return {
+      ...finding,
+      ...(key === undefined ? {} : { field: formatKeyPath(key) }),
+      ...(config.path === undefined ? {} : { path: config.path }),
+      ...(line === undefined ? {} : { line }),
+    };
+  });
+}
+
+function checkTokens({ telegram, slack }: Config): readonly Finding[] {
+  const form = (key: KeyPath, looks: string, from: string): Finding => ({
+    level: 'warning',
+    code: 'TOKEN_FORM',
+    key,
+    message: `${formatKeyPath(key)} is no such token: it looks like ${looks}. Copy it again from ${from}`,
+  });
+  const { token } = telegram;
+  const { botToken, appToken } = slack;
+  const bot = ['slack', 'bot_token'];
+  const app = ['slack', 'app_token'];
+  if (botToken?.startsWith('xapp-') === true && appToken?.startsWith('xoxb-') === true)
+    return [
+      {
+        level: 'error',
+        code: 'TOKENS_SWAPPED',
+        key: bot,
+        message: 'slack.bot_token and slack.app_token: these two are swapped, as xoxb-… is the bot token',
+      },
+    ];
+  return [
+    ...(token === undefined || /^\d+:[\w-]{30,}$/.test(token)
+      ? []
+      : [form(['telegram', 'token'], '123456:ABC…', '@BotFather (/mybots, API Token)')]),
+    ...(botToken === undefined || /^(xoxe\.)?xoxb-/.test(botToken)
+      ? []
+      : [form(bot, 'xoxb-…', 'api.slack.com/apps, OAuth & Permissions')]),
+    ...(appToken === undefined || appToken.startsWith('xapp-')
+      ? []
+      : [form(app, 'xapp-…', 'api.slack.com/apps, Basic Information, App-Level Tokens')]),
+  ];
+}
+
+/** A file that its group may read is meant so where it is another user's. */
+function checkFile(config: Config): readonly Finding[] {
+  const us = process.getuid?.();
+  const file = config.path;
+  if (file === undefined || us === undefined || literalSecrets(config).length === 0) return [];
+  const { uid, mode } = statSync(file);
+  if ((mode & (uid === us ? 0o044 : 0o004)) === 0) return [];
+  const message = `other users of this machine may read the secrets in this file: chmod 600 ${file}`;
+  return [{ level: 'warning', code: 'SECRETS_READABLE', message }];
+}
+
+/** The config names programs that are run, skills hold scripts. Whose files they are is the operator's to say; who else may write them is told. */
+function checkWriters(config: Config): readonly Finding[] {
+  const us = process.getuid?.();
+  // Who could change the bundled skills could change the bot itself.
+  const folders = skillRoots({ ...config, skills: { ...config.skills, bundled: false } }, []).flatMap(
+    (root) => ('path' in root ? [root.path] : []),
+  );
+  return [...(config.path === undefined ? [] : [config.path]), ...folders].flatMap((place) => {
+    const owner = statSync(place, { throwIfNoEntry: false })?.uid;
+    const problem = owner === us || owner === 0 ? changeableByOthers(place) : undefined;
+    if (problem === undefined) return [];
+    const message = `others could change ${place}: ${problem}`;
+    return [{ level: 'warning', code: 'CHANGEABLE_BY_OTHERS', message }];
+  });
+}
+
+function checkModels({ models: { aliases } }: Config): readonly Finding[] {
+  const isOut = (name: string): boolean =>
+    aliases[name] !== undefined && aliases[name].apiKey === undefined && aliases[name].baseUrl === undefined;
+  const names = isOut('default')
+    ? ['default']
+    : Object.keys(aliases).filter((name) => isOut(name) && !isBuiltInAlias(name));
+  return names.map((name) => ({
+    level: 'warning',
+    code: 'MODEL_WITHOUT_KEY',
+    key: ['models', name],
+    message: `models.${name} has no api_key and no base_url, so it can't be asked: set ANTHROPIC_API_KEY, or write api_key, or the base_url of a server that needs none`,
+  }));
+}
+
+/** Programs of MCP servers; where a server's can't be found the bot runs without its tools. */
+function checkPrograms({ mcp, path: file }: Config, env: Env): readonly Finding[] {
+  const cwd = file === undefined ? process.cwd() : path.dirname(file);
+  return Object.entries(mcp).flatMap(([name, { command, env: given }]) => {
+    if (command === undefined) return [];
+    const folders = serverEnvironment(env, given)['PATH'] ?? '/usr/local/bin:/usr/bin:/bin';
+    const at = path.resolve(cwd, command);
+    const found = command.includes('/')
+      ? findProgram(path.basename(at), path.dirname(at))
+      : findProgram(command, folders);
+    if (found !== undefined) return [];
+    const message = `mcp.${name} starts a program that is not ${command.includes('/') ? 'there' : 'on PATH'} (${command}): install it, or write its whole path`;
+    return [{ level: 'warning', code: 'PROGRAM_MISSING', key: ['mcp', name, 'command'], message }];
+  });
+}
+
+function checkWorkspace({ bot: { workspace } }: Config): readonly Finding[] {
+  try {
+    tryFolders(workspace);
+    return [];
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    const message = `${workspace} can't be used as the workspace: ${why}. Fix that or write another path`;
+    return [{ level: 'error', code: 'WORKSPACE_UNUSABLE', key: ['bot', 'workspace'], message }];
+  }
+}
+
+/** Takes every port that the bot would listen on, and gives them back. */
+async function checkPorts({ telegram, slack, server }: Config): Promise<readonly Finding[]> {
+  const listens: readonly (readonly [string, string | undefined])[] = [
+    ['telegram', telegram.token !== undefined && telegram.mode === 'webhook' ? telegram.listen : undefined],
+    ['slack', slack.botToken !== undefined && slack.mode === 'http' ? slack.listen : undefined],
+    ['server', server.listen],
+  ];
+  const findings: Finding[] = [];
+  const held: Server[] = [];
+  for (const [section, listen] of listens) {
+    if (listen === undefined) continue;
+    const taken = await take(listen);
+    if ('held' in taken) held.push(taken.held);
+    else
+      findings.push({
+        level: 'error',
+        code: 'PORT_UNUSABLE',
+        key: [section, 'listen'],
+        message: `${section}.listen is ${listen}: ${taken.why}. Write a free address, such as listen = "127.0.0.1:9464"`,
+      });
+  }
+  await Promise.all(held.map((one) => new Promise((resolve) => one.close(resolve))));
+  return findings;
+}
+
+function take(listen: string): Promise<Readonly<{ held: Server } | { why: string }>> {
+  const server = createServer();
+  return new Promise((resolve) => {
+    server.once('error', (error) => resolve({ why: whyNotListening(error) }));
+    server.listen(hostAndPort(listen), () => resolve({ held: server }));
+  });
+}

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+import { listsId } from '../access/chat-id.ts';
+import type { AccessSettings } from '../core/access-settings.ts';
+import type { Clock } from '../lib/clock.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { CapabilityRecords } from '../store/capability-records.ts';
+import type { Forgotten, Store } from '../store/store.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { ChatSettings } from '../settings/chat-settings.ts';
+import { haltWork } from '../runs/cancel-work.ts';
+import type { KeptFiles } from './kept-files.ts';
+import type { Pairing } from '../access/pairing.ts';
+import type { People } from '../access/users.ts';
+import type { StandingRules } from '../approvals/standing-rules.ts';
+
+export type ForgottenPerson = Readonly<{
+  forgotten: string;
+  /** They were paired, an owner by claim, or had asked to be let in. */
+  known: boolean;
+  /** Rows removed or rewritten; folders of files, and files on their way. */
+  removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;
+  /** The config names them: unless that is changed they may go on talking. */
+  inConfig: boolean;
+}>;
+
+/** `skillet forget` (Q12): makes a person a stranger, ends what runs for them, removes what is stored of them, and writes that down. */
+export type ForgetSomebody = (sender: string) => Promise<ForgottenPerson>;
+
+const lookEveryMs = 50;
+
+/** `waitMs`: how long what is being answered for them may take to stop; none where no bot runs. */
+export function createForgetSomebody(options: {
+  store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
+  people: Pick<People, 'forget'>;
+  pairing: Pick<Pairing, 'forget'>;
+  rules: Pick<StandingRules, 'forget'>;
+  capabilities: Pick<CapabilityRecords, 'forget'>;
+  settings: Pick<ChatSettings, 'forget'>;
+  files: Pick<KeptFiles, 'forget'>;
+  access(): AccessSettings;
+  audit: Pick<Audit, 'record' | 'forget'>;
+  waitMs: number;
+  clock: Clock;
+  log: Log;
+}): ForgetSomebody {
+  const { store, people, pairing, rules, capabilities, settings, files, access, audit, waitMs, clock, log } =
+    options;
+
+  async function theirs(sender: string): Promise<readonly string[]> {
+    const waiting = await store.inbox.list('waiting');
+    return waiting.flatMap(({ key, message }) => (message?.sender.id === sender ? [key] : []));
+  }
+
+  async function stopWork(sender: string): Promise<void> {
+    await haltWork(store, { items: await theirs(sender) });
+    const until = clock.now() + waitMs;
+    while (waitMs > 0 && (await theirs(sender)).length > 0) {
+      if (clock.now() >= until) {
+        throw new OperatorError(
+          `A message of ${sender} is still being answered and does not stop. Nothing stored was removed yet: try again in a moment. ` +
+            'If no bot runs on this store any more, start one first: it ends what was cut off.',
+        );
+      }
+      await clock.sleep(lookEveryMs);
+    }
+  }
+
+  return async (sender) => {
+    // A stranger first: nothing new of them is taken while the old goes.
+    const paired = await people.forget(sender);
+    const asked = await pairing.forget(sender);
+    await rules.forget(sender);
+    await stopWork(sender);
+    // Before the rows: with them the store clears away what deleted values left on the disk.
+    await audit.forget([sender]);
+    await settings.forget(sender, []);
+    const accounts = await capabilities.forget(sender);
+    const { places, files: onTheWay, ...rows } = await store.forget(sender);
+    await audit.forget(places);
+    await settings.forget(sender, places);
+    const removed = { ...rows, accounts, files: await files.forget({ sender, places, files: onTheWay }) };
+    const subject = createHash('sha256').update(sender).digest('hex');
+    await audit.record({ event: 'forgotten', subject, counts: removed });
+    log.info({ subject, ...removed }, 'a person was forgotten');
+    return { forgotten: sender, known: paired || asked, removed, inConfig: isNamed(access(), sender) };
+  };
+}
+
+function isNamed({ owners, general, channels, chats }: AccessSettings, sender: string): boolean {
+  const levels = [general, ...channels.values(), ...chats.values()];
+  return [owners, ...levels.flatMap(({ users, groupUsers }) => [users ?? [], groupUsers ?? []])].some(
+    (list) => listsId(list, sender),
+  );
+}

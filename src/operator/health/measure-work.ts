@@ -1,0 +1,82 @@
+import type { RunSkill } from '../../runs/run-skill.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Meter } from '../../core/meter.ts';
+import type { CallTool } from '../../core/tool-call.ts';
+import type { Tool } from '../../core/tool.ts';
+import { placeOf } from '../../audit/audit-call.ts';
+import type { Audit } from '../../audit/create-audit.ts';
+import type { GrantRun } from '../../runs/run-context.ts';
+import type { GrantTurn } from '../../conversations/turn-context.ts';
+import type { Handle } from '../../conversations/inbox-worker.ts';
+
+/** The handling of messages, timed (L4). */
+export function measureTurns(handle: Handle, meter: Meter, clock: Clock): Handle {
+  return async (item, signal) => {
+    const began = clock.now();
+    try {
+      await handle(item, signal);
+    } finally {
+      meter.turn((clock.now() - began) / 1_000);
+    }
+  };
+}
+
+/** Runs, counted by skill and how they ended (L4). */
+export function measureRuns(run: RunSkill, meter: Meter): RunSkill {
+  return async (skill, ...rest) => {
+    const result = await run(skill, ...rest);
+    meter.count('runs', { skill: skill.name, status: result.status });
+    return result;
+  };
+}
+
+/** Runs, recorded with whom they were for and how they ended (L6). */
+export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill {
+  return async (skill, request, context, ...rest) => {
+    const result = await run(skill, request, context, ...rest);
+    const { status, code, iterations, durationMs } = result;
+    await audit.record({
+      event: 'run',
+      ...placeOf(context.requester),
+      skill: skill.name,
+      origin: skill.origin,
+      status,
+      ...(code === undefined ? {} : { code }),
+      iterations,
+      durationMs,
+    });
+    return result;
+  };
+}
+
+/** What the main agent gets, its tool calls counted by name and outcome (L4). */
+export function measureTurnCalls(grant: GrantTurn, meter: Meter): GrantTurn {
+  return async (...of) => measured(await grant(...of), meter);
+}
+
+/** What a run gets, its tool calls counted by name and outcome (L4). */
+export function measureRunCalls(grant: GrantRun, meter: Meter): GrantRun {
+  return async (...of) => {
+    const granted = await grant(...of);
+    return granted.ok ? measured(granted, meter) : granted;
+  };
+}
+
+function measured<Granted extends Readonly<{ callTool: CallTool; tools: readonly Tool[] }>>(
+  granted: Granted,
+  meter: Meter,
+): Granted {
+  return {
+    ...granted,
+    async callTool(call, signal, begin) {
+      const outcome = await granted.callTool(call, signal, begin);
+      // It was made, and counted, in a lane of its own.
+      if (outcome.settles !== undefined) return outcome;
+      // Models make names up, and a person's own skill call stands in no list.
+      const known = call.name === 'use_skill' || granted.tools.some(({ name }) => name === call.name);
+      const tool = known ? call.name : 'other';
+      meter.count('tool_calls', { tool, outcome: outcome.isError ? 'error' : 'ok' });
+      return outcome;
+    },
+  };
+}

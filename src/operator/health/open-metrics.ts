@@ -1,0 +1,82 @@
+import type { Counter } from 'prom-client';
+import { counters, type CounterName, type Meter } from '../../core/meter.ts';
+import type { Backlog } from '../../store/backlog.ts';
+
+/** The bot's numbers in Prometheus' text form (L4). */
+export type Metrics = Readonly<{
+  meter: Meter;
+  contentType: string;
+  /** Reads the backlog anew; where the store can't be read its gauges say NaN. */
+  text(): Promise<string>;
+}>;
+
+/** Seconds: a turn is a model's answer at least, and minutes with many tools. */
+const turnBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 40, 80, 160, 320, 640];
+
+/** Loads `prom-client` (about 0.1 s), so only for a bot whose numbers are read. `storeUp` is asked at each reading. */
+export async function openMetrics(options: {
+  backlog(): Promise<Backlog>;
+  storeUp(): boolean;
+}): Promise<Metrics> {
+  const { backlog, storeUp } = options;
+  const prometheus = await import('prom-client');
+  const registry = new prometheus.Registry();
+  const registers = [registry];
+  prometheus.collectDefaultMetrics({ register: registry });
+  const counted = new Map(
+    Object.entries(counters).map(([name, { help, labels }]) => {
+      const labelNames = Object.keys(labels);
+      const counter = new prometheus.Counter({ name: `skillet_${name}_total`, help, labelNames, registers });
+      // A rate needs a zero to begin from.
+      for (const values of everyValue(labels)) counter.inc(values, 0);
+      return [name, counter] satisfies [string, Counter];
+    }),
+  );
+  const turns = new prometheus.Histogram({
+    name: 'skillet_turn_seconds',
+    help: 'How long a message was worked on',
+    buckets: turnBuckets,
+    registers,
+  });
+  const gauge = (name: string, help: string) =>
+    new prometheus.Gauge({ name: `skillet_${name}`, help, registers });
+  const up = gauge('store_up', 'Whether the store can be read and written');
+  const waiting = gauge('inbox_waiting', 'Messages that wait for an answer or are being answered');
+  const dead = gauge(
+    'inbox_dead',
+    'Dead letters, messages that failed three times: see `skillet inbox list`',
+  );
+  const unsent = gauge('outbox_waiting', 'Parts of answers that are not sent yet');
+
+  return {
+    meter: {
+      count: (name, labels, by = 1) => counted.get(name)?.inc(labels as Readonly<Record<string, string>>, by),
+      turn: (seconds) => turns.observe(seconds),
+    },
+    contentType: registry.contentType,
+    async text() {
+      up.set(storeUp() ? 1 : 0);
+      const now = await backlog().catch(() => unknownBacklog);
+      waiting.set(now.inboxWaiting);
+      dead.set(now.inboxDead);
+      unsent.set(now.outboxWaiting);
+      return registry.metrics();
+    },
+  };
+}
+
+const unknownBacklog: Backlog = {
+  inboxWaiting: Number.NaN,
+  inboxDead: Number.NaN,
+  outboxWaiting: Number.NaN,
+};
+
+/** Every combination of labels whose values are known beforehand; none where one is not. */
+function everyValue(
+  labels: (typeof counters)[CounterName]['labels'],
+): readonly Readonly<Record<string, string>>[] {
+  return Object.entries<readonly string[]>(labels).reduce<readonly Readonly<Record<string, string>>[]>(
+    (sofar, [label, values]) => sofar.flatMap((one) => values.map((value) => ({ ...one, [label]: value }))),
+    [{}],
+  );
+}

@@ -1,0 +1,132 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { isIP, type AddressInfo } from 'node:net';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { createServer } from '../../lib/net/node-http.ts';
+import { hostAndPort, whyNotListening } from '../../lib/text/host-and-port.ts';
+import type { Metrics } from './open-metrics.ts';
+import type { Readiness } from './vitals.ts';
+
+export type HealthServer = Readonly<{
+  /** `http://127.0.0.1:9464`, with the port that was taken. */
+  url: string;
+  close(): Promise<void>;
+}>;
+
+/** A request that takes longer to arrive is cut (milliseconds). */
+const longestRequestMs = 5_000;
+/** Bytes of a request's head; bodies are refused. */
+const largestHead = 8 * 1024;
+const mostConnections = 64;
+
+/**
+ * Serves `/livez` (200 while the event loop turns), `/readyz` (200 or 503, and why) and `/metrics`, for GET and HEAD
+ * alone (L4, S4). Throws OperatorError where `listen` can't be listened on.
+ */
+export async function serveHealth(options: {
+  /** Host and port. */
+  listen: string;
+  readiness(): Readiness;
+  metrics: Pick<Metrics, 'text' | 'contentType'>;
+  /** Takes secrets out of what is answered. */
+  redact(text: string): string;
+  log: Log;
+}): Promise<HealthServer> {
+  const { listen, readiness, metrics, redact, log } = options;
+  const { host, port } = hostAndPort(listen);
+
+  async function answer(request: IncomingMessage): Promise<Answer> {
+    if (hasBody(request)) return { status: 413, body: 'no request here has a body\n', last: true };
+    if (!isOurs(request.headers.host, host))
+      return { status: 421, body: 'this name is not known here: use the address\n', last: true };
+    const pathname = URL.parse(request.url ?? '/', 'http://localhost')?.pathname ?? '';
+    if (!paths.has(pathname)) return { status: 404, body: `there is ${[...paths].join(', ')}\n` };
+    if (request.method !== 'GET' && request.method !== 'HEAD') return { status: 405, body: 'GET it\n' };
+    if (pathname === '/livez') return { status: 200, body: 'ok\n' };
+    if (pathname === '/metrics')
+      return { status: 200, body: redact(await metrics.text()), type: metrics.contentType };
+    const report = readiness();
+    const body = redact(`${JSON.stringify(report, null, 2)}\n`);
+    return { status: report.ready ? 200 : 503, body, type: 'application/json' };
+  }
+
+  const server = createServer(
+    { requestTimeout: longestRequestMs, headersTimeout: longestRequestMs, maxHeaderSize: largestHead },
+    (request, response) => {
+      answer(request).then(
+        (what) => reply(response, what, request.method === 'HEAD'),
+        (error: unknown) => {
+          log.error({ err: error }, 'a request for health or metrics could not be answered');
+          reply(response, { status: 500, body: 'see the log\n', last: true }, false);
+        },
+      );
+    },
+  );
+  server.maxConnections = mostConnections;
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(cannotListen(listen, error)));
+    server.listen(port, host, resolve);
+  });
+  const { address, family, port: taken } = server.address() as AddressInfo;
+  const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
+  if (!isLoopback(address)) {
+    log.warn({ url }, 'health and metrics can be read by whoever reaches this address');
+  }
+  log.info({ url }, 'health and metrics are served');
+  return {
+    url,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+type Answer = Readonly<{ status: number; body: string; type?: string; last?: boolean }>;
+
+const paths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
+
+function reply(response: ServerResponse, { status, body, type, last }: Answer, headOnly: boolean): void {
+  response.writeHead(status, {
+    'content-type': type ?? 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
+    ...(last === true ? { connection: 'close' } : {}),
+  });
+  response.end(headOnly ? undefined : body);
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/**
+ * Whether a request was meant for this server: a page in a browser could reach it under a name of the page's own that leads here
+ * (DNS rebinding). Addresses, the configured host and names without a dot cannot be such a name.
+ */
+function isOurs(header: string | undefined, configured: string): boolean {
+  if (header === undefined) return true;
+  const name =
+    URL.parse(`http://${header}`)
+      ?.hostname.replace(/^\[|\]$/g, '')
+      .replace(/\.$/, '') ?? '.';
+  return (
+    isIP(name) !== 0 ||
+    !name.includes('.') ||
+    name.endsWith('.localhost') ||
+    name === configured.toLowerCase()
+  );
+}
+
+function isLoopback(address: string): boolean {
+  return address === '::1' || /^(::ffff:)?127\./.test(address);
+}
+
+function cannotListen(listen: string, error: NodeJS.ErrnoException): OperatorError {
+  return new OperatorError(
+    `health and metrics can't be served on ${listen}: ${whyNotListening(error)}. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,154 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { storeFault } from '../../store/store-fault.ts';
+import { createWaitingCalls } from './waiting-calls.ts';
+
+export type StoreState = Readonly<{ ok: true } | { ok: false; reason: string; since: number }>;
+
+/** A time in which the store could not be used; milliseconds since 1970. */
+export type Outage = Readonly<{ from: number; to: number; reason: string }>;
+
+/** Whether the store can be used, and what is done meanwhile where it can't (Q11). */
+export type StoreHealth = Readonly<{
+  state(): StoreState;
+  /** A fault of the database that a call met turns the state red at once; any other error changes nothing. */
+  met(error: unknown): void;
+  /**
+   * For work that has begun: a call that the database refuses is made again when it can be used, so that nothing that was
+   * done is lost. One that may have been carried out after all is made again only where it is `repeatable`, else it
+   * rejects then.
+   */
+  patient<T>(call: () => Promise<T>, how?: Readonly<{ repeatable: boolean }>): Promise<T>;
+  /** For what arrives: rejects while the state is red, and as soon as it turns red, so that the platform sends it again. */
+  admitting<T>(work: () => Promise<T>): Promise<T>;
+  /** Begins to look by itself; `onOutage` is told of each outage when it is over. */
+  start(onOutage: (outage: Outage) => void): void;
+  /** Nothing waits from now on: what waits rejects, what fails rejects with its own error. */
+  stop(): void;
+}>;
+
+/** Between looks while all is well, in milliseconds. */
+const wellMs = 60_000;
+/** Between looks in an outage: growing, since a look may hold up everything else for a second. */
+const shortestMs = 1_000;
+const longestMs = 5_000;
+/** An outage that begins so soon after the last one is looked at less and less often: a disk at its very edge. */
+const relapseMs = 60_000;
+const longestRelapseMs = 60_000;
+const remindMs = 10 * 60_000;
+
+/** `check` rejects while the database can't be read and written; `onFault` is called when an outage begins. */
+export function createStoreHealth(options: {
+  check(): Promise<void>;
+  onFault(): void;
+  clock: Clock;
+  log: Log;
+}): StoreHealth {
+  const { check, onFault, clock, log } = options;
+  const calls = createWaitingCalls(met);
+  const admissions = new Set<(error: Error) => void>();
+  const stopping = new AbortController();
+  let red: Readonly<{ reason: string; since: number }> | undefined;
+  let lastOverAt = Number.NEGATIVE_INFINITY;
+  let firstPauseMs = shortestMs;
+  let tell: (outage: Outage) => void = () => undefined;
+
+  function met(error: unknown): void {
+    const fault = storeFault(error);
+    if (fault === undefined || stopping.signal.aborted) return;
+    if (red !== undefined) {
+      red = { ...red, reason: fault.reason };
+      return;
+    }
+    const since = clock.now();
+    red = { reason: fault.reason, since };
+    const relapse = since - lastOverAt < relapseMs;
+    firstPauseMs = relapse ? Math.min(firstPauseMs * 2, longestRelapseMs) : shortestMs;
+    log.error({ err: error }, 'the store cannot be used: nothing is accepted or begun until it can');
+    onFault();
+    const refusal = notNow(fault.reason);
+    for (const refuse of admissions) refuse(refusal);
+    void recover(since, firstPauseMs);
+  }
+
+  async function recover(since: number, firstMs: number): Promise<void> {
+    let remindAt = since + remindMs;
+    for (let ms = firstMs; ; ms = Math.max(firstMs, Math.min(ms * 2, longestMs))) {
+      if (!(await slept(ms))) return;
+      if (await works()) break;
+      if (clock.now() < remindAt) continue;
+      remindAt = clock.now() + remindMs;
+      log.warn({ reason: red?.reason, since: iso(since) }, 'the store still cannot be used');
+    }
+    const outage = { from: since, to: clock.now(), reason: red?.reason ?? '' };
+    red = undefined;
+    lastOverAt = outage.to;
+    log.warn({ ...outage, from: iso(outage.from), to: iso(outage.to) }, 'the store can be used again');
+    calls.tryAll();
+    tell(outage);
+  }
+
+  /** The check is small: the first call that waits has to succeed, too, or a disk with one free page would look well. */
+  async function works(): Promise<boolean> {
+    try {
+      await check();
+    } catch (error) {
+      met(error);
+      return false;
+    }
+    return calls.tryFirst();
+  }
+
+  async function slept(ms: number): Promise<boolean> {
+    await clock.sleep(ms, stopping.signal).catch(() => undefined);
+    return !stopping.signal.aborted;
+  }
+
+  async function watch(): Promise<void> {
+    while (await slept(wellMs)) if (red === undefined) await check().catch(met);
+  }
+
+  return {
+    met,
+    state: () => (red === undefined ? { ok: true } : { ok: false, ...red }),
+    async patient(call, { repeatable } = { repeatable: false }) {
+      if (red !== undefined && !stopping.signal.aborted) return calls.add(call, { repeatable });
+      try {
+        return await call();
+      } catch (error) {
+        met(error);
+        if (storeFault(error) === undefined || stopping.signal.aborted) throw error;
+        return calls.add(call, { repeatable, failure: error as Error });
+      }
+    },
+    async admitting(work) {
+      if (red !== undefined) throw notNow(red.reason);
+      const refused = Promise.withResolvers<never>();
+      admissions.add(refused.reject);
+      try {
+        return await Promise.race([work(), refused.promise]);
+      } catch (error) {
+        met(error);
+        throw error;
+      } finally {
+        admissions.delete(refused.reject);
+      }
+    },
+    start(onOutage) {
+      tell = onOutage;
+      void watch();
+    },
+    stop() {
+      stopping.abort();
+      calls.giveUp(notNow(red?.reason ?? 'the bot stops'));
+    },
+  };
+}
+
+function notNow(reason: string): Error {
+  return new Error(`the store cannot be used now: ${reason}`);
+}
+
+function iso(at: number): string {
+  return new Date(at).toISOString();
+}

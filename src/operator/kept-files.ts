@@ -1,0 +1,98 @@
+import { readdir, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { removeFolder } from '../lib/files/remove-folder.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import { createOutgoingFiles, type OutgoingFiles } from '../replies/outgoing-files.ts';
+import { createReceivedFiles, type ReceivedFiles } from '../runs/received-files.ts';
+import { chatFolderName, chatFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
+import { runOf } from '../runs/tasks.ts';
+
+/** What lies in the workspace beside skills: folders of conversations and runs, and files on their way. */
+export type KeptFiles = Readonly<{
+  outgoing: OutgoingFiles;
+  received: ReceivedFiles;
+  /**
+   * Removes what this person sent, the folders of these conversations (keys) and of their threads, and these files on their
+   * way (ids). Returns how many were there (Q12).
+   */
+  forget(
+    gone: Readonly<{ sender: string; places: readonly string[]; files: readonly string[] }>,
+  ): Promise<number>;
+  /**
+   * Removes conversation folders and files on their way that were not touched since `now - retentionMs`, and the folders of
+   * runs that are no longer under way (T10, Q12). `waiting` is all that waits in the inbox. What can't be removed keeps
+   * nothing else from it: rejects in the end.
+   */
+  tidy(now: number, retentionMs: number, waiting: readonly ListedItem[]): Promise<void>;
+}>;
+
+/** A run that ended may be gone on with after a person's answer: within half an hour. */
+const restMs = 3_600_000;
+/** Runs that another run began have no item of their own: while any runs are under way they are given a day. */
+const nestedMs = 86_400_000;
+
+export function createKeptFiles(workspace: string): KeptFiles {
+  const outgoing = createOutgoingFiles(workspace);
+  const received = createReceivedFiles(workspace);
+  const chats = chatFolders(workspace);
+  const scratch = scratchFolders(workspace);
+
+  return {
+    outgoing,
+    received,
+    async forget({ sender, places, files }) {
+      const names = places.map(chatFolderName);
+      const isOfPlace = (folder: string): boolean =>
+        names.some((name) => folder === name || folder.startsWith(`${name}-`));
+      const folders = (await namesIn(chats)).filter(isOfPlace);
+      for (const folder of folders) await removeFolder(path.join(chats, folder));
+      let removed = folders.length + (await received.forget({ sender, folders: isOfPlace }));
+      for (const id of files) {
+        if ((await outgoing.find(id)) === undefined) continue;
+        await outgoing.remove(id);
+        removed += 1;
+      }
+      return removed;
+    },
+    async tidy(now, retentionMs, waiting) {
+      const runs = waiting.flatMap(({ message }) =>
+        message?.task?.kind === 'run' ? [runOf(message.task)] : [],
+      );
+      const before = now - (runs.length === 0 ? restMs : nestedMs);
+      const outcomes = await Promise.allSettled([
+        removeUntouched(chats, now - retentionMs, () => true),
+        outgoing.tidy(now - retentionMs),
+        received.tidy(now - retentionMs),
+        removeUntouched(scratch, before, (name) => !runs.includes(name)),
+      ]);
+      const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+      if (failed !== undefined) throw failed.reason;
+    },
+  };
+}
+
+async function removeUntouched(
+  folder: string,
+  before: number,
+  mayGo: (name: string) => boolean,
+): Promise<void> {
+  const failures: unknown[] = [];
+  for (const name of (await namesIn(folder)).filter(mayGo)) {
+    const entry = path.join(folder, name);
+    const stats = await stat(entry).catch(ifAbsent);
+    // Commands can set the one into the future, not the other.
+    const touched = stats === undefined ? before : Math.min(stats.mtimeMs, stats.ctimeMs);
+    if (touched < before) await removeFolder(entry).catch((error: unknown) => failures.push(error));
+  }
+  if (failures.length > 0)
+    throw new AggregateError(failures, `${failures.length} folders could not be removed`);
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder).catch(ifAbsent)) ?? [];
+}
+
+function ifAbsent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}

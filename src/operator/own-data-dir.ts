@@ -1,0 +1,73 @@
+import { accessSync, chmodSync, constants, existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import { OperatorError } from '../core/errors.ts';
+import { changeableByOthers } from '../lib/files/changeable-by-others.js';
+import { lockOwner } from '../store/sqlite/lock-owner.ts';
+import { makeFolders, tryFolders } from '../store/make-folders.ts';
+
+/**
+ * Makes the data directory (0700) where there is none, closes one of this user to others (S4), and makes this process its
+ * one owner until `release` (Q9): two bots in one would take the control socket and the terminals from each other. Throws
+ * OperatorError where it can't be had. `problem` says what is wrong with it by now, such as that somebody removed it.
+ */
+export function ownDataDir(dataDir: string): Readonly<{ problem(): string | undefined; release(): void }> {
+  try {
+    makeFolders(dataDir, 0o700);
+    refuseIfChangeable(dataDir);
+    const { uid, mode } = statSync(dataDir);
+    if (uid === process.getuid?.() && (mode & 0o077) !== 0) chmodSync(dataDir, 0o700);
+    const lock = lockOwner(path.join(dataDir, 'bot'), {
+      what: dataDir,
+      instead: 'a directory of its own in [bot] data_dir',
+    });
+    const { dev, ino } = statSync(dataDir);
+    return { ...lock, problem: () => problemOf(dataDir, { dev, ino }) };
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw unusable(dataDir, error);
+  }
+}
+
+/** Throws the OperatorError that `ownDataDir` would, whoever owns the directory now; changes nothing. */
+export function tryDataDir(dataDir: string): void {
+  try {
+    tryFolders(dataDir);
+    if (!existsSync(dataDir)) return;
+    refuseIfChangeable(dataDir);
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw unusable(dataDir, error);
+  }
+}
+
+function refuseIfChangeable(dataDir: string): void {
+  const problem = changeableByOthers(dataDir);
+  if (problem !== undefined)
+    throw new OperatorError(`${dataDir} can't be used as the data directory: ${problem}.`);
+}
+
+function unusable(dataDir: string, cause: unknown): OperatorError {
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new OperatorError(
+    `${dataDir} can't be used as the data directory: ${reason}. Fix that or write another path into [bot] data_dir.`,
+    { cause },
+  );
+}
+
+function problemOf(dataDir: string, was: Readonly<{ dev: number; ino: number }>): string | undefined {
+  try {
+    const { dev, ino } = statSync(dataDir);
+    if (dev !== was.dev || ino !== was.ino) return gone(dataDir);
+    accessSync(dataDir, constants.W_OK | constants.X_OK);
+    return changeableByOthers(dataDir);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+    if (code === undefined) throw error;
+    return code === 'ENOENT' ? gone(dataDir) : `${dataDir} can't be written: ${code}`;
+  }
+}
+
+function gone(dataDir: string): string {
+  return `${dataDir} is gone or was replaced: restart the bot`;
+}

@@ -1,0 +1,40 @@
+import type { Sandbox, SandboxRequest } from '../sandbox/sandbox.ts';
+import type { ToolSandbox } from './tool-context.ts';
+
+/** Characters of each stream that a tool gets. */
+const outputCap = 200_000;
+const usualSeconds = 60;
+const longestSeconds = 600;
+
+/**
+ * The bot's sandbox as a plugin's tool has it (X4): commands in these folders, without network and without the environment of
+ * any skill. `ready` is awaited before each.
+ */
+export function createToolSandbox(
+  sandbox: Pick<Sandbox, 'mode' | 'seen' | 'run'>,
+  folders: Pick<SandboxRequest, 'scratch' | 'skillDirectory'> & Readonly<{ chat: string }>,
+  signal: AbortSignal,
+  ready: () => Promise<void>,
+): ToolSandbox {
+  return {
+    mode: sandbox.mode,
+    folders: {
+      scratch: sandbox.seen('scratch', folders.scratch),
+      chat: sandbox.seen('chat', folders.chat),
+    },
+    async run(command, { env = {}, timeoutSeconds = usualSeconds } = {}) {
+      if (!(timeoutSeconds >= 1 && timeoutSeconds <= longestSeconds))
+        throw new Error(`timeoutSeconds is ${timeoutSeconds}: write 1 to ${longestSeconds}`);
+      await ready();
+      return sandbox.run({
+        ...folders,
+        argv: typeof command === 'string' ? ['sh', '-c', command] : command,
+        network: [],
+        env,
+        timeoutMs: timeoutSeconds * 1_000,
+        outputCap,
+        signal,
+      });
+    },
+  };
+}

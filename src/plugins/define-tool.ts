@@ -1,0 +1,224 @@
+import { z } from 'zod';
+import { fail } from '../core/envelope.ts';
+import { toolSettings } from '../core/tool-settings.ts';
+import {
+  prepareTool,
+  risks,
+  type Artifact,
+  type Risk,
+  type Tool as HostTool,
+  type ToolContext as HostContext,
+} from '../core/tool.ts';
+import { describeOptions, isZod } from './author-schema.ts';
+import { answerOf } from './tool-answer.ts';
+import type { ToolContext } from './tool-context.ts';
+import { untilAborted } from './until-aborted.ts';
+
+/** What `run` may give: text, or data (JSON for the model), or nothing. */
+export type ToolData = string | number | boolean | object | null | undefined | void;
+
+/** What `run` may give besides: files for the person, and what the model is told beside their names. */
+export type WithArtifacts<Data = ToolData> = Readonly<{ artifacts: readonly Artifact[]; data?: Data }>;
+
+/** What an author writes: see `defineTool`. */
+export type ToolOptions<
+  Input extends z.ZodObject = z.ZodObject,
+  Output extends z.ZodType = z.ZodType<ToolData, ToolData>,
+  Settings extends z.ZodObject = z.ZodObject,
+> = Readonly<{
+  /** By which models and operators call it: lower-case letters, digits and `_`, 64 at most, beginning with a letter. */
+  name: string;
+  /** Tells the model what it does and when to use it. */
+  description: string;
+  /** What the model has to give; `.describe()` on fields is shown to it. */
+  input: Input;
+  /** Checks what `run` gives, `data` where there are artifacts: anything else is a fault of the tool. */
+  output?: Output;
+  /** What people can set of it: a field for each setting, described by `.meta({…})` (X3). */
+  settings?: Settings;
+  /** It changes something outside of the bot. Default: true. */
+  sideEffects?: boolean;
+  /** Running it twice is running it once, so it may be repeated after a crash. Default: only without side effects. */
+  idempotent?: boolean;
+  /** Default: false. */
+  requiresNetwork?: boolean;
+  /** It reads or writes files outside of its workspace. Default: false. */
+  requiresFilesystem?: boolean;
+  /**
+   * How much harm a call could do, which `[policy]` decides by. Default, `auto`: with side effects and network or file system
+   * `dangerous`, with side effects `moderate`, else `safe`.
+   */
+  risk?: Risk | 'auto';
+  /** What people see it called. Default: its name in words, `get_weather` as `Get Weather`. */
+  displayName?: string;
+  /** An emoji. */
+  icon?: string;
+  /** Default: `general`. */
+  category?: string;
+  tags?: readonly string[];
+  /** Default: `0.1.0`. */
+  version?: string;
+  /** Not listed by `/tools`; it can be called like any other. Default: false. */
+  hidden?: boolean;
+  /**
+   * Does the work. `input` has passed its schema. What it throws, the model is told by its message (never its stack), so
+   * write what to do about it. Where `context.signal` is aborted nobody waits for it any more: after 15 minutes at the latest.
+   */
+  run(
+    input: z.output<Input>,
+    context: ToolContext<z.output<Settings>>,
+  ): Answer<z.input<Output>> | Promise<Answer<z.input<Output>>>;
+}>;
+
+type Answer<Data> = Data | WithArtifacts<Data>;
+
+/** What the bot makes of the call for the author. */
+export type OpenCall = (
+  tool: string,
+  context: HostContext,
+) => Promise<
+  Readonly<{
+    context: Omit<ToolContext, 'settings' | 'signal' | 'progress'>;
+    /** Aborted when the call has taken longer than any may. */
+    over: AbortSignal;
+    /** Gives back what was taken for the call. */
+    close(): Promise<void>;
+  }>
+>;
+
+/** A tool of a plugin: what `defineTool` gives. */
+export type Tool = Readonly<{
+  kind: 'skillet tool';
+  name: string;
+  /** The tool as the bot calls it. */
+  bind(open: OpenCall): HostTool;
+}>;
+
+/**
+ * Defines a tool (X2). Throws, naming the tool, where an option can't be used; the plugin is not loaded then.
+ *
+ * @example
+ * import { defineTool } from 'skillet/plugin';
+ * import { z } from 'zod';
+ *
+ * export const roll = defineTool({
+ *   name: 'roll_dice',
+ *   description: 'Rolls dice and gives the sum.',
+ *   input: z.object({ dice: z.int().min(1).max(100).describe('How many dice.') }),
+ *   output: z.object({ sum: z.int() }),
+ *   settings: z.object({ sides: z.int().min(2).max(100).default(6).meta({ title: 'Sides' }) }),
+ *   sideEffects: false,
+ *   icon: '🎲',
+ *   run: ({ dice }, { settings }) => {
+ *     const one = () => 1 + Math.floor(Math.random() * settings.sides);
+ *     return { sum: Array.from({ length: dice }, one).reduce((a, b) => a + b, 0) };
+ *   },
+ * });
+ */
+export function defineTool<
+  Input extends z.ZodObject,
+  Output extends z.ZodType = z.ZodType<ToolData, ToolData>,
+  Settings extends z.ZodObject = z.ZodObject,
+>(options: ToolOptions<Input, Output, Settings>): Tool {
+  const { name, description, input, output, settings, run, risk, sideEffects = true } = checked(options);
+  const about = {
+    displayName: options.displayName ?? titleOf(name),
+    ...(options.icon === undefined ? {} : { icon: options.icon }),
+    category: options.category ?? 'general',
+    tags: options.tags ?? [],
+    version: options.version ?? '0.1.0',
+    hidden: options.hidden ?? false,
+  };
+  const make = prepareTool({
+    name,
+    description,
+    input,
+    traits: {
+      sideEffects,
+      idempotent: options.idempotent ?? !sideEffects,
+      requiresNetwork: options.requiresNetwork ?? false,
+      requiresFilesystem: options.requiresFilesystem ?? false,
+    },
+    ...(risk === undefined || risk === 'auto' ? {} : { risk }),
+    ...(settings === undefined ? {} : { settings }),
+  });
+  return Object.freeze({
+    kind: 'skillet tool' as const,
+    name,
+    bind: (open: OpenCall) => ({
+      ...make(async (value, host) => {
+        const call = await open(name, host);
+        const { progress } = host;
+        const signal = AbortSignal.any([host.signal, call.over]);
+        // Checked by this very schema.
+        const own = host.settings as z.output<Settings>;
+        try {
+          const work = async () => run(value, { ...call.context, settings: own, signal, progress });
+          const answer = await untilAborted(work(), signal);
+          return await answerOf(name, answer, output, host.artifact);
+        } catch (error) {
+          if (host.signal.aborted || !call.over.aborted) throw error;
+          return fail('TIMEOUT', `${name} took too long and was given up: what it did is not known`);
+        } finally {
+          await call.close();
+        }
+      }),
+      about,
+    }),
+  });
+}
+
+/** The options, as far as the author's types could not see to them. */
+function checked<Options extends ToolOptions<z.ZodObject, z.ZodType, z.ZodObject>>(
+  options: Options,
+): Options {
+  const given: unknown = options;
+  const read = shape.safeParse(given);
+  const name = namedIn.safeParse(given).data?.name ?? '?';
+  if (!read.success)
+    throw new Error(
+      `the tool ${name} can't be used: ${describeOptions(read.error, Object.keys(shape.shape))}`,
+    );
+  try {
+    z.toJSONSchema(options.input, { io: 'input' });
+    if (options.settings !== undefined) toolSettings(options.settings);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(`the tool ${name} can't be used: ${why}`, { cause: error });
+  }
+  return options;
+}
+
+const namedIn = z.looseObject({ name: z.string() });
+const zodObject = z.custom<z.ZodObject>(
+  (value) => isZod(value) && value._zod.def.type === 'object',
+  'make it with z.object of zod 4',
+);
+const shape = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[a-z][a-z0-9_]{0,63}$/, 'write lower-case letters, digits and _, 64 at most, a letter first')
+    .refine((name) => !name.startsWith('mcp_'), 'mcp_ is for tools of MCP servers'),
+  description: z.string().trim().min(1, 'say what it does and when to use it').max(4_000),
+  input: zodObject,
+  output: z.custom(isZod, 'make it with zod 4').optional(),
+  settings: zodObject.optional(),
+  sideEffects: z.boolean().optional(),
+  idempotent: z.boolean().optional(),
+  requiresNetwork: z.boolean().optional(),
+  requiresFilesystem: z.boolean().optional(),
+  risk: z.enum([...risks, 'auto']).optional(),
+  displayName: z.string().trim().min(1).max(60).optional(),
+  icon: z.string().min(1).max(16).optional(),
+  category: z.string().trim().min(1).max(40).optional(),
+  tags: z.array(z.string().trim().min(1).max(40)).max(20).optional(),
+  version: z.string().min(1).max(40).optional(),
+  hidden: z.boolean().optional(),
+  run: z.custom((value) => typeof value === 'function', 'write a function'),
+});
+
+/** `get_weather` → `Get Weather`. */
+function titleOf(name: string): string {
+  const words = name.split('_').filter((word) => word !== '');
+  return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
+}

@@ -1,0 +1,166 @@
+import { statSync } from 'node:fs';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { z } from 'zod';
+import type { BridgeProvider } from '../capabilities/call-bridge.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Plugin, PluginContext } from './define-plugin.ts';
+import type { Tool } from './define-tool.ts';
+import { findPlugin, type PluginAddress } from './find-plugin.ts';
+import { describeImportFault } from './import-fault.ts';
+import type { PluginLog } from './tool-context.ts';
+
+/** A plugin as it is loaded. */
+export type LoadedPlugin = Readonly<{
+  name: string;
+  /** Absolute path of its file. */
+  file: string;
+  tools: readonly Tool[];
+  /** Absolute path of its folder of skills. */
+  skills?: string;
+  /** A namespace once. */
+  providers: readonly BridgeProvider[];
+}>;
+
+/** Why it was not loaded: `code` for those who match on it, one sentence with the fix for those who read it. */
+export type PluginFault = Readonly<{
+  code: 'PLUGIN_NOT_FOUND' | 'PLUGIN_BROKEN' | 'PLUGIN_CONFIG_INVALID';
+  message: string;
+  /** The file it is about, where one was found. */
+  path?: string;
+}>;
+
+export type PluginLoading = Readonly<
+  { ok: true; plugin: LoadedPlugin } | { ok: false; name?: string; faults: readonly PluginFault[] }
+>;
+
+/** Of import and `tools` each. */
+const patienceMs = 20_000;
+
+/**
+ * Imports one plugin and has it make its tools (X1, X6). What is wrong with it, in whatever way, is a value; but for a fault of
+ * the bot it never rejects. Its code runs in the bot's own process and is trusted as the bot is.
+ */
+export async function loadPlugin(options: {
+  address: PluginAddress;
+  /** The config file's. */
+  folder: string | undefined;
+  /** Checks the plugin's `config` in config.toml. */
+  checkConfig(
+    schema: z.ZodType | undefined,
+  ): Readonly<{ ok: true; value: unknown } | { ok: false; messages: readonly string[] }>;
+  botName: string;
+  log(plugin: string): PluginLog;
+  clock: Clock;
+}): Promise<PluginLoading> {
+  const { address, folder, checkConfig, botName, log, clock } = options;
+  const found = findPlugin(address, folder);
+  if (!found.ok) return { ok: false, faults: [{ code: 'PLUGIN_NOT_FOUND', message: found.message }] };
+  const { file } = found;
+  const broken = (message: string, name?: string): PluginLoading => ({
+    ok: false,
+    ...(name === undefined ? {} : { name }),
+    faults: [{ code: 'PLUGIN_BROKEN', message, path: file }],
+  });
+
+  const imported = await settled(import(pathToFileURL(file).href), clock);
+  if (imported === 'late') return broken(`it was not loaded within ${patienceMs / 1_000} s`);
+  if (!imported.ok) return broken(describeImportFault(imported.error, file));
+  const read = shape.safeParse(imported.value);
+  if (!read.success) return broken(`${file} is no plugin: write export default definePlugin({ … })`);
+  const plugin: Plugin = read.data.default;
+  const { name } = plugin;
+
+  const checked = tried(() => checkConfig(plugin.config));
+  if (!checked.ok)
+    return broken(`its config could not be checked: ${describeImportFault(checked.error, file)}`, name);
+  const config = checked.value;
+  if (!config.ok) {
+    const faults = config.messages.map((message) => ({
+      code: 'PLUGIN_CONFIG_INVALID' as const,
+      message,
+      path: file,
+    }));
+    return { ok: false, name, faults };
+  }
+  const skills = plugin.skills === undefined ? undefined : path.resolve(found.folder, plugin.skills);
+  if (skills !== undefined && !isFolder(skills))
+    return broken(`there is no folder ${skills}, which it names as skills`, name);
+
+  const context: PluginContext<unknown> = { config: config.value, bot: { name: botName }, log: log(name) };
+  const made = await settled(plugin.makeTools(context), clock);
+  if (made === 'late') return broken(`it did not make its tools within ${patienceMs / 1_000} s`, name);
+  if (!made.ok) return broken(describeImportFault(made.error, file), name);
+  const tools = z.array(tool).safeParse(made.value);
+  if (!tools.success)
+    return broken(
+      `its tools are no list of what defineTool gives: write tools: () => [defineTool({ … })]`,
+      name,
+    );
+  const twice = tools.data.find(
+    (one, index) => tools.data.findIndex((other) => other.name === one.name) < index,
+  );
+  if (twice !== undefined) return broken(`two of its tools are called ${twice.name}`, name);
+  return {
+    ok: true,
+    plugin: {
+      name,
+      file,
+      tools: tools.data,
+      providers: plugin.capabilities,
+      ...(skills === undefined ? {} : { skills }),
+    },
+  };
+}
+
+const aFunction = z.custom((value) => typeof value === 'function');
+const shape = z.looseObject({
+  default: z.custom<Plugin>(
+    (value) =>
+      z
+        .looseObject({ kind: z.literal('skillet plugin'), name: z.string(), makeTools: aFunction })
+        .safeParse(value).success,
+  ),
+});
+const tool = z.custom<Tool>(
+  (value) =>
+    z.looseObject({ kind: z.literal('skillet tool'), name: z.string(), bind: aFunction }).safeParse(value)
+      .success,
+);
+
+function isFolder(at: string): boolean {
+  try {
+    return statSync(at).isDirectory();
+  } catch {
+    // Whatever the reason is: nothing could be read in it.
+    return false;
+  }
+}
+
+type Settled<Value> = Readonly<{ ok: true; value: Value } | { ok: false; error: unknown }>;
+
+/** What comes of code that an author wrote. */
+function tried<Value>(work: () => Value): Settled<Value> {
+  try {
+    return { ok: true, value: work() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+/** What comes of it, unless it takes too long. */
+async function settled<Value>(work: Promise<Value>, clock: Clock): Promise<Settled<Value> | 'late'> {
+  const over = new AbortController();
+  const late = clock.sleep(patienceMs, over.signal).then(
+    () => 'late' as const,
+    // Aborted: nobody waits for it.
+    () => 'late' as const,
+  );
+  const ended = work.then(
+    (value): Settled<Value> => ({ ok: true, value }),
+    (error: unknown): Settled<Value> => ({ ok: false, error }),
+  );
+  const first = await Promise.race([ended, late]);
+  over.abort();
+  return first;
+}

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import { conversationKey } from '../core/conversation.ts';
+import type { Clock } from '../lib/clock.ts';
+import { createDeadline } from '../lib/async/deadline.ts';
+import { ModelError } from '../core/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Requester, ToolContext as HostContext } from '../core/tool.ts';
+import type { Places } from '../tools/built-in/file-scopes.ts';
+import { removeFolder } from '../lib/files/remove-folder.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { lockedSandbox } from '../skills/install/locked-sandbox.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Store } from '../store/store.ts';
+import { createToolSandbox } from './create-tool-sandbox.ts';
+import { createWorkspace } from './create-workspace.ts';
+import type { OpenCall } from './define-tool.ts';
+import { namedLog } from './named-log.ts';
+import type { ToolModel } from './tool-context.ts';
+import type { People } from '../access/users.ts';
+import type { Budgets } from '../limits/budgets.ts';
+import { createStillAdmitted, whileAdmitted } from '../access/while-admitted.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { MovedChats } from '../access/chat-migrations.ts';
+import {
+  chatFolder,
+  makeRunFolders,
+  runPlaces,
+  scratchFolders,
+  turnPlaces,
+} from '../tools/built-in/run-folders.ts';
+
+/** A call may take so long; a run's own limit is shorter as it comes. */
+const longestMs = 15 * 60_000;
+
+/** What tools of a plugin are handed for each call (X4): of the bot what concerns this call, and nothing else. */
+export function createPluginCalls(options: {
+  live: () => Live;
+  library: Pick<SkillLibrary, 'current'>;
+  sandbox: Sandbox;
+  moved: Pick<MovedChats, 'original'>;
+  people: Pick<People, 'mayAct'>;
+  budgets: Pick<Budgets, 'ofModel'>;
+  store: Pick<Store, 'commit'>;
+  clock: Clock;
+  log: Log;
+}): (plugin: string) => OpenCall {
+  const { live, library, sandbox, moved, people, budgets, store, clock, log } = options;
+  const stillAdmitted = createStillAdmitted(people);
+
+  function modelOf(alias: string | undefined, { requester, run, signal }: HostContext): ToolModel {
+    const { models, config } = live();
+    const wanted = alias ?? config.agent.model;
+    const unknown = models.check(wanted);
+    if (unknown !== undefined) throw new Error(`no alias under [models] is called ${JSON.stringify(wanted)}`);
+    const model = whileAdmitted(models.get(wanted), requester, stillAdmitted);
+    return {
+      alias: model.alias,
+      async complete(request) {
+        if (models.offline) throw new Error('no language model is connected');
+        const over = await budgets.ofModel(requester, run?.skill);
+        if (over !== undefined) throw new Error(over);
+        const { system, prompt } = typeof request === 'string' ? { prompt: request } : request;
+        const answer = await model
+          .complete(
+            {
+              system: system === undefined ? [] : [{ type: 'text', text: system }],
+              messages: [{ role: 'user', content: prompt }],
+              tools: [],
+            },
+            signal,
+          )
+          .catch(toldPlainly);
+        // In the requester's name, like what the loop that calls the tool uses (U10).
+        const use = {
+          day: new Date(clock.now()).toISOString().slice(0, 10),
+          sender: requester.sender,
+          conversation: conversationKey(requester.conversation),
+          skill: run?.skill ?? '',
+          model: model.alias,
+          tokens: answer.tokens,
+        };
+        await store.commit({ usage: [use] });
+        const text = answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('');
+        if (text.trim() === '') throw new Error(`the model gave no answer (${answer.stopReason})`);
+        return text;
+      },
+    };
+  }
+
+  return (plugin) => async (tool, host) => {
+    const { requester, run, signal } = host;
+    const { config } = live();
+    const { workspace } = config.bot;
+    const chat = chatFolder(workspace, await moved.original(requester.conversation));
+    const scratch = path.join(scratchFolders(workspace), run?.id ?? randomUUID());
+    const folders = { scratch, chat };
+    const skill = run === undefined ? undefined : library.current().get(run.skill);
+    const confined = skill === undefined ? sandbox : lockedSandbox(sandbox, skill);
+    const directory = skill?.directory;
+    const places: Places =
+      skill === undefined ? mainPlaces(folders, sandbox) : runPlaces(folders, skill, sandbox);
+    const deadline = createDeadline(clock);
+    deadline.start(longestMs);
+    return {
+      context: {
+        bot: { name: config.bot.name },
+        ...placeOf(requester),
+        ...(run === undefined ? {} : { skill: run.skill }),
+        sandbox: createToolSandbox(
+          confined,
+          { ...folders, ...(directory === undefined ? {} : { skillDirectory: directory }) },
+          signal,
+          () => makeRunFolders(folders),
+        ),
+        workspace: createWorkspace(places, config.sandbox.diskMb * 1024 * 1024),
+        async artifact(artifact) {
+          const handed = await host.artifact(artifact);
+          if (!handed.ok) throw new Error(handed.problem);
+          return { name: handed.name, mime: handed.mime, size: handed.size };
+        },
+        log: namedLog(log, { plugin, tool }),
+        model: (alias) => modelOf(alias, host),
+      },
+      over: deadline.signal,
+      async close() {
+        deadline.end();
+        // That of a run goes with the run.
+        if (run === undefined) await removeFolder(scratch);
+      },
+    };
+  };
+}
+
+/** The log has the cause from where the model is asked. */
+function toldPlainly(error: unknown): never {
+  throw error instanceof ModelError ? new Error(error.sentence, { cause: error }) : error;
+}
+
+function placeOf({ conversation, chatType, sender }: Requester) {
+  return { conversation, chatType, sender: { id: sender } };
+}
+
+/** Those of a run, without a skill. */
+function mainPlaces(
+  { scratch, chat }: Readonly<{ scratch: string; chat: string }>,
+  sandbox: Pick<Sandbox, 'seen'>,
+): Places {
+  const seen = sandbox.seen('scratch', scratch);
+  const names: Places[0]['seen'] = seen === '/scratch' ? [seen] : [seen, '/scratch'];
+  return [{ kind: 'scratch', seen: names, host: scratch }, ...turnPlaces(chat, sandbox)];
+}

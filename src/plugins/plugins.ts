@@ -1,0 +1,176 @@
+import path from 'node:path';
+import type { BridgeProvider } from '../capabilities/call-bridge.ts';
+import type { Config } from '../config/complete-config.ts';
+import { checkPluginConfig } from '../config/plugin-config.ts';
+import { checkToolTables } from '../config/tool-tables.ts';
+import type { Clock } from '../lib/clock.ts';
+import { chatTypes } from '../core/conversation.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Log } from '../lib/log.ts';
+import type { OutsideSource } from '../core/outside-tool.ts';
+import type { Tool as HostTool } from '../core/tool.ts';
+import { knownToolNames } from '../tools/ceiling.ts';
+import type { OpenCall } from './define-tool.ts';
+import type { LoadedPlugin } from './load-plugin.ts';
+import { namedLog } from './named-log.ts';
+import { blamePlugin } from './blame-plugin.ts';
+
+/** The plugins of a config, loaded once (X1). */
+export type Plugins = Readonly<{
+  loaded: readonly Readonly<{ name: string; tools: readonly string[] }>[];
+  /** Folders of the skills that they bring, absolute. */
+  skillFolders: readonly string[];
+  /** Why plugins were not loaded: the bot runs without them (X6); what is wrong with settings of their tools (X3). */
+  diagnostics: readonly Diagnostic[];
+  /**
+   * Their tools. What config says of a plugin is read at each use: one that is switched off or taken out brings nothing from
+   * then on; `main`, `chat_types` and `users` apply at once.
+   */
+  source(config: () => Pick<Config, 'plugins'>, open: (plugin: string) => OpenCall): OutsideSource;
+  /** The providers of capabilities that they bring, as config has the plugins now. */
+  providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[];
+  close(): void;
+}>;
+
+type Entry = Config['plugins'][number];
+
+/** Loads what `[[plugins]]` lists, in its order; where it lists nothing no code for plugins is loaded either. */
+export async function openPlugins(
+  config: Pick<Config, 'plugins' | 'tools' | 'path' | 'fromEnvironment' | 'bot'>,
+  { clock, log }: Readonly<{ clock: Clock; log: Log }>,
+): Promise<Plugins> {
+  const listed = config.plugins.filter(({ enabled }) => enabled);
+  if (listed.length === 0) return noPlugins;
+  const { loadPlugin } = await import('./load-plugin.ts');
+  const { openPluginImports } = await import('./plugin-imports.ts');
+  const closeImports = openPluginImports();
+  const forgive = blamePlugin(listed, log);
+  const diagnostics: Diagnostic[] = [];
+  const taken = new Map(knownToolNames.map((name) => [name, 'this bot']));
+  const loaded: Readonly<{ key: string; plugin: LoadedPlugin }>[] = [];
+  const folder = config.path === undefined ? undefined : path.dirname(config.path);
+
+  for (const [index, entry] of config.plugins.entries()) {
+    if (!entry.enabled) continue;
+    const outcome = await loadPlugin({
+      address: entry,
+      folder,
+      checkConfig: (schema) => checkPluginConfig(config, index, schema),
+      botName: config.bot.name,
+      log: (plugin) => namedLog(log, { plugin }),
+      clock,
+    });
+    const whose = `the plugin ${outcome.ok ? outcome.plugin.name : (outcome.name ?? addressOf(entry))}`;
+    const faults = outcome.ok ? clashes(outcome.plugin, loaded, taken) : outcome.faults;
+    for (const { code, message, path: file } of faults) {
+      diagnostics.push({
+        level: 'error',
+        code,
+        message: `${whose} is not loaded: ${message}`,
+        ...(file === undefined ? {} : { path: file }),
+      });
+    }
+    if (!outcome.ok || faults.length > 0) continue;
+    for (const { name } of outcome.plugin.tools) taken.set(name, whose);
+    loaded.push({ key: keyOf(entry), plugin: outcome.plugin });
+    const tools = outcome.plugin.tools.map(({ name }) => name);
+    log.info({ plugin: outcome.plugin.name, tools }, 'a plugin is loaded');
+  }
+  const tools = loaded.flatMap(({ plugin }) => plugin.tools.map((tool) => tool.bind(neverCalled)));
+  for (const message of checkToolTables(config, tools))
+    diagnostics.push({ level: 'error', code: 'TOOL_SETTING_INVALID', message });
+  for (const { code, message, path: file } of diagnostics) log.error({ code, path: file }, message);
+
+  return {
+    loaded: loaded.map(({ plugin }) => ({ name: plugin.name, tools: plugin.tools.map(({ name }) => name) })),
+    skillFolders: loaded.flatMap(({ plugin }) => (plugin.skills === undefined ? [] : [plugin.skills])),
+    diagnostics,
+    source(now, open) {
+      const bound = loaded.map(({ key, plugin }) => {
+        const of = open(plugin.name);
+        return { key, name: plugin.name, tools: plugin.tools.map((tool): HostTool => tool.bind(of)) };
+      });
+      return () => {
+        const entries = new Map(now().plugins.map((entry) => [keyOf(entry), entry]));
+        return bound.flatMap(({ key, name, tools }) => {
+          const entry = entries.get(key);
+          if (entry?.enabled !== true) return [];
+          const access = {
+            chatTypes: entry.chatTypes ?? chatTypes,
+            users: entry.users ?? 'everybody',
+          } as const;
+          return tools.map((tool) => ({ tool, from: `plugin ${name}`, main: entry.main, access }));
+        });
+      };
+    },
+    providers: ({ plugins }) => {
+      const on = new Set(plugins.filter(({ enabled }) => enabled).map(keyOf));
+      return loaded.flatMap(({ key, plugin }) => (on.has(key) ? plugin.providers : []));
+    },
+    close() {
+      forgive();
+      closeImports();
+    },
+  };
+}
+
+/** Tools that are looked at and not called. */
+const neverCalled: OpenCall = () => {
+  throw new Error('this tool belongs to no bot');
+};
+
+export const noPlugins: Plugins = {
+  loaded: [],
+  skillFolders: [],
+  diagnostics: [],
+  source: () => () => [],
+  providers: () => [],
+  close: () => undefined,
+};
+
+type Clash = Readonly<{ code: string; message: string; path?: string }>;
+
+/** Names that are another's already (X6). */
+function clashes(
+  plugin: LoadedPlugin,
+  loaded: readonly Readonly<{ plugin: LoadedPlugin }>[],
+  taken: ReadonlyMap<string, string>,
+): readonly Clash[] {
+  const { file, name } = plugin;
+  const same = loaded.find((one) => one.plugin.name === name);
+  if (same !== undefined)
+    return [
+      {
+        code: 'PLUGIN_NAME_TAKEN',
+        message: `${same.plugin.file} is a plugin ${name}, too: keep one of them`,
+        path: file,
+      },
+    ];
+  const namespaces = plugin.providers.flatMap(({ namespace }) => {
+    const other = loaded.find((one) => one.plugin.providers.some((each) => each.namespace === namespace));
+    if (other === undefined) return [];
+    const message = `the plugin ${other.plugin.name} brings capabilities ${namespace} already: list one of them only`;
+    return [{ code: 'PLUGIN_CAPABILITY_TAKEN', message, path: file }];
+  });
+  const tools = plugin.tools.flatMap((tool) => {
+    const owner = taken.get(tool.name);
+    if (owner === undefined) return [];
+    return [
+      {
+        code: 'PLUGIN_TOOL_TAKEN',
+        message: `${owner} has a tool ${tool.name} already: give it another name, or list one of them only`,
+        path: file,
+      },
+    ];
+  });
+  return [...namespaces, ...tools];
+}
+
+function addressOf({ path: at, package: name }: Entry): string {
+  return at ?? name ?? '';
+}
+
+/** Tells entries of config apart when it was edited. */
+function keyOf({ path: at, package: name }: Entry): string {
+  return JSON.stringify([at ?? '', name ?? '']);
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../core/envelope.ts';
+import type { Artifact, ToolContext } from '../core/tool.ts';
+
+/** In one answer: a model is shown much less. */
+const mostValues = 100_000;
+const mostCharacters = 10_000_000;
+
+/**
+ * What a tool's `run` gave, as an envelope (X5): text as it is, data as JSON, files handed over one after another. The first
+ * file that can't be sent is the answer, and no later one is tried. Throws where the answer is none that a tool may give.
+ */
+export async function answerOf(
+  tool: string,
+  answer: unknown,
+  output: z.ZodType | undefined,
+  handOver: ToolContext['artifact'],
+): Promise<Envelope> {
+  const { artifacts, data } = partsOf(tool, answer);
+  const told = dataOf(tool, data, output);
+  for (const artifact of artifacts) {
+    const handed = await handOver(artifact);
+    if (!handed.ok) return fail(handed.code, handed.problem);
+  }
+  if (told !== undefined && told !== '') return succeed(told);
+  return succeed(artifacts.length === 0 ? 'Done; it gave no answer.' : 'Done.');
+}
+
+function partsOf(
+  tool: string,
+  answer: unknown,
+): Readonly<{ artifacts: readonly Artifact[]; data?: unknown }> {
+  const marked = markedArtifact.safeParse(answer);
+  if (marked.success) return { artifacts: [fileOf(marked.data)] };
+  const parts = withArtifacts.safeParse(answer);
+  if (!parts.success) return { artifacts: [], data: answer };
+  const files = z.array(artifact).safeParse(parts.data.artifacts);
+  if (!files.success)
+    throw new Error(`${tool} gave artifacts that are none: ${z.prettifyError(files.error)}`);
+  return { artifacts: files.data as readonly Artifact[], data: parts.data.data };
+}
+
+/** Throws where it is not what the tool says it gives, or nothing that JSON can say. */
+function dataOf(tool: string, data: unknown, output: z.ZodType | undefined): unknown {
+  refuseLarge(tool, data);
+  if (output !== undefined) {
+    const read = output.safeParse(data);
+    if (!read.success)
+      throw new Error(
+        `${tool} gave an answer that its own output schema refuses: ${z.prettifyError(read.error)}`,
+      );
+    return plain(tool, read.data);
+  }
+  return plain(tool, data);
+}
+
+/** Throws before anything copies what no model would see the end of. */
+function refuseLarge(tool: string, data: unknown): void {
+  let values = 0;
+  let characters = 0;
+  const tooLarge = (most: string): Error =>
+    new Error(`${tool} gave more than ${most}: give a part of it, or a file as an artifact`);
+  let refused: Error | undefined;
+  try {
+    JSON.stringify(data, (key, value: unknown) => {
+      values += 1;
+      characters += key.length + (typeof value === 'string' ? value.length : 0);
+      if (values > mostValues) refused = tooLarge(`${mostValues} values`);
+      if (characters > mostCharacters) refused = tooLarge(`${mostCharacters} characters`);
+      if (refused !== undefined) throw refused;
+      return withCollections(key, value);
+    });
+  } catch (error) {
+    // What JSON can't say, the schema may still turn into something that it can.
+    if (refused !== undefined) throw error;
+  }
+}
+
+function plain(tool: string, data: unknown): unknown {
+  if (data === undefined || typeof data === 'string') return data;
+  const json: string | undefined = JSON.stringify(data, withCollections);
+  if (json === undefined) throw new Error(`${tool} gave an answer that JSON can't say: a ${typeof data}`);
+  return JSON.parse(json);
+}
+
+function withCollections(_key: string, value: unknown): unknown {
+  if (value instanceof Map) return Object.fromEntries(value as ReadonlyMap<string, unknown>);
+  return value instanceof Set ? [...(value as ReadonlySet<unknown>)] : value;
+}
+
+/** One artifact as plugins of CachiBot return it: text with a title and a type. */
+const markedArtifact = z.looseObject({
+  __artifact__: z.literal(true),
+  title: z.string().min(1),
+  type: z.string().optional(),
+  language: z.string().optional(),
+  content: z.string(),
+});
+
+const endings: Readonly<Record<string, string>> = {
+  ...{ markdown: 'md', html: 'html', svg: 'svg', mermaid: 'mmd', react: 'jsx', code: 'txt', json: 'json' },
+  ...{ python: 'py', javascript: 'js', typescript: 'ts', bash: 'sh', css: 'css', csv: 'csv', yaml: 'yaml' },
+};
+
+function fileOf({ title, type = '', language = '', content }: z.output<typeof markedArtifact>): Artifact {
+  const ending = endings[language.toLowerCase()] ?? endings[type.toLowerCase()] ?? 'txt';
+  const name = title.replace(/[\p{Cc}/\\]+/gu, ' ').trim() || 'artifact';
+  return { name: /\.\w{1,5}$/.test(name) ? name : `${name}.${ending}`, data: content };
+}
+
+/** Anything with other keys is plain data. */
+const withArtifacts = z.strictObject({ artifacts: z.array(z.unknown()), data: z.unknown().optional() });
+
+const artifact = z.looseObject({
+  name: z.string().min(1),
+  mime: z.string().optional(),
+  caption: z.string().optional(),
+  data: z.custom(isData, 'write text, bytes or an async iterable of bytes'),
+});
+
+function isData(value: unknown): boolean {
+  return (
+    typeof value === 'string' ||
+    value instanceof Uint8Array ||
+    (typeof value === 'object' && value !== null && Symbol.asyncIterator in value)
+  );
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import { byteSize } from '../lib/text/byte-size.ts';
+import type { Channel } from '../core/channel.ts';
+import type { InParts, Redaction } from '../lib/redaction/redact.ts';
+import { oneLine, withoutEnd } from '../lib/text/text.ts';
+import type { Artifact, HandOver } from '../core/tool.ts';
+import type { Store } from '../store/store.ts';
+import type { OutgoingFiles } from './outgoing-files.ts';
+import { partKey, type Voice } from './replies.ts';
+
+/** Bytes of one file, whatever a platform would take. */
+const largestOutgoing = 100_000_000;
+
+/**
+ * Puts a tool's file on its way (T12): the bytes are kept first, then the outbox row is written. Row and bytes are named by
+ * the tool call, so that a call made again after a crash sends nothing twice (Q6). It goes to the conversation of the
+ * work and to no other (A12).
+ */
+export function createHandOver(options: {
+  store: Pick<Store, 'commit'>;
+  outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
+  channels: ReadonlyMap<string, Channel>;
+  voice: Pick<Voice, 'rows'>;
+  /** Takes secrets out of name, caption and bytes (S2). */
+  clean(): Redaction;
+}): HandOver {
+  const { store, outgoing, channels, voice, clean } = options;
+
+  return async (artifact, { requester: { conversation }, turn, call, index }) => {
+    const channel = channels.get(conversation.channel);
+    if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
+    const key = `${turn}!file-${digest(`${call}\n${index}`).slice(0, 16)}`;
+    const id = digest(key).slice(0, 32);
+    const { text: redact, bytesInParts } = clean();
+    const name = redact(fileName(artifact.name));
+    const largest = Math.min(channel.files.largest, largestOutgoing);
+    const kept = await outgoing.keep(id, cleanBytes(artifact.data, bytesInParts()), name, largest);
+    if (kept === 'too large') {
+      const problem = `${name} is too large: at most ${byteSize(largest)} can be sent here`;
+      return { ok: false, code: 'FILE_TOO_LARGE', problem };
+    }
+    if (kept === 'full') {
+      const problem = `${name} was not taken: too many files wait to be sent already. Try again when they have arrived`;
+      return { ok: false, code: 'LIMIT_REACHED', problem };
+    }
+    if (kept.size === 0) {
+      await outgoing.remove(id);
+      return {
+        ok: false,
+        code: 'ARGUMENTS_INVALID',
+        problem: `${name} is empty, and empty files can not be sent`,
+      };
+    }
+    const { size } = kept;
+    const mime = artifact.mime ?? kept.mime;
+    const caption = redact(artifact.caption ?? '').trim();
+    const below = channel.files.fitsCaption(caption);
+    const part = { markdown: below ? caption : '', file: { id, name, mime, size } };
+    await store.commit({
+      outbox: [
+        { key: partKey(key, 0), conversation, part },
+        ...(below ? [] : voice.rows(conversation, `${key}-caption`, caption)),
+      ],
+    });
+    return { ok: true, name, mime, size };
+  };
+}
+
+/** A file as it comes, secrets held back however its pieces are cut. */
+async function* cleanBytes(data: Artifact['data'], parts: InParts<Buffer>): AsyncGenerator<Uint8Array> {
+  const pieces = typeof data === 'string' || data instanceof Uint8Array ? [Buffer.from(data)] : data;
+  for await (const piece of pieces) yield parts.push(Buffer.from(piece));
+  yield parts.end();
+}
+
+/**
+ * A name that every platform and every disk takes: no path, no control or formatting characters, none that is a device to
+ * Windows, at most 180 bytes, its ending kept.
+ */
+export function fileName(name: string): string {
+  const last = path.posix.basename(name.toWellFormed().replaceAll('\\', '/'));
+  const flat = oneLine(last, last.length + 1).replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}"';:*?<>|/`]/gu, '_');
+  const safe = withoutEnd(flat.replace(/^[. ]+/, ''), '. ');
+  if (safe === '') return 'file';
+  return shorten(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(safe) ? `_${safe}` : safe);
+}
+
+/** Bytes of a name. Disks take 255. */
+const longestName = 180;
+const longestEnding = 20;
+
+function shorten(name: string): string {
+  if (Buffer.byteLength(name) <= longestName) return name;
+  const { ext } = path.posix.parse(name);
+  const ending = Buffer.byteLength(ext) <= longestEnding ? ext : '';
+  const points = [...name.slice(0, name.length - ending.length)];
+  const room = longestName - Buffer.byteLength(ending);
+  // No code point has more than four bytes: little is left to be taken off one by one.
+  points.splice(room);
+  while (Buffer.byteLength(points.join('')) > room) points.pop();
+  return points.join('') + ending;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

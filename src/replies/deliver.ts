@@ -1,0 +1,224 @@
+import type { Channel, OutgoingPart, Receipt } from '../core/channel.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Conversation } from '../core/conversation.ts';
+import { SendError } from '../core/errors.ts';
+import type { Log } from '../lib/log.ts';
+import type { Outbox, OutboxRow } from '../store/outbox.ts';
+import type { Serving } from '../store/serving.ts';
+import { readyPart, whyNotSent, withoutFile } from './file-parts.ts';
+import type { OutgoingFiles } from './outgoing-files.ts';
+
+export type Delivery = Readonly<{
+  /** Begins to send. */
+  start(): void;
+  /** Resolves when nothing is being sent and nothing is due. */
+  idle(): Promise<void>;
+  /** Begins no more sends; resolves when those under way have ended, after `graceMs` at most: what is unsent is durable. */
+  stop(graceMs: number): Promise<void>;
+}>;
+
+type NewRow = Omit<OutboxRow, 'shown'>;
+
+/** A row is given up after so many tries: with the longest wait that is about a day. */
+const mostTries = 300;
+const longestWaitMs = 5 * 60_000;
+/** Conversations that are sent to side by side; the platform's pace is the true limit. */
+const concurrency = 256;
+
+/**
+ * Empties the outbox: in order within a conversation, conversations side by side (Q6, H8). A part whose words are shown
+ * already becomes an edit of that, which may be made again and again; a line that only showed work goes, and the part is
+ * sent (U13). A send whose outcome is unknown is
+ * looked up where the platform allows, twice, else repeated and counted. A file that can't be sent gives way to a sentence that
+ * says so; its bytes are let go when it was sent or given up.
+ */
+export function createDelivery(options: {
+  outbox: Outbox;
+  channels: ReadonlyMap<string, Channel>;
+  /** Where a conversation is now, its chat having moved perhaps (A6). */
+  currentPlace(conversation: Conversation): Promise<Conversation>;
+  onMoved(from: Conversation, toChat: string): Promise<void>;
+  outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
+  clock: Clock;
+  log: Log;
+}): Delivery {
+  const { outbox, channels, currentPlace, onMoved, outgoing, clock, log } = options;
+  const stopping = new AbortController();
+  let serving: Serving | undefined;
+
+  /** A fault of the store ends it where it is: a part whose outcome is not noted stays `sending`, and is looked up or counted. */
+  async function deliver(lane: string, lost: AbortSignal): Promise<void> {
+    const next = await outbox.next(lane, clock.now());
+    const channel = next && channels.get(next.conversation.channel);
+    if (next === undefined || channel === undefined) return;
+    const { shown, ...row } = next;
+    const place = await currentPlace(row.conversation);
+    if (shown !== undefined && (await takeOver(channel, row, shown, place, lost))) return;
+    if (isNothing(row)) return outbox.dead(row.key, 'what was shown is out of reach');
+    if (row.status === 'sending') {
+      const found = await lookUp(channel, place, row.key, lost);
+      if (found !== undefined) return sent(row, found);
+      await outbox.repeated(row.key);
+      log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
+    } else if (row.repeats > 0) {
+      // A platform with much to do may take it only after the first look for it.
+      const found = await lookUp(channel, place, row.key, lost);
+      if (found !== undefined) return sent(row, found);
+    }
+    const part = await readyPart(row.part, row.tries, outgoing);
+    if (part === 'later') {
+      const wait = 1_000 * 2 ** row.tries;
+      return outbox.retry(row.key, 'the bytes of the file are not here', clock.now() + wait);
+    }
+    await send(channel, row, place, part, lost);
+  }
+
+  async function send(
+    channel: Channel,
+    row: NewRow,
+    place: Conversation,
+    part: OutgoingPart,
+    lost: AbortSignal,
+  ): Promise<void> {
+    const refusals: unknown[] = [];
+    const begin = async (): Promise<void> => {
+      await outbox.sending(row.key).catch((error: unknown) => {
+        refusals.push(error);
+        throw error;
+      });
+    };
+    const outcome = await channel.send(place, part, row.key, begin).then(
+      (receipt) => ({ receipt }),
+      (error: unknown) => ({ error }),
+    );
+    // The lane was lost while the part waited for the pace, or the store is away: nothing was sent.
+    if (refusals.length > 0) throw refusals[0];
+    if ('receipt' in outcome) return sent(row, outcome.receipt);
+    const why = whyNotSent(part, outcome.error, row.tries);
+    if (why === undefined) return settle(channel, row, outcome.error, 'send', lost);
+    log.warn({ err: outcome.error, outbox: row.key }, 'a file could not be sent: the person is told');
+    await send(channel, row, place, withoutFile(part, why), lost);
+  }
+
+  async function sent({ key, part }: NewRow, receipt: Receipt): Promise<void> {
+    await outbox.sent(key, receipt);
+    if (part.file !== undefined) await outgoing.remove(part.file.id);
+  }
+
+  /** The row takes the place of what is shown; false where that can't be, and then what is shown is forgotten. */
+  async function takeOver(
+    channel: Channel,
+    row: NewRow,
+    shown: Receipt,
+    place: Conversation,
+    lost: AbortSignal,
+  ): Promise<boolean> {
+    // In a chat that moved the old ids mean nothing.
+    const isHere = place.chat === row.conversation.chat;
+    const outcome = isHere ? await replace(channel, row, shown, lost) : 'send';
+    if (outcome === 'done') await outbox.sent(row.key, shown);
+    if (outcome === 'later') return true;
+    await outbox.show(row.key, undefined);
+    return outcome === 'done';
+  }
+
+  async function replace(
+    channel: Channel,
+    row: NewRow,
+    shown: Receipt,
+    lost: AbortSignal,
+  ): Promise<'done' | 'later' | 'send'> {
+    const { conversation, part } = row;
+    // A line only showed work: it goes, and the answer is a message that rings (U13).
+    const goes = isNothing(row) || shown.silent === true;
+    try {
+      if (goes) await channel.remove(conversation, shown);
+      else await channel.edit(conversation, shown, part);
+      return goes && !isNothing(row) ? 'send' : 'done';
+    } catch (error) {
+      const isFinal =
+        error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
+      if (!isFinal) {
+        await settle(channel, row, error, 'edit', lost);
+        return 'later';
+      }
+      log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
+      // It would stand beside the answer otherwise.
+      if (!goes)
+        await channel.remove(conversation, shown).catch((reason: unknown) => {
+          log.debug({ err: reason, outbox: row.key }, 'what was shown could not be removed');
+        });
+      return 'send';
+    }
+  }
+
+  /** Whether the platform has the part already. Asks again while the look itself fails; the part waits for that as it is. */
+  async function lookUp(
+    channel: Channel,
+    place: Conversation,
+    key: string,
+    lost: AbortSignal,
+  ): Promise<Receipt | undefined> {
+    for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestWaitMs)) {
+      try {
+        return await channel.find(place, key);
+      } catch (error) {
+        if (!(error instanceof SendError)) throw error;
+        log.warn({ err: error, outbox: key }, 'whether a part was sent could not be looked up');
+        if (error.outcome === 'refused') return undefined;
+        await clock.sleep(error.retryAfterMs ?? pauseMs, AbortSignal.any([lost, stopping.signal]));
+      }
+    }
+  }
+
+  async function settle(
+    channel: Channel,
+    row: NewRow,
+    error: unknown,
+    what: 'send' | 'edit',
+    lost: AbortSignal,
+  ): Promise<void> {
+    const reason = error instanceof Error ? error.message : String(error);
+    if (error instanceof SendError && error.movedTo !== undefined) {
+      await onMoved(row.conversation, error.movedTo);
+      return outbox.retry(row.key, reason, clock.now());
+    }
+    const refused = error instanceof SendError && error.outcome === 'refused';
+    if (refused || row.tries >= mostTries) {
+      log.error(
+        { err: error, outbox: row.key, channel: channel.name },
+        'a part could not be delivered and was given up',
+      );
+      await outbox.dead(row.key, reason);
+      if (row.part.file !== undefined) await outgoing.remove(row.part.file.id);
+      return;
+    }
+    // An edit is the same however often it is made.
+    if (error instanceof SendError && error.outcome === 'unknown' && what === 'send') {
+      const found = await lookUp(channel, row.conversation, row.key, lost);
+      if (found !== undefined) return sent(row, found);
+      await outbox.repeated(row.key);
+    }
+    const wait =
+      (error instanceof SendError ? error.retryAfterMs : undefined) ??
+      Math.min(1_000 * 2 ** row.tries, longestWaitMs);
+    log.warn({ err: error, outbox: row.key, waitMs: wait }, 'a part was not delivered yet');
+    await outbox.retry(row.key, reason, clock.now() + wait);
+  }
+
+  return {
+    start() {
+      serving = outbox.serve({ channels: [...channels.keys()], concurrency, run: deliver });
+    },
+    idle: async () => serving?.idle(),
+    async stop(graceMs) {
+      stopping.abort();
+      await Promise.race([serving?.stop(), clock.sleep(graceMs)]);
+    },
+  };
+}
+
+/** No answer comes: what is shown is to go. */
+function isNothing({ part }: NewRow): boolean {
+  return part.markdown === '' && part.file === undefined;
+}

@@ -1,0 +1,121 @@
+import type { Button, Channel } from '../core/channel.ts';
+import type { Conversation } from '../core/conversation.ts';
+import type { Log } from '../lib/log.ts';
+import type { Message } from '../core/message.ts';
+import type { Step, Store } from '../store/store.ts';
+
+/** Outbox key of one part of an answer. */
+export function partKey(answer: string, index: number): string {
+  return `${answer}#${index}`;
+}
+
+/** How the bot itself speaks: always through the outbox (Q6). */
+export type Voice = Readonly<{
+  /** Outbox rows for an answer, cut to the channel's size; the buttons go on the last. `key` makes them one answer. */
+  rows(
+    conversation: Conversation,
+    key: string,
+    markdown: string,
+    more?: VoiceOptions,
+  ): NonNullable<Step['outbox']>;
+  /** Answers a message and finishes it, in one step. */
+  answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
+  /** Says something in a conversation, once for a key. */
+  say(conversation: Conversation, key: string, markdown: string): Promise<void>;
+  /** Writes to every owner, and to these people, in a direct message; without anybody to reach, to the log. */
+  tellOwners(
+    key: string,
+    markdown: string,
+    more?: VoiceOptions & Readonly<{ alsoTo?: readonly string[] }>,
+  ): Promise<void>;
+}>;
+
+export type AnswerOptions = VoiceOptions &
+  Readonly<{
+    /** Inbox item that this finishes. */
+    done?: string;
+    /** Transcript entries that are stored with it. */
+    entries?: Step['entries'];
+    /** For what is not *the* answer to the message, which may still come: its own outbox key. */
+    key?: string;
+  }>;
+
+export type VoiceOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
+
+export function createVoice(options: {
+  store: Pick<Store, 'commit'>;
+  channels: ReadonlyMap<string, Channel>;
+  owners(): Promise<readonly string[]>;
+  redact(): (text: string) => string;
+  log: Log;
+}): Voice {
+  const { store, channels, owners, redact, log } = options;
+
+  function rows(
+    conversation: Conversation,
+    key: string,
+    markdown: string,
+    more: VoiceOptions = {},
+  ): NonNullable<Step['outbox']> {
+    const clean = redact()(markdown);
+    const channel = channels.get(conversation.channel);
+    // Stored uncut it could be too long for its channel, and lost.
+    if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
+    const pieces = channel.split(clean);
+    return pieces.map((piece, index) => ({
+      key: partKey(key, index),
+      conversation,
+      part: {
+        markdown: piece,
+        ...(more.buttons !== undefined && index === pieces.length - 1 ? { buttons: more.buttons } : {}),
+        ...(more.replyTo !== undefined && index === 0 ? { replyTo: more.replyTo } : {}),
+        ...(more.onlyTo === undefined ? {} : { onlyTo: more.onlyTo }),
+      },
+    }));
+  }
+
+  return {
+    rows,
+    async answer(message, markdown, more = {}) {
+      const replyTo = repliesTo(message);
+      const outbox = rows(message.conversation, more.key ?? message.id, markdown, {
+        ...(replyTo === undefined ? {} : { replyTo }),
+        ...onlyToSender(message),
+        ...more,
+      });
+      const { done, entries } = more;
+      await store.commit({
+        outbox,
+        ...(done === undefined ? {} : { done }),
+        ...(entries === undefined ? {} : { entries }),
+      });
+    },
+    async say(conversation, key, markdown) {
+      await store.commit({ outbox: rows(conversation, key, markdown) });
+    },
+    async tellOwners(key, markdown, { alsoTo = [], ...more } = {}) {
+      const people = [...new Set([...(await owners()), ...alsoTo])];
+      const reachable = people.filter((person) => channels.has(channelOf(person)));
+      if (reachable.length === 0)
+        log.warn({ notice: markdown }, 'there is no owner to tell: set [bot] owner');
+      for (const owner of reachable) {
+        const conversation = { channel: channelOf(owner), chat: owner.slice(channelOf(owner).length + 1) };
+        await store.commit({ outbox: rows(conversation, `${key}:${owner}`, markdown, more) });
+      }
+    },
+  };
+}
+
+/** In groups an answer points at its message. */
+export function repliesTo({ chatType, platformId }: Message): string | undefined {
+  return chatType === 'private' ? undefined : platformId;
+}
+
+/** What only its sender saw is answered to them alone (H12). */
+export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 'sender'>): VoiceOptions {
+  return ephemeral === true ? { onlyTo: sender.id } : {};
+}
+
+function channelOf(id: string): string {
+  return id.slice(0, id.indexOf(':'));
+}

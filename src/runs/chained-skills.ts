@@ -1,0 +1,87 @@
+import type { HasBegun } from './has-begun.ts';
+import { runIdOf } from './run-journal.ts';
+import type { RunPlace, RunSkill } from './run-skill.ts';
+import { createUseSkill, type Readiness } from './use-skill.ts';
+import { decideSkill } from '../access/decide-skill.ts';
+import type { Log } from '../lib/log.ts';
+import { noTokens } from '../core/model.ts';
+import type { Skill } from '../core/skill.ts';
+import type { Requester, Tool, ToolContext } from '../core/tool.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { Budgets } from '../limits/budgets.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { Availability } from './requirements.ts';
+import { createReportDenial } from './report-denial.ts';
+import type { UseOf } from '../access/access-context.ts';
+
+/** Skills that may be under way inside one another, the outermost included (U7). */
+const depthLimit = 3;
+
+export type ChainedSkills = (skill: Skill, run: RunPlace, requester: Requester) => Promise<Tool>;
+
+/**
+ * `use_skill` for a run (U7): access is decided again for the original sender and chat, as for any model; the inner run has
+ * its own env and journal. No skill inside itself, and no more than three deep: RECURSION_LIMIT.
+ */
+export function createChainedSkills(options: {
+  live: () => Live;
+  library: SkillLibrary;
+  availability: Availability;
+  readiness: Readiness;
+  useOf: UseOf;
+  runSkill: RunSkill;
+  hasBegun: HasBegun;
+  budgets: Pick<Budgets, 'ofRun'>;
+  audit: Pick<Audit, 'record'>;
+  log: Log;
+}): ChainedSkills {
+  const { live, library, availability, readiness, useOf, runSkill, hasBegun, budgets } = options;
+  const onDenied = createReportDenial(options);
+
+  /** A run that has started is not judged again (Q5). */
+  async function limited(
+    inner: Skill,
+    { transcript }: RunPlace,
+    requester: Requester,
+    { toolUseId }: Pick<ToolContext, 'toolUseId'>,
+  ): Promise<string | undefined> {
+    if (await hasBegun(transcript, toolUseId)) return undefined;
+    return budgets.ofRun(requester, inner.name, runIdOf(transcript, toolUseId));
+  }
+
+  return async (skill, run, requester) => {
+    const chain = [...run.chain, skill.name];
+    const use = {
+      ...(await useOf({ ...requester, sender: { id: requester.sender } })),
+      by: 'model',
+    } as const;
+    const visible = (): readonly Skill[] => {
+      return library
+        .current()
+        .available(availability())
+        .filter((other) => !chain.includes(other.name) && decideSkill(other, live().rules, use).allowed);
+    };
+    return createUseSkill({
+      visible,
+      find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
+      rules: () => live().rules,
+      use: () => use,
+      readiness,
+      async run(inner, request, context) {
+        const stopped = chain.includes(inner.name)
+          ? `${inner.name} is under way already: ${[...chain, inner.name].join(' → ')}`
+          : chain.length >= depthLimit
+            ? `no more than ${depthLimit} skills may be inside one another: ${chain.join(' → ')}`
+            : undefined;
+        const over = stopped ?? (await limited(inner, run, requester, context));
+        if (over === undefined) return runSkill(inner, request, context, run.transcript, chain);
+        const nothing = { iterations: 0, durationMs: 0, tokens: noTokens, truncated: false, artifacts: [] };
+        const code = stopped === undefined ? 'LIMIT_REACHED' : 'RECURSION_LIMIT';
+        return { status: 'error', code, text: over, ...nothing };
+      },
+      hasBegun: (call) => hasBegun(run.transcript, call),
+      onDenied,
+    });
+  };
+}

@@ -1,0 +1,109 @@
+import type { Entry } from '../core/entry.ts';
+import { around, labelled, truncateLabelled } from '../lib/text/escape-labels.ts';
+import type { Attachment, Message } from '../core/message.ts';
+import { nothingReceived, type ReceivedOf } from '../core/received.ts';
+import { finalText } from '../agent/read-turn.ts';
+import { showTo, type Viewer } from '../agent/show-to.ts';
+import { broughtAlong, heardWords, withoutDate } from './user-content.ts';
+import { viewEntries } from '../agent/view-entries.ts';
+
+const mostPieces = 20;
+const mostCharacters = 10_000;
+/** Of the texts of files together: the rest a run reads itself. */
+const mostOfFiles = 6_000;
+/** A message of so few words in a direct message may be about what was said before: "the above", "that in short". */
+const fewWords = 8;
+
+/**
+ * What a person's own command to start a skill is about, in labels (I1, M11): what came with the message, and the newest
+ * of what was said there before. In a direct message outside of threads the latter only where few words stand alone.
+ */
+export function contextForRun(
+  message: Message,
+  before: Readonly<{
+    words: string;
+    entries: readonly Entry[];
+    background: readonly Message[];
+    viewer: Viewer | undefined;
+    received?: ReceivedOf;
+  }>,
+): string | undefined {
+  const received = withBeginnings(before.received ?? nothingReceived, [
+    ...[message, ...before.background].flatMap(({ attachments, shared = [] }) => [
+      ...attachments,
+      ...shared.flatMap((one) => one.attachments ?? []),
+    ]),
+    ...(message.replyTo?.attachments ?? []),
+  ]);
+  const brought = broughtAlong(message, received);
+  const said = isAboutPlace(message, before.words, brought)
+    ? [
+        ...saidBefore(before.entries, before.viewer, message.chatType),
+        ...heardWords(before.background, received),
+      ]
+    : [];
+  const pieces = newest([...said, ...brought]);
+  return pieces.length === 0 ? undefined : pieces.join('\n');
+}
+
+/** Of each of these files as much text as all can have. */
+function withBeginnings(received: ReceivedOf, files: readonly Attachment[]): ReceivedOf {
+  const texts = files.flatMap((file) => {
+    const got = received(file);
+    return got?.ok === true && got.text !== undefined ? [got.text] : [];
+  });
+  const each = Math.floor(mostOfFiles / texts.length);
+  return (attachment) => {
+    const got = received(attachment);
+    if (got?.ok !== true || got.text === undefined) return got;
+    const { text, whole } = got.text;
+    return { ...got, text: { text: text.slice(0, each), whole: whole && text.length <= each } };
+  };
+}
+
+function isAboutPlace(
+  { chatType, conversation }: Message,
+  words: string,
+  brought: readonly string[],
+): boolean {
+  if (chatType !== 'private' || conversation.thread !== undefined) return true;
+  return brought.length === 0 && words.split(/\s+/).length <= fewWords;
+}
+
+/** What people and the bot said, without the bot's own work. */
+function saidBefore(
+  entries: readonly Entry[],
+  viewer: Viewer | undefined,
+  chatType: Message['chatType'],
+): readonly string[] {
+  const view = viewEntries(entries);
+  return showTo(view, viewer, view.length).flatMap((entry) => {
+    if (entry.kind === 'assistant') {
+      const text = ['tool_use', 'refusal'].includes(entry.stopReason) ? '' : finalText([entry]);
+      return text === '' ? [] : [labelled('quote', text, { from: 'the bot' })];
+    }
+    if (entry.kind !== 'user' || entry.sender === undefined) return [];
+    if (entry.about !== undefined || entry.follows !== undefined) return [];
+    const text = withoutDate(textOf(entry.content));
+    return [chatType === 'private' ? around('background', [text], { from: 'the person' }) : text];
+  });
+}
+
+/** As many from the end as there is room for; the first that is too long is cut. */
+function newest(pieces: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  let room = mostCharacters;
+  for (const piece of pieces.slice(-mostPieces).toReversed()) {
+    const fitting = truncateLabelled(piece, room);
+    if (fitting === '') break;
+    kept.unshift(fitting);
+    room -= fitting.length;
+    if (fitting !== piece) break;
+  }
+  return kept;
+}
+
+function textOf(content: Extract<Entry, { kind: 'user' }>['content']): string {
+  if (typeof content === 'string') return content;
+  return content.flatMap((block) => (block.type === 'text' ? [block.text] : [])).join('\n');
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import type { Clock } from '../lib/clock.ts';
+import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Entry } from '../core/entry.ts';
+import { fail, succeed } from '../core/envelope.ts';
+import { defineTool, readOnly, type Requester, type Tool } from '../core/tool.ts';
+import type { Ask } from '../store/asks.ts';
+import type { Store } from '../store/store.ts';
+import { runJournal } from './run-journal.ts';
+
+/** What a run waits for a person to answer (U14). */
+export type Question = Readonly<{ run: string; skill: string; question: string }>;
+
+/** Questions of runs to the person they work for. They stand in the store: a restart changes nothing (U14). */
+export type Questions = Readonly<{
+  /** `ask_person {question}` of one run, which ends its loop with `needs_input` until the answer is there. */
+  tool(of: Readonly<{ run: string; skill: string; transcript: string }>): Tool;
+  /** What runs of this transcript asked this person and still wait for, the oldest first. */
+  open(
+    of: Readonly<{ conversation: Conversation; sender: string; transcript: string }>,
+  ): Promise<readonly Question[]>;
+  /** Keeps the answer to what the run with this journal waits for. False where it waits for none of this person's: only the call that brought the answer may go on with it again. */
+  take(
+    of: Readonly<{ transcript: string; skill: string; requester: Requester; call: string }>,
+    answer: string,
+  ): Promise<boolean>;
+}>;
+
+/** Unanswered for so long, the run is not gone on with (U14). */
+const answerWithinMs = 30 * 60_000;
+const toolName = 'ask_person';
+const input = z.object({ question: z.string().trim().min(1).max(2_000) });
+
+export function createQuestions(options: {
+  store: Readonly<{ asks: Store['asks']; transcripts: Pick<Store['transcripts'], 'read'> }>;
+  clock: Clock;
+}): Questions {
+  const { asks, transcripts } = options.store;
+  const { clock } = options;
+  const isOpen = (ask: Ask): boolean => ask.state === 'open' && ask.expiresAt > clock.now();
+
+  /** Of a journal's questions the one that this call answered or, if it has answered none, may answer. */
+  async function findFor(transcript: string, call: string): Promise<Ask | undefined> {
+    const { entries } = await transcripts.read(transcript);
+    const ids = callIds(entries.map(({ entry }) => entry)).map((id) => questionId(transcript, id));
+    const asked = await Promise.all(ids.map((id) => asks.find(id)));
+    const known = asked.filter((ask) => ask !== undefined);
+    return known.find(({ answer }) => answer?.call === call) ?? known.findLast(isOpen);
+  }
+
+  return {
+    tool: ({ run, skill, transcript }) =>
+      defineTool({
+        name: toolName,
+        description:
+          'Asks the person you work for what only they can know or decide. You go on when they have answered: ask everything at once.',
+        input,
+        // It is asked once however often the call is made; calls after it wait for the answer.
+        traits: { ...readOnly, sideEffects: true },
+        risk: 'safe',
+        async run({ question }, { requester, toolUseId, awaitAnswer }) {
+          const id = questionId(transcript, toolUseId);
+          const now = clock.now();
+          await asks.add({
+            id,
+            kind: 'question',
+            conversation: requester.conversation,
+            requester: requester.sender,
+            transcript,
+            toolUseId,
+            payload: { run, skill, question },
+            askedAt: now,
+            expiresAt: now + answerWithinMs,
+          });
+          const ask = await asks.find(id);
+          if (ask?.answer !== undefined) {
+            return succeed(`They answered: ${ask.answer.value}`);
+          }
+          if (ask === undefined || !isOpen(ask))
+            return fail('TIMEOUT', 'they did not answer: do the best without it, and say what is missing');
+          awaitAnswer(question);
+          return succeed('asked');
+        },
+      }),
+    async open({ conversation, sender, transcript }) {
+      const here = (await asks.open(conversation)).filter(
+        (ask) => ask.kind === 'question' && ask.requester === sender && isOpen(ask),
+      );
+      return here.flatMap((ask) => {
+        const payload = asked.safeParse(ask.payload);
+        if (!payload.success || ask.transcript !== runJournal(transcript, payload.data.run)) return [];
+        return [payload.data];
+      });
+    },
+    async take({ transcript, skill, requester, call }, answer) {
+      const ask = await findFor(transcript, call);
+      const here = conversationKey(requester.conversation);
+      if (
+        ask?.requester !== requester.sender ||
+        conversationKey(ask.conversation) !== here ||
+        ask.payload['skill'] !== skill
+      )
+        return false;
+      if (ask.answer?.call === call) return true;
+      const given = { by: requester.sender, value: answer, at: clock.now(), call };
+      return (await asks.answer(ask.id, given)) === 'answered';
+    },
+  };
+}
+
+const asked = z.object({ run: z.string(), skill: z.string(), question: z.string() });
+
+function questionId(transcript: string, toolUseId: string): string {
+  return `question:${transcript}:${toolUseId}`;
+}
+
+function callIds(entries: readonly Entry[]): readonly string[] {
+  return entries.flatMap((entry) =>
+    entry.kind === 'assistant'
+      ? entry.content.flatMap((block) =>
+          block.type === 'tool_use' && block.name === toolName ? [block.id] : [],
+        )
+      : [],
+  );
+}

@@ -1,0 +1,248 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createReadStream, lstatSync, unlinkSync } from 'node:fs';
+import {
+  chmod,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  statfs,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import path from 'node:path';
+import { z } from 'zod';
+import { enterFolder, unlessRefused } from '../lib/files/enter-folder.ts';
+import { endingOf, fileType, typeBytes } from '../lib/files/file-type.ts';
+import { folderSize } from '../lib/files/folder-size.ts';
+import { freeName, safeName } from '../lib/files/safe-name.ts';
+import { writeInside } from '../lib/files/write-inside.ts';
+import { parseJson } from '../lib/json/parse-json.ts';
+import { chatFolders } from '../tools/built-in/run-folders.ts';
+
+/** A file that somebody sent, as it is kept. */
+export type KeptFile = Readonly<{
+  hash: string;
+  /** In the conversation's folder. */
+  name: string;
+  mime: string;
+  words: string;
+  size: number;
+  sender?: string | undefined;
+}>;
+
+/** What people sent, out of reach of every sandbox, by conversation; a copy lies in the conversation's folder (M12). */
+export type ReceivedFiles = Readonly<{
+  /**
+   * Keeps a file under its content, once for each `ref`: `fetch` writes its bytes to a new file, and is not called where they are
+   * kept already. `folder` names the conversation's folder, `quota` is how many bytes all of it may hold. `disk full`: all
+   * conversations together leave too little for everything else.
+   */
+  keep(
+    folder: string,
+    file: Readonly<{ ref: string; name: string; mime?: string | undefined; sender?: string | undefined }>,
+    quota: number,
+    fetch: (path: string) => Promise<void>,
+  ): Promise<KeptFile | 'full' | 'disk full'>;
+  /** The first bytes of a kept file, at most `limit`. Nothing where it is gone. It is kept longer for being read. */
+  read(folder: string, hash: string, limit: number): Promise<Buffer | undefined>;
+  /** Removes what this person sent, copies included, and these folders. Returns how many files and folders. */
+  forget(gone: Readonly<{ sender: string; folders: (name: string) => boolean }>): Promise<number>;
+  /** Removes what was neither kept nor read since `before`, and copies of it that no command changed since. */
+  tidy(before: number): Promise<void>;
+}>;
+
+const record: z.ZodType<KeptFile> = z.object({
+  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  name: z.string(),
+  mime: z.string(),
+  words: z.string(),
+  size: z.number(),
+  sender: z.string().optional(),
+});
+
+const dayMs = 86_400_000;
+/** Files that people send never take the disk's last bytes from the store. */
+const leftForOthers = 500_000_000;
+
+export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): ReceivedFiles {
+  const all = path.join(workspace, 'received');
+  const chatOf = (folder: string): string => path.join(chatFolders(workspace), folder);
+  const inFolder = (folder: string, name: string): string => path.join(all, folder, name);
+
+  async function recordsOf(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
+    const files = (await namesIn(path.join(all, folder))).filter((name) => name.endsWith('.json'));
+    const records: (readonly [string, KeptFile])[] = [];
+    // One after the other: a folder may hold more than a process may open.
+    for (const file of files) {
+      const kept = await recordAt(inFolder(folder, file));
+      if (kept !== undefined) records.push([file, kept]);
+    }
+    return records;
+  }
+
+  async function copy(folder: string, { hash, name }: KeptFile): Promise<void> {
+    const chat = chatOf(folder);
+    await openChat(chat);
+    if ((await namesIn(chat)).includes(name)) return;
+    writeInside({ root: chat, names: [name] }, { copyOf: inFolder(folder, hash) });
+  }
+
+  /** Removes the copy that commands see, unless it was changed since `before`. */
+  function removeCopy(folder: string, { name }: KeptFile, before = Infinity): void {
+    const chat = enterFolder(chatOf(folder), []);
+    unlessRefused(() => {
+      if (chat !== undefined && lstatSync(chat.at(name)).mtimeMs < before) unlinkSync(chat.at(name));
+    });
+    chat?.leave();
+  }
+
+  return {
+    async keep(folder, file, quota, fetch) {
+      const known = inFolder(folder, `${digest(file.ref).slice(0, 32)}.json`);
+      const before = await recordAt(known);
+      if (before !== undefined && (await isThere(inFolder(folder, before.hash)))) {
+        await copy(folder, before);
+        return before;
+      }
+      await mkdir(path.join(all, folder), { recursive: true, mode: 0o700 });
+      if ((await freeBytes(all)) < leftForOthers) return 'disk full';
+      const draft = inFolder(folder, `${randomBytes(6).toString('hex')}.part`);
+      try {
+        await fetch(draft);
+        const seen = await look(draft, file);
+        await openChat(chatOf(folder));
+        const held =
+          ((await folderSize(path.join(all, folder), quota)) ?? Infinity) +
+          ((await folderSize(chatOf(folder), quota)) ?? Infinity);
+        if (held + seen.size > quota) return 'full';
+        const records = (await recordsOf(folder)).map(([, kept]) => kept);
+        const same = records.find(({ hash, sender }) => hash === seen.hash && sender === file.sender);
+        const taken = new Set([...records.map(({ name }) => name), ...(await namesIn(chatOf(folder)))]);
+        const name = same?.name ?? freeName(safeName(file.name, endingOf(seen.mime)), taken);
+        const kept: KeptFile = {
+          ...seen,
+          name,
+          ...(file.sender === undefined ? {} : { sender: file.sender }),
+        };
+        await rename(draft, inFolder(folder, kept.hash));
+        await writeFile(draft, JSON.stringify(kept), { flag: 'wx', mode: 0o600, flush: true });
+        await rename(draft, known);
+        await copy(folder, kept);
+        return kept;
+      } finally {
+        await rm(draft, { force: true });
+      }
+    },
+    async read(folder, hash, limit) {
+      const file = inFolder(folder, hash);
+      const handle = await open(file).catch(ifAbsent);
+      if (handle === undefined) return undefined;
+      try {
+        const { size, mtimeMs } = await handle.stat();
+        const bytes = Buffer.alloc(Math.min(size, limit));
+        const { bytesRead } = await handle.read(bytes, 0, bytes.length, 0);
+        const now = Date.now();
+        if (mtimeMs < now - dayMs) await utimes(file, new Date(now), new Date(now));
+        return bytes.subarray(0, bytesRead);
+      } finally {
+        await handle.close();
+      }
+    },
+    async forget({ sender, folders }) {
+      let removed = 0;
+      for (const folder of await namesIn(all)) {
+        if (folders(folder)) {
+          await rm(path.join(all, folder), { recursive: true, force: true });
+          removed += 1;
+          continue;
+        }
+        const records = await recordsOf(folder);
+        const theirs = records.filter(([, kept]) => kept.sender === sender);
+        const others = new Set(records.filter((one) => !theirs.includes(one)).map(([, { hash }]) => hash));
+        for (const [file, kept] of theirs) {
+          removeCopy(folder, kept);
+          if (!others.has(kept.hash)) await rm(inFolder(folder, kept.hash), { force: true });
+          await rm(inFolder(folder, file), { force: true });
+          removed += 1;
+        }
+      }
+      return removed;
+    },
+    async tidy(before) {
+      for (const folder of await namesIn(all)) {
+        for (const name of await namesIn(path.join(all, folder))) {
+          const file = inFolder(folder, name);
+          // A record goes with its file.
+          const kept = name.endsWith('.json') ? await recordAt(file) : undefined;
+          const counted = kept === undefined ? file : inFolder(folder, kept.hash);
+          const { mtimeMs = 0 } = (await stat(counted).catch(ifAbsent)) ?? {};
+          const until = name.endsWith('.part') ? Date.now() - dayMs : before;
+          if (mtimeMs >= until) continue;
+          if (kept !== undefined) removeCopy(folder, kept, before);
+          await rm(file, { force: true });
+        }
+        const { mtimeMs = Infinity } = (await stat(path.join(all, folder)).catch(ifAbsent)) ?? {};
+        const isEmpty = (await namesIn(path.join(all, folder))).length === 0;
+        if (isEmpty && mtimeMs < before) await rmdir(path.join(all, folder));
+      }
+    },
+  };
+}
+
+/** What came: its hash, and what it is by its first bytes. On the disk when it resolves. */
+async function look(
+  file: string,
+  { name, mime: told }: Readonly<{ name: string; mime?: string | undefined }>,
+): Promise<Omit<KeptFile, 'name' | 'sender'>> {
+  const hash = createHash('sha256');
+  const start = Buffer.alloc(typeBytes);
+  let size = 0;
+  for await (const chunk of createReadStream(file) as AsyncIterable<Buffer>) {
+    hash.update(chunk);
+    if (size < typeBytes) chunk.copy(start, size);
+    size += chunk.length;
+  }
+  const handle = await open(file);
+  await handle.sync().finally(() => handle.close());
+  const { mime, words } = fileType(name, start.subarray(0, size));
+  const unknown = mime === 'application/octet-stream' && told !== undefined && endingOf(told) !== '';
+  return { hash: hash.digest('hex'), mime: unknown && !told.startsWith('image/') ? told : mime, words, size };
+}
+
+/** Makes the conversation's folder where it is not there; a command may have closed it to everybody. */
+async function openChat(chat: string): Promise<void> {
+  await mkdir(chat, { recursive: true, mode: 0o700 });
+  await chmod(chat, 0o700);
+}
+
+async function freeOnDisk(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+async function recordAt(file: string): Promise<KeptFile | undefined> {
+  const text = await readFile(file, 'utf8').catch(ifAbsent);
+  return text === undefined ? undefined : record.safeParse(parseJson(text)).data;
+}
+
+async function isThere(file: string): Promise<boolean> {
+  return (await stat(file).catch(ifAbsent)) !== undefined;
+}
+
+async function namesIn(folder: string): Promise<readonly string[]> {
+  return (await readdir(folder).catch(ifAbsent)) ?? [];
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function ifAbsent(error: unknown): undefined {
+  if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+  throw error;
+}

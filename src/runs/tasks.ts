@@ -1,0 +1,162 @@
+import { runIdOf, runJournal } from './run-journal.ts';
+import type { Clock } from '../lib/clock.ts';
+import { conversationKey } from '../core/conversation.ts';
+import type { Message, Task } from '../core/message.ts';
+import { isShuttingDown } from '../lib/async/shutdown.ts';
+import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
+import type { InboxItem, ListedItem } from '../store/inbox.ts';
+import type { Store } from '../store/store.ts';
+
+type RunTask = Extract<Task, { kind: 'run' }>;
+export type NewTask = Omit<RunTask, 'kind' | 'id'>;
+
+/**
+ * Every run that a turn begins is an item of a lane beside its conversation, so it survives whatever a message survives,
+ * and nobody has to know at its beginning how long it will take (U9). What it comes to is an item of the conversation:
+ * the turn that still waits for it takes it there (`attendTask`), else it wakes the conversation.
+ */
+/** What a turn lets a task do. */
+type Granted = Readonly<{ callTool: CallTool }>;
+
+export type Tasks = Readonly<{
+  /**
+   * Stores a run to be started, once for a call however often that is made. A new one is refused where ten go on in the
+   * conversation, or where `refuse` returns a reason.
+   */
+  setUp(
+    message: Message,
+    task: NewTask,
+    refuse?: (underWay: readonly ListedItem[]) => string | undefined,
+  ): Promise<Readonly<{ id: string } | { refused: string }>>;
+  /** Runs it, or goes on with it, and tells its conversation the result. */
+  run(item: InboxItem, task: RunTask, granted: Granted, signal: AbortSignal): Promise<void>;
+  /** Tells its conversation that it was given up. */
+  giveUp(item: InboxItem, task: RunTask, reason: string): Promise<void>;
+  /** Tells whoever waits for a run what it is doing: once a second at most. */
+  progress(task: RunTask, signal: AbortSignal): (text: string) => void;
+}>;
+
+/** Background runs of a conversation. */
+const mostTasks = 10;
+const tooMany = `${mostTasks} runs are in the background here, which is the limit: one has to end or be stopped first`;
+const progressEveryMs = 1_000;
+
+/** The inbox item that a run is. */
+export function taskKey(id: string): string {
+  return `task:${id}`;
+}
+
+/** The inbox item that its result is. */
+export function resultKey(id: string): string {
+  return `${taskKey(id)}:ended`;
+}
+
+/** The run that it is: one that asked a person is gone on with by a task of its own (U14). */
+export function runOf({ id, tool, input }: RunTask): string {
+  const resumed = tool === 'use_skill' ? input['resume'] : undefined;
+  return typeof resumed === 'string' ? resumed : id;
+}
+
+/** Id of the transcript that its work is written into. */
+export function journalOf(task: RunTask): string {
+  return runJournal(task.parent, runOf(task));
+}
+
+export function createTasks(options: {
+  store: Pick<Store, 'addWork' | 'commit' | 'signals' | 'transcripts'>;
+  clock: Clock;
+  onSignalFault: (error: unknown) => void;
+}): Tasks {
+  const { store, clock, onSignalFault } = options;
+
+  /** What the conversation is told comes from the person who began the run, and is judged as theirs. */
+  async function tell(
+    { message }: InboxItem,
+    { id, skill }: RunTask,
+    { content, isError, follows, marks }: ToolOutcome,
+    done?: string,
+  ): Promise<void> {
+    const told: Message = {
+      ...message,
+      id: resultKey(id),
+      task: {
+        kind: 'result',
+        id,
+        skill,
+        result: content,
+        ...(isError ? { failed: true } : {}),
+        ...(follows === undefined ? {} : { follows }),
+        ...(marks === undefined ? {} : { marks }),
+      },
+    };
+    await store.commit({
+      work: [{ lane: conversationKey(message.conversation), message: told }],
+      ...(done === undefined ? {} : { done }),
+    });
+    await store.signals.send('ended', id);
+  }
+
+  /** The call, journalled beside the run's own entries: one that may not be repeated is made once (Q5). */
+  async function callOnce(task: RunTask, granted: Granted, signal: AbortSignal): Promise<ToolOutcome> {
+    const call = { id: task.toolUseId, name: task.tool, input: task.input };
+    if (task.tool === 'use_skill') return granted.callTool(call, signal);
+    const transcript = journalOf(task);
+    const { entries } = await store.transcripts.read(transcript);
+    if (entries.some(({ entry }) => entry.kind === 'tool_started'))
+      return { content: interrupted, isError: true };
+    return granted.callTool(call, signal, () =>
+      store.commit({
+        entries: [
+          { transcript, entry: { kind: 'tool_started', toolUseId: task.toolUseId, at: clock.now() } },
+        ],
+      }),
+    );
+  }
+
+  return {
+    async setUp(message, task, refuse) {
+      const id = runIdOf(task.parent, task.toolUseId);
+      const beside = `${conversationKey(message.conversation)}~`;
+      const { command: _command, replyTo: _replyTo, ...said } = message;
+      const item: Message = {
+        ...said,
+        id: taskKey(id),
+        text: '',
+        attachments: [],
+        task: { ...task, kind: 'run', id },
+      };
+      const refused = await store.addWork({ lane: `${beside}${id}`, message: item }, (underWay) =>
+        underWay.filter(({ lane }) => lane.startsWith(beside)).length >= mostTasks
+          ? tooMany
+          : refuse?.(underWay),
+      );
+      return refused === undefined ? { id } : { refused };
+    },
+    async run(item, task, granted, signal) {
+      const outcome = await callOnce(task, granted, signal);
+      if (isShuttingDown(signal)) throw signal.reason;
+      // Who stopped it was told so.
+      if (signal.aborted) return store.commit({ done: item.key });
+      await tell(item, task, outcome, item.key);
+    },
+    giveUp: (item, task, reason) => tell(item, task, { content: reason, isError: true }),
+    progress({ id }, signal) {
+      let newest = '';
+      let isDue = false;
+      let last = 0;
+      const tell = (): void => {
+        isDue = false;
+        last = clock.now();
+        store.signals.send('progress', `${id} ${newest}`).catch(onSignalFault);
+      };
+      return (text) => {
+        newest = text;
+        if (isDue) return;
+        const wait = last + progressEveryMs - clock.now();
+        if (wait <= 0) return tell();
+        isDue = true;
+        clock.sleep(wait, signal).then(tell, () => undefined);
+      };
+    },
+  };
+}

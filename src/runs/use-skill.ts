@@ -1,0 +1,211 @@
+import { z } from 'zod';
+import type { SkillRules } from '../core/access-settings.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
+import { fail, succeed, type Envelope } from '../core/envelope.ts';
+import { defuse, labelled } from '../lib/text/escape-labels.ts';
+import { shownIdLength } from '../core/message.ts';
+import { nearest } from '../lib/text/nearest.ts';
+import type { Skill } from '../core/skill.ts';
+import type { SkillResult } from '../core/skill-result.ts';
+import { defineTool, readOnly, type Requester, type Tool, type ToolContext } from '../core/tool.ts';
+import { instructionsLimit } from '../tools/skill-instructions.ts';
+import { describeResult } from './describe-result.ts';
+
+/** What a skill lacks here, if anything: packages, env, or a capability that may be used in this chat (U1). */
+export type Readiness = (
+  skill: Skill,
+  requester: Requester,
+  signal: AbortSignal,
+) => Promise<Envelope | undefined> | Envelope | undefined;
+
+const written = z.object({
+  skill: z.string().min(1),
+  message: z.string().min(1),
+  context: z.string().optional(),
+  args: z.string().optional(),
+  background: z.boolean().optional(),
+  /** A run that asked something, which `message` answers. */
+  resume: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
+});
+
+/** A model that knows skills from elsewhere gives arguments alone: they are the message then. */
+const input = z.preprocess(withMessage, written);
+
+export type SkillRequest = Readonly<Omit<z.output<typeof written>, 'background'>>;
+
+/** A skill that somebody, or a model for them, may not use here: for the operator, who is told why (A8). */
+export type DeniedSkill = Readonly<{ skill: string; code: string; reason: string; requester: Requester }>;
+
+/** What becomes of an inline skill: its instructions as the answer, or the reason why it is a run after all (U8). */
+export type InlineSkill = (
+  skill: Skill,
+  request: SkillRequest,
+) => Promise<Readonly<{ envelope: Envelope } | { forked: string }>>;
+
+/**
+ * The main agent's door to skills (U1). The enum is advice to the model: execution takes any string, and whatever
+ * access, `enabled` or I4 hides is answered like a skill that does not exist.
+ */
+export function createUseSkill(options: {
+  /** Skills this turn's model may see now: the enum when the turn starts, the near misses later. */
+  visible(): readonly Skill[];
+  /** The newest definition under a name, after a re-scan where it is unknown (D7). */
+  find(name: string): Promise<Skill | undefined>;
+  rules(): SkillRules;
+  /** `by` is `person` for the call that a person's `/name` stands behind (I6). */
+  use(toolUseId: string): SkillUse;
+  readiness: Readiness;
+  run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
+  /** Whether the run of this call began before, so that it is resumed now. */
+  hasBegun(toolUseId: string): Promise<boolean>;
+  /**
+   * Runs the skill in a queue beside the conversation and waits for the result, unless `background` (U9). Returns the result,
+   * or its id if it goes on by itself. Absent in that queue.
+   */
+  attend?(
+    skill: string,
+    request: SkillRequest,
+    background: boolean,
+    context: ToolContext,
+  ): Promise<Envelope | Readonly<{ running: string }>>;
+  /** How a command is written in this conversation. */
+  command?: (name: string, args?: string) => string;
+  /** Absent where nobody is there to follow instructions: in a run, and in a lane of its own (U8). */
+  inline?: InlineSkill;
+  onDenied(denial: DeniedSkill): void;
+}): Tool {
+  const { visible, find, rules, use, readiness, run, hasBegun, attend, inline, onDenied } = options;
+  const names = visible().map(({ name }) => name);
+  const tool = defineTool({
+    name: 'use_skill',
+    description:
+      'Runs a skill by a subagent that sees only message and context. Gives its result; the user does not see it. ' +
+      'Of some skills it gives the instructions instead: follow them yourself. ' +
+      'With background it runs by itself and you are woken with the result: for work of minutes.',
+    input,
+    // Interrupted, it goes on from the run's own journal: running it again is running it once (Q5).
+    traits: { ...readOnly, sideEffects: true },
+    // What a run does is judged call by call (T7).
+    risk: 'safe',
+    async run({ background, ...request }, context) {
+      const skill = await find(request.skill);
+      const before = denial(skill, request.skill, context);
+      if (before !== undefined || skill === undefined) {
+        if (!(await hasBegun(context.toolUseId))) return before ?? notFound(request.skill);
+        // What was begun has an end of its own, in its lane: decided again after a restart, it is over (D7).
+        const told = await attended(request.skill, request, background ?? false, context);
+        return (
+          told ?? fail('CANCELLED', `the run of ${defuse(request.skill)} was ended: it may not go on here`)
+        );
+      }
+      const unready = await readiness(skill, context.requester, context.signal);
+      if (unready !== undefined) return unready;
+      const apart = background ?? skill.background;
+      const inlined = await followed(skill, request, apart);
+      if ('envelope' in inlined) return inlined.envelope;
+      const told = await attended(skill.name, request, apart, context);
+      if (told !== undefined) return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
+      const result = await run(skill, request, context);
+      if (result.marks !== undefined) context.mark(result.marks);
+      // What an edit tightened meanwhile applies to the delivery too (D7, A8).
+      return (
+        denial(await find(skill.name), skill.name, context) ??
+        asEnvelope(skill.name, result, inlined.warnings)
+      );
+    },
+  });
+  const labelling: Tool = {
+    ...tool,
+    labelsOutput: true,
+    outputLimit: instructionsLimit,
+    async terms(given, { toolUseId }) {
+      const skill = await find(input.parse(given).skill);
+      if (skill === undefined || !isSensitive(skill, rules())) return {};
+      return decideSkill(skill, rules(), use(toolUseId)).allowed ? { marks: skill.name } : {};
+    },
+  };
+  return names.length === 0 ? labelling : { ...labelling, inputSchema: withEnum(tool.inputSchema, names) };
+
+  /** What came of it in a lane of its own; nothing where this is that lane. */
+  async function attended(
+    name: string,
+    request: SkillRequest,
+    apart: boolean,
+    context: ToolContext,
+  ): Promise<Envelope | undefined> {
+    if (attend === undefined) return undefined;
+    const ended = await attend(name, request, apart, context);
+    return 'running' in ended
+      ? succeed(runningTask(`the skill ${name}`, ended.running, options.command))
+      : ended;
+  }
+
+  /** The instructions of an inline skill, or what is to be said of its being a run (U8). */
+  async function followed(
+    skill: Skill,
+    request: SkillRequest,
+    apart: boolean,
+  ): Promise<Readonly<{ envelope: Envelope } | { warnings: Envelope['warnings'] }>> {
+    if (skill.context !== 'inline' || inline === undefined || request.resume !== undefined)
+      return { warnings: [] };
+    const inlined = apart
+      ? { forked: `${skill.name} works in the background` }
+      : await inline(skill, request);
+    if ('envelope' in inlined) return inlined;
+    return { warnings: [{ code: 'INLINE_FORKED', message: defuse(inlined.forked) }] };
+  }
+
+  function denial(skill: Skill | undefined, name: string, context: ToolContext): Envelope | undefined {
+    if (skill === undefined) return notFound(name);
+    const decision = decideSkill(skill, rules(), use(context.toolUseId));
+    if (decision.allowed) return undefined;
+    const { code, reason } = decision;
+    onDenied({ skill: name, code, reason, requester: context.requester });
+    return notFound(name);
+  }
+
+  function notFound(name: string): Envelope {
+    const now = visible().map((skill) => skill.name);
+    const near = nearest(name, now);
+    const advice =
+      near.length > 0
+        ? ` Near: ${near.join(', ')}.`
+        : now.length > 0
+          ? ` There are: ${now.slice(0, 20).join(', ')}.`
+          : '';
+    return fail('SKILL_NOT_FOUND', `there is no skill "${name}" here.${advice}`);
+  }
+}
+
+/** What a model is told of work that goes on by itself (U9). */
+export function runningTask(
+  what: string,
+  task: string,
+  command: (name: string, args?: string) => string = (name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
+): string {
+  const id = task.slice(0, shownIdLength);
+  return labelled(
+    'instruction',
+    `{"status":"running","task":"${id}"}: ${what} works in the background. You will be woken with its result. Tell the person that it runs, that ${command('tasks')} lists it and that ${command('stop', id)} stops it. Write the commands exactly so.`,
+  );
+}
+
+function withMessage(given: unknown): unknown {
+  if (typeof given !== 'object' || given === null || 'message' in given || !('args' in given)) return given;
+  return { ...given, message: given.args };
+}
+
+function asEnvelope(skill: string, result: SkillResult, warnings: Envelope['warnings']): Envelope {
+  const text = describeResult(skill, result);
+  return result.status === 'error'
+    ? { ...fail(result.code ?? 'INTERNAL_ERROR', `the run of ${skill} failed`, text), warnings }
+    : succeed(text, warnings);
+}
+
+function withEnum(schema: Tool['inputSchema'], names: readonly string[]): Tool['inputSchema'] {
+  const properties = schema['properties'] as Readonly<Record<string, object>>;
+  return { ...schema, properties: { ...properties, skill: { type: 'string', enum: names } } };
+}

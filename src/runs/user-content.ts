@@ -1,0 +1,207 @@
+import { byteSize } from '../lib/text/byte-size.ts';
+import { around, defuse, labelled } from '../lib/text/escape-labels.ts';
+import { nothingReceived, type Received, type ReceivedOf, type ShownFile } from '../core/received.ts';
+import { oneLine } from '../lib/text/text.ts';
+import type { Question } from './questions.ts';
+import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
+
+/**
+ * A message as the model reads it. In a group its sender stands on it (M8); what others said before stands in front as
+ * background (M10); everything that is not the person's own text is labelled as data (M11). `today` is the
+ * time, given when the model has not been told it for a while, and with it who writes; `waiting` is what runs asked the sender (U14).
+ */
+export function userContent(
+  message: Message,
+  options: Readonly<{ background: readonly Message[]; today?: string; received?: ReceivedOf }>,
+): string {
+  const { received = nothingReceived } = options;
+  if (message.task?.kind === 'result') return taskResult(message.task, options.today);
+  // An empty turn is refused by the API.
+  const aloud = saidAloud(message, received);
+  const text =
+    [message.text, ...aloud.map(toSpoken)].filter((each) => each.trim() !== '').join('\n') || '(no text)';
+  const own =
+    message.chatType === 'private'
+      ? defuse(text)
+      : labelled('message', text, { from: message.sender.name, id: message.sender.id });
+  return [
+    ...(options.today === undefined
+      ? []
+      : [labelled('host', `Today is ${options.today}.`, spokenTo(message))]),
+    ...(options.background.length === 0 ? [] : [background(options.background, received)]),
+    ...answeredTo(message, received),
+    own,
+    ...passedOn(message, received, aloud),
+  ].join('\n');
+}
+
+/** What `userContent` gave, without the date in front. */
+export function withoutDate(content: string): string {
+  return content.replace(/^<host[^>\n]*>\nToday is [^\n]*\n<\/host>\n/, '');
+}
+
+/** Whether the content told the day and time. */
+export function tellsDate(content: string): boolean {
+  return withoutDate(content) !== content;
+}
+
+/** In a group the name stands on each message. */
+function spokenTo({ chatType, sender }: Message): Readonly<Record<string, string>> {
+  return chatType === 'private' ? { person: sender.name } : {};
+}
+
+/** What came with a message beside the person's own words, in labels (M11). */
+export function broughtAlong(message: Message, received: ReceivedOf): readonly string[] {
+  return [...answeredTo(message, received), ...passedOn(message, received)];
+}
+
+/** Messages that were overheard, in labels. */
+export function heardWords(messages: readonly Message[], received: ReceivedOf): readonly string[] {
+  return messages.flatMap(({ sender, text, attachments, shared = [] }) => {
+    const from = { from: notOurs(sender.name), id: sender.id };
+    return [
+      labelled('message', [text, ...fileLines(attachments, received)].join('\n').trim(), from),
+      ...fileTexts(attachments, received, from),
+      ...shared.flatMap((one) => quote(one, received)),
+    ];
+  });
+}
+
+/** The files that a model is shown with a message, the person's own first. */
+export function filesShown(
+  { attachments, replyTo, shared = [] }: Message,
+  background: readonly Message[],
+  received: ReceivedOf,
+): readonly ShownFile[] {
+  const quoted = [...(replyTo === undefined ? [] : [replyTo]), ...shared];
+  const all = [...attachments, ...[...quoted, ...background].flatMap((one) => one.attachments ?? [])];
+  const shown = all.flatMap((attachment) => {
+    const got = received(attachment);
+    return got?.ok === true && got.shown !== undefined ? [got.shown] : [];
+  });
+  return shown.filter(({ hash }, index) => shown.findIndex((one) => one.hash === hash) === index);
+}
+
+/** What a person is told who sent only files, none of which could be read. */
+export function whyUnread(
+  { text, attachments, replyTo, shared = [] }: Message,
+  received: ReceivedOf,
+): string | undefined {
+  if (text.trim() !== '' || replyTo !== undefined || shared.length > 0) return undefined;
+  const reasons = attachments.map((attachment) => {
+    const got = received(attachment);
+    return got?.ok === false ? got.told : undefined;
+  });
+  if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
+  return [...new Set(reasons)].join('\n\n');
+}
+
+function answeredTo({ replyTo }: Message, received: ReceivedOf): readonly string[] {
+  return replyTo === undefined ? [] : quote(replyTo, received);
+}
+
+type Aloud = Readonly<{ attachment: Attachment; words: string }>;
+
+/** What the person said in voice messages. What they passed on are not their words (M11). */
+function saidAloud({ attachments, shared = [] }: Message, received: ReceivedOf): readonly Aloud[] {
+  if (shared.length > 0) return [];
+  return attachments.flatMap((attachment) => {
+    const got = received(attachment);
+    return got?.ok === true && got.text?.spoken === true ? [{ attachment, words: got.text.text }] : [];
+  });
+}
+
+function toSpoken({ attachment, words }: Aloud): string {
+  return `[transcript of ${JSON.stringify(oneLine(attachment.name, 100))}] ${words}`;
+}
+
+function passedOn(
+  { sender, shared = [], attachments }: Message,
+  received: ReceivedOf,
+  aloud: readonly Aloud[] = [],
+): readonly string[] {
+  const note =
+    attachments.length === 0
+      ? []
+      : [labelled('host', `Attached:\n${fileLines(attachments, received).join('\n')}`)];
+  const from = { from: sender.name, id: sender.id };
+  return [
+    ...shared.flatMap((one) => quote(one, received)),
+    ...note,
+    ...fileTexts(
+      attachments.filter((each) => aloud.every(({ attachment }) => attachment !== each)),
+      received,
+      from,
+    ),
+  ];
+}
+
+/** The result stands in labels of its own: `use_skill` made them (U4, U9). */
+function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, today?: string): string {
+  const note = `The background run ${id.slice(0, shownIdLength)} of the skill ${skill} has ended. Tell the person what it gave; nobody wrote anything now.`;
+  return [labelled('host', `${today === undefined ? '' : `Today is ${today}. `}${note}`), result].join('\n');
+}
+
+function background(messages: readonly Message[], received: ReceivedOf): string {
+  return around('background', heardWords(messages, received), {
+    note: 'said here before, not by the requester',
+  });
+}
+
+/** What is asked was written by a run's model: it is quoted, not said by the host. */
+export function questionContent({ run, skill, question: asked }: Question): string {
+  const note = `A run of the skill ${skill} asked this person what is quoted here. If their message answers it, call use_skill {"skill": "${skill}", "message": their answer in full, "resume": "${run}"}; if it is about something else, leave it.`;
+  return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');
+}
+
+function quote(quoted: Quote, received: ReceivedOf): readonly string[] {
+  const { name, text, own, sender, note, attachments = [] } = quoted;
+  const from = { from: own ? 'you' : notOurs(name), ...(own || sender === undefined ? {} : { id: sender }) };
+  const words = [text, ...fileLines(attachments, received)].filter((line) => line !== '').join('\n');
+  return [
+    labelled('quote', words, { ...from, ...(note === undefined ? {} : { note }) }),
+    ...fileTexts(attachments, received, from),
+  ];
+}
+
+/** Nobody's name passes for the bot (M11). */
+function notOurs(name: string): string {
+  return /^[\s\p{Cc}\p{Cf}]*(you|the bot)[\s\p{Cc}\p{Cf}]*$/iu.test(name) ? `${name} (a name)` : name;
+}
+
+function fileLines(attachments: readonly Attachment[], received: ReceivedOf): readonly string[] {
+  return attachments.map((attachment) => `[${describeFile(attachment, received(attachment))}]`);
+}
+
+function describeFile({ kind, name, mime, size }: Attachment, got: Received | undefined): string {
+  const file = `${kind} ${JSON.stringify(oneLine(name, 100))}`;
+  if (got === undefined) {
+    const told = [mime, size === undefined ? undefined : byteSize(size)].filter(Boolean);
+    return [file, ...told, 'not fetched: it is when somebody answers it with a question'].join(', ');
+  }
+  if (!got.ok) return `${file}, not read: ${got.reason}`;
+  const shown =
+    got.shown !== undefined
+      ? 'shown above'
+      : got.text !== undefined
+        ? got.text.spoken === true
+          ? 'its transcript is given'
+          : `its ${got.text.whole ? 'text' : 'beginning'} follows`
+        : got.unshown === undefined
+          ? undefined
+          : `not shown: ${got.unshown}`;
+  return [file, got.words, byteSize(got.size), `at ${got.path}`, shown].filter(Boolean).join(', ');
+}
+
+/** Texts of files: data of who sent them. */
+function fileTexts(
+  attachments: readonly Attachment[],
+  received: ReceivedOf,
+  from: Readonly<Record<string, string>>,
+): readonly string[] {
+  return attachments.flatMap((attachment) => {
+    const got = received(attachment);
+    if (got?.ok !== true || got.text === undefined) return [];
+    return [labelled('file', got.text.text, { name: oneLine(attachment.name, 100), ...from })];
+  });
+}

@@ -1,0 +1,156 @@
+import { execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+import { z } from 'zod';
+import { OperatorError } from '../../core/errors.ts';
+import { findProgram } from '../find-program.ts';
+
+/** Programs that run containers and take one command line; the first that works is used, unless config names one. */
+export const containerPrograms = ['docker', 'podman'] as const;
+export type ContainerProgram = (typeof containerPrograms)[number];
+
+/** A program that runs containers on this machine, and what it can do. */
+export type ContainerEngine = Readonly<{
+  /** Its path. */
+  program: string;
+  /** For messages: `docker 28.2.2`. */
+  name: string;
+  /** Its own arguments of `run`: the user of this process is the one in the container, never the system's root. */
+  own: readonly string[];
+  /** What it holds containers to by itself; the rest is only watched. */
+  limits: Readonly<{ memory: boolean; pids: boolean }>;
+  /** The environment that it is started with: what steers it, and nothing else of the host's. */
+  env: Readonly<Record<string, string>>;
+  /** Runs one of its commands; gives what that prints. Throws OperatorError with what it says. */
+  call(args: readonly string[]): Promise<string>;
+  /** The same for a command that reads what a program prints. */
+  feed(source: readonly [program: string, ...rest: string[]], args: readonly string[]): Promise<string>;
+}>;
+
+export type FoundContainerEngine =
+  | Readonly<{ ok: true; engine: ContainerEngine }>
+  | Readonly<{ ok: false; /** One for each program that was asked. */ why: readonly string[] }>;
+
+/** Milliseconds that it may take to answer; importing an image takes long. */
+const callLimitMs = 300_000;
+
+/** Finds a program that runs containers and works, as an ordinary user (T9). */
+export async function findContainerEngine(options: {
+  /** Only this one. */
+  wanted?: ContainerProgram | undefined;
+  uid: number;
+  gid: number;
+  env: Readonly<Record<string, string | undefined>>;
+}): Promise<FoundContainerEngine> {
+  const { wanted, uid, gid, env } = options;
+  const why: string[] = [];
+  for (const name of wanted === undefined ? containerPrograms : [wanted]) {
+    const program = findProgram(name, env['PATH'] ?? '');
+    if (program === undefined) {
+      why.push(`${name} is not installed`);
+      continue;
+    }
+    const caller = callerOf(program, steering(env));
+    try {
+      const info = described(await caller.call(['info', '--format', '{{json .}}']));
+      if (info !== undefined) return { ok: true, engine: { ...caller, ...traits(info, uid, gid) } };
+      why.push(`${name} says nothing of a running service`);
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      why.push(error.message);
+    }
+  }
+  return { ok: false, why };
+}
+
+const dockerInfo = z.object({
+  ServerVersion: z.string().min(1),
+  SecurityOptions: z.array(z.string()).nullable(),
+  MemoryLimit: z.boolean(),
+  PidsLimit: z.boolean(),
+});
+const podmanInfo = z.object({
+  host: z.object({
+    cgroupVersion: z.string(),
+    cgroupControllers: z.array(z.string()).nullable(),
+    security: z.object({ rootless: z.boolean() }),
+  }),
+  version: z.object({ Version: z.string() }),
+});
+type Info = Readonly<
+  { docker: z.output<typeof dockerInfo> } | { docker?: never; podman: z.output<typeof podmanInfo> }
+>;
+
+/** What answers to one of the names may be the other. */
+function described(text: string): Info | undefined {
+  const data: unknown = JSON.parse(text);
+  const docker = dockerInfo.safeParse(data);
+  if (docker.success) return { docker: docker.data };
+  const podman = podmanInfo.safeParse(data);
+  return podman.success ? { podman: podman.data } : undefined;
+}
+
+function traits(info: Info, uid: number, gid: number): Pick<ContainerEngine, 'name' | 'own' | 'limits'> {
+  const same = ['--user', `${uid}:${gid}`];
+  if (info.docker === undefined) {
+    const { host, version } = info.podman;
+    const has = (controller: string): boolean => host.cgroupControllers?.includes(controller) === true;
+    return {
+      name: `podman ${version.Version}`,
+      // Read-only is meant: without the last it adds folders in memory of its own.
+      own: [...same, '--userns', host.security.rootless ? 'keep-id' : 'host', '--read-only-tmpfs=false'],
+      limits: { memory: has('memory'), pids: has('pids') },
+    };
+  }
+  const { ServerVersion, SecurityOptions, MemoryLimit, PidsLimit } = info.docker;
+  const is = (option: string): boolean =>
+    SecurityOptions?.some((each) => each.split(',').includes(`name=${option}`)) === true;
+  return {
+    name: `docker ${ServerVersion}`,
+    // To a daemon without privileges its own user is number 0; where users are mapped, ours has to be left as it is.
+    own: is('rootless') ? ['--user', '0:0'] : [...same, ...(is('userns') ? ['--userns', 'host'] : [])],
+    limits: { memory: MemoryLimit, pids: PidsLimit },
+  };
+}
+
+/** What says where a service is and how it is reached. */
+const steers =
+  /^(PATH|HOME|USER|LOGNAME|TMPDIR|XDG_[A-Z_]+|DBUS_SESSION_BUS_ADDRESS|DOCKER_[A-Z_]+|CONTAINERS?_[A-Z_]+)$/;
+
+function steering(env: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(env).flatMap(([name, value]) =>
+      steers.test(name) && value !== undefined ? [[name, value]] : [],
+    ),
+  );
+}
+
+function callerOf(
+  program: string,
+  env: Readonly<Record<string, string>>,
+): Pick<ContainerEngine, 'program' | 'env' | 'call' | 'feed'> {
+  const run = promisify(execFile);
+  const options = { env, timeout: callLimitMs, maxBuffer: 64 * 1024 * 1024 };
+  return {
+    program,
+    env,
+    call: (args) => run(program, [...args], options).then(({ stdout }) => stdout, failed),
+    async feed([source, ...rest], args) {
+      const from = spawn(source, rest, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+      const done = run(program, [...args], options);
+      // It may end before it has read everything.
+      done.child.stdin?.on('error', () => from.kill());
+      if (done.child.stdin !== null) from.stdout.pipe(done.child.stdin);
+      const code = new Promise((resolve) => from.once('close', resolve));
+      const { stdout } = await done.catch(failed);
+      if ((await code) !== 0) throw new OperatorError(`${source} failed`);
+      return stdout;
+    },
+  };
+
+  function failed(error: Error & { stderr?: string }): never {
+    const said = error.stderr?.trim().split('\n').at(-1);
+    throw new OperatorError(`${program}: ${said === undefined || said === '' ? error.message : said}`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,143 @@
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { searchedFolders } from '../bubblewrap/bubblewrap-arguments.ts';
+import type { ContainerEngine } from './container-engine.ts';
+import { hasProgram } from '../packages/has-program.ts';
+
+/** The image that containers are made of. */
+export type ContainerImage = Readonly<{
+  /** Its id now: that of the root file system in use, or the one that config names. Throws OperatorError where there is none. */
+  current(): Promise<string>;
+  /** It is not there any more: asks, and where it may makes it anew. */
+  forget(): void;
+}>;
+
+/**
+ * Follows which image is to be used: `name`, which is never fetched, or one made of the tree in use, by importing it when
+ * it is first needed (R6); images of trees that are not in use any more are removed.
+ */
+export function followContainerImage(options: {
+  engine: ContainerEngine;
+  name?: string | undefined;
+  /** Folder with the tree in use. */
+  rootfs(): string | undefined;
+  log: Log;
+}): ContainerImage {
+  const { engine, name, rootfs, log } = options;
+  let seen: Readonly<{ tree: string | undefined; id: Promise<string> }> | undefined;
+  const forget = (): void => (seen = undefined);
+  return {
+    current() {
+      const tree = name === undefined ? rootfs() : undefined;
+      if (seen === undefined || seen.tree !== tree) {
+        const id = name === undefined ? ofTree(tree) : named(name);
+        // A failure is not kept.
+        id.catch(forget);
+        seen = { tree, id };
+      }
+      return seen.id;
+    },
+    forget,
+  };
+
+  async function named(image: string): Promise<string> {
+    const found = await look(engine, image);
+    if (found === undefined)
+      throw new OperatorError(
+        `[sandbox] image = "${image}" is not on this machine, and images are not fetched by themselves: ${engine.program} pull ${image}`,
+      );
+    if (found.volumes.length > 0)
+      throw new OperatorError(
+        `[sandbox] image = "${image}" declares the volume ${found.volumes.join(', ')}, which commands could fill without a limit: use an image without`,
+      );
+    return found.id;
+  }
+
+  async function ofTree(tree: string | undefined): Promise<string> {
+    if (tree === undefined)
+      throw new OperatorError(
+        '[sandbox] mode = "docker" needs an image: "skillet sandbox build" makes one with what skills need, or name one that is on this machine, such as [sandbox] image = "debian:bookworm-slim"',
+      );
+    const repository = `localhost/skillet-root-${digest(path.dirname(tree))}`;
+    const tag = path.basename(tree);
+    const found = await look(engine, `${repository}:${tag}`);
+    if (found !== undefined) return found.id;
+    log.info({ sandbox: 'docker', tree }, 'the root file system becomes an image');
+    await importTree(engine, tree, `${repository}:${tag}`);
+    const imported = await look(engine, `${repository}:${tag}`);
+    if (imported === undefined)
+      throw new OperatorError(`${engine.program} has not kept the image ${repository}:${tag}`);
+    await removeOthers(engine, repository, tag, log);
+    return imported.id;
+  }
+}
+
+/**
+ * Whoever built it owns the tree; in the image it belongs to root. What is mounted in a container is not in it, and
+ * `python` is a name for python3 where the tree has none.
+ */
+async function importTree(engine: ContainerEngine, tree: string, name: string): Promise<void> {
+  const left = ['skill', 'scratch', 'chat', 'packages'].map((each) => `--exclude=./${each}`);
+  const owner = ['--owner=0', '--group=0', '--numeric-owner'];
+  const more = await mkdtemp(path.join(tmpdir(), 'skillet-import-'));
+  try {
+    const python = 'usr/local/bin/python';
+    await mkdir(path.join(more, path.dirname(python)), { recursive: true });
+    await symlink('/usr/bin/python3', path.join(more, python));
+    const named = hasProgram(tree, searchedFolders, 'python') ? [] : [`--directory=${more}`, `./${python}`];
+    const tar = ['tar', '--create', ...owner, ...left, `--directory=${tree}`, '.', ...named] as const;
+    await engine.feed(tar, ['import', '-', name]);
+  } finally {
+    await rm(more, { recursive: true });
+  }
+}
+
+/** An image of this machine; nothing where there is none of this name. */
+async function look(
+  engine: ContainerEngine,
+  image: string,
+): Promise<Readonly<{ id: string; volumes: readonly string[] }> | undefined> {
+  const text = await engine
+    .call(['image', 'inspect', '--format', '{{.Id}} {{json .Config.Volumes}}', image])
+    .catch((error: unknown) => {
+      if (isNoImage(error)) return undefined;
+      throw error;
+    });
+  if (text === undefined) return undefined;
+  const [id = '', ...volumes] = text.trim().split(' ');
+  const declared = JSON.parse(volumes.join(' ')) as Record<string, unknown> | null;
+  return { id, volumes: Object.keys(declared ?? {}) };
+}
+
+/** Whether an engine says that it has no such image. */
+export function isNoImage(error: unknown): boolean {
+  return /no such image|image not known|does not exist in local/i.test(
+    error instanceof Error ? error.message : String(error),
+  );
+}
+
+async function removeOthers(
+  engine: ContainerEngine,
+  repository: string,
+  kept: string,
+  log: Log,
+): Promise<void> {
+  const listed = await engine.call([
+    ...['image', 'ls', '--format', '{{.Tag}}', '--filter', `reference=${repository}`],
+  ]);
+  for (const tag of listed.trim().split('\n')) {
+    if (tag === '' || tag === kept) continue;
+    // One that a command still runs in goes next time.
+    await engine.call(['image', 'rm', `${repository}:${tag}`]).catch((error: unknown) => {
+      log.info({ image: `${repository}:${tag}`, error: String(error) }, 'an old image could not be removed');
+    });
+  }
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}

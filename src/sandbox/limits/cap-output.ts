@@ -1,0 +1,52 @@
+import { StringDecoder } from 'node:string_decoder';
+import type { InParts } from '../../lib/redaction/redact.ts';
+
+/** Text that may be cut in its middle. */
+export type Capped = Readonly<{ text: string; truncated: boolean }>;
+
+/** Keeps the first two thirds and the last third of `cap` characters, with a line between that says what is missing. */
+export function capOutput(text: string, cap: number): Capped {
+  return joinEnds(text, text, text.length, cap);
+}
+
+/** `capOutput` of a stream, of which never more is held than twice `cap`, and what `clean` holds back. */
+export function collectOutput(
+  cap: number,
+  clean: InParts<string>,
+): Readonly<{ add(bytes: Buffer): void; end(): Capped }> {
+  const decoder = new StringDecoder('utf8');
+  let head = '';
+  let tail = '';
+  let length = 0;
+  const take = (text: string): void => {
+    length += text.length;
+    if (head.length < cap) head += text.slice(0, cap - head.length);
+    tail = (tail + text).slice(-cap);
+  };
+  return {
+    add: (bytes) => take(clean.push(decoder.write(bytes))),
+    end() {
+      take(clean.push(decoder.end()));
+      take(clean.end());
+      return joinEnds(head, tail, length, cap);
+    },
+  };
+}
+
+/** The last `length` characters, no surrogate pair split. */
+export function wholeEnd(text: string, length: number): string {
+  if (length <= 0) return '';
+  return text.slice(-length).replace(/^[\udc00-\udfff]/, '');
+}
+
+function joinEnds(start: string, end: string, length: number, cap: number): Capped {
+  if (length <= cap) return { text: start, truncated: false };
+  const head = wholeStart(start, Math.floor((cap * 2) / 3));
+  const tail = wholeEnd(end, cap - head.length);
+  const missing = length - head.length - tail.length;
+  return { text: `${head}\n[… ${missing} characters left out …]\n${tail}`, truncated: true };
+}
+
+function wholeStart(text: string, length: number): string {
+  return text.slice(0, Math.max(0, length)).replace(/[\ud800-\udbff]$/, '');
+}

@@ -1,0 +1,105 @@
+import { execFile } from 'node:child_process';
+import { readFile, readdir, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { folderSize, perEntry } from '../../lib/files/folder-size.ts';
+
+const run = promisify(execFile);
+const env = { PATH: process.env['PATH'] };
+
+/** What a name costs beside its bytes, so that endless empty files end too. */
+export const bytesPerName = perEntry;
+/** Folders with no more entries than these are measured here: a program takes some milliseconds to start. */
+const fewEntries = 100;
+/** A folder is an entry, too, and takes a block: `du` counts it. */
+const folderItself = 4096 + perEntry;
+
+/** Bytes on the disk that a folder holds, 512 for each name included: of any size, at one moment. */
+export async function measureFolder(folder: string): Promise<number> {
+  const size = await folderSize(folder, Infinity, fewEntries);
+  if (size !== undefined) return size + folderItself;
+  const [[bytes = 0], [names = 0]] = await Promise.all([
+    measureFolders([folder]),
+    measureFolders([folder], 'names'),
+  ]);
+  return bytes + names * bytesPerName;
+}
+
+/**
+ * Bytes on the disk, or `names` (files and folders), that each folder holds. By `du`, which follows no link and knows
+ * paths of any length: commands change the folder while it is walked. What vanishes meanwhile counts nothing. Where
+ * commands close folders to the bot again and again all is endless.
+ */
+export async function measureFolders(
+  folders: readonly string[],
+  what: 'bytes' | 'names' = 'bytes',
+): Promise<readonly number[]> {
+  const first = await askDu(folders, what);
+  if (!first.closed) return first.sums;
+  // Complaints do not matter: what stays closed shows right afterwards.
+  await run('chmod', ['-R', 'u+rwX', '--', ...folders], { env }).catch(() => undefined);
+  const second = await askDu(folders, what);
+  return second.closed ? folders.map(() => Infinity) : second.sums;
+}
+
+async function askDu(
+  folders: readonly string[],
+  what: 'bytes' | 'names',
+): Promise<Readonly<{ sums: readonly number[]; closed: boolean }>> {
+  const unit = what === 'bytes' ? '-k' : '--inodes';
+  const { stdout, stderr } = await run('du', ['-s', '-x', unit, '--', ...folders], { env }).catch(
+    (error: unknown) => {
+      // It complains of what vanished or is closed, and tells the sums all the same.
+      if (error instanceof Error && 'stdout' in error && 'stderr' in error && 'code' in error)
+        if (typeof error.code === 'number')
+          return { stdout: String(error.stdout), stderr: String(error.stderr) };
+      throw error;
+    },
+  );
+  const sums = new Map(
+    [...stdout.matchAll(/^(\d+)\t(.*)$/gm)].map(([, sum, folder]) => [folder, Number(sum)]),
+  );
+  return {
+    sums: folders.map((folder) => (sums.get(folder) ?? 0) * (what === 'bytes' ? 1024 : 1)),
+    closed: /permission denied/i.test(stderr),
+  };
+}
+
+/**
+ * Bytes of files that have no name any more and are kept open or mapped by these processes, memory files included. What
+ * is mapped and not open is seen by root only.
+ */
+export async function measureNameless(ids: readonly number[]): Promise<number> {
+  const files = new Map<string, number>();
+  for (const id of ids) {
+    for (const place of [...(await openFiles(id)), ...(await mappedFiles(id))]) {
+      const file = await unlessClosed(stat(place));
+      if (file?.isFile() === true && file.nlink === 0)
+        files.set(`${file.dev}:${file.ino}`, file.blocks * 512);
+    }
+  }
+  return [...files.values()].reduce((sum, each) => sum + each, 0);
+}
+
+async function openFiles(id: number): Promise<readonly string[]> {
+  const folder = `/proc/${id}/fd`;
+  return ((await unlessClosed(readdir(folder))) ?? []).map((fd) => `${folder}/${fd}`);
+}
+
+/** One place of each file, as a process may have thousands of parts of one mapped. */
+async function mappedFiles(id: number): Promise<readonly string[]> {
+  const places = new Map<string, string>();
+  const maps = (await unlessClosed(readFile(`/proc/${id}/maps`, 'latin1'))) ?? '';
+  for (const [, range = '', file = ''] of maps.matchAll(/^(\S+) \S+ \S+ (\S+ \d+) .* \(deleted\)$/gm))
+    places.set(file, `/proc/${id}/map_files/${range}`);
+  return [...places.values()];
+}
+
+/** Nothing where the process ended, or may not be looked at. */
+async function unlessClosed<T>(look: Promise<T>): Promise<T | undefined> {
+  try {
+    return await look;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return undefined;
+    throw error;
+  }
+}

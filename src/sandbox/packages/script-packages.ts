@@ -1,0 +1,187 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { findProgram } from '../find-program.ts';
+import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
+
+/** A command whose packages come from an index. */
+export type PackagedCommand = Readonly<{
+  /** Where it will run: its packages are fetched in there, too. */
+  sandbox: Sandbox;
+  /** Names what may be shared: the same content of the same skill, and nothing else. */
+  content: string;
+  skillDirectory: string;
+  /** Of the run. */
+  scratch: string;
+  /** Fetches the packages. */
+  fetch: readonly [program: string, ...rest: string[]];
+  signal: AbortSignal;
+  /** Told when something has to be fetched. */
+  onFetch(): void;
+}>;
+
+export type PackagedOutcome =
+  | Readonly<{
+      ok: true;
+      /** What a request needs besides. */
+      request: Pick<SandboxRequest, 'packages' | 'programs'>;
+      env: Readonly<Record<string, string>>;
+      /** What is run in place of a command, so that it has its packages. */
+      wrap(command: SandboxRequest['argv']): SandboxRequest['argv'];
+    }>
+  | Readonly<{ ok: false; status: 'absent'; /** What to install. */ message: string }>
+  | Readonly<{ ok: false; status: 'failed'; outcome: SandboxOutcome }>;
+
+/** Has the packages of a command fetched, where they are not there yet. */
+export type ScriptPackages = (command: PackagedCommand) => Promise<PackagedOutcome>;
+
+/** uv's cache within a scratch folder. What it holds knows its own path, so that is always the same. */
+const cacheName = '.uv';
+const fetchLimitMs = 600_000;
+/** What was not used for so long is removed when something else is fetched. */
+const keptMs = 30 * 86_400_000;
+
+/**
+ * Python packages of scripts, by uv (R7). They are fetched in a sandbox of their own, without the skill's environment,
+ * scratch or conversation, from `hosts` only, into a folder for this content of this skill; where that is there already,
+ * nothing is fetched. A command works on a copy in its scratch folder: what one run writes there, no other sees.
+ */
+export function createScriptPackages(options: {
+  /** Of this bot: `<data_dir>/uv`. */
+  folder: string;
+  /** Host patterns: `[sandbox] package_hosts`. */
+  hosts(): readonly string[];
+  /** Where uv may be. */
+  searchPath?: string;
+}): ScriptPackages {
+  const { folder, hosts, searchPath = uvPlaces() } = options;
+  const underWay = new Map<string, Promise<SandboxOutcome>>();
+
+  return async (command) => {
+    const programs = ['uv', 'uvx'].flatMap((name) => findProgram(name, searchPath) ?? []);
+    if (programs.length < 2) return { ok: false, status: 'absent', message: howToInstall };
+    const { sandbox, content, fetch, scratch, signal, onFetch } = command;
+    const key = createHash('sha256')
+      .update(JSON.stringify([content, fetch]))
+      .digest('hex');
+    const kept = path.join(path.resolve(folder), key);
+    const cache = path.join(kept, cacheName);
+    while (!(await isFolder(cache))) {
+      onFetch();
+      const outcome = await fetchOnce(key, () => fetchInto(kept, command, programs));
+      // Who began it may have been stopped; that is no reason for others.
+      const forOthers = outcome.status === 'stopped' && outcome.reason === 'cancelled' && !signal.aborted;
+      if ((outcome.status !== 'exited' || outcome.exitCode !== 0) && !forOthers)
+        return { ok: false, status: 'failed', outcome };
+    }
+    await utimes(kept, new Date(), new Date());
+    const copyOf = sandbox.seen('packages', cache);
+    return {
+      ok: true,
+      request: { packages: cache, programs },
+      env: environment(sandbox.seen('scratch', scratch)),
+      wrap: (argv) => ['sh', '-c', withCopy, 'sh', copyOf, ...argv],
+    };
+  };
+
+  function fetchOnce(key: string, begin: () => Promise<SandboxOutcome>): Promise<SandboxOutcome> {
+    const waiting = underWay.get(key);
+    if (waiting !== undefined) return waiting;
+    const begun = begin().finally(() => underWay.delete(key));
+    underWay.set(key, begun);
+    return begun;
+  }
+
+  async function fetchInto(
+    kept: string,
+    { sandbox, skillDirectory, fetch, signal }: PackagedCommand,
+    programs: readonly string[],
+  ): Promise<SandboxOutcome> {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await sweep(folder);
+    const part = `${kept}.${randomUUID()}`;
+    await mkdir(path.join(part, cacheName), { recursive: true, mode: 0o700 });
+    try {
+      const outcome = await sandbox.run({
+        argv: fetch,
+        skillDirectory,
+        scratch: part,
+        programs,
+        network: hosts(),
+        env: environment(sandbox.seen('scratch', part)),
+        timeoutMs: fetchLimitMs,
+        outputCap: 8_000,
+        signal,
+      });
+      if (outcome.status === 'exited' && outcome.exitCode === 0) await moveTo(part, kept);
+      return outcome;
+    } finally {
+      await rm(part, { recursive: true, force: true });
+    }
+  }
+}
+
+const howToInstall =
+  'it takes uv, which is not on this system: the operator installs it as https://docs.astral.sh/uv says, such as by "pipx install uv" or "curl -LsSf https://astral.sh/uv/install.sh | sh"';
+
+/** Nothing of the host's or the skill's settings steers uv, and it takes the sandbox's own Python. */
+function environment(scratch: string): Readonly<Record<string, string>> {
+  return {
+    UV_CACHE_DIR: `${scratch}/${cacheName}`,
+    UV_NO_CONFIG: '1',
+    UV_NO_PROGRESS: '1',
+    UV_PYTHON_DOWNLOADS: 'never',
+    UV_PYTHON_PREFERENCE: 'only-system',
+  };
+}
+
+/** uv writes to its cache even where it has all it needs, so it can't be handed the kept one. */
+const withCopy = `
+kept=$1
+shift
+rm -rf "$UV_CACHE_DIR"
+cp -a "$kept" "$UV_CACHE_DIR" || exit 125
+"$@"
+code=$?
+rm -rf "$UV_CACHE_DIR"
+exit $code
+`;
+
+/** Where the host keeps uv, as a search path: the bot's own, and where its installers put it. */
+export function uvPlaces(): string {
+  const own = ['.local/bin', '.cargo/bin'].map((folder) => path.join(homedir(), folder));
+  return [process.env['PATH'] ?? '', ...own, '/usr/local/bin', '/usr/bin'].join(':');
+}
+
+async function isFolder(place: string): Promise<boolean> {
+  try {
+    return (await stat(place)).isDirectory();
+  } catch (error) {
+    if (isCode(error, ['ENOENT'])) return false;
+    throw error;
+  }
+}
+
+/** Another process may have fetched the same meanwhile: then that is what is used. */
+async function moveTo(part: string, kept: string): Promise<void> {
+  try {
+    await rename(part, kept);
+  } catch (error) {
+    if (!isCode(error, ['ENOTEMPTY', 'EEXIST'])) throw error;
+  }
+}
+
+/** Removes what was not used for long, and what a process that died was fetching. */
+async function sweep(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const place = path.join(folder, name);
+    const { mtimeMs } = await stat(place);
+    const limit = name.includes('.') ? 2 * fetchLimitMs : keptMs;
+    if (Date.now() - mtimeMs > limit) await rm(place, { recursive: true, force: true });
+  }
+}
+
+function isCode(error: unknown, codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}

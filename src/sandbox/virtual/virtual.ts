@@ -1,0 +1,137 @@
+import { realpath } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { folderSize } from '../../lib/files/folder-size.ts';
+import { startCell, type Cell, type CellAnswer, type CellSetup } from './cell.ts';
+import { packageOf } from '../packages/debian-packages.ts';
+import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
+
+/**
+ * The sandbox that needs nothing but `npm install` (T9): just-bash, a bash in memory with jq, awk, sed, sqlite3 and the
+ * like, over the skill's folder (read-only), the scratch and the conversation folder. No other file of the host, no network, no programs
+ * of the host. It runs in a worker thread of a process of its own, because V8 ends the whole process when a thread's
+ * memory runs out in the wrong moment; that process is kept for `idleMs` for the next command of the same run.
+ */
+export function createVirtualSandbox(
+  options: {
+    /** Resident memory of one command, its runtime (about 100) included. */
+    memoryMb?: number;
+    /** What each of its folders may hold. */
+    diskMb?: number;
+    /** Commands that run side by side; more wait. */
+    cells?: number;
+    idleMs?: number;
+    /** What a sandbox with programs of the system takes, as a person is told it. */
+    better?: string;
+  } = {},
+): Sandbox {
+  const { memoryMb = 512, diskMb = 256, cells = 4, idleMs = 20_000, better } = options;
+  const busy = new Set<Cell>();
+  const waiting: (() => void)[] = [];
+  const idle = new Map<string, Readonly<{ cell: Cell; timer: NodeJS.Timeout }>>();
+
+  return {
+    mode: 'virtual',
+    limits: 'time, memory and disk are enforced by the shell in memory',
+    reachesNetwork: false,
+    seen: (folder) => `/${folder}`,
+    async run(request) {
+      const library = libraryFolder();
+      if (library === undefined) return { status: 'unavailable', message: libraryMissing };
+      const setup = await setupOf(request, memoryMb);
+      while (busy.size >= cells && !request.signal.aborted) await turn(request.signal);
+      if (request.signal.aborted) return cancelled;
+      const key = JSON.stringify(setup);
+      const cell = takeIdle(key) ?? startCell(setup, library);
+      busy.add(cell);
+      try {
+        const [scratch, chat] = await Promise.all([
+          roomIn(setup.scratch, diskMb),
+          roomIn(setup.chat, diskMb),
+        ]);
+        const job = { ...request, secrets: request.secrets ?? [], room: { scratch, chat } };
+        return outcomeOf(await cell.run(job, request.signal), better);
+      } finally {
+        busy.delete(cell);
+        keep(key, cell);
+        waiting.shift()?.();
+      }
+    },
+    async close() {
+      const resting = [...idle.keys()].map(takeIdle).filter((cell) => cell !== undefined);
+      await Promise.all([...busy, ...resting].map((cell) => cell.end()));
+    },
+  };
+
+  function turn(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push(resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    return promise;
+  }
+
+  function takeIdle(key: string): Cell | undefined {
+    const found = idle.get(key);
+    idle.delete(key);
+    clearTimeout(found?.timer);
+    return found?.cell.alive() === true ? found.cell : undefined;
+  }
+
+  function keep(key: string, cell: Cell): void {
+    if (!cell.alive()) return;
+    const surplus = [takeIdle(key), ...[...idle.keys()].slice(0, -(idleCells - 1)).map(takeIdle)];
+    const timer = setTimeout(() => void takeIdle(key)?.end(), idleMs).unref();
+    idle.set(key, { cell, timer });
+    for (const old of surplus) void old?.end();
+  }
+}
+
+const idleCells = 2;
+
+const cancelled: SandboxOutcome = {
+  status: 'stopped',
+  reason: 'cancelled',
+  stdout: '',
+  stderr: '',
+  truncated: false,
+};
+
+const libraryMissing =
+  'scripts run in the package just-bash, which is not installed: run "npm install just-bash" in the folder of the bot';
+
+function outcomeOf(
+  answer: Exclude<CellAnswer, { status: 'ready' }>,
+  better = 'bubblewrap is not installed',
+): SandboxOutcome {
+  if (answer.status !== 'missing') return answer;
+  const { program } = answer;
+  return {
+    status: 'unavailable',
+    message: `${program} is not there in the virtual sandbox, which has sh, bash, awk, sed, grep, jq, yq and sqlite3. It takes bubblewrap on the bot's system: apt-get install ${['bubblewrap', ...(program === 'node' ? [] : [packageOf(program) ?? []].flat())].join(' ')} (now: ${better})`,
+  };
+}
+
+async function setupOf(request: SandboxRequest, memoryMb: number): Promise<CellSetup> {
+  const { skillDirectory, scratch, chat } = request;
+  return {
+    scratch: await realpath(scratch),
+    ...(skillDirectory === undefined ? {} : { skill: await realpath(skillDirectory) }),
+    ...(chat === undefined ? {} : { chat: await realpath(chat) }),
+    memoryMb,
+  };
+}
+
+async function roomIn(folder: string | undefined, diskMb: number): Promise<number> {
+  const most = diskMb * 1024 * 1024;
+  return folder === undefined ? 0 : Math.max(0, most - ((await folderSize(folder, most)) ?? 0));
+}
+
+/** The outermost `node_modules` that holds just-bash and what it needs, or nothing where it is not installed. */
+function libraryFolder(): string | undefined {
+  try {
+    const [before = ''] = fileURLToPath(import.meta.resolve('just-bash')).split('/node_modules/');
+    return `${before}/node_modules`;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
+}

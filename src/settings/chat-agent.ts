@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { resolveModel } from '../core/model-settings.ts';
+import type { Button } from '../core/channel.ts';
+import { conversationKey, type Conversation } from '../core/conversation.ts';
+import type { Message } from '../core/message.ts';
+import { oneLine } from '../lib/text/text.ts';
+import { toolSettings } from '../core/tool-settings.ts';
+import { sayIn } from '../core/texts/say.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { People } from '../access/users.ts';
+import { inlineCode } from '../lib/text/inline-code.ts';
+import type { Live } from '../config/runtime-config.ts';
+import { nameModel } from './name-model.ts';
+import { placeOf } from './change-setting.ts';
+import type { ChatSettings } from './chat-settings.ts';
+
+/** The main agent as it is in a chat. */
+export type AgentHere = Readonly<{
+  /** Alias of its model. */
+  model: string;
+  /** The alias that was set here and that config no longer has: `model` is the one of config. */
+  gone?: string;
+  /** Empty where there is none. */
+  persona: string;
+}>;
+
+/** What owners set of the main agent in a chat, by a command: its model and its persona. */
+export type ChatAgent = Readonly<{
+  of(conversation: Conversation): Promise<AgentHere>;
+  /** The answer to `/model` and `/model NAME`. */
+  model(message: Message, name: string, write: Write): Promise<Answer>;
+  /** The answer to `/persona` and `/persona TEXT`. */
+  persona(message: Message, text: string, write: Write): Promise<Answer>;
+}>;
+
+type Write = (name: string, args?: string) => string;
+type Answer = Readonly<{ text: string; more?: Readonly<{ buttons: readonly Button[] }> }>;
+
+const longestPersona = 2_000;
+/** Takes a chat's setting away. */
+const standard = 'default';
+
+export function createChatAgent(options: {
+  live: () => Pick<Live, 'config'>;
+  chats: Pick<ChatSettings, 'of' | 'set'>;
+  people: Pick<People, 'isOwner'>;
+  audit: Pick<Audit, 'record'>;
+}): ChatAgent {
+  const { live, chats, people, audit } = options;
+  // No tool can have this name.
+  const agent = { name: 'main agent', settings: toolSettings(schema) };
+
+  async function of(conversation: Conversation): Promise<AgentHere> {
+    const { models, agent: standing } = live().config;
+    const { model, persona = standing.persona } = schema.parse(await chats.of(conversation, agent));
+    if (model === undefined) return { model: standing.model, persona };
+    const known = resolveModel(models, model) !== undefined;
+    return known ? { model, persona } : { model: standing.model, gone: model, persona };
+  }
+
+  async function set(message: Message, key: 'model' | 'persona', value: string | undefined): Promise<void> {
+    const { conversation, chatType, sender } = message;
+    const field = agent.settings.fields.find((one) => one.key === key);
+    if (field === undefined) throw new Error(`the main agent has no setting ${key}`);
+    const { person } = placeOf({ conversation, chatType, sender: sender.id });
+    await chats.set(conversation, agent.name, field, value, person);
+    await audit.record({
+      event: 'setting_changed',
+      verdict: value === undefined ? 'unset' : 'set',
+      tool: agent.name,
+      key,
+      conversation: conversationKey(conversation),
+      by: sender.id,
+    });
+  }
+
+  return {
+    of,
+    async model(message, name, write) {
+      const say = sayIn(message.sender.language);
+      if (!(await people.isOwner(message.sender.id))) return { text: say`Only an owner can change that.` };
+      const { models } = live().config;
+      const names = Object.keys(models.aliases);
+      if (name !== '' && name !== standard && resolveModel(models, name) === undefined) {
+        const unknown = say`I know no model ${inlineCode(oneLine(name, 64))}.`;
+        return { text: `${unknown} ${say`I know these: ${names.map(inlineCode).join(', ')}.`}` };
+      }
+      if (name !== '') await set(message, 'model', name === standard ? undefined : name);
+      const here = await of(message.conversation);
+      const others = [standard, ...names.filter((each) => each !== standard)];
+      const buttons = others
+        .map((each) => ({ label: each, action: `run:model ${each}` }))
+        .filter(({ action }) => Buffer.byteLength(action) <= 64);
+      return {
+        text: [
+          say`Model: ${nameModel(models, here.model)}`,
+          ...goneWords(here, say),
+          say`Choose the model of this chat, or write ${write('model', 'NAME')}. ${inlineCode(standard)} is the one of my configuration.`,
+        ].join('\n\n'),
+        more: { buttons },
+      };
+    },
+    async persona(message, text, write) {
+      const say = sayIn(message.sender.language);
+      if (!(await people.isOwner(message.sender.id))) return { text: say`Only an owner can change that.` };
+      if (text.length > longestPersona)
+        return { text: say`That is too long: a persona has at most ${longestPersona} characters.` };
+      if (text !== '') await set(message, 'persona', text === standard ? undefined : text);
+      const { persona } = await of(message.conversation);
+      const shown =
+        persona === '' ? say`I have no persona in this chat.` : say`My persona in this chat: ${persona}`;
+      const how = say`Write ${write('persona', 'TEXT')} to set it, ${write('persona', standard)} to use the one of my configuration.`;
+      return { text: `${shown}\n\n${how}` };
+    },
+  };
+}
+
+/** Said where the model that was chosen for a chat is no longer configured. */
+export function goneWords({ gone }: AgentHere, say: ReturnType<typeof sayIn>): readonly string[] {
+  return gone === undefined
+    ? []
+    : [say`The model ${inlineCode(gone)} was chosen here, but my configuration no longer has it.`];
+}
+
+const schema = z.object({ model: z.string().optional(), persona: z.string().optional() });

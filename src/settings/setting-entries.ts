@@ -1,0 +1,112 @@
+import type Keyv from 'keyv';
+import { z } from 'zod';
+import type { Clock } from '../lib/clock.ts';
+import { conversationKey } from '../core/conversation.ts';
+import type { Message } from '../core/message.ts';
+import type { Signals } from '../store/signals.ts';
+
+/** A setting whose value somebody was asked to write as their next message. */
+export type SettingEntry = Readonly<{ tool: string; key: string; secret: boolean; until: number }>;
+
+type From = Readonly<{ conversation: Message['conversation']; sender: string }>;
+
+/** What the bot waits to be written in people's next messages: none of these reaches a model. */
+export type SettingEntries = Readonly<{
+  begin(from: From, of: Pick<SettingEntry, 'tool' | 'key' | 'secret'>): Promise<void>;
+  /** What this message is the value of; `again` where it was taken as one before. Its own time counts, so that it is the same when it is delivered again. */
+  meant(message: Message): Promise<SettingEntry | 'again' | undefined>;
+  /** This message was taken; `over`: none is waited for any more. */
+  took(message: Message, over: boolean): Promise<void>;
+  end(from: From): Promise<void>;
+  /** Reads what is waited for: at the start, before messages arrive. */
+  load(): Promise<void>;
+}>;
+
+/** Namespace of the store. */
+export const settingEntries = 'setting-entries';
+
+/** So long the next message is taken for a value. */
+export const entryMs = 10 * 60_000;
+/** Longer than any message that was sent in time may take to arrive. */
+const keptMs = 24 * 3_600_000;
+
+/** `stored`: of the namespace `settingEntries`. Most messages cost no look into the store: few people are ever waited for. */
+export function createSettingEntries(options: {
+  stored: Keyv;
+  signals: Pick<Signals, 'send' | 'on'>;
+  clock: Clock;
+}): SettingEntries {
+  const { stored, signals, clock } = options;
+  const waited = new Set<string>();
+  signals.on('set', (what) => {
+    if (what.startsWith(entrySign)) waited.add(what.slice(entrySign.length));
+  });
+
+  async function load(): Promise<void> {
+    for await (const [key] of stored.iterator()) waited.add(String(key));
+  }
+
+  async function read(key: string): Promise<Stored | undefined> {
+    const found = storedEntry.safeParse(await stored.get(key));
+    return found.success ? found.data : undefined;
+  }
+
+  return {
+    load,
+    async begin(from, of) {
+      const key = keyOf(from);
+      const took = (await read(key))?.took ?? [];
+      await stored.set(key, { ...of, until: clock.now() + entryMs, took }, keptMs);
+      waited.add(key);
+      await signals.send('set', `${entrySign}${key}`);
+    },
+    async meant(message) {
+      const { conversation, sender, sentAt, chatType, addressed } = message;
+      const key = keyOf({ conversation, sender: sender.id });
+      if (!waited.has(key) || message.command !== undefined || message.text.trim() === '') return undefined;
+      const entry = await read(key);
+      if (entry === undefined) return void waited.delete(key);
+      if (entry.took.includes(message.id)) return 'again';
+      if (sentAt > entry.until) return undefined;
+      // In a group only what is said to the bot, but where a secret is waited for none may slip by.
+      return chatType === 'private' || addressed || entry.secret ? entry : undefined;
+    },
+    async took({ conversation, sender, id }, over) {
+      const key = keyOf({ conversation, sender: sender.id });
+      const entry = await read(key);
+      if (entry === undefined) return;
+      const took = [...entry.took, id].slice(-mostTaken);
+      await stored.set(key, { ...entry, took, ...(over ? { until: 0 } : {}) }, keptMs);
+    },
+    async end(from) {
+      const key = keyOf(from);
+      const entry = waited.has(key) ? await read(key) : undefined;
+      if (entry !== undefined) await stored.set(key, { ...entry, until: 0 }, keptMs);
+    },
+  };
+}
+
+/** What other processes are told: that a key is waited for from now on. */
+const entrySign = 'entry ';
+
+/** Ids of taken messages that are kept, should they be delivered again. */
+const mostTaken = 20;
+
+const storedEntry = z.object({
+  tool: z.string(),
+  key: z.string(),
+  secret: z.boolean(),
+  until: z.number(),
+  took: z.array(z.string()),
+});
+type Stored = z.output<typeof storedEntry>;
+
+/** Whether a key of the namespace is that of this person (Q12). */
+export function isEntryOf(key: string, sender: string): boolean {
+  return key.endsWith(` ${sender}`);
+}
+
+/** Of the chat, whatever the thread: an answer to a message need not be in its thread. */
+function keyOf({ conversation: { channel, chat }, sender }: From): string {
+  return `${conversationKey({ channel, chat })} ${sender}`;
+}

@@ -1,0 +1,176 @@
+import type { Button } from '../core/channel.ts';
+import type { SettingField, SettingValue } from '../core/setting-field.ts';
+import { oneLine } from '../lib/text/text.ts';
+import type { Tool } from '../core/tool.ts';
+import type { LayeredSettings } from './layer-settings.ts';
+import { nameOf, writeAction, type SettingAction } from './setting-actions.ts';
+import { showSetting } from './setting-text.ts';
+import { toolTitle } from '../tools/tool-title.ts';
+
+/** What stands in a message, and the buttons under it. */
+export type SettingView = Readonly<{ text: string; buttons: readonly Button[] }>;
+
+/** How a command is written in the chat. */
+export type WriteHere = (name: string, args?: string) => string;
+
+/** How many things one message lets choose from; the rest is a page further. */
+const pageSize = 20;
+
+/** The tools that have settings. */
+export function toolsView(tools: readonly Tool[], menu: string, write: WriteHere, page = 0): SettingView {
+  if (tools.length === 0) return { text: 'No tool here has settings.', buttons: [] };
+  const lines = pageOf(tools, page).map(
+    (tool) => `- \`${tool.name}\` ${toolTitle(tool)}: ${keysOf(tool).join(', ')}`,
+  );
+  return {
+    text: ['Settings of tools in this chat:', '', ...lines, '', usage(write)].join('\n'),
+    buttons: [
+      ...pageOf(tools, page).map((tool) =>
+        button(menu, toolTitle(tool), { view: 'tool', tool: nameOf(tool.name), page: 0 }),
+      ),
+      ...turning(menu, tools.length, page, (to) => ({ view: 'tools', page: to })),
+      button(menu, 'Done', { view: 'done' }),
+    ],
+  };
+}
+
+/** One tool: what its settings are here. */
+export function toolView(
+  tool: Tool,
+  layered: LayeredSettings,
+  menu: string,
+  write: WriteHere,
+  page = 0,
+): SettingView {
+  const fields = tool.settings?.fields ?? [];
+  const name = nameOf(tool.name);
+  const lines = pageOf(fields, page).map((field) => `- \`${field.key}\` ${oneField(field, layered)}`);
+  const problems = layered.problems.map(({ key, layer, problem }) => {
+    const where = layer === 'chat' ? 'What is set in this chat' : `\`[tools.${tool.name}]\` in the config`;
+    return `${where} can't be used${key === undefined ? '' : ` for \`${key}\``}: ${problem}.`;
+  });
+  return {
+    text: [`**${toolTitle(tool)}** in this chat:`, '', ...lines, '', ...problems, usageOf(tool, write)].join(
+      '\n',
+    ),
+    buttons: [
+      ...pageOf(fields, page).map((field) =>
+        button(menu, field.title, { view: 'field', tool: name, field: nameOf(field.key), page: 0 }),
+      ),
+      ...turning(menu, fields.length, page, (to) => ({ view: 'tool', tool: name, page: to })),
+      button(menu, 'All tools', { view: 'tools', page: 0 }),
+      button(menu, 'Done', { view: 'done' }),
+    ],
+  };
+}
+
+/** One setting: what it is, and how it is changed. `typing`: a value may come as a message. */
+export function fieldView(
+  tool: Tool,
+  field: SettingField,
+  layered: LayeredSettings,
+  menu: string,
+  more: Readonly<{ page?: number; typing?: string }> = {},
+): SettingView {
+  const { page = 0, typing } = more;
+  const of = { tool: nameOf(tool.name), field: nameOf(field.key) };
+  const value = valueOf(field, layered);
+  const chosen = new Set(Array.isArray(value) ? value : [value]);
+  const options = optionsOf(field).map(({ value: option, label }) =>
+    button(menu, `${chosen.has(option) ? '✓ ' : ''}${label}`, {
+      view: 'choose',
+      ...of,
+      option: nameOf(String(option)),
+      page,
+    }),
+  );
+  const steps = (['down', 'up'] as const).flatMap((view) => {
+    const to = stepped(field, value, view);
+    return to === undefined ? [] : [button(menu, `${view === 'up' ? '+' : '−'} → ${to}`, { view, ...of })];
+  });
+  return {
+    text: [
+      `**${toolTitle(tool)}: ${field.title}** in this chat: ${oneField(field, layered, false)}`,
+      ...(field.description === undefined ? [] : ['', oneLine(field.description, 300)]),
+      ...(typing === undefined ? [] : ['', typing]),
+    ].join('\n'),
+    buttons: [
+      ...pageOf(options, page),
+      ...turning(menu, options.length, page, (to) => ({ view: 'field', ...of, page: to })),
+      ...steps,
+      ...(layered.from.get(field.key) === 'chat'
+        ? [button(menu, 'Unset in this chat', { view: 'reset', ...of })]
+        : []),
+      button(menu, 'Back', { view: 'tool', tool: of.tool, page: 0 }),
+    ],
+  };
+}
+
+/** What holds: what is set, else the default. */
+export function valueOf(field: SettingField, { values }: LayeredSettings): SettingValue | undefined {
+  return (values[field.key] ?? field.default) as SettingValue | undefined;
+}
+
+/** What can be chosen by a button. */
+export function optionsOf(
+  field: SettingField,
+): readonly Readonly<{ value: string | boolean; label: string }>[] {
+  if (field.kind !== 'boolean') return field.options;
+  return [
+    { value: true, label: 'On' },
+    { value: false, label: 'Off' },
+  ];
+}
+
+/** The number one step further, inside its bounds; nothing where there is none. */
+export function stepped(
+  { kind, step, min = -Infinity, max = Infinity }: SettingField,
+  value: SettingValue | undefined,
+  way: 'up' | 'down',
+): number | undefined {
+  if (kind !== 'number' || step === undefined || typeof value !== 'number') return undefined;
+  // Steps of 0.1 would leave tails of binary fractions.
+  const next = Number((way === 'up' ? value + step : value - step).toFixed(6));
+  const to = Math.min(max, Math.max(min, next));
+  return to === value ? undefined : to;
+}
+
+function oneField(field: SettingField, layered: LayeredSettings, titled = true): string {
+  const from = { chat: 'this chat', config: 'config' }[layered.from.get(field.key) ?? 'config'];
+  const where = layered.from.has(field.key) ? from : 'default';
+  const value = layered.values[field.key] ?? field.default;
+  const shown = showSetting(field, value);
+  return `${titled ? `${field.title}: ` : ''}${shown}${value === undefined ? '' : ` (${where})`}`;
+}
+
+function usage(write: WriteHere): string {
+  return `Press a tool, or write ${write('settings', 'TOOL')}. To set a value, write ${write('settings', 'TOOL KEY VALUE')}.`;
+}
+
+function usageOf({ name }: Tool, write: WriteHere): string {
+  return `\n${write('settings', `${name} KEY VALUE`)} sets one in this chat. The value \`default\` removes what this chat has set.`;
+}
+
+function keysOf({ settings }: Tool): readonly string[] {
+  return (settings?.fields ?? []).map(({ key }) => `\`${key}\``);
+}
+
+function button(menu: string, label: string, action: SettingAction): Button {
+  return { label: oneLine(label, 60), action: writeAction(menu, action) };
+}
+
+function pageOf<Item>(items: readonly Item[], page: number): readonly Item[] {
+  return items.slice(page * pageSize, (page + 1) * pageSize);
+}
+
+function turning(
+  menu: string,
+  count: number,
+  page: number,
+  to: (page: number) => SettingAction,
+): readonly Button[] {
+  return [
+    ...(page > 0 ? [button(menu, '‹ Before', to(page - 1))] : []),
+    ...((page + 1) * pageSize < count ? [button(menu, 'More ›', to(page + 1))] : []),
+  ];
+}

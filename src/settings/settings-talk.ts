@@ -1,0 +1,163 @@
+import type { Button, Channel, WriteCommand } from '../core/channel.ts';
+import { listsId } from '../access/chat-id.ts';
+import { nearest } from '../lib/text/nearest.ts';
+import type { Filled, OpenForm } from '../core/form.ts';
+import type { Log } from '../lib/log.ts';
+import type { Message } from '../core/message.ts';
+import type { SettingField, SettingValue } from '../core/setting-field.ts';
+import type { Tool } from '../core/tool.ts';
+import { placeOf, type ChangeSetting, type Who } from './change-setting.ts';
+import { createRemoveSecret } from './remove-secret.ts';
+import type { People } from '../access/users.ts';
+import { createPressSettings, type PressSettings } from './press-settings.ts';
+import { mayNotChange } from './setting-actions.ts';
+import type { SettingEntries } from './setting-entries.ts';
+import type { HoldsSecret } from './settings-form.ts';
+import { readSetting, showSetting } from './setting-text.ts';
+import { valueOf, type SettingView } from './setting-views.ts';
+import type { SettingsInForce } from './settings-in-force.ts';
+import { answersAsking, createShowSettings } from './show-settings.ts';
+import { createTakeForm } from './take-settings-form.ts';
+import { toolTitle } from '../tools/tool-title.ts';
+import type { Voice } from '../replies/replies.ts';
+
+type Changed = SettingView & Readonly<{ taken: boolean }>;
+
+/** `/settings` (I3, X3), by text and by buttons, the same on every channel. Owners and approvers only. */
+export type SettingsTalk = Readonly<{
+  /** Whether words after a mention mean this command: they begin with a tool that has settings. */
+  isMeant(args: string): boolean;
+  answer(message: Message, args: string, openForm?: OpenForm): Promise<SettingView>;
+  /** What a person may set up in a conversation, as on a page of their own; nothing for who may not. */
+  menu(who: Who): Promise<SettingView | undefined>;
+  press: PressSettings;
+  /** Sets what a form says and tells the chat; else gives what is wrong, by key, and sets nothing. */
+  takeForm(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
+  /** Takes a message that is a value the bot asked for, and answers it; false where it is none. No value goes on from here (X3). */
+  takeValue(message: Message): Promise<boolean>;
+}>;
+
+export function createSettingsTalk(options: {
+  /** Every tool that has settings, sorted by name. */
+  tools(): readonly Tool[];
+  inForce: Pick<SettingsInForce, 'of'>;
+  change: ChangeSetting;
+  entries: SettingEntries;
+  people: Pick<People, 'isOwner'>;
+  approvers(): readonly string[];
+  holdsSecret: HoldsSecret;
+  writeCommand: WriteCommand;
+  channels: ReadonlyMap<string, Channel>;
+  voice: Pick<Voice, 'answer' | 'say'>;
+  log: Log;
+}): SettingsTalk {
+  const {
+    tools,
+    inForce,
+    change,
+    entries,
+    people,
+    approvers,
+    holdsSecret,
+    writeCommand,
+    channels,
+    voice,
+    log,
+  } = options;
+  const show = createShowSettings({ tools, inForce, entries, holdsSecret, writeCommand, log });
+  const removeSecret = createRemoveSecret({ channels, log });
+
+  async function mayChange(sender: string): Promise<boolean> {
+    return listsId(approvers(), sender) || (await people.isOwner(sender));
+  }
+
+  async function set(
+    who: Who,
+    tool: Tool,
+    field: SettingField,
+    value: SettingValue | undefined,
+  ): Promise<Changed> {
+    const problem = await change(placeOf(who), tool, field, value);
+    const back: readonly Button[] = (await show.ofTool(who, tool)).buttons.filter(
+      ({ label }) => label === 'All tools',
+    );
+    if (problem !== undefined) return { text: notSet(tool, field, problem), buttons: [], taken: false };
+    const layered = await inForce.of(who.conversation, tool);
+    const now = showSetting(field, valueOf(field, layered));
+    const where = value === undefined ? 'is no longer set in this chat; it is now' : 'in this chat';
+    return { text: `${toolTitle(tool)}, ${field.title} ${where}: ${now}.`, buttons: back, taken: true };
+  }
+
+  async function take(message: Message, tool: Tool, field: SettingField, typed: string): Promise<Changed> {
+    const who = whoOf(message);
+    // Gone before anything else is said: the next one may not find it there.
+    const removed = field.secret ? await removeSecret(message) : '';
+    const value = typed.trim().toLowerCase() === 'default' ? undefined : readSetting(field, typed);
+    const view = await set(who, tool, field, value);
+    return { ...view, text: `${view.text}${removed}` };
+  }
+
+  return {
+    async menu(who) {
+      if (tools().length === 0 || !(await mayChange(who.sender))) return undefined;
+      const { text, buttons } = show.overview(who);
+      return { text, buttons: buttons.filter(({ label }) => label !== 'Done') };
+    },
+    press: createPressSettings({ show, inForce, change, entries, mayChange, log }),
+    isMeant(args) {
+      const [word = ''] = args.split(/\s+/);
+      const names = tools().map(({ name }) => name);
+      // A slip in the name must not send what stands behind it to a model.
+      return word !== '' && (names.includes(word) || nearest(word, names).length > 0);
+    },
+    takeForm: createTakeForm({ find: show.find, mayChange, inForce, change, holdsSecret, voice, log }),
+    async answer(message, args, openForm) {
+      const who = whoOf(message);
+      const [, name = '', key = '', typed = ''] = /^(\S*)\s*(\S*)\s*([^]*)$/.exec(args.trim()) ?? [];
+      const { tool, field } = show.find(name, key);
+      if (!(await mayChange(who.sender))) {
+        // Whoever it was who tried, a secret has no business in the chat.
+        if (field?.secret === true && typed !== '') await removeSecret(message);
+        return { text: mayNotChange, buttons: [] };
+      }
+      if (name === '') return show.overview(who);
+      if (tool === undefined) {
+        const { text, buttons } = show.overview(who);
+        return { text: `I know no tool of that name with settings.\n\n${text}`, buttons };
+      }
+      if (key === '')
+        return (await show.inForm(who, tool, openForm)) ? { text: '', buttons: [] } : show.ofTool(who, tool);
+      if (field === undefined) {
+        const { text, buttons } = await show.ofTool(who, tool);
+        return { text: `This tool has no setting of that name.\n\n${text}`, buttons };
+      }
+      return typed === '' ? show.ofField(who, tool, field) : take(message, tool, field, typed);
+    },
+    async takeValue(message) {
+      const entry = await entries.meant(message);
+      if (entry === 'again') return true;
+      if (entry === undefined) return answersAsking(message) ? late(message) : false;
+      const { tool, field } = show.find(entry.tool, entry.key);
+      if (tool === undefined || field === undefined || !(await mayChange(message.sender.id))) return false;
+      const { text, buttons, taken } = await take(message, tool, field, message.text);
+      await voice.answer(message, text, { buttons });
+      await entries.took(message, taken);
+      return true;
+    },
+  };
+
+  async function late(message: Message): Promise<boolean> {
+    if (!(await mayChange(message.sender.id))) return false;
+    const removed = await removeSecret(message);
+    await voice.answer(message, `That came too late. Open the settings again.${removed}`);
+    return true;
+  }
+}
+
+function whoOf({ conversation, chatType, sender }: Message): Who {
+  return { conversation, chatType, sender: sender.id };
+}
+
+function notSet(tool: Tool, { title }: SettingField, problem: string): string {
+  return `${toolTitle(tool)}, ${title}: that doesn't work. Please ${problem}.`;
+}

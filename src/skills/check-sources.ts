@@ -1,0 +1,90 @@
+import type { Config } from '../config/complete-config.ts';
+import { OperatorError } from '../core/errors.ts';
+import { compareSkill, isChanged } from './install/install-compare.ts';
+import { installLimits, type InstallLimits } from './install/install-limits.ts';
+import { openSource } from './install/install-open.ts';
+import { readOffers } from './install/install-offers.ts';
+import { contentHash } from './install/lock-file.ts';
+import { quarantineFolder } from './install/install-skills.ts';
+import { skillSources, type SkillSource } from './skill-sources.ts';
+
+/** What a look at one source found. Nothing of it is in use before somebody agrees (D6). */
+export type SourceFinding = Readonly<{ source: string; agreed: boolean }> &
+  (
+    | Readonly<{
+        ok: true;
+        commit?: string;
+        /** Installed skills that are other bytes there now, with what they ask for more. */
+        changed: readonly Readonly<{
+          name: string;
+          /** Stands for these bytes. */
+          content: string;
+          asksMore: readonly string[];
+        }>[];
+        /** Installed skills that are not there any more, or can't be installed as they are there. */
+        gone: readonly string[];
+        /** Skills that are there and not installed. */
+        others: readonly string[];
+      }>
+    | Readonly<{ ok: false; problem: string }>
+  );
+
+/** Fetches every source of config and lock, and compares; changes nothing. Throws the signal's reason when it is aborted. */
+export async function checkSources(options: {
+  config: Pick<Config, 'skills' | 'bot'>;
+  limits?: InstallLimits;
+  signal: AbortSignal;
+  progress: (text: string) => void;
+  env: Readonly<Record<string, string | undefined>>;
+}): Promise<readonly SourceFinding[]> {
+  const findings: SourceFinding[] = [];
+  for (const source of skillSources(options.config)) {
+    const known = { source: source.source, agreed: source.locked !== undefined };
+    try {
+      findings.push({ ...known, ...(await checkSource(source, options)) });
+    } catch (error) {
+      if (!(error instanceof OperatorError)) throw error;
+      findings.push({ ...known, ok: false, problem: error.message });
+    }
+  }
+  return findings;
+}
+
+async function checkSource(
+  { address, ref, locked }: SkillSource,
+  { config, limits = installLimits, signal, progress, env }: Parameters<typeof checkSources>[0],
+) {
+  const { dataDir } = config.bot;
+  const installed = locked?.skills ?? [];
+  const snapshot = await openSource({
+    address,
+    ...(ref === undefined ? {} : { ref }),
+    quarantine: quarantineFolder(dataDir),
+    limits,
+    signal,
+    progress,
+    env,
+  });
+  try {
+    const wanted = (name: string): boolean => installed.some((skill) => skill.name === name);
+    const { offers, others } = await readOffers(snapshot, { limits, strict: config.skills.strict, wanted });
+    const changed = installed.flatMap((skill) => {
+      const offer = offers.find(({ name }) => name === skill.name);
+      if (offer === undefined || !isChanged(skill, offer)) return [];
+      return [
+        {
+          name: skill.name,
+          content: contentHash(offer),
+          asksMore: compareSkill(dataDir, skill, offer).asksMore,
+        },
+      ];
+    });
+    const gone = installed
+      .map(({ name }) => name)
+      .filter((name) => !offers.some((offer) => offer.name === name));
+    const { commit } = snapshot;
+    return { ok: true as const, ...(commit === undefined ? {} : { commit }), changed, gone, others };
+  } finally {
+    snapshot.close();
+  }
+}

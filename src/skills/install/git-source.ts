@@ -1,0 +1,132 @@
+import { rmSync } from 'node:fs';
+import { OperatorError } from '../../core/errors.ts';
+import { decodeText } from '../../lib/text/decode-text.ts';
+import { runGit, type GitRequest } from './git-process.ts';
+import { sizeText } from './install-limits.ts';
+import { pathProblem, type OpenSource, type SourceEntry, type SourceSnapshot } from './install-source.ts';
+
+/**
+ * Fetches one commit of a repository into the quarantine, and reads its tree and files out of git's own store: nothing is
+ * ever checked out, so no filter, hook, link or name in it has an effect (D6). Throws OperatorError where that fails.
+ */
+export async function openGitSource(options: OpenSource): Promise<SourceSnapshot> {
+  const { address, ref, quarantine, limits, signal, progress, env } = options;
+  if (address.kind !== 'git') throw new Error('this source is no repository');
+  const outOfTime = AbortSignal.timeout(limits.timeMs);
+  const git = async (args: readonly string[], more: Partial<GitRequest> = {}): Promise<Buffer> => {
+    const both = AbortSignal.any([signal, outOfTime]);
+    const outcome = await runGit({
+      args,
+      fileLimit: limits.packBytes,
+      signal: both,
+      env,
+      progress,
+      ...more,
+    }).catch((error: unknown) => {
+      if (outOfTime.aborted && !signal.aborted)
+        throw new OperatorError(`${address.url} did not give its files within ${limits.timeMs / 1_000} s.`);
+      throw error;
+    });
+    if (outcome.status === 'done') return outcome.output;
+    if (outcome.status === 'too much output')
+      throw new OperatorError(`${address.url} holds more than ${limits.entries} files.`);
+    const tooLarge = /File too large/.test(outcome.message);
+    throw new OperatorError(
+      tooLarge
+        ? `${address.url} is larger than ${sizeText(limits.packBytes)}.`
+        : `${address.url} can't be fetched: ${outcome.message}.${hint(outcome.message, ref)}`,
+    );
+  };
+  const close = (): void => rmSync(quarantine, { recursive: true, force: true });
+
+  try {
+    progress(`fetching ${address.url}`);
+    await git(['init', '--bare', '--quiet', '--template=', quarantine]);
+    const at = [`--git-dir=${quarantine}`];
+    await git(
+      [
+        ...at,
+        'fetch',
+        '--depth=1',
+        '--no-tags',
+        '--no-recurse-submodules',
+        '--no-auto-maintenance',
+        '--progress',
+        '--',
+        address.url,
+        ref ?? 'HEAD',
+      ],
+      { transport: address.transport },
+    );
+    const commit = (await git([...at, 'rev-parse', '--verify', 'FETCH_HEAD^{commit}'])).toString().trim();
+    const listing = await git([...at, 'ls-tree', '-r', '-z', '-l', '--full-tree', commit], {
+      outputLimit: limits.entries * 200,
+    });
+    const entries = entriesOf(listing);
+    if (entries.length > limits.entries)
+      throw new OperatorError(`${address.url} holds more than ${limits.entries} files.`);
+    return {
+      address,
+      commit,
+      entries,
+      close,
+      async read(files) {
+        const bytes = files.reduce((sum, { size }) => sum + size, 0);
+        const output = await git([...at, 'cat-file', '--batch'], {
+          input: files.map(({ id }) => `${id}\n`).join(''),
+          outputLimit: bytes + files.length * 200,
+        });
+        return blobsOf(output, files);
+      },
+    };
+  } catch (error) {
+    close();
+    throw error;
+  }
+}
+
+function hint(message: string, ref: string | undefined): string {
+  if (ref !== undefined && /couldn't find remote ref|not our ref|unadvertised object/.test(message))
+    return ` Is there a branch, tag or commit ${ref}?`;
+  if (/could not read Username|Authentication failed/.test(message))
+    return ' It needs a login, or is not there: use ssh, or ~/.netrc for https.';
+  if (/redirect|error: 30\d/.test(message)) return ' It has moved: use its new address.';
+  return '';
+}
+
+/** Reads `ls-tree -z -l`: `mode type id size TAB path NUL`, names being bytes of any kind. */
+function entriesOf(listing: Buffer): readonly SourceEntry[] {
+  const entries: SourceEntry[] = [];
+  for (let start = 0; start < listing.length;) {
+    const end = listing.indexOf(0, start);
+    const line = listing.subarray(start, end === -1 ? listing.length : end);
+    start = end === -1 ? listing.length : end + 1;
+    const tab = line.indexOf(9);
+    const [mode = '', type = '', id = '', size = ''] = line.subarray(0, tab).toString('latin1').split(/ +/);
+    const name = line.subarray(tab + 1);
+    const decoded = decodeText(name, false);
+    const path = decoded ?? name.toString('latin1');
+    const problem = decoded === undefined ? 'its name is not UTF-8' : pathProblem(path);
+    entries.push({
+      path,
+      kind: type === 'commit' ? 'submodule' : mode === '120000' ? 'link' : 'file',
+      size: Number(size) || 0,
+      executable: mode === '100755',
+      id,
+      ...(problem === undefined ? {} : { problem }),
+    });
+  }
+  return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Reads `cat-file --batch`: `id blob size LF bytes LF`, one for each file asked for. */
+function blobsOf(output: Buffer, files: readonly SourceEntry[]): readonly Buffer[] {
+  let start = 0;
+  return files.map(({ id, size, path }) => {
+    const end = output.indexOf(10, start);
+    const head = output.subarray(start, end).toString('latin1');
+    if (head !== `${id} blob ${size}`) throw new OperatorError(`${path} can't be read: ${head}`);
+    start = end + 1 + size + 1;
+    return Buffer.from(output.subarray(end + 1, end + 1 + size));
+  });
+}

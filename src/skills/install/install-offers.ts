@@ -1,0 +1,192 @@
+import { basename, join } from 'node:path';
+import { addressText } from '../../config/source-address.ts';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { OperatorError } from '../../core/errors.ts';
+import { findInSource, type FoundInSource } from './install-find.ts';
+import { sizeText, type InstallLimits } from './install-limits.ts';
+import type { SourceEntry, SourceSnapshot } from './install-source.ts';
+import { sha256Of } from './lock-check.ts';
+import { readLimit, judge } from '../parse/read-roots.ts';
+import { isScriptPath } from '../skill-files.ts';
+import type { Definition } from '../parse/skill-definition.ts';
+
+/** A file as it would be installed: these very bytes. */
+export type OfferedFile = Readonly<{ path: string; bytes: Buffer; sha256: string; executable: boolean }>;
+
+/** A skill of a source that can be installed. */
+export type Offer = Readonly<{
+  name: string;
+  /** Its folder or flat file in the source. */
+  path: string;
+  definition: Definition;
+  /** In path order. */
+  files: readonly OfferedFile[];
+  /** Those of them that can be run. */
+  scripts: readonly OfferedFile[];
+  /** What is noteworthy, what was left out included. */
+  diagnostics: readonly Diagnostic[];
+}>;
+
+/** A skill of a source that can't be installed, and why. */
+export type Refused = Readonly<{ name: string; path: string; problems: readonly string[] }>;
+
+export type Offers = Readonly<{
+  offers: readonly Offer[];
+  refused: readonly Refused[];
+  /** Names of skills that are there and were not asked for. */
+  others: readonly string[];
+}>;
+
+/**
+ * Reads the skills of a source that `wanted` names (all without it), with every byte of theirs: what is shown, agreed to,
+ * hashed and put into place is this one value (D6). Links and submodules are left out; a skill with a hostile name, too
+ * many or too large files, or one that would not load is refused. Throws OperatorError where the source is too large.
+ */
+export async function readOffers(
+  snapshot: SourceSnapshot,
+  options: Readonly<{ limits: InstallLimits; strict: boolean; wanted?: (name: string) => boolean }>,
+): Promise<Offers> {
+  const { limits, strict, wanted = () => true } = options;
+  const found = findInSource(snapshot.entries);
+  const small = found.filter(({ skillFile }) => skillFile.size <= limits.fileBytes);
+  keepWithin(
+    small.map(({ skillFile }) => skillFile),
+    snapshot,
+    limits,
+  );
+  const skillFiles = await snapshot.read(small.map(({ skillFile }) => skillFile));
+  const refused: Refused[] = found
+    .filter((each) => !small.includes(each))
+    .map(({ path }) => ({
+      name: basename(path),
+      path,
+      problems: [`SKILL.md has more than ${sizeText(limits.fileBytes)}`],
+    }));
+  const others: string[] = [];
+  const chosen: { found: FoundInSource; definition: Definition; notes: readonly Diagnostic[] }[] = [];
+  for (const [index, each] of small.entries()) {
+    const bytes = skillFiles[index] ?? Buffer.alloc(0);
+    const read = judge(placeOf(snapshot, each, bytes), { diagnostics: [] }, strict);
+    const name = read.ok ? read.definition.name : read.name;
+    if (!wanted(name)) others.push(name);
+    else if (!read.ok) {
+      // A flat file that is no skill at all, such as a note, is none of anybody's business.
+      if (isFlat(each) && bytes.toString('latin1', 0, 3) !== '---') continue;
+      const problems = read.diagnostics.map(({ code, message }) => `${code}: ${message}`);
+      refused.push({ name, path: each.path, problems });
+    } else {
+      const { problems, notes } = inspect(each, limits);
+      const twice = chosen.find(({ definition }) => definition.name === name);
+      const all = [...problems, ...(twice === undefined ? [] : [`${twice.found.path} has the same name`])];
+      if (all.length > 0) refused.push({ name, path: each.path, problems: all });
+      else chosen.push({ found: each, definition: read.definition, notes });
+    }
+  }
+  const files = chosen.flatMap((each) => plainFiles(each.found));
+  keepWithin(files, snapshot, limits);
+  const bytes = new Map((await snapshot.read(files)).map((read, index) => [files[index]?.path, read]));
+  const offers = chosen.map(({ found: each, definition, notes }) => {
+    const offered = plainFiles(each).map((entry): OfferedFile => {
+      const content = bytes.get(entry.path) ?? Buffer.alloc(0);
+      return {
+        path: pathInSkill(each, entry),
+        bytes: content,
+        sha256: sha256Of(content),
+        executable: entry.executable,
+      };
+    });
+    // A folder's file may have changed since it was judged: what is offered is judged as it will be loaded.
+    const skillFile = offered.find(({ path }) => path === pathInSkill(each, each.skillFile));
+    const again = judge(
+      placeOf(snapshot, each, skillFile?.bytes ?? Buffer.alloc(0)),
+      { diagnostics: [] },
+      strict,
+    );
+    if (!again.ok || again.definition.name !== definition.name)
+      throw new OperatorError(`${each.path} changed while it was read; try again.`);
+    return {
+      name: definition.name,
+      path: each.path,
+      definition: again.definition,
+      files: offered,
+      scripts: offered.filter(({ path }) => isScriptPath(path)),
+      diagnostics: [...again.definition.diagnostics, ...notes],
+    };
+  });
+  return { offers, refused, others: others.sort() };
+}
+
+/** The file as the loader would be given it: its path is only for messages. */
+function placeOf({ address }: SourceSnapshot, { path, skillFile }: FoundInSource, bytes: Buffer) {
+  const top = addressText(address).replace(/\.git$/, '');
+  const shown = { path: skillFile.path, origin: 'installed' as const };
+  const start = { bytes: bytes.subarray(0, readLimit), cut: bytes.length > readLimit };
+  return isFlat({ path, skillFile })
+    ? { ...shown, ...start }
+    : { ...shown, ...start, directory: join(top, path) };
+}
+
+function isFlat({ path, skillFile }: Pick<FoundInSource, 'path' | 'skillFile'>): boolean {
+  return path === skillFile.path;
+}
+
+/** A flat skill is installed as a folder of its own (F1). */
+function pathInSkill(found: FoundInSource, { path }: SourceEntry): string {
+  if (isFlat(found)) return 'SKILL.md';
+  return found.path === '' ? path : path.slice(found.path.length + 1);
+}
+
+function plainFiles({ entries }: FoundInSource): readonly SourceEntry[] {
+  return entries.filter(({ kind }) => kind === 'file');
+}
+
+function inspect(
+  found: FoundInSource,
+  limits: InstallLimits,
+): Readonly<{ problems: readonly string[]; notes: readonly Diagnostic[] }> {
+  const problems: string[] = [];
+  const notes: Diagnostic[] = [];
+  const seen = new Map<string, string>();
+  for (const { path, kind, size, problem } of found.entries) {
+    const named = JSON.stringify(path);
+    if (problem !== undefined) problems.push(`${named}: ${problem}`);
+    else if (kind !== 'file') {
+      const what = kind === 'submodule' ? 'a repository of its own' : 'a link, or no plain file';
+      const message = `${named} is ${what}: it is left out`;
+      notes.push({
+        level: 'warning',
+        code: kind === 'submodule' ? 'SUBMODULE_LEFT_OUT' : 'LINK_LEFT_OUT',
+        message,
+      });
+    } else {
+      if (size > limits.fileBytes)
+        problems.push(`${named} has ${sizeText(size)}; at most ${sizeText(limits.fileBytes)}`);
+      // Some file systems can't tell such names apart.
+      const folded = path.normalize('NFKC').toLowerCase();
+      const same = seen.get(folded);
+      if (same !== undefined)
+        problems.push(`${named} and ${JSON.stringify(same)} are one name on some systems`);
+      seen.set(folded, path);
+    }
+  }
+  for (const folded of seen.keys()) {
+    const above = [...folded.matchAll(/\//g)].map(({ index }) => folded.slice(0, index));
+    const clash = above.find((folder) => seen.has(folder));
+    if (clash !== undefined) problems.push(`${JSON.stringify(clash)} is a file and a folder`);
+  }
+  const files = plainFiles(found);
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (files.length > limits.skillFiles)
+    problems.push(`it has ${files.length} files; at most ${limits.skillFiles}`);
+  if (bytes > limits.skillBytes)
+    problems.push(`it has ${sizeText(bytes)}; at most ${sizeText(limits.skillBytes)}`);
+  return { problems: problems.slice(0, 20), notes: notes.slice(0, 20) };
+}
+
+function keepWithin(files: readonly SourceEntry[], { address }: SourceSnapshot, limits: InstallLimits): void {
+  const bytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > limits.totalBytes)
+    throw new OperatorError(
+      `${addressText(address)} holds skills of ${sizeText(bytes)} in all; at most ${sizeText(limits.totalBytes)}. Name those you want with --name.`,
+    );
+}

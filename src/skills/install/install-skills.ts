@@ -1,0 +1,199 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { OperatorError } from '../../core/errors.ts';
+import { lockOwner } from '../../store/sqlite/lock-owner.ts';
+import type { Offer } from './install-offers.ts';
+import { checkPinned } from './lock-check.ts';
+import {
+  contentHash,
+  installedFolder,
+  installedRoot,
+  lockPath,
+  readLock,
+  syncFolder,
+  writeLock,
+  type Lock,
+  type LockedSkill,
+  type LockedSource,
+} from './lock-file.ts';
+
+/** What was agreed to. */
+export type Agreement = Readonly<{
+  source: string;
+  ref?: string;
+  commit?: string;
+  offers: readonly Offer[];
+  /** Milliseconds since 1970. */
+  at: number;
+}>;
+
+/** A folder that no skill of the lock uses is kept so long for runs that began with it. */
+const unusedForMs = 86_400_000;
+
+/** Where what is being fetched lies; what is left there by a process that died is removed at the next use. */
+export function quarantineFolder(dataDir: string): string {
+  const folder = join(dataDir, 'quarantine');
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of readdirSync(folder)) {
+    if (isLeft(join(folder, name), Number(name.split('-')[0])))
+      rmSync(join(folder, name), { recursive: true, force: true });
+  }
+  return join(folder, `${process.pid}-${randomBytes(6).toString('hex')}`);
+}
+
+/**
+ * Puts what was agreed to into place and then into the lock (D6). The bytes are those of the offers. Each content has a
+ * folder of its own, made aside and renamed, and the lock is replaced as a whole: wherever this is cut off, what was
+ * installed before stands or what is new does. Throws OperatorError where the lock can't be read, another process is at
+ * it, or a name is installed from elsewhere.
+ */
+export function installSkills(dataDir: string, agreement: Agreement): void {
+  const { source, ref, commit, offers, at } = agreement;
+  const agreed = offers.map(({ name, path, files }): LockedSkill => ({
+    name,
+    path,
+    ...(commit === undefined ? {} : { commit }),
+    agreedAt: new Date(at).toISOString(),
+    files: files.map(({ path: file, sha256 }) => ({ path: file, sha256 })),
+  }));
+  changeLock(dataDir, (lock) => {
+    for (const { name } of agreed) {
+      const other = lock.sources.find(
+        (each) => each.source !== source && each.skills.some((one) => one.name === name),
+      );
+      if (other !== undefined)
+        throw new OperatorError(
+          `"${name}" is installed from ${other.source}: remove it there first, or leave it out.`,
+        );
+    }
+    for (const [index, skill] of agreed.entries()) putInPlace(dataDir, skill, offers[index]);
+    const before = lock.sources.find((each) => each.source === source);
+    for (const old of before?.skills ?? []) noteUse(dirname(installedFolder(dataDir, old)), at);
+    const kept = (before?.skills ?? []).filter(({ name }) => !agreed.some((one) => one.name === name));
+    const skills = [...kept, ...agreed].sort((a, b) => (a.name < b.name ? -1 : 1));
+    const changed: LockedSource = { source, ...(ref === undefined ? {} : { ref }), skills };
+    const others = lock.sources.filter((each) => each.source !== source);
+    return { sources: [...others, changed].sort((a, b) => (a.source < b.source ? -1 : 1)) };
+  });
+  sweep(dataDir, at);
+}
+
+/** Takes skills out of the lock and away; a source without any goes with its last. Gives what was removed. */
+export function removeSkills(
+  dataDir: string,
+  isGone: (source: LockedSource, skill: LockedSkill) => boolean,
+): readonly Readonly<{ source: string; skill: LockedSkill }>[] {
+  const gone: { source: string; skill: LockedSkill }[] = [];
+  changeLock(dataDir, (lock) => {
+    const sources = lock.sources.map((source) => {
+      const skills = source.skills.filter((skill) => !isGone(source, skill));
+      for (const skill of source.skills)
+        if (!skills.includes(skill)) gone.push({ source: source.source, skill });
+      return { ...source, skills };
+    });
+    return { sources: sources.filter(({ skills }) => skills.length > 0) };
+  });
+  for (const { skill } of gone)
+    rmSync(dirname(installedFolder(dataDir, skill)), { recursive: true, force: true });
+  return gone;
+}
+
+function changeLock(dataDir: string, change: (lock: Lock) => Lock): void {
+  const root = installedRoot(dataDir);
+  mkdirSync(root, { recursive: true, mode: 0o700 });
+  const owner = lockOwner(lockPath(dataDir), { what: lockPath(dataDir), instead: 'a moment' });
+  try {
+    const reading = readLock(dataDir);
+    if (!reading.ok)
+      throw new OperatorError(
+        `${reading.path} can't be read: put it back from a backup, or remove it and add the sources again.\n${reading.problem}`,
+      );
+    writeLock(dataDir, change(reading.lock));
+    // A running bot watches this folder, and the lock is not in it.
+    writeFileSync(join(root, '.changed'), `${Date.now()}\n`, { mode: 0o600 });
+  } finally {
+    owner.release();
+  }
+}
+
+function putInPlace(dataDir: string, skill: LockedSkill, offer: Offer | undefined): void {
+  const folder = installedFolder(dataDir, skill);
+  if (existsSync(folder) && checkPinned(folder, skill) === undefined) return;
+  const aside = quarantineFolder(dataDir);
+  try {
+    for (const { path, bytes, executable } of offer?.files ?? []) {
+      const target = join(aside, skill.name, path);
+      mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
+      writeNew(target, bytes, executable ? 0o700 : 0o600);
+    }
+    const problem = checkPinned(join(aside, skill.name), skill);
+    if (problem !== undefined) throw new OperatorError(`${skill.name} could not be written: ${problem}.`);
+    // What is there by that name is not what was agreed to, so nobody uses it.
+    rmSync(dirname(folder), { recursive: true, force: true });
+    renameSync(aside, dirname(folder));
+    syncFolder(installedRoot(dataDir));
+  } finally {
+    rmSync(aside, { recursive: true, force: true });
+  }
+}
+
+function writeNew(path: string, bytes: Uint8Array, mode: number): void {
+  const file = openSync(path, 'wx', mode);
+  try {
+    for (let written = 0; written < bytes.length;) written += writeSync(file, bytes, written);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Counts the day from now on. */
+function noteUse(folder: string, now: number): void {
+  if (existsSync(folder)) utimesSync(folder, now / 1_000, now / 1_000);
+}
+
+/** Removes contents that nothing in the lock names and nobody began to use within a day. */
+function sweep(dataDir: string, now: number): void {
+  const reading = readLock(dataDir);
+  if (!reading.ok) return;
+  const used = new Set(reading.lock.sources.flatMap(({ skills }) => skills.map(contentHash)));
+  const root = installedRoot(dataDir);
+  for (const name of readdirSync(root)) {
+    if (!/^[0-9a-f]{64}$/.test(name) || used.has(name)) continue;
+    const folder = join(root, name);
+    if (now - statSync(folder).mtimeMs > unusedForMs) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** In a container every process may have the same id: what is older than this one is not its own. */
+function isLeft(path: string, pid: number): boolean {
+  const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const startedAt = Date.now() - process.uptime() * 1_000;
+  return pid === process.pid ? madeAt < startedAt : !isAlive(pid);
+}
+
+function isAlive(pid: number): boolean {
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return false;
+    if (error instanceof Error && 'code' in error && error.code === 'EPERM') return true;
+    throw error;
+  }
+}

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, writeSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import { z } from 'zod';
+import type { Pin, PinnedFile } from '../../core/skill.ts';
+
+/** A skill that was agreed to (D6). */
+export type LockedSkill = Readonly<{
+  name: string;
+  /** Its folder or flat file in the source, with `/`; empty where the source itself is the skill. */
+  path: string;
+  commit?: string;
+  /** When the yes was given, as an ISO date. */
+  agreedAt: string;
+  files: readonly PinnedFile[];
+}>;
+
+/** A source with the skills of it that were agreed to. */
+export type LockedSource = Readonly<{
+  /** Its address, as `addressText` writes it. */
+  source: string;
+  /** Branch, tag or commit; absent: what the repository offers first. */
+  ref?: string;
+  skills: readonly LockedSkill[];
+}>;
+
+/** `skills.lock.toml`: everything that was agreed to. Each name stands in it once. */
+export type Lock = Readonly<{ sources: readonly LockedSource[] }>;
+
+export type LockReading = Readonly<{ ok: true; lock: Lock } | { ok: false; path: string; problem: string }>;
+
+const hash = /^[0-9a-f]{64}$/;
+/** `sha256  path`, as `sha256sum` writes it. */
+const fileLine = z.codec(
+  z.string().regex(/^[0-9a-f]{64} {2}[^\p{Cc}\\]+$/u),
+  z.object({ path: z.string(), sha256: z.string().regex(hash) }),
+  {
+    decode: (line) => ({ sha256: line.slice(0, 64), path: line.slice(66) }),
+    encode: ({ sha256, path }) => `${sha256}  ${path}`,
+  },
+);
+const lockShape = z.object({
+  version: z.literal(1),
+  sources: z
+    .array(
+      z.object({
+        source: z.string(),
+        ref: z.string().optional(),
+        skills: z.array(
+          z.object({
+            name: z.string().regex(/^[^/\\.\0][^/\\\0]*$/),
+            path: z.string(),
+            commit: z.string().optional(),
+            agreed_at: z.string(),
+            files: z.array(fileLine).min(1),
+          }),
+        ),
+      }),
+    )
+    .default([]),
+});
+
+/** Where the lock of this data directory is. */
+export function lockPath(dataDir: string): string {
+  return join(dataDir, 'skills.lock.toml');
+}
+
+/** Where installed skills are, each in a folder named after its content. */
+export function installedRoot(dataDir: string): string {
+  return join(dataDir, 'installed');
+}
+
+/** The folder of an installed skill: another content is another folder, so one is never half of another. */
+export function installedFolder(dataDir: string, skill: Pick<LockedSkill, 'name' | 'files'>): string {
+  return join(installedRoot(dataDir), contentHash(skill), skill.name);
+}
+
+/** SHA-256 over a skill's name and every file with its hash. */
+export function contentHash({ name, files }: Pick<LockedSkill, 'name' | 'files'>): string {
+  const lines = files.map(({ path, sha256 }) => `${sha256}  ${path}\n`).sort();
+  return createHash('sha256')
+    .update(`${name}\n${lines.join('')}`)
+    .digest('hex');
+}
+
+export function pinOf({ source }: Pick<LockedSource, 'source'>, skill: LockedSkill): Pin {
+  const { name, commit, files } = skill;
+  return { name, source, ...(commit === undefined ? {} : { commit }), files };
+}
+
+/** Reads the lock; an absent one is empty. One that can't be understood is a value: nothing it names may be used. */
+export function readLock(dataDir: string): LockReading {
+  const path = lockPath(dataDir);
+  const text = readIfThere(path);
+  if (text === undefined) return { ok: true, lock: { sources: [] } };
+  try {
+    const read = lockShape.safeParse(parse(text));
+    if (!read.success) return { ok: false, path, problem: z.prettifyError(read.error) };
+    const sources = read.data.sources.map(({ source, ref, skills }) => ({
+      source,
+      ...(ref === undefined ? {} : { ref }),
+      skills: skills.map(({ name, path: inSource, commit, agreed_at: agreedAt, files }) => ({
+        name,
+        path: inSource,
+        ...(commit === undefined ? {} : { commit }),
+        agreedAt,
+        files,
+      })),
+    }));
+    return { ok: true, lock: { sources } };
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    return { ok: false, path, problem: error.message };
+  }
+}
+
+/** Puts a new lock (0600) in place of the old one, whole and on the disk: what reads it finds one or the other. */
+export function writeLock(dataDir: string, { sources }: Lock): void {
+  const path = lockPath(dataDir);
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  const file = openSync(`${path}.new`, 'w', 0o600);
+  try {
+    writeSync(file, lockText(sources));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(`${path}.new`, path);
+  syncFolder(dirname(path));
+}
+
+/** Has the disk keep which entries a folder has. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function lockText(sources: readonly LockedSource[]): string {
+  const lines = [
+    '# Installed skills, as they were agreed to. Written by `skillet skill add`, `update` and `remove`.',
+    'version = 1',
+  ];
+  for (const { source, ref, skills } of sources) {
+    lines.push('', '[[sources]]', `source = ${quoted(source)}`);
+    if (ref !== undefined) lines.push(`ref = ${quoted(ref)}`);
+    for (const { name, path, commit, agreedAt, files } of skills) {
+      lines.push('', '[[sources.skills]]', `name = ${quoted(name)}`, `path = ${quoted(path)}`);
+      if (commit !== undefined) lines.push(`commit = ${quoted(commit)}`);
+      lines.push(`agreed_at = ${quoted(agreedAt)}`, 'files = [');
+      for (const file of files) lines.push(`  ${quoted(fileLine.encode(file))},`);
+      lines.push(']');
+    }
+    if (skills.length === 0) lines.push('skills = []');
+  }
+  return `${lines.join('\n')}\n`;
+}
+
+/** A basic string of TOML: JSON's escapes are among its own. */
+function quoted(text: string): string {
+  return JSON.stringify(text);
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,151 @@
+import { basename } from 'node:path';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { isAccessLine } from '../access-line.ts';
+import { decodeText } from '../../lib/text/decode-text.ts';
+import { defaultDescription } from './default-description.ts';
+import { deepFreeze } from '../../lib/json/deep-freeze.ts';
+import type { FrontMap } from './front-value.ts';
+import { parseFrontMatter } from './parse-skill-front-matter.ts';
+import { bySnakeCase } from './read-access.ts';
+import { accessFields, readFields } from './read-fields.ts';
+import { readText } from './read-values.ts';
+import { nameLimit, slugOf } from './skill-name.ts';
+import type { ParseResult, SkillSource } from './skill-definition.ts';
+import { splitFrontMatter } from './split-front-matter.ts';
+
+/** A longer description is cut, in code points (F6). */
+export const descriptionLimit = 1024;
+
+/** What the file says, read leniently: every problem is a diagnostic, nothing throws, nothing is evaluated (F5 load). Frozen. */
+export function parseSkill(source: SkillSource): ParseResult {
+  const { path, directory } = source;
+  const folder = directory === undefined ? undefined : basename(directory);
+  const fallbackName = slugOf(folder ?? basename(path).replace(/\.md$/i, ''));
+  const diagnostics: Diagnostic[] = [];
+  const report = (diagnostic: Diagnostic): void => void diagnostics.push({ path, ...diagnostic });
+  const refuse = (
+    diagnostic: Diagnostic,
+    more: { name?: string; accessBroken?: boolean } = {},
+  ): ParseResult => {
+    report(diagnostic);
+    const { name = fallbackName, accessBroken = false } = more;
+    return { ok: false, diagnostics, name, accessBroken };
+  };
+
+  const text = decodeText(source.bytes, source.cut);
+  if (text === undefined) return refuse(error('NOT_UTF8', 'the file is not UTF-8; save it as UTF-8'));
+  const split = splitFrontMatter(text);
+  if (!split.ok) return refuse(split.diagnostic);
+  const { yaml, body, yamlLine, warnings } = split.file;
+  warnings.forEach(report);
+  const inFile = (diagnostic: Diagnostic): Diagnostic =>
+    diagnostic.line === undefined ? diagnostic : { ...diagnostic, line: diagnostic.line + yamlLine - 1 };
+
+  const parsed = parseFrontMatter(yaml);
+  if (!parsed.ok) {
+    const { code, message, line } = parsed.problem;
+    return refuse(inFile({ ...error(code, message), line }), { accessBroken: isInAccessField(yaml, line) });
+  }
+  for (const field of parsed.repaired) {
+    report({
+      level: 'warning',
+      code: 'YAML_REPAIRED',
+      message: `${field} is no valid YAML as it stands; put it in quotes`,
+      field,
+    });
+  }
+  const { fields, twice } = bySnakeCase(parsed.front);
+  const name = readName(fields, folder, fallbackName, report);
+  if (name === '')
+    return refuse(error('NAME_MISSING', 'neither name nor folder holds a letter or digit', 'name'));
+  for (const field of twice) report(error('FIELD_TWICE', `${field} is given in both spellings`, field));
+  const rest = readFields(fields, (diagnostic) => report(inFile(diagnostic)));
+  const broken = diagnostics.filter(({ level }) => level === 'error');
+  if (broken.length > 0) {
+    const accessBroken = broken.some(({ field }) => field !== undefined && accessFields.has(field));
+    return { ok: false, diagnostics, name, accessBroken };
+  }
+  if (body.trim() === '')
+    return refuse(error('BODY_EMPTY', 'no instructions follow the front matter'), { name });
+  const description = readDescription(fields, body, report);
+  if (description === undefined) {
+    const message = 'no description, and no paragraph of text in the body to take one from';
+    return refuse(error('DESCRIPTION_MISSING', message, 'description'), { name });
+  }
+  return {
+    ok: true,
+    definition: deepFreeze({
+      name,
+      description,
+      origin: source.origin,
+      path,
+      ...(directory === undefined ? {} : { directory }),
+      ...(source.root === undefined ? {} : { root: source.root }),
+      flat: directory === undefined,
+      ...rest,
+      diagnostics,
+    }),
+  };
+}
+
+function readName(
+  fields: FrontMap,
+  folder: string | undefined,
+  fallback: string,
+  report: (diagnostic: Diagnostic) => void,
+): string {
+  const value = fields.get('name');
+  const text = value === undefined ? undefined : readText(value);
+  const field = 'name';
+  const warn = (code: string, message: string): void => report({ level: 'warning', code, message, field });
+  if (text?.ok !== true || text.value === '') {
+    warn(
+      'NAME_MISSING',
+      `no usable name, "${fallback}" is taken from the ${folder === undefined ? 'file' : 'folder'}: write name`,
+    );
+    return fallback;
+  }
+  const written = text.value.normalize('NFKC');
+  const name = slugOf(written) || fallback;
+  if (name !== written) warn('NAME_INVALID', `"${written}" is used as "${name}"`);
+  if ([...name].length > nameLimit) warn('NAME_TOO_LONG', `"${name}" has over ${nameLimit} characters`);
+  if (folder !== undefined && folder.normalize('NFKC') !== written)
+    warn('NAME_DIR_MISMATCH', `name "${written}" differs from the folder "${folder}"; the name is used`);
+  return name;
+}
+
+function readDescription(
+  fields: FrontMap,
+  body: string,
+  report: (diagnostic: Diagnostic) => void,
+): string | undefined {
+  const value = fields.get('description');
+  const text = value === undefined ? undefined : readText(value);
+  const field = 'description';
+  const given = text?.ok === true && text.value !== '' ? text.value : undefined;
+  const description = given ?? defaultDescription(body);
+  if (description === undefined) return undefined;
+  if (given === undefined) {
+    const message = 'no usable description, the first paragraph of the body is used: write description';
+    report({ level: 'warning', code: 'DESCRIPTION_MISSING', message, field });
+  }
+  const flat = description.replace(/\s+/g, ' ').trim();
+  const points = [...flat];
+  if (points.length <= descriptionLimit) return flat;
+  const message = `${points.length} characters, the first ${descriptionLimit} are used: shorten it`;
+  report({ level: 'warning', code: 'DESCRIPTION_TRUNCATED', message, field });
+  return `${points.slice(0, descriptionLimit - 1).join('')}…`;
+}
+
+/** Whether the lines of the top-level key at or above a line hold a key that grants or restricts, indented by mistake as well. */
+function isInAccessField(yaml: string, line: number): boolean {
+  const lines = yaml.split('\n');
+  const begins = (text: string): boolean => /^[^\s#-]/.test(text);
+  const first = Math.max(0, lines.slice(0, line).findLastIndex(begins));
+  const rest = lines.slice(first + 1).findIndex(begins);
+  return lines.slice(first, rest === -1 ? undefined : first + 1 + rest).some(isAccessLine);
+}
+
+function error(code: string, message: string, field?: string): Diagnostic {
+  return { level: 'error', code, message, ...(field === undefined ? {} : { field }) };
+}

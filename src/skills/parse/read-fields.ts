@@ -1,0 +1,163 @@
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { FrontMap, FrontValue } from './front-value.ts';
+import { readChatTypes, readGrant, readTools } from './read-access.ts';
+import { readBoolean, readCount, readList, readSource, readText, type Read } from './read-values.ts';
+import { dialects, readRequires } from './read-requires.ts';
+import type { Definition } from './skill-definition.ts';
+
+/** Keys that grant or restrict something: an invalid value keeps the skill from loading (F8). */
+export const accessFields: ReadonlySet<string> = new Set([
+  'sensitive',
+  'access',
+  'allowed_tools',
+  'env',
+  'packages',
+  'capabilities',
+  'network',
+  'opt_in',
+  'user_invocable',
+  'disable_model_invocation',
+]);
+
+/** Keys of F6, in snake case; anything else is kept as it is. */
+export const knownFields: ReadonlySet<string> = new Set([
+  ...['name', 'description', 'license', 'compatibility', 'metadata', 'version', 'tags', 'author', 'authors'],
+  ...['rationale', 'allowed_tools', 'env', 'packages', 'capabilities', 'sensitive', 'access', 'model'],
+  ...['max_iterations', 'timeout_seconds', 'network', 'context', 'background', 'agent'],
+  ...['disable_model_invocation', 'user_invocable', 'argument_hint', 'opt_in'],
+]);
+
+/** Fields whose value a stray ` #` would cut short without anybody noticing (F4). */
+const proseFields = ['name', 'description', 'compatibility', 'rationale', 'argument_hint', 'license'];
+
+/** Everything the front matter says, but for name, description and place. */
+export type Fields = Omit<
+  Definition,
+  'name' | 'description' | 'origin' | 'path' | 'directory' | 'root' | 'flat' | 'diagnostics'
+>;
+
+/** Reads and coerces the known fields (keys in snake case). Problems are reported through `report`; a bad value of an access field is an error, of any other a warning and the default (F6, F8). */
+export function readFields(fields: FrontMap, report: (diagnostic: Diagnostic) => void): Fields {
+  const read = <Value>(field: string, reader: (value: FrontValue) => Read<Value>): Value | undefined => {
+    const value = fields.get(field);
+    if (value === undefined) return undefined;
+    const result = reader(value);
+    if (result.ok) return result.value;
+    const level = accessFields.has(field) ? 'error' : 'warning';
+    const message = `${field}: ${result.message}${level === 'warning' ? ' (the default is used)' : ''}`;
+    report({ level, code: 'FIELD_INVALID', message, field, line: value.line });
+    return undefined;
+  };
+  for (const field of proseFields) {
+    const value = fields.get(field);
+    if (value?.kind !== 'text' || value.cutBy === undefined) continue;
+    const message = `${field} ends before ${JSON.stringify(value.cutBy.slice(0, 40))}: put the text in quotes`;
+    report({ level: 'warning', code: 'COMMENT_CUTS_VALUE', message, field, line: value.line });
+  }
+  const metadata = readMetadata(fields.get('metadata'), report);
+  const shown = (field: string): FrontValue | undefined => fields.get(field) ?? metadata.written.get(field);
+  const listShown = (field: string): readonly string[] => {
+    const value = shown(field);
+    const list = value === undefined ? undefined : readList(value, /,/);
+    if (list?.ok !== false) return list?.value ?? [];
+    report({ level: 'warning', code: 'FIELD_INVALID', message: `${field}: ${list.message}`, field });
+    return [];
+  };
+  const textShown = (field: string): string | undefined => {
+    const value = shown(field);
+    const text = value === undefined ? undefined : readText(value);
+    return text?.ok === true && text.value !== '' ? text.value : undefined;
+  };
+  const allowedTools = read('allowed_tools', readTools);
+  const requires = readRequires(metadata.written, (message, line) =>
+    report({ level: 'warning', code: 'FIELD_INVALID', message, field: 'metadata', line }),
+  );
+  const chatTypes = read('access', readChatTypes);
+  return {
+    ...optional('license', read('license', readText)),
+    ...optional('compatibility', read('compatibility', readText)),
+    metadata: metadata.values,
+    others: readOthers(fields),
+    ...optional('version', textShown('version')),
+    tags: listShown('tags'),
+    authors: [...new Set([...listShown('author'), ...listShown('authors')])],
+    ...optional('rationale', textShown('rationale')),
+    ...optional('allowedTools', allowedTools),
+    env: [...new Set([...(read('env', readGrant.env) ?? []), ...requires.env])],
+    programs: requires.programs,
+    installs: requires.installs,
+    python: requires.python,
+    packages: read('packages', readGrant.packages) ?? [],
+    capabilities: read('capabilities', readGrant.capabilities) ?? [],
+    network: read('network', readGrant.network) ?? [],
+    access: {
+      ...optional('chatTypes', chatTypes),
+      sensitive: read('sensitive', readBoolean) ?? false,
+      optIn: read('opt_in', readBoolean) ?? false,
+      disableModelInvocation: read('disable_model_invocation', readBoolean) ?? false,
+      userInvocable: read('user_invocable', readBoolean) ?? true,
+    },
+    ...optional('model', read('model', readFilled)),
+    maxIterations: read('max_iterations', readCount) ?? 10,
+    timeoutSeconds: read('timeout_seconds', readCount) ?? 300,
+    context: read('context', readContext) ?? 'fork',
+    background: read('background', readBoolean) ?? false,
+    agent: read('agent', readFilled) ?? 'general',
+    ...optional('argumentHint', read('argument_hint', readSource)),
+  };
+}
+
+function readContext(value: FrontValue): Read<'fork' | 'inline'> {
+  const text = value.kind === 'text' ? value.text.trim() : '';
+  if (text === 'fork' || text === 'inline') return { ok: true, value: text };
+  return { ok: false, message: 'write fork or inline' };
+}
+
+function readFilled(value: FrontValue): Read<string> {
+  const text = readText(value);
+  return text.ok && text.value === '' ? { ok: false, message: 'is empty' } : text;
+}
+
+function readMetadata(
+  value: FrontValue | undefined,
+  report: (diagnostic: Diagnostic) => void,
+): Readonly<{ values: Readonly<Record<string, string>>; written: FrontMap }> {
+  if (value === undefined || (value.kind === 'text' && value.text === '')) {
+    return { values: Object.freeze(nothing()), written: new Map() };
+  }
+  const field = 'metadata';
+  const warn = (message: string, line: number): void =>
+    report({ level: 'warning', code: 'FIELD_INVALID', message, field, line });
+  if (value.kind !== 'map') {
+    warn('metadata: write "key: value" lines below it', value.line);
+    return { values: Object.freeze(nothing()), written: new Map() };
+  }
+  const values = nothing();
+  for (const [key, entry] of value.entries) {
+    if (entry.kind !== 'text' && !dialects.includes(key)) {
+      const message = `metadata: "${key}" is a ${entry.kind}, and is kept as text; the specification wants a text there`;
+      report({ level: 'warning', code: 'METADATA_AS_TEXT', message, field, line: entry.line });
+    }
+    values[key] = entry.kind === 'text' ? entry.text : entry.source;
+  }
+  return { values: Object.freeze(values), written: value.entries };
+}
+
+function readOthers(fields: FrontMap): Readonly<Record<string, string>> {
+  const others = nothing();
+  for (const [key, value] of fields)
+    if (!knownFields.has(key)) others[key] = value.kind === 'text' ? value.text : value.source;
+  return Object.freeze(others);
+}
+
+/** Without a prototype, so that a key called `__proto__` is a key. */
+function nothing(): Record<string, string> {
+  return Object.create(null) as Record<string, string>;
+}
+
+function optional<Key extends string, Value>(
+  key: Key,
+  value: Value | undefined,
+): Partial<Readonly<Record<Key, Value>>> {
+  return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
+}

@@ -1,0 +1,103 @@
+import { basename } from 'node:path';
+import type { Diagnostic } from '../../core/diagnostic.ts';
+import { decodeText } from '../../lib/text/decode-text.ts';
+import type { FrontMap } from './front-value.ts';
+import { parseFrontMatter } from './parse-skill-front-matter.ts';
+import { parseSkill } from './parse-skill.ts';
+import { bySnakeCase } from './read-access.ts';
+import { knownFields } from './read-fields.ts';
+import { readText } from './read-values.ts';
+import { nameProblems } from './skill-name.ts';
+import { splitFrontMatter } from './split-front-matter.ts';
+import { findStrictProblems } from './validate-skill-strict.ts';
+
+/** A skill file to validate: its bytes whole, its path, and its folder where it is not a flat file. */
+export type ValidatedFile = Readonly<{ path: string; directory?: string; bytes: Uint8Array }>;
+
+/**
+ * All problems of a skill file at once (F5): against the open specification, with unknown keys and flow style as
+ * warnings; or, `strict`, exactly what the specification's reference validator refuses, each as an error.
+ */
+export function validateSkill(
+  file: ValidatedFile,
+  options: Readonly<{ strict?: boolean }> = {},
+): readonly Diagnostic[] {
+  const { path, directory, bytes } = file;
+  if (options.strict !== true) return validateBySpecification(file);
+  const text = decodeText(bytes, false);
+  if (text === undefined)
+    return [{ level: 'error', code: 'NOT_UTF8', message: 'the file is not UTF-8', path }];
+  const folder = basename(directory ?? path.replace(/\.md$/i, ''));
+  return findStrictProblems(text, folder).map((problem) => ({ level: 'error', path, ...problem }));
+}
+
+/** What the bot reads leniently and the specification does not allow. */
+const errorsHere: ReadonlySet<string> = new Set([
+  'BLANK_LINES_FIRST',
+  'YAML_REPAIRED',
+  'NAME_MISSING',
+  'DESCRIPTION_MISSING',
+  'FIELD_INVALID',
+]);
+/** What is used in part or in another form: a warning, though the specification does not allow it either (F5). */
+const departures: ReadonlySet<string> = new Set(['DESCRIPTION_TRUNCATED', 'METADATA_AS_TEXT']);
+
+/** Whether `[skills] strict` keeps a file with this finding from loading. */
+export function refusedWhenStrict({ level, code }: Diagnostic): boolean {
+  return level === 'error' || departures.has(code);
+}
+
+/** Said again, more exactly, by `nameProblems`. */
+const saidBetter: ReadonlySet<string> = new Set(['NAME_INVALID', 'NAME_TOO_LONG', 'NAME_DIR_MISMATCH']);
+
+function validateBySpecification({ path, directory, bytes }: ValidatedFile): readonly Diagnostic[] {
+  const source = {
+    path,
+    bytes,
+    cut: false,
+    origin: 'workspace',
+    ...(directory === undefined ? {} : { directory }),
+  };
+  const parsed = parseSkill({ ...source, origin: 'workspace' });
+  const found = parsed.ok ? parsed.definition.diagnostics : parsed.diagnostics;
+  const problems: Diagnostic[] = found
+    .filter(({ code }) => !saidBetter.has(code))
+    .map((diagnostic) => (errorsHere.has(diagnostic.code) ? { ...diagnostic, level: 'error' } : diagnostic));
+  const split = splitFrontMatter(decodeText(bytes, false) ?? '');
+  const front = split.ok ? parseFrontMatter(split.file.yaml) : undefined;
+  if (!split.ok || front?.ok !== true) return problems;
+  const add = (level: Diagnostic['level'], code: string, field: string, message: string): void => {
+    const line = (front.front.get(field)?.line ?? 1) + split.file.yamlLine - 1;
+    problems.push({ level, code, message, path, field, line });
+  };
+  checkFields(front.front, directory === undefined ? undefined : basename(directory), add);
+  return problems;
+}
+
+function checkFields(
+  front: FrontMap,
+  folder: string | undefined,
+  add: (level: Diagnostic['level'], code: string, field: string, message: string) => void,
+): void {
+  const { fields } = bySnakeCase(front);
+  const name = textOf(fields, 'name');
+  if (name !== undefined && name !== '') {
+    for (const problem of nameProblems(name, folder)) add('error', 'NAME_INVALID', 'name', problem);
+  }
+  const compatibility = textOf(fields, 'compatibility');
+  const length = [...(compatibility ?? 'x')].length;
+  if (length < 1 || length > 500)
+    add('error', 'FIELD_INVALID', 'compatibility', `${length} characters; write 1 to 500`);
+  for (const [key, value] of front) {
+    if (!knownFields.has(key.replaceAll('-', '_')))
+      add('warning', 'FIELD_UNKNOWN', key, `"${key}" is no known key; the specification has metadata for it`);
+    if (value.kind !== 'text' && value.flow)
+      add('warning', 'YAML_FLOW', key, `"${key}" uses [ ] or { }; the specification wants one item a line`);
+  }
+}
+
+function textOf(fields: FrontMap, key: string): string | undefined {
+  const value = fields.get(key);
+  const text = value === undefined ? undefined : readText(value);
+  return text?.ok === true ? text.value : undefined;
+}

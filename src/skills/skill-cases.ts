@@ -1,0 +1,124 @@
+import { parse, TomlError, type TomlTable } from 'smol-toml';
+import { z } from 'zod';
+import { chatTypes } from '../core/conversation.ts';
+import { nearest } from '../lib/text/nearest.ts';
+import { describeFound, keyProblem, type ConfigProblem } from '../config/config-problem.ts';
+import { describeSyntaxError } from '../config/describe-syntax-error.ts';
+import { userId } from '../config/id.ts';
+import { formatKeyPath, valueAt, type KeyPath } from '../config/key-path.ts';
+import { locateKeys } from '../config/locate-keys.ts';
+import { section } from '../config/section.ts';
+import { whatToWrite } from '../config/what-to-write.ts';
+
+const texts = z
+  .union([z.string().transform((one) => [one]), z.array(z.string().min(1))], {
+    error: 'write a text or a list of texts',
+  })
+  .default([]);
+const pattern = z.string().refine(isPattern, 'write a regular expression as JavaScript has it');
+
+/** What a text has to be like. */
+const expectation = section({
+  contains: texts,
+  lacks: texts,
+  matches: z
+    .union([pattern.transform((one) => [one]), z.array(pattern)], {
+      error: 'write a regular expression as JavaScript has it, or a list of them',
+    })
+    .default([]),
+  /** JSON path → the value there. */
+  json: z.record(z.string(), z.json()).default({}),
+});
+
+const statuses = ['ok', 'partial', 'error', 'needs_input'] as const;
+
+/** One `[[case]]` of a skill's tests, in code's own words (L3). */
+const skillCase = section({
+  name: z.string().min(1).optional(),
+  message: z.string().min(1),
+  chat_type: z.enum(chatTypes).default('private'),
+  chat: z.string().min(1).optional(),
+  external: z.boolean().default(false),
+  sender: userId.optional(),
+  /** `none`: none at all. */
+  skill: z.string().min(1).optional(),
+  status: z.enum(statuses, { error: `write one of ${statuses.join(', ')}` }).optional(),
+  may_call: z.array(z.string().min(1)).optional(),
+  must_call: z.array(z.string().min(1)).default([]),
+  result: expectation.optional(),
+  answer: expectation.optional(),
+  approve: z.boolean().optional(),
+  alone: z.boolean().default(false),
+  timeout_seconds: z.int().min(1).max(3_600).default(120),
+});
+
+const file = z.strictObject({ case: z.array(skillCase).min(1, 'write at least one [[case]]') });
+
+/** What a text has to be like; `json` by path. */
+export type Expectation = z.output<typeof expectation>;
+
+/** A case of a skill's tests. */
+export type SkillCase = z.output<typeof skillCase> &
+  Readonly<{ /** As written, else its place in the file. */ name: string; file: string }>;
+
+export type ParsedCases =
+  | Readonly<{ ok: true; cases: readonly SkillCase[] }>
+  | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
+
+/** Reads one file of cases; all problems at once with their lines, unknown keys among them (L3). */
+export function parseSkillCases(text: string, name: string): ParsedCases {
+  let data: TomlTable;
+  try {
+    data = parse(text, { unsafeKeyBehaviour: 'throw', maxDepth: 20 });
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    return { ok: false, problems: [{ ...describeSyntaxError(error), file: name }] };
+  }
+  const parsed = file.safeParse(data, { error: whatToWrite });
+  if (parsed.success) {
+    const cases = parsed.data.case.map((one, index) => ({
+      ...one,
+      name: one.name ?? `case ${index + 1}`,
+      file: name,
+    }));
+    return { ok: true, cases };
+  }
+  const placeOf = locateKeys(text);
+  const problems = parsed.error.issues.flatMap((issue) => {
+    const path = issue.path.filter((part) => typeof part !== 'symbol');
+    const at = (where: KeyPath) => ({ file: name, place: placeOf(where), path: where });
+    if (issue.code === 'unrecognized_keys')
+      return issue.keys.map((key) => ({
+        ...keyProblem(at([...path, key]), '', ''),
+        found: 'not a known key',
+        message: unknownKey([...path, key]),
+      }));
+    return [
+      keyProblem(
+        at(path),
+        describeFound(valueAt(data, path), false, issue.code === 'invalid_value'),
+        issue.message,
+      ),
+    ];
+  });
+  return { ok: false, problems: problems.toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0)) };
+}
+
+const keysOfCase = Object.keys(skillCase.in.shape);
+const keysOfExpectation = Object.keys(expectation.in.shape);
+
+function unknownKey(path: KeyPath): string {
+  const known = path.length === 1 ? ['case'] : path.length === 3 ? keysOfCase : keysOfExpectation;
+  const [guess] = nearest(String(path.at(-1)), known);
+  const hint = guess === undefined ? `known here: ${known.join(', ')}.` : `did you mean ${guess}?`;
+  return `${formatKeyPath(path)} is not a known key: ${hint}`;
+}
+
+function isPattern(text: string): boolean {
+  try {
+    return new RegExp(text, 'u') instanceof RegExp;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+import { homedir } from 'node:os';
+import type { Config } from '../config/complete-config.ts';
+import {
+  addressText,
+  readAddress,
+  repositoryAddress,
+  readGitUrl,
+  type SourceAddress,
+} from '../config/source-address.ts';
+import type { Diagnostic } from '../core/diagnostic.ts';
+import { OperatorError } from '../core/errors.ts';
+import { lockBroken } from './install/locked-skill-store.ts';
+import { readLock, type LockedSource } from './install/lock-file.ts';
+
+/** A source that config names, or that was agreed to, or both. */
+export type SkillSource = Readonly<{
+  /** As it is shown and kept. */
+  source: string;
+  address: SourceAddress;
+  /** Branch, tag or commit: config's word, else what was agreed to. */
+  ref?: string;
+  inConfig: boolean;
+  /** Absent where nobody agreed to anything of it yet: nothing of it is loaded. */
+  locked?: LockedSource;
+}>;
+
+/** Every source of config and lock, by address. Throws OperatorError where the lock can't be read. */
+export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly SkillSource[] {
+  const reading = readLock(config.bot.dataDir);
+  if (!reading.ok) throw new OperatorError(`${reading.path} ${lockBroken(reading).message}`);
+  const bySource = new Map<string, SkillSource>();
+  for (const { repo, url, path, ref } of config.skills.sources) {
+    const address = configuredAddress({ repo, url, path });
+    const source = addressText(address);
+    bySource.set(source, { source, address, ...(ref === undefined ? {} : { ref }), inConfig: true });
+  }
+  for (const locked of reading.lock.sources) {
+    const { source } = locked;
+    const known = bySource.get(source);
+    const ref = known === undefined ? locked.ref : known.ref;
+    bySource.set(source, {
+      source,
+      address: known?.address ?? lockedAddress(source),
+      ...(ref === undefined ? {} : { ref }),
+      inConfig: known !== undefined,
+      locked,
+    });
+  }
+  return [...bySource.values()].sort((a, b) => (a.source < b.source ? -1 : 1));
+}
+
+/** Sources of config that nobody agreed to: nothing of them is loaded, and the operator is told how to look at them (D6). */
+export function sourceDiagnostics(config: Pick<Config, 'skills' | 'bot'>): readonly Diagnostic[] {
+  // A lock that can't be read is reported by what would load its skills.
+  if (config.skills.sources.length === 0 || !readLock(config.bot.dataDir).ok) return [];
+  return skillSources(config)
+    .filter(({ locked }) => locked === undefined)
+    .map(({ source }) => ({
+      level: 'warning',
+      code: 'SOURCE_NOT_AGREED',
+      message: `nobody agreed to any skill of ${source}, so none is used: look at them with "skillet skill add ${source}"`,
+      field: 'skills.sources',
+    }));
+}
+
+/** A source as an operator names it: by what `skill add` takes. Throws OperatorError with what to write. */
+export function namedSource(text: string): SourceAddress {
+  const read = readAddress(text, { cwd: process.cwd(), home: homedir() });
+  if (!read.ok) throw new OperatorError(`That is no source: ${read.problem}.`);
+  return read.address;
+}
+
+function configuredAddress({
+  repo,
+  url,
+  path,
+}: {
+  repo: string | undefined;
+  url: string | undefined;
+  path: string | undefined;
+}): SourceAddress {
+  if (repo !== undefined) return repositoryAddress(repo);
+  if (path !== undefined) return { kind: 'folder', path };
+  const read = readGitUrl(url ?? '');
+  if (!read.ok) throw new OperatorError(`[[skills.sources]]: ${read.problem}.`);
+  return read.address;
+}
+
+function lockedAddress(source: string): SourceAddress {
+  const read = readAddress(source, { cwd: '/', home: homedir() });
+  if (!read.ok)
+    throw new OperatorError(`skills.lock.toml names a source that can't be used: ${read.problem}.`);
+  return read.address;
+}

@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type { Config } from '../config/complete-config.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { Store } from '../store/store.ts';
+import type { SourceFinding } from './check-sources.ts';
+import { inlineCode } from '../lib/text/inline-code.ts';
+import type { Voice } from '../replies/replies.ts';
+
+/** How often is looked whether it is time: an edit of config counts within that. */
+const lookEveryMs = 60_000;
+
+/**
+ * While `auto_sync` is on, fetches every source once in `update_interval_minutes` and tells the owners what changed there,
+ * each state of a source once; nothing else changes (D6). Resolves when `signal` is aborted and git has ended.
+ */
+export async function watchSources(options: {
+  config: () => Pick<Config, 'skills' | 'bot'>;
+  /** Keeps when each data directory's sources were looked at, and what was told of them. */
+  store: Pick<Store, 'keyed'>;
+  voice: Pick<Voice, 'tellOwners'>;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  log: Log;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { config, voice, env, clock, log, signal } = options;
+  const stored = options.store.keyed('sources');
+
+  async function lookIfDue(): Promise<void> {
+    const { skills, bot } = config();
+    if (!skills.autoSync) return;
+    const lookedKey = `looked:${bot.dataDir}`;
+    const looked = Number((await stored.get(lookedKey)) ?? 0);
+    const sinceMs = clock.now() - looked;
+    // A clock that was set back must not put it off.
+    if (sinceMs >= 0 && sinceMs < skills.updateIntervalMinutes * 60_000) return;
+    const progress = (text: string): void =>
+      log.debug({ progress: text }, 'looking at the sources of skills');
+    // With all that fetches and compares sources: most bots never do.
+    const { checkSources } = await import('./check-sources.ts');
+    const findings = await checkSources({ config: { skills, bot }, signal, progress, env });
+    for (const finding of findings) await report(finding, `told:${bot.dataDir}:${finding.source}`);
+    await stored.set(lookedKey, clock.now());
+  }
+
+  async function report(finding: SourceFinding, key: string): Promise<void> {
+    const { source } = finding;
+    if (!finding.ok)
+      return log.warn({ source, problem: finding.problem }, 'a source of skills cannot be had');
+    const lines = changesOf(finding);
+    const state = createHash('sha256')
+      .update(JSON.stringify([lines, finding.changed]))
+      .digest('hex');
+    if ((await stored.get(key)) === state) return;
+    log.info({ source, changes: lines.length }, 'a source of skills was looked at');
+    if (lines.length > 0) {
+      const markdown = `The skill source ${inlineCode(source)} differs from what was agreed to. Nothing changed here.\n\n${lines.join('\n')}`;
+      await voice.tellOwners(`sources:${state}`, markdown);
+    }
+    await stored.set(key, state);
+  }
+
+  while (!signal.aborted) {
+    try {
+      await lookIfDue();
+    } catch (error) {
+      if (!signal.aborted) log.error({ err: error }, 'the sources of skills could not be looked at');
+    }
+    await clock.sleep(lookEveryMs, signal).catch(() => undefined);
+  }
+}
+
+/** A line of Markdown for each skill that differs; none where all is as it was agreed to. */
+function changesOf(finding: Extract<SourceFinding, { ok: true }>): readonly string[] {
+  const { agreed, changed, gone, others } = finding;
+  if (!agreed) {
+    const names = others.slice(0, 20).map(inlineCode).join(', ');
+    return [
+      `- nobody agreed to any of it yet, so nothing of it is used: ${names || 'it has no skill'}; \`skillet skill add\` shows what they ask for`,
+    ];
+  }
+  return [
+    ...changed.map(({ name, asksMore }) => {
+      const more =
+        asksMore.length === 0
+          ? ''
+          : ` and asks for more: ${asksMore.slice(0, 10).map(inlineCode).join(', ')}`;
+      return `- ${inlineCode(name)} changed${more}; \`skillet skill update\` shows the difference`;
+    }),
+    ...gone.map((name) => `- ${inlineCode(name)} is no longer offered there`),
+  ];
+}

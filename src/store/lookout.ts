@@ -1,0 +1,92 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+
+/** Looks for work when woken, and again at the time the last look named. Never two looks at once. */
+export type Lookout = Readonly<{
+  /** Looks now; while a look is under way, once more after it. */
+  wake(): void;
+  /** Resolves when no look is under way. */
+  looked(): Promise<void>;
+  stop(): void;
+}>;
+
+const afterFaultMs = 1_000;
+
+export function createLookout(options: {
+  /** Begins what is due; gives when something becomes due next (milliseconds since 1970), if anything does. */
+  look(): Promise<number | undefined>;
+  /** What is looked at, for the log: `the inbox`. */
+  what: string;
+  clock: Clock;
+  log: Log;
+}): Lookout {
+  const { look, what, clock, log } = options;
+  let looking: Promise<void> | undefined;
+  let reading = false;
+  let again = false;
+  let stopped = false;
+  let failing = false;
+  let alarm: Readonly<{ at: number | undefined; abort: AbortController }> = {
+    at: undefined,
+    abort: new AbortController(),
+  };
+
+  function wake(): void {
+    if (stopped) return;
+    if (looking !== undefined) {
+      again ||= reading;
+      return;
+    }
+    again = false;
+    looking = lookSoon().finally(() => {
+      looking = undefined;
+      reading = false;
+      if (again) wake();
+    });
+  }
+
+  /** What wakes it before the event loop comes round shares one look. */
+  async function lookSoon(): Promise<void> {
+    await setImmediate();
+    reading = true;
+    if (!stopped) await lookOnce();
+  }
+
+  async function lookOnce(): Promise<void> {
+    try {
+      const nextAt = await look();
+      failing = false;
+      if (nextAt !== undefined) wakeAt(nextAt);
+    } catch (error) {
+      // Once for a series: it may last for hours.
+      if (!failing) log.error({ err: error }, `${what} could not be read; trying again every second`);
+      failing = true;
+      wakeAt(clock.now() + afterFaultMs);
+    }
+  }
+
+  function wakeAt(at: number): void {
+    // Looking too early does no harm; setting the clock anew after every look would cost more than the look.
+    if (alarm.at !== undefined && alarm.at <= at) return;
+    alarm.abort.abort();
+    const abort = new AbortController();
+    alarm = { at, abort };
+    const ring = (): void => {
+      alarm = { at: undefined, abort };
+      wake();
+    };
+    clock.sleep(Math.max(0, at - clock.now()), abort.signal).then(ring, () => undefined);
+  }
+
+  return {
+    wake,
+    async looked() {
+      while (looking !== undefined) await looking;
+    },
+    stop() {
+      stopped = true;
+      alarm.abort.abort();
+    },
+  };
+}

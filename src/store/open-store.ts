@@ -1,0 +1,53 @@
+import path from 'node:path';
+import { systemClock, type Clock } from '../lib/clock.ts';
+import { OperatorError } from '../core/errors.ts';
+import type { Log } from '../lib/log.ts';
+import { openEmbeddedStore } from './sqlite/open-embedded-store.ts';
+import type { Store } from './store.ts';
+
+/**
+ * Opens the store of `[store] url`: `sqlite:PATH` (relative to `baseDir`, by default the working directory),
+ * `sqlite::memory:` or `postgres://…` (Q8). Throws OperatorError for what can't be opened, saying what to write.
+ * The URL itself is never shown: it may hold a password.
+ */
+export async function openStore(
+  url: string,
+  {
+    log = silent,
+    clock = systemClock,
+    baseDir = '.',
+    until,
+  }: {
+    log?: Log;
+    clock?: Clock;
+    baseDir?: string;
+    /** Given: a PostgreSQL server that is away is waited for until this is aborted. */
+    until?: AbortSignal;
+  } = {},
+): Promise<Store> {
+  const [scheme, rest = ''] = split(url);
+  if (scheme === 'postgres' || scheme === 'postgresql') {
+    // The driver and the job engine are loaded only where they are used.
+    const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
+    return openPostgresStore(url, { clock, log, ...(until === undefined ? {} : { until }) });
+  }
+  if (scheme !== 'sqlite' || rest === '' || rest.startsWith('//')) {
+    throw new OperatorError(
+      'The url under [store] names no store that can be opened. Write "sqlite:" and a path: url = "sqlite:./data/skillet.db", ' +
+        'or the address of a PostgreSQL database: "postgres://USER:PASSWORD@HOST/DATABASE".',
+    );
+  }
+  return openEmbeddedStore(rest === ':memory:' ? rest : path.resolve(baseDir, rest), clock, log);
+}
+
+const silent: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+
+function split(url: string): readonly string[] {
+  const colon = url.indexOf(':');
+  return colon < 0 ? [url] : [url.slice(0, colon), url.slice(colon + 1)];
+}

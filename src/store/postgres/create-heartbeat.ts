@@ -1,0 +1,86 @@
+import type { Log } from '../../lib/log.ts';
+import { trustedMs, type Lease } from './lease.ts';
+import type { Jobs } from './open-jobs.ts';
+
+/** Keeps alive the lanes that this process holds, all of them together. */
+export type Heartbeat = Readonly<{
+  /** From now on; `since`: when the lane was claimed (monotonic milliseconds, before the server was asked). */
+  keep(lease: Lease, since: number): void;
+  /**
+   * Resolves when this lane is not being kept alive, nor will be until `resume`: it is about to be given back. One statement
+   * that keeps several alive and one that gives several back would wait for each other for ever.
+   */
+  pause(lease: Lease): Promise<void>;
+  resume(lease: Lease): void;
+  /** What is still held is held no more: the store was closed under it. */
+  close(): void;
+}>;
+
+const touchMs = 3_000;
+const tickMs = 1_000;
+
+export function createHeartbeat(jobs: Jobs, log: Log): Heartbeat {
+  /** Held leases, and when the last sign of life that surely arrived was sent. */
+  const aliveAt = new Map<Lease, number>();
+  const paused = new Set<Lease>();
+  const state: { touching?: Promise<void>; touchedAt: number; closed: boolean } = {
+    touchedAt: 0,
+    closed: false,
+  };
+  const timer = setInterval(tick, tickMs).unref();
+
+  function tick(): void {
+    const now = performance.now();
+    for (const [lease, at] of aliveAt) {
+      if (lease.state() !== 'held') drop(lease);
+      else if (now - at > trustedMs) lose(lease);
+    }
+    if (aliveAt.size === 0 || state.touching !== undefined || now - state.touchedAt < touchMs) return;
+    state.touching = touch(now).finally(() => delete state.touching);
+  }
+
+  async function touch(now: number): Promise<void> {
+    state.touchedAt = now;
+    const leases = [...aliveAt.keys()].filter((lease) => !paused.has(lease));
+    if (leases.length === 0) return;
+    try {
+      const lost = new Set(await jobs.touch(leases.map(({ claim }) => claim)));
+      for (const lease of leases) {
+        if (lease.state() !== 'held') continue;
+        if (lost.has(lease.claim)) lose(lease);
+        else aliveAt.set(lease, now);
+      }
+    } catch (error) {
+      log.debug({ err: error }, 'the lanes held here could not be kept alive; trying again');
+    }
+  }
+
+  function drop(lease: Lease): void {
+    aliveAt.delete(lease);
+    paused.delete(lease);
+  }
+
+  function lose(lease: Lease): void {
+    drop(lease);
+    log.warn({ lane: lease.claim.lane }, 'a lane was lost: another process may have it');
+    lease.lose();
+  }
+
+  return {
+    keep(lease, since) {
+      // Claimed while the store was being closed.
+      if (state.closed) lease.lose();
+      else aliveAt.set(lease, since);
+    },
+    async pause(lease) {
+      if (aliveAt.has(lease)) paused.add(lease);
+      await state.touching;
+    },
+    resume: (lease) => void paused.delete(lease),
+    close() {
+      state.closed = true;
+      clearInterval(timer);
+      for (const lease of aliveAt.keys()) lease.lose();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import type pg from 'pg';
+import type { Log } from '../../lib/log.ts';
+import type { Store } from '../store.ts';
+import { toFault } from './database-fault.ts';
+import { hangUp } from './create-wire.ts';
+import { lockOf } from './lock-of.ts';
+import type { Database } from './open-database.ts';
+
+const beatMs = 4_000;
+/** The server ends a session that says nothing for so long, whatever became of its process or its network. */
+const silentMs = 12_000;
+/** The holder counts itself out before that. */
+const trustedMs = silentMs - 2_000;
+const againMs = 1_000;
+
+/**
+ * `Store.lead` on PostgreSQL (Q9): a lock of a session of its own, which the others try every second. It goes with the
+ * session: at once where the process dies, after 12 seconds of silence where it hangs or is cut off. Nobody waits for it
+ * inside a statement: a statement that waits keeps the server from clearing away anything that was deleted meanwhile.
+ */
+export function createLead(database: Database, log: Log): Readonly<{ lead: Store['lead']; close(): void }> {
+  const closing = new AbortController();
+
+  async function acquire(what: string, until: AbortSignal): Promise<AbortSignal> {
+    const client = database.dedicated();
+    const leading = new AbortController();
+    const timers: { next?: NodeJS.Timeout; trusted?: NodeJS.Timeout } = {};
+
+    function end(reason: unknown): void {
+      if (leading.signal.aborted) return;
+      until.removeEventListener('abort', stop);
+      clearTimeout(timers.next);
+      clearTimeout(timers.trusted);
+      leading.abort(reason);
+      hangUp(client);
+    }
+
+    function stop(): void {
+      end(until.reason);
+    }
+
+    function beat(aliveAt: number): void {
+      if (leading.signal.aborted) return;
+      clearTimeout(timers.trusted);
+      const late = () => end(new Error(`the database did not answer whoever leads in ${what}`));
+      timers.trusted = setTimeout(late, Math.max(0, aliveAt + trustedMs - performance.now())).unref();
+      timers.next = setTimeout(() => {
+        const sent = performance.now();
+        client.query('SELECT 1').then(
+          () => beat(sent),
+          (error: unknown) => end(toFault(error)),
+        );
+      }, beatMs).unref();
+    }
+
+    client.on('error', (error: Error) => end(toFault(error)));
+    client.on('end', () => end(new Error(`the connection that leads in ${what} ended`)));
+    until.addEventListener('abort', stop);
+    try {
+      await client.connect();
+      await client.query(`SET idle_session_timeout = ${silentMs}; SET application_name = 'skillet lead'`);
+      for (;;) {
+        const sent = performance.now();
+        const { rows } = await client.query<Readonly<{ ours: boolean }>>(asking(what));
+        if (rows[0]?.ours === true) {
+          beat(sent);
+          return leading.signal;
+        }
+        await sleep(againMs, until);
+        until.throwIfAborted();
+      }
+    } catch (error) {
+      end(toFault(error));
+      throw toFault(error);
+    }
+  }
+
+  return {
+    async lead(what, until) {
+      const ends = AbortSignal.any([until, closing.signal]);
+      for (;;) {
+        ends.throwIfAborted();
+        try {
+          return await acquire(what, ends);
+        } catch (error) {
+          ends.throwIfAborted();
+          log.warn({ err: error, what }, 'the database could not be asked who leads; trying again');
+          await sleep(againMs, ends);
+        }
+      }
+    },
+    close: () => closing.abort(new Error('the store was closed')),
+  };
+}
+
+/** Given up where the server does not answer: a connection that is dead without a word would be waited on for ever. */
+function asking(what: string): pg.QueryConfig {
+  const asked: pg.QueryConfig & Readonly<{ query_timeout: number }> = {
+    text: `SELECT pg_try_advisory_lock('${lockOf('lead', what)}'::bigint) AS ours`,
+    query_timeout: trustedMs,
+  };
+  return asked;
+}
+
+function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms).unref();
+    signal.addEventListener('abort', done, { once: true });
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import type pg from 'pg';
+import { z } from 'zod';
+import type { Log } from '../../lib/log.ts';
+import { toFault } from './database-fault.ts';
+import type { Database } from './open-database.ts';
+
+/** Words between the processes on one database, by LISTEN and NOTIFY. Hints: what is said while a process is cut off never reaches it. */
+export type Wire = Readonly<{
+  /** Reaches the other processes; not this one. */
+  send(topic: string, text: string): Promise<void>;
+  /** What other processes say. Gives what ends it. */
+  on(topic: string, listener: (text: string) => void): () => void;
+  /** After the connection was lost and found again: something may have been missed. */
+  onReturn(listener: () => void): void;
+  close(): void;
+}>;
+
+const channel = 'skillet';
+const heartbeatMs = 10_000;
+const answerMs = 5_000;
+const longestWaitMs = 5_000;
+const envelope = z.object({ from: z.string(), topic: z.string(), text: z.string() });
+
+/** Connects in the background, and again whenever the connection is lost. */
+export function createWire(database: Database, log: Log): Wire {
+  const self = randomUUID();
+  const listeners = new Set<Readonly<{ topic: string; listener: (text: string) => void }>>();
+  const returned = new Set<() => void>();
+  const state: { client?: pg.Client; timer?: NodeJS.Timeout; failures: number; closed: boolean } = {
+    failures: 0,
+    closed: false,
+  };
+
+  function receive(payload: string): void {
+    const read = envelope.safeParse(parsed(payload));
+    if (!read.success || read.data.from === self) return;
+    const { topic, text } = read.data;
+    for (const one of [...listeners]) if (one.topic === topic) one.listener(text);
+  }
+
+  async function connect(): Promise<void> {
+    const client = database.dedicated();
+    state.client = client;
+    client.on('error', (error: Error) => lose(client, error));
+    client.on('end', () => lose(client, new Error('the connection ended')));
+    client.on('notification', ({ payload }) => receive(payload ?? ''));
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${channel}`);
+    } catch (error) {
+      return lose(client, error);
+    }
+    state.failures = 0;
+    beat(client);
+    // Before this moment nothing was heard, at the first connection too.
+    for (const listener of returned) listener();
+  }
+
+  /** A connection that is dead without a word is found by asking. */
+  function beat(client: pg.Client): void {
+    wait(heartbeatMs, () => {
+      const late = setTimeout(() => lose(client, new Error('no answer')), answerMs).unref();
+      client.query('SELECT 1').then(
+        () => {
+          clearTimeout(late);
+          if (state.client === client) beat(client);
+        },
+        (error: unknown) => {
+          clearTimeout(late);
+          lose(client, error);
+        },
+      );
+    });
+  }
+
+  function lose(client: pg.Client, error: unknown): void {
+    if (state.closed || state.client !== client) return;
+    delete state.client;
+    hangUp(client);
+    log.debug({ err: toFault(error) }, 'the line to the other processes was lost');
+    wait(Math.min(100 * 2 ** state.failures++, longestWaitMs), () => void connect());
+  }
+
+  function wait(ms: number, then: () => void): void {
+    clearTimeout(state.timer);
+    if (!state.closed) state.timer = setTimeout(then, ms).unref();
+  }
+
+  void connect();
+  return {
+    async send(topic, text) {
+      await database.query('SELECT pg_notify($1, $2)', [
+        channel,
+        JSON.stringify({ from: self, topic, text }),
+      ]);
+    },
+    on(topic, listener) {
+      const one = { topic, listener };
+      listeners.add(one);
+      return () => void listeners.delete(one);
+    },
+    onReturn: (listener) => void returned.add(listener),
+    close() {
+      state.closed = true;
+      clearTimeout(state.timer);
+      if (state.client !== undefined) hangUp(state.client);
+    },
+  };
+}
+
+/** Ends a connection at once, whatever it is at: what waits on it is rejected. */
+export function hangUp(client: pg.Client): void {
+  client.connection.stream.destroy();
+}
+
+function parsed(payload: string): unknown {
+  try {
+    return JSON.parse(payload);
+  } catch {
+    // Somebody else's word on our channel.
+    return undefined;
+  }
+}

@@ -1,0 +1,123 @@
+import type { Clock } from '../../lib/clock.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { storeFault } from '../store-fault.ts';
+import type { Store } from '../store.ts';
+import { createAnnouncer } from './create-announcer.ts';
+import { createEpoch } from './create-epoch.ts';
+import { createPostgresStore } from './create-postgres-store.ts';
+import { createWire } from './create-wire.ts';
+import { DatabaseFault } from './database-fault.ts';
+import { createLeases } from './lease.ts';
+import { migrate } from './migrate.ts';
+import { openDatabase, type Database } from './open-database.ts';
+import { openJobs, type Jobs } from './open-jobs.ts';
+import { schema } from './schema.ts';
+import { bringForward, sweepLanes } from './sweep-lanes.ts';
+
+/** Nothing is put off for longer: what is due later was written by a clock that was ahead. */
+const longestWaitMs = 3_600_000;
+const longestPauseMs = 30_000;
+
+/**
+ * Opens the PostgreSQL store: our tables in the schema `skillet`, the job engine's in `skillet_jobs`, both migrated as
+ * needed (Q10). Throws OperatorError where the database can't be used; neither address nor password is in it (S3). While the
+ * server is away that waits until `until` is aborted, for ever if need be: it may start with the bot, and take its time.
+ */
+export async function openPostgresStore(
+  url: string,
+  { clock, log, until }: Readonly<{ clock: Clock; log: Log; until?: AbortSignal }>,
+): Promise<Store> {
+  for (let pauseMs = 1_000; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {
+    try {
+      return await openOnce(url, clock, log);
+    } catch (error) {
+      const isAway = error instanceof DatabaseFault && storeFault(error) !== undefined;
+      if (!isAway || until === undefined || until.aborted) throw explained(error);
+      log.warn({ err: error, waitMs: pauseMs }, 'the database of [store] url is away; trying again');
+      await pause(clock, pauseMs, until);
+    }
+  }
+}
+
+/** Nothing else keeps the process alive meanwhile. */
+async function pause(clock: Clock, ms: number, until: AbortSignal): Promise<void> {
+  const alive = setInterval(() => undefined, 60_000);
+  try {
+    await clock.sleep(ms, until);
+  } finally {
+    clearInterval(alive);
+  }
+}
+
+async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
+  const database = reach(url, log);
+  const epoch = createEpoch(database);
+  const opened: { jobs?: Jobs } = {};
+  try {
+    await migrate(database, schema, async () => {
+      opened.jobs = await openJobs(database, epoch, log);
+    });
+    if (opened.jobs === undefined) throw new Error('The job engine was not started');
+    const wire = createWire(database, log);
+    wire.onReturn(epoch.forget);
+    const announcer = createAnnouncer(wire, log);
+    const backing = {
+      database,
+      jobs: opened.jobs,
+      leases: createLeases(epoch.forget),
+      announce: announcer.announce,
+      clock,
+      log,
+    };
+    const store = createPostgresStore(backing, wire, announcer);
+    const now = clock.now();
+    await bringForward(backing, now, now + longestWaitMs)
+      .then(() => sweepLanes(backing))
+      .catch(async (error: unknown) => {
+        await store.close();
+        throw error;
+      });
+    return store;
+  } catch (error) {
+    await opened.jobs?.close();
+    await database.close();
+    throw error;
+  }
+}
+
+function reach(url: string, log: Log): Database {
+  try {
+    return openDatabase(url, log);
+  } catch {
+    // The parser's own message may quote the URL.
+    throw new OperatorError(
+      'The url under [store] can’t be read as the address of a database. Write url = "postgres://USER:PASSWORD@HOST/DATABASE", ' +
+        'special characters in the password as %XX.',
+    );
+  }
+}
+
+/** What to do about it; what the database itself said only where it names neither user nor place. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof DatabaseFault)) return error;
+  return new OperatorError(`The database of [store] url can’t be used: ${hintOf(error)}`);
+}
+
+function hintOf({ code, connected, message }: DatabaseFault): string {
+  switch (code) {
+    case '28P01':
+    case '28000':
+      return 'it refused the user or the password. Correct them in the URL.';
+    case '3D000':
+      return 'there is no such database. Create it, or correct its name in the URL.';
+    case '42501':
+      return 'the user may not create what is needed there. Run GRANT CREATE ON DATABASE for that user.';
+    case '53300':
+      return 'it has no connection left. Raise max_connections there.';
+    default:
+      return connected
+        ? `${message}. See the server’s log.`
+        : `${message}. Check that the server runs and that host and port in the URL are right.`;
+  }
+}

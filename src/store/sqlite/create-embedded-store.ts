@@ -1,0 +1,134 @@
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { createLocalSignals } from '../create-local-signals.ts';
+import type { Store } from '../store.ts';
+import { createAsks } from './create-asks.ts';
+import { createBackup } from './create-backup.ts';
+import { createBacklog } from './create-backlog.ts';
+import { createBatch } from './create-batch.ts';
+import { createCapabilityRecords } from './create-capability-records.ts';
+import { createInbox } from './create-inbox.ts';
+import { createKeyed } from './create-keyed.ts';
+import { createOutbox } from './create-outbox.ts';
+import { createOverheard } from './create-overheard.ts';
+import { createPrune } from './create-prune.ts';
+import { createTranscripts } from './create-transcripts.ts';
+import { createUsage } from './create-usage.ts';
+import { createUses } from './create-uses.ts';
+import type { Connection } from './open-connection.ts';
+
+/** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
+export function createEmbeddedStore(
+  connection: Connection,
+  {
+    clock,
+    log,
+    findFile = () => undefined,
+    release,
+  }: Readonly<{
+    clock: Clock;
+    log: Log;
+    /** Throws where the file is no longer where it was opened. */
+    findFile?: () => void;
+    release: () => void;
+  }>,
+): Store {
+  const batch = createBatch(connection);
+  const toAnswer = createBell();
+  const toSend = createBell();
+  const {
+    finish,
+    add: addWork,
+    addUnless,
+    dropUntaken: drop,
+    stopTaken: mark,
+    ...inbox
+  } = createInbox(connection, batch, clock, log, {
+    changed: toAnswer.ring,
+    onWork: toAnswer.onRing,
+  });
+  const { add, ...outbox } = createOutbox(connection, batch, clock, log, {
+    changed: toSend.ring,
+    onWork: toSend.onRing,
+  });
+  const { append, ...transcripts } = createTranscripts(connection, log);
+  const { cancel, ...asks } = createAsks(connection, clock, log);
+  const { usage, add: addUse } = createUsage(connection);
+  const keyed = createKeyed(connection, log);
+  const health = keyed('health');
+  const never = new AbortController().signal;
+  let open = true;
+
+  return {
+    inbox,
+    outbox,
+    transcripts,
+    overheard: createOverheard(connection, log),
+    asks,
+    capabilities: createCapabilityRecords(connection),
+    signals: createLocalSignals(),
+    async commit({ entries = [], outbox: rows = [], work = [], usage: uses = [], done }) {
+      await batch.write('process', () => {
+        for (const { transcript, entry } of entries) append(transcript, entry);
+        for (const row of rows) add(row);
+        for (const { message, lane } of work) addWork(message, lane);
+        for (const use of uses) addUse(use);
+        if (done !== undefined) finish(done);
+      });
+      if (rows.length > 0) toSend.ring();
+      if (work.length > 0 || done !== undefined) toAnswer.ring();
+    },
+    async addWork(work, refuse) {
+      const refused = await batch.write('process', () => addUnless(work, refuse));
+      if (refused === undefined) toAnswer.ring();
+      return refused;
+    },
+    async stop({ items, asks: asked = [] }) {
+      const stopped = connection.write('process', () => {
+        const cancelled = asked.flatMap(({ conversation, requester }) => cancel(conversation, requester));
+        const dropped = items.filter(drop);
+        return { cancelled, dropped, stopping: items.filter(mark) };
+      });
+      if (stopped.dropped.length > 0) toAnswer.ring();
+      return stopped;
+    },
+    keyed,
+    usage,
+    // The one owner of the store leads in everything and shares no limit.
+    async lead(what, until) {
+      until.throwIfAborted();
+      log.debug({ what }, 'this process owns the store and leads');
+      return never;
+    },
+    reserve: async () => 0,
+    countUse: createUses(connection, clock),
+    prune: createPrune(connection),
+    // Seldom asked, and large: 5 files and 26 statements.
+    async forget(sender) {
+      const { createForget } = await import('./create-forget.ts');
+      return createForget(connection)(sender);
+    },
+    backlog: createBacklog(connection),
+    backup: createBackup(connection),
+    async check() {
+      findFile();
+      await health.set('checked', clock.now());
+    },
+    async close() {
+      if (!open) return;
+      open = false;
+      batch.flush();
+      connection.close();
+      release();
+    },
+  };
+}
+
+/** Rings for whoever waits for one kind of work. */
+function createBell(): Readonly<{ ring(): void; onRing(listener: () => void): void }> {
+  const listeners = new Set<() => void>();
+  return {
+    ring: () => listeners.forEach((listener) => listener()),
+    onRing: (listener) => void listeners.add(listener),
+  };
+}

@@ -1,0 +1,72 @@
+import { chmodSync, realpathSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { Clock } from '../../lib/clock.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Log } from '../../lib/log.ts';
+import { makeFolders } from '../make-folders.ts';
+import { StoreGone } from '../store-fault.ts';
+import type { Store } from '../store.ts';
+import { createEmbeddedStore } from './create-embedded-store.ts';
+import { createOnce } from './create-once.ts';
+import { lockOwner } from './lock-owner.ts';
+import { migrate } from './migrate.ts';
+import { openConnection } from './open-connection.ts';
+import { schema } from './schema.ts';
+
+/**
+ * Opens the embedded store: one SQLite file, created (0600, new directories 0700: S4) and migrated as needed, owned by
+ * this process until it is closed or ends. `:memory:` is a store that nobody else sees and that ends with the process.
+ * Throws OperatorError where the file can't be used.
+ */
+export function openEmbeddedStore(location: string, clock: Clock, log: Log): Store {
+  try {
+    return location === ':memory:'
+      ? build(location, { release: () => undefined, clock, log })
+      : own(location, clock, log);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new OperatorError(
+      `${location} can't be used as the store: ${reason}. Fix that file or write another path into [store] url.`,
+      { cause: error },
+    );
+  }
+}
+
+function own(location: string, clock: Clock, log: Log): Store {
+  makeFolders(path.dirname(location), 0o700);
+  createOnce(location);
+  // Two names of one file share one lock.
+  const file = realpathSync(location);
+  // Nothing is locked or changed where it is no file: a folder would lose its mode.
+  if (!statSync(file).isFile()) throw new Error('it is no file');
+  const lock = lockOwner(file);
+  try {
+    // SQLite gives its journal files the mode of the file.
+    chmodSync(file, 0o600);
+    return build(file, { release: lock.release, findFile: finderOf(file), clock, log });
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+}
+
+/** SQLite writes on into a file that was removed, and all of it is gone at the end of the process. */
+function finderOf(file: string): () => void {
+  const { dev, ino } = statSync(file);
+  return () => {
+    const found = statSync(file, { throwIfNoEntry: false });
+    if (found?.dev !== dev || found.ino !== ino) throw new StoreGone(file);
+  };
+}
+
+function build(file: string, more: Parameters<typeof createEmbeddedStore>[1]): Store {
+  const connection = openConnection(file);
+  try {
+    migrate(connection, schema, file);
+    return createEmbeddedStore(connection, more);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}

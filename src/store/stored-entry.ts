@@ -1,0 +1,103 @@
+import type Anthropic from '@anthropic-ai/sdk';
+import { z } from 'zod';
+import type { Entry } from '../core/entry.ts';
+import type { Followed } from '../core/followed.ts';
+import type { Marks } from '../core/taint.ts';
+import type { Tokens } from '../core/model.ts';
+import type { ShownFile } from '../core/received.ts';
+import type { Delivered } from '../core/tool.ts';
+import type { FieldsOf } from './stored-json.ts';
+
+type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
+
+const at = z.number();
+const text = z.string();
+const count = z.int().min(0);
+const tokens = z.object({
+  input: z.number(),
+  output: z.number(),
+  cacheRead: z.number(),
+  cacheWrite: z.number(),
+} satisfies FieldsOf<Tokens>);
+/** What something stored gives away, as stores write it (S7). */
+export const storedMarks: z.ZodType<Marks | undefined> = z.union([z.string(), z.literal(true)]).optional();
+/** A followed skill as stores write it. */
+export const storedFollowed: z.ZodType<Followed | undefined> = z
+  .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<Followed>)
+  .optional();
+
+const storedFile = z.object({
+  type: z.enum(['image', 'document']),
+  hash: text,
+  mime: text,
+  name: text,
+  size: z.number(),
+  sender: text.optional(),
+} satisfies FieldsOf<ShownFile>);
+
+/** A transcript entry as stores write it. Content blocks stay as the model's API wrote them: only that each has a type is checked. */
+export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('user'),
+    item: text.optional(),
+    sender: text.optional(),
+    joins: text.optional(),
+    content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
+    about: text.optional(),
+    asked: z.array(z.object({ skill: text, text })).optional(),
+    follows: storedFollowed,
+    answers: z.array(text).optional(),
+    urls: z.array(text).optional(),
+    files: z.array(storedFile).optional(),
+    unread: text.optional(),
+    marks: storedMarks,
+    at,
+  } satisfies FieldsOf<EntryOf<'user'>>),
+  z.object({
+    kind: z.literal('assistant'),
+    content: z.array(z.custom<Anthropic.ContentBlock>(isBlock)),
+    stopReason: z.custom<Anthropic.StopReason>((value) => typeof value === 'string'),
+    tokens,
+    model: text,
+    binding: text.optional(),
+    at,
+  } satisfies FieldsOf<EntryOf<'assistant'>>),
+  z.object({
+    kind: z.literal('tool_started'),
+    toolUseId: text,
+    at,
+  } satisfies FieldsOf<EntryOf<'tool_started'>>),
+  z.object({
+    kind: z.literal('tool_result'),
+    toolUseId: text,
+    content: text,
+    isError: z.boolean(),
+    follows: storedFollowed,
+    artifacts: z
+      .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<Delivered>))
+      .optional(),
+    marks: storedMarks,
+    at,
+  } satisfies FieldsOf<EntryOf<'tool_result'>>),
+  z.object({ kind: z.literal('notice'), text, at } satisfies FieldsOf<EntryOf<'notice'>>),
+  z.object({
+    kind: z.literal('mark'),
+    marks: z.union([text, z.literal(true)]),
+    at,
+  } satisfies FieldsOf<EntryOf<'mark'>>),
+  z.object({
+    kind: z.literal('summary'),
+    text,
+    kept: count,
+    folded: count.optional(),
+    senders: z.array(text).optional(),
+    own: z.object({ sender: text, text }).optional(),
+    marks: storedMarks,
+    tokens,
+    at,
+  } satisfies FieldsOf<EntryOf<'summary'>>),
+]);
+
+function isBlock(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
+}

@@ -1,0 +1,97 @@
+import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
+import type { Message } from '../core/message.ts';
+import { oneLine } from '../lib/text/text.ts';
+import type { Risk, Tool } from '../core/tool.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import { aboutBuiltIn } from './about-built-in.ts';
+import { decidePolicy } from './policy.ts';
+import { riskInSandbox, riskOf } from './risk.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { OutsideTools } from './outside-tools.ts';
+import { toolTitle } from './tool-title.ts';
+import { sayIn } from '../core/texts/say.ts';
+import { requesterOf } from '../core/requester-of.ts';
+
+/** `/tools` (I3): what the main agent and the skills may use for a person in a chat, as Markdown. Hidden tools are left out (X2). */
+export type ListTools = (message: Message) => Promise<string>;
+
+type Shown = Readonly<{ name: string; title: string; says: string; risk: Risk }>;
+
+export function createListTools(options: {
+  live: () => Live;
+  library: Pick<SkillLibrary, 'current'>;
+  useOf(message: Message): Promise<SkillUse>;
+  web: () => readonly Tool[];
+  outside: Pick<OutsideTools, 'offered'>;
+  sandbox: Pick<Sandbox, 'mode'>;
+}): ListTools {
+  const { live, library, useOf, web, outside, sandbox } = options;
+  const inSandbox = riskInSandbox({ mode: sandbox.mode, reachesNetwork: false });
+
+  function builtIn(name: string): readonly Shown[] {
+    const about = Object.hasOwn(aboutBuiltIn, name) ? aboutBuiltIn[name] : undefined;
+    if (about === undefined || about.inner === true) return [];
+    const { icon, title, says, risk } = about;
+    return [{ name, title: `${icon} ${title}`, says, risk: risk === 'sandbox' ? inSandbox : risk }];
+  }
+
+  return async (message) => {
+    const { config, rules } = live();
+    const requester = requesterOf(message);
+    const use = await useOf(message);
+    const usable = library.current().skills.filter((skill) => decideSkill(skill, rules, use).allowed);
+    const searches = web().some(({ name }) => name === 'web_search');
+    const exists = (name: string): boolean =>
+      (name !== 'web_search' || searches) &&
+      (usable.length > 0 || !/^(use_skill|skills_)/.test(name)) &&
+      (!name.startsWith('capability_') || usable.some((skill) => skill.capabilities.length > 0));
+    const show = (names: readonly string[], tools: readonly Tool[]): readonly Shown[] => [
+      ...names.filter(exists).flatMap(builtIn),
+      ...tools.flatMap(outsideTool),
+    ];
+    const main = show(config.agent.tools, await outside.offered(requester, 'main'));
+    const listed = new Set(main.map(({ name }) => name));
+    const inRuns = usable.length === 0 ? [] : show(ofRuns, await outside.offered(requester, 'run'));
+    const more = inRuns.filter(({ name }) => !listed.has(name));
+    const say = sayIn(message.sender.language);
+    const line = ({ name, title, says, risk }: Shown): string => {
+      const { action } = decidePolicy(config.policy, { tool: name, risk, requester, marked: false });
+      return `- ${title} \`${name}\` ${badges[risk]} ${risk}${{ allow: '', confirm: `, ${say`asks first`}`, deny: `, ${say`not allowed`}` }[action]}: ${says}`;
+    };
+    return [
+      ...(main.length === 0
+        ? [say`I have no tools here.`]
+        : [say`What I can use here:`, '', ...main.map(line)]),
+      ...(more.length === 0 ? [] : ['', say`What skills can use as well:`, '', ...more.map(line)]),
+    ].join('\n');
+  };
+}
+
+/** What runs are offered, where their skill's list does not say otherwise. */
+const ofRuns = [
+  'bash',
+  'skills_run_script',
+  'read_file',
+  'write_file',
+  'list_files',
+  'send_file',
+  'web_fetch',
+  'web_search',
+  'ask_person',
+  'capability_invoke',
+];
+
+const badges: Readonly<Record<Risk, string>> = {
+  safe: '🟢',
+  moderate: '🟡',
+  dangerous: '🟠',
+  critical: '🔴',
+};
+
+function outsideTool(tool: Tool): readonly Shown[] {
+  if (tool.about?.hidden === true) return [];
+  // What a plugin or a server says of itself is a line of plain words here.
+  const says = oneLine(tool.description.replace(/[`*_[\]<>|\\#~]/g, ''), 100);
+  return [{ name: tool.name, title: toolTitle(tool), says, risk: riskOf(tool) }];
+}

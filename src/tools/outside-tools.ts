@@ -1,0 +1,91 @@
+import { whyNoAccess } from '../access/decide-access.ts';
+import type { Decision } from '../access/decision.ts';
+import type { Log } from '../lib/log.ts';
+import type { OutsideSource, OutsideTool } from '../core/outside-tool.ts';
+import type { Requester, Tool } from '../core/tool.ts';
+import { knownToolNames } from './ceiling.ts';
+import type { UseOf } from '../access/access-context.ts';
+
+/** The tools that plugins and MCP servers bring, for whoever may use them (X1, X7). */
+export type OutsideTools = Readonly<{
+  /** What this person may use here now, sorted by name: the main agent's, or a run's. */
+  offered(requester: Requester, to: 'main' | 'run'): Promise<readonly Tool[]>;
+  /** All of them, whoever may use them, sorted by name. */
+  all(): readonly Tool[];
+  /** Names of all of them, whoever may use them: a list that names one of these is no mistake. */
+  names(): readonly string[];
+  /** Whether a call may be made now. A tool that is no outside tool, and never was, is not judged here. */
+  mayCall(tool: Tool, requester: Requester): Promise<Decision<'TOOL_POLICY_DENIED'>>;
+}>;
+
+/**
+ * Of two tools with one name the first keeps it: built in, then in the order of `sources`; the other is left out and named in
+ * the log, once (X6). What fails while somebody is judged is a deny.
+ */
+export function createOutsideTools(options: {
+  sources: readonly OutsideSource[];
+  isOwner(sender: string): Promise<boolean>;
+  useOf: UseOf;
+  log: Log;
+}): OutsideTools {
+  const { sources, isOwner, useOf, log } = options;
+  const builtIn = new Map(knownToolNames.map((name) => [name, 'this bot']));
+  const given = new WeakSet<Tool>();
+  const reported = new Set<string>();
+
+  function current(): ReadonlyMap<string, OutsideTool> {
+    const found = new Map<string, OutsideTool>();
+    for (const outside of sources.flatMap((source) => source())) {
+      const { name } = outside.tool;
+      const owner = builtIn.get(name) ?? found.get(name)?.from;
+      if (owner === undefined) found.set(name, outside);
+      else report(name, owner, outside.from);
+    }
+    return found;
+  }
+
+  function report(name: string, owner: string, from: string): void {
+    const key = JSON.stringify([name, owner, from]);
+    if (reported.has(key)) return;
+    reported.add(key);
+    log.warn({ tool: name, of: owner, refused: from }, `${owner} and ${from} both bring a tool ${name}`);
+  }
+
+  async function whyNot({ tool, access }: OutsideTool, requester: Requester): Promise<string | undefined> {
+    const { sender } = requester;
+    const users = { owners: [], everybody: undefined };
+    const rules = {
+      chatTypes: access.chatTypes,
+      sensitive: false,
+      users:
+        access.users === 'owners' && (await isOwner(sender))
+          ? [sender]
+          : typeof access.users === 'string'
+            ? users[access.users]
+            : access.users,
+    };
+    return whyNoAccess(tool.name, rules, await useOf({ ...requester, sender: { id: sender } }));
+  }
+
+  return {
+    async offered(requester, to) {
+      const tools = [...current().values()].filter(({ main }) => main || to === 'run');
+      const judged = await Promise.all(
+        tools.map(async (one) => ((await whyNot(one, requester)) === undefined ? [one.tool] : [])),
+      );
+      const offered = judged.flat().sort((a, b) => (a.name < b.name ? -1 : 1));
+      for (const tool of offered) given.add(tool);
+      return offered;
+    },
+    all: () => [...current().values()].map(({ tool }) => tool).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    names: () => [...current().keys()],
+    async mayCall(tool, requester) {
+      if (!given.has(tool)) return { allowed: true };
+      const now = current().get(tool.name);
+      const reason = now === undefined ? `${tool.name} no longer exists` : await whyNot(now, requester);
+      if (reason === undefined) return { allowed: true };
+      const hint = `${tool.name} may not be used here any more: say what was not done`;
+      return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, hint };
+    },
+  };
+}

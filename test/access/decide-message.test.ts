@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AccessLevel, AccessSettings } from '../../src/core/access-settings.ts';
+import { decideMessage } from '../../src/access/decide-message.ts';
+import type { Message, Sender } from '../../src/core/message.ts';
+
+const ana: Sender = { id: 'telegram:42', name: 'Ana', kind: 'person' };
+const nobodyKnown: Readonly<{
+  paired: boolean;
+  groupAllowed: boolean;
+  formerChatIds: readonly string[];
+}> = {
+  paired: false,
+  groupAllowed: false,
+  formerChatIds: [],
+};
+
+function settings(general: AccessLevel, more: Partial<AccessSettings> = {}): AccessSettings {
+  return { owners: [], general, channels: new Map(), chats: new Map(), allowExternal: false, ...more };
+}
+
+type Speaker = Pick<Message, 'conversation' | 'chatType' | 'sender' | 'addressed'>;
+
+function direct(sender: Sender = ana): Speaker {
+  const [channel = '', chat = ''] = sender.id.split(':');
+  return { conversation: { channel, chat }, chatType: 'private', sender, addressed: true };
+}
+
+function inGroup(sender: Sender = ana, more: Partial<Speaker> = {}): Speaker {
+  const [channel = ''] = sender.id.split(':');
+  return {
+    conversation: { channel, chat: '-100123', thread: '5' },
+    chatType: 'group',
+    sender,
+    addressed: true,
+    ...more,
+  };
+}
+
+function code(speaker: Speaker, access: AccessSettings, known = nobodyKnown): string {
+  const decision = decideMessage(speaker, access, known);
+  return decision.allowed ? 'allowed' : decision.code;
+}
+
+test('A9 with nothing configured nobody is admitted anywhere', () => {
+  assert.equal(code(direct(), settings({})), 'STRANGER');
+  assert.equal(code(inGroup(), settings({})), 'CHAT_NOT_ALLOWED');
+  assert.equal(code(inGroup(ana, { chatType: 'unknown' }), settings({})), 'CHAT_NOT_ALLOWED');
+});
+
+test('A9 a name is never matched, only the immutable id', () => {
+  const access = settings({ users: ['Ana', '@ana', 'telegram:Ana', 'telegram:4'] });
+  assert.equal(code(direct(), access), 'STRANGER');
+  assert.equal(code(direct({ ...ana, name: 'telegram:4' }), access), 'STRANGER');
+});
+
+test('A9 a listed group does not admit its members, and a listed person does not admit a group', () => {
+  assert.equal(code(inGroup(), settings({ groups: ['-100123'] })), 'NOT_ALLOWED');
+  assert.equal(code(inGroup(), settings({ users: ['42'] })), 'CHAT_NOT_ALLOWED');
+  assert.equal(code(inGroup(), settings({ users: ['42'], groups: ['-100123'] })), 'allowed');
+});
+
+test('H13 a group that an owner allowed is as one that is listed: who may speak there is decided as ever', () => {
+  const allowed = { ...nobodyKnown, groupAllowed: true };
+  assert.equal(code(inGroup(), settings({ users: ['42'], groups: [] }), allowed), 'allowed');
+  assert.equal(code(inGroup(), settings({}), allowed), 'NOT_ALLOWED');
+  assert.equal(code(inGroup(), settings({ users: ['42'], groupUsers: [] }), allowed), 'NOT_ALLOWED');
+  const quiet = inGroup(ana, { addressed: false });
+  assert.equal(code(quiet, settings({ users: ['42'] }), allowed), 'NOT_ADDRESSED');
+  assert.equal(code(direct(), settings({}), allowed), 'STRANGER');
+});
+
+test('A9 group_users that is set decides instead of users, and set but empty it admits the owner alone', () => {
+  const groups = ['telegram:-100123'];
+  assert.equal(code(inGroup(), settings({ groups, users: ['42'], groupUsers: [] })), 'NOT_ALLOWED');
+  const paired = { paired: true, groupAllowed: false, formerChatIds: [] };
+  assert.equal(code(inGroup(), settings({ groups, groupUsers: ['7'] }), paired), 'NOT_ALLOWED');
+  assert.equal(code(inGroup(), settings({ groups, groupUsers: [] }, { owners: ['telegram:42'] })), 'allowed');
+});
+
+test('A9 a person who does not mean the bot is heard only where mention = "always"', () => {
+  const open = { users: ['42'], groups: ['-100123'] };
+  const aside = inGroup(ana, { addressed: false });
+  assert.equal(code(aside, settings(open)), 'NOT_ADDRESSED');
+  assert.equal(code(aside, settings({ ...open, mention: 'always' })), 'allowed');
+  assert.equal(code(aside, settings({ groups: ['-100123'] })), 'NOT_ALLOWED', 'admission comes first');
+});
+
+test('A9 a member of another workspace stays out, listed, paired or open, unless allow_external is set', () => {
+  const guest: Sender = { id: 'slack:U9', name: 'Guest', kind: 'guest' };
+  const access = settings({ users: ['slack:U9', 'slack:*'], dm: 'open' }, { owners: ['slack:U9'] });
+  assert.equal(
+    code(direct(guest), access, { paired: true, groupAllowed: false, formerChatIds: [] }),
+    'OUTSIDER',
+  );
+  assert.equal(code(direct(guest), { ...access, allowExternal: true }), 'allowed');
+  const home = settings({ users: ['slack:*'] }, { allowExternal: true });
+  assert.equal(code(direct(guest), home), 'STRANGER', 'slack:* is the home workspace only');
+});
+
+test('A9 another bot is ignored unless its id is listed where it speaks', () => {
+  const bot: Sender = { id: 'slack:B1', name: 'Bot', kind: 'bot' };
+  const open: AccessLevel = { users: ['slack:*'], groupsMode: 'open', groupUsers: ['*'], dm: 'open' };
+  assert.equal(code(inGroup(bot), settings(open)), 'BOT');
+  assert.equal(code(direct(bot), settings(open)), 'BOT');
+  assert.equal(code(inGroup(bot), settings({ ...open, groupUsers: ['B1'] })), 'allowed');
+  assert.equal(code(direct(bot), settings({ ...open, groupUsers: ['B1'] })), 'BOT');
+  assert.equal(code(direct(bot), settings({ ...open, users: ['slack:B1'] })), 'allowed');
+});
+
+test('A9 a voice of a kind that is not known is kept out like a bot', () => {
+  const odd = { ...ana, kind: 'webhook' as Sender['kind'] };
+  assert.equal(code(direct(odd), settings({ dm: 'open' })), 'BOT');
+});
+
+test('A9 an anonymous admin is judged by the id of the chat', () => {
+  const admin: Sender = { id: 'telegram:-100123', name: 'Group', kind: 'chat' };
+  assert.equal(code(inGroup(admin), settings({ groups: ['-100123'], users: ['42'] })), 'NOT_ALLOWED');
+  assert.equal(code(inGroup(admin), settings({ groups: ['-100123'], users: ['-100123'] })), 'allowed');
+});
+
+test('A9 an id of one platform never admits the same number on another', () => {
+  const other: Sender = { id: 'slack:42', name: 'Ana', kind: 'person' };
+  assert.equal(code(direct(other), settings({ users: ['telegram:42'] })), 'STRANGER');
+});
+
+test('A6 a migrated group keeps its rules under its new id, and rules for the new id win', () => {
+  const known = { paired: false, groupAllowed: false, formerChatIds: ['telegram:-7'] };
+  const access = settings({ users: ['42'], groups: ['telegram:-7'] });
+  assert.equal(code(inGroup(), access), 'CHAT_NOT_ALLOWED');
+  assert.equal(code(inGroup(), access, known), 'allowed');
+  const both = settings(
+    { users: ['42'], groups: ['-7'] },
+    {
+      chats: new Map([
+        ['-7', { mention: 'always' as const }],
+        ['telegram:-100123', { groupUsers: [] }],
+      ]),
+    },
+  );
+  assert.equal(code(inGroup(), both, known), 'NOT_ALLOWED');
+});
+
+test('A4 a thread has the rules of its chat', () => {
+  const access = settings({ users: ['42'], groups: ['-100123'] });
+  const other = inGroup(ana, { conversation: { channel: 'telegram', chat: '-100124', thread: '-100123' } });
+  assert.equal(code(inGroup(), access), 'allowed');
+  assert.equal(code(other, access), 'CHAT_NOT_ALLOWED');
+});

@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { SkillRules, SkillSettings } from '../../src/core/access-settings.ts';
+import { whyNoAccess } from '../../src/access/decide-access.ts';
+import { allowedChatTypes, decideSkill, isSensitive, type SkillUse } from '../../src/access/decide-skill.ts';
+import type { SkillAccess } from '../../src/core/skill.ts';
+import { openAccess as open } from '../support/make-skill.ts';
+
+const secret: SkillAccess = { ...open, sensitive: true, chatTypes: ['private'] };
+const inGroup: SkillUse = {
+  chatType: 'group',
+  chatIds: ['telegram:-100123'],
+  external: false,
+  sender: 'telegram:42',
+  by: 'person',
+};
+
+function rules(settings: SkillSettings = {}, defaults: readonly string[] = []): SkillRules {
+  return { enabled: true, defaults: { allowChatIds: defaults }, skills: new Map([['gmail', settings]]) };
+}
+
+function decide(access: SkillAccess, all: SkillRules, use: Partial<SkillUse> = {}) {
+  return decideSkill({ name: 'gmail', access }, all, { ...inGroup, ...use });
+}
+
+function code(access: SkillAccess, all: SkillRules, use: Partial<SkillUse> = {}): string {
+  const decision = decide(access, all, use);
+  return decision.allowed ? 'allowed' : decision.code;
+}
+
+const here = 'SKILL_NOT_AVAILABLE_HERE';
+
+test('A5 an allow-listed group still cannot run a sensitive skill', () => {
+  assert.equal(code(secret, rules({ allowChatIds: ['telegram:-100123'] })), here);
+  assert.equal(code(open, rules({ allowChatIds: ['telegram:-100123'] })), 'allowed');
+});
+
+test('A2 config can make a skill stricter and never looser', () => {
+  const gmail = { name: 'gmail', access: secret };
+  const named = (settings: SkillSettings) => allowedChatTypes(gmail, rules(settings));
+  assert.deepEqual(named({ chatTypes: ['private', 'group'], sensitive: false }), ['private']);
+  assert.deepEqual(named({ chatTypes: ['group'] }), []);
+  assert.deepEqual(named({ chatTypes: [] }), [], 'a list that names no type allows none');
+  const all = allowedChatTypes({ name: 'gmail', access: open }, rules({ sensitive: true }));
+  assert.deepEqual(all, ['private']);
+});
+
+test('A3 an unknown chat type is denied even to a skill that is for every chat', () => {
+  assert.equal(code(open, rules(), { chatType: 'unknown' }), here);
+  assert.equal(code(open, rules(), { chatType: 'supergroup' as SkillUse['chatType'] }), here);
+});
+
+test('A3 a sensitive skill is denied in a shared conversation of an allowed type', () => {
+  const shared = { chatType: 'private', external: true } as const;
+  assert.equal(code(secret, rules(), shared), here);
+  assert.equal(code(open, rules({ sensitive: true, chatTypes: ['private'] }), shared), here);
+  assert.equal(code(open, rules(), shared), 'allowed');
+  assert.equal(code(secret, rules(), { ...shared, external: undefined as unknown as boolean }), here);
+});
+
+test("A4 a skill's own list replaces the default whole, and an explicit empty one lifts it", () => {
+  const elsewhere = ['telegram:-1'];
+  assert.equal(code(open, rules({}, elsewhere)), here);
+  assert.equal(code(open, rules({ allowChatIds: ['-100123'] }, elsewhere)), 'allowed');
+  assert.equal(code(open, rules({ allowChatIds: ['-5'] }, ['-100123'])), here, 'never merged');
+  assert.equal(code(open, rules({ allowChatIds: [] }, elsewhere)), 'allowed');
+  assert.equal(code(open, rules({ allowChatIds: ['-5'] }), { chatIds: [] }), here);
+});
+
+test('A6 a list that names the former id of a chat still means it', () => {
+  const chatIds = ['telegram:-100123', 'telegram:-7'];
+  assert.equal(code(open, rules({ allowChatIds: ['telegram:-7'] }), { chatIds }), 'allowed');
+  assert.equal(code(open, rules({ allowChatIds: ['slack:-7'] }), { chatIds }), here);
+});
+
+test('A7 allow_users narrows to senders, empty admits nobody, and enabled = false switches off for all', () => {
+  assert.equal(code(open, rules({ allowUsers: ['42'] })), 'allowed');
+  assert.equal(code(open, rules({ allowUsers: ['telegram:7'] })), here);
+  assert.equal(code(open, rules({ allowUsers: [] })), here);
+  assert.equal(code(open, rules({ enabled: false })), 'SKILL_DISABLED');
+});
+
+test('A7 a skill that is off until switched on needs enabled = true', () => {
+  assert.equal(code({ ...open, optIn: true }, rules()), 'SKILL_DISABLED');
+  assert.equal(code({ ...open, optIn: true }, rules({ enabled: true })), 'allowed');
+});
+
+test('U1 access is decided before enabled, and enabled before who starts it', () => {
+  const hidden = { ...secret, userInvocable: false };
+  assert.equal(code(hidden, rules({ enabled: false })), here);
+  assert.equal(code(hidden, rules({ enabled: false }), { chatType: 'private' }), 'SKILL_DISABLED');
+  assert.equal(code(hidden, rules(), { chatType: 'private' }), 'SKILL_NOT_FOUND');
+});
+
+test('I4 the model cannot start what only people may start, nor people what only the model may', () => {
+  const byPerson = { ...open, disableModelInvocation: true };
+  assert.equal(code(byPerson, rules(), { by: 'model' }), 'SKILL_NOT_FOUND');
+  assert.equal(code(byPerson, rules(), { by: 'person' }), 'allowed');
+  const byModel = { ...open, userInvocable: false };
+  assert.equal(code(byModel, rules(), { by: 'person' }), 'SKILL_NOT_FOUND');
+  assert.equal(code(byModel, rules(), { by: 'model' }), 'allowed');
+  for (const access of [byPerson, byModel]) {
+    const decision = code(access, rules(), { by: 'timer' as SkillUse['by'] });
+    assert.equal(decision, 'SKILL_NOT_FOUND', 'a use by neither passes only where both may');
+  }
+});
+
+test('A11 only a person who may use the skill in private is told that it works in a direct message', () => {
+  const hint = (access: SkillAccess, settings: SkillSettings, use: Partial<SkillUse> = {}) => {
+    const decision = decide(access, rules(settings), use);
+    return decision.allowed ? 'allowed' : decision.hint;
+  };
+  assert.equal(hint(secret, {}), '{0} works in a direct message only.');
+  assert.equal(hint(secret, { allowUsers: ['42'] }), '{0} works in a direct message only.');
+  assert.equal(hint(secret, { allowUsers: ['7'] }), undefined, 'not for this person');
+  assert.equal(hint(secret, { enabled: false }), undefined, 'off');
+  assert.equal(hint(secret, { chatTypes: ['channel'] }), undefined, 'works nowhere');
+  assert.equal(hint({ ...secret, userInvocable: false }, {}), undefined, 'not for people');
+  assert.equal(hint(secret, {}, { by: 'model' }), undefined, 'the model learns nothing');
+  assert.equal(hint(secret, {}, { chatType: 'private', external: true }), undefined, 'it is one already');
+});
+
+test('A11 a skill kept to listed chats is offered in private only where the direct message is listed', () => {
+  const both = { ...open, chatTypes: ['private', 'group'] as const };
+  const decision = decide(both, rules({ allowChatIds: ['42', '-5'] }));
+  assert.ok(!decision.allowed);
+  assert.equal(decision.hint, '{0} works in a direct message, not in this chat.');
+  const other = decide(both, rules({ allowChatIds: ['-5'] }));
+  assert.ok(!other.allowed && other.hint === undefined);
+});
+
+test('A8 skills that are switched off altogether run for nobody, whatever their own settings say', () => {
+  const off = { ...rules({ enabled: true }), enabled: false };
+  for (const by of ['person', 'model'] as const) assert.equal(code(open, off, { by }), 'SKILL_DISABLED');
+  assert.equal(code(open, { ...off, enabled: undefined as unknown as boolean }), 'SKILL_DISABLED');
+  const decision = decide(secret, off);
+  assert.ok(!decision.allowed && decision.hint === undefined, 'no hint to where it does not work either');
+});
+
+test('A8 D9 what does not say that it was approved is not', () => {
+  const { approved: _, ...unsaid } = open;
+  assert.equal(code(unsaid as SkillAccess, rules()), 'SKILL_DISABLED');
+});
+
+test('A4 X7 an empty list of chats is for no chat; S7 what the operator calls sensitive is', () => {
+  const place = { chatTypes: ['group'], sensitive: false } as const;
+  assert.equal(whyNoAccess('x', place, inGroup), undefined);
+  assert.match(whyNoAccess('x', { ...place, chats: [] }, inGroup) ?? '', /none of the chats/);
+  const sensitive = (settings: SkillSettings) =>
+    isSensitive({ name: 'gmail', access: open }, rules(settings));
+  assert.deepEqual([sensitive({}), sensitive({ sensitive: true })], [false, true]);
+});

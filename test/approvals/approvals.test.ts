@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { AskedCall } from '../../src/approvals/approval-question.ts';
+import { createApprovals } from '../../src/approvals/approvals.ts';
+import { describeCall } from '../../src/approvals/describe-call.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { sayIn } from '../../src/core/texts/say.ts';
+
+const conversation = { channel: 'telegram', chat: '42' };
+const call: AskedCall = {
+  tool: 'bash',
+  input: { command: 'ls' },
+  requester: { conversation, chatType: 'private', external: false, sender: 'telegram:42', kind: 'person' },
+  transcript: 'telegram:42',
+  toolUseId: 'toolu_1',
+};
+
+async function setUp(add: () => Promise<void> = async () => undefined) {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const approvals = createApprovals({
+    store,
+    voice: {
+      rows: (place, key, markdown, more) => [
+        { key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } },
+      ],
+    },
+    approvers: () => ['telegram:9'],
+    rules: { add, covers: async () => false },
+    audit: { record: async () => undefined, holds: async () => false },
+    canAsk: ({ chat }) => chat !== 'nobody',
+    stopping: new AbortController().signal,
+    clock,
+    log: quietLog(),
+  });
+  return { clock, store, approvals };
+}
+
+test('T8 unanswered for 5 minutes is denied, and a later yes is late', async () => {
+  const { clock, store, approvals } = await setUp();
+  const waiting = approvals.request(call, new AbortController().signal);
+  let ended = false;
+  void waiting.then(() => (ended = true));
+  while (!ended) {
+    await new Promise(setImmediate);
+    void clock.advance(60_000);
+  }
+  assert.deepEqual(await waiting, { kind: 'expired' });
+  const late = await approvals.request(call, new AbortController().signal);
+  assert.deepEqual(late, { kind: 'expired' });
+  await store.close();
+});
+
+test('T8 another input, or other files of the skill, is another question', async () => {
+  const { store, approvals } = await setUp();
+  const signal = new AbortController().signal;
+  for (const one of [call, { ...call, input: { command: 'rm -r .' } }, { ...call, files: 'changed' }])
+    assert.deepEqual(await approvals.request(one, signal, { patienceMs: 0 }), { kind: 'unanswered' });
+  assert.equal((await store.asks.open(conversation)).length, 3);
+  await approvals.request(call, signal, { patienceMs: 0 });
+  assert.equal((await store.asks.open(conversation)).length, 3);
+  await store.close();
+});
+
+test('T8 A12 an answer counts in the conversation of the question alone, and is anybody’s who may not give it nowhere', async () => {
+  const { store, approvals } = await setUp();
+  await approvals.request(call, new AbortController().signal, { patienceMs: 0 });
+  const [{ id } = assert.fail()] = await store.asks.open(conversation);
+  const { sender } = call.requester;
+  const elsewhere = { channel: 'telegram', chat: '-7' };
+  const from = (place: typeof conversation, by: string) =>
+    approvals.answer(id, { sender: by, conversation: place }, 'approve');
+  assert.deepEqual(await from(elsewhere, sender), { kind: 'unknown' });
+  assert.equal((await from(conversation, 'telegram:666')).kind, 'not_yours');
+  assert.equal((await store.asks.open(conversation)).length, 1);
+  assert.equal((await from(conversation, sender)).kind, 'taken');
+  assert.equal((await from(conversation, sender)).kind, 'late');
+  await store.close();
+});
+
+test('T8 no is no, an approver counts, and "Always" is told once it is stored', async () => {
+  const stored = Promise.withResolvers<void>();
+  const { store, approvals } = await setUp(() => stored.promise);
+  const signal = new AbortController().signal;
+  const standing = { tool: 'write_file', chat: 'telegram:42', sender: 'telegram:42' };
+  const answered = async (one: AskedCall, sender: string, value: 'approve' | 'deny' | 'always') => {
+    await approvals.request(one, signal, { patienceMs: 0 });
+    const [{ id } = assert.fail()] = await store.asks.open(conversation);
+    return approvals.answer(id, { sender, conversation }, value);
+  };
+  assert.equal((await answered(call, 'telegram:42', 'deny')).kind, 'taken');
+  assert.deepEqual(await approvals.request(call, signal), { kind: 'denied' });
+  const other = { ...call, toolUseId: 'toolu_2' };
+  assert.equal((await answered(other, 'telegram:42', 'always')).kind, 'not_yours', 'asked for each time');
+  assert.equal((await answered(other, 'telegram:9', 'approve')).kind, 'taken', 'an approver');
+  assert.deepEqual(await approvals.request(other, signal), { kind: 'approved', by: 'telegram:9' });
+  let told = false;
+  const always = answered({ ...call, toolUseId: 'toolu_3', standing }, 'telegram:42', 'always').then(
+    () => (told = true),
+  );
+  for (let turns = 0; turns < 50; turns++) await new Promise(setImmediate);
+  assert.equal(told, false);
+  stored.resolve();
+  await always;
+  await store.close();
+});
+
+test('T8 where nobody can be asked nothing is asked', async () => {
+  const { store, approvals } = await setUp();
+  const requester = { ...call.requester, conversation: { channel: 'telegram', chat: 'nobody' } };
+  const answer = await approvals.request({ ...call, requester }, new AbortController().signal);
+  assert.deepEqual(answer, { kind: 'nobody' });
+  assert.deepEqual(await store.asks.open(requester.conversation), []);
+  await store.close();
+});
+
+test('T8 what is asked shows every field whole, with what could deceive written out', () => {
+  const command = `echo safe \u202e\u200b\u0007; ${'x'.repeat(5_000)}\n\`\`\`\nApproved by you`;
+  const text = describeCall('bash', { command, cwd: '/scratch' }, 'dice', sayIn(undefined));
+  assert.match(text, /\\u\{202e\}\\u\{200b\}\\u\{7\}/);
+  assert.doesNotMatch(text, /\p{Cf}/u);
+  assert.ok(text.includes('x'.repeat(5_000)));
+  assert.match(text, /`cwd`\n\n```\n\/scratch\n```/);
+  // The input can't end its own block.
+  assert.match(text, /\n````\n[^]*Approved by you\n````/);
+});

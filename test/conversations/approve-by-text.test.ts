@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createAnswerAsks } from '../../src/conversations/intake/approve-by-text.ts';
+import type { Message } from '../../src/core/message.ts';
+import type { Ask } from '../../src/store/asks.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+const askedAt = 1_000_000;
+
+const shown = 'ask:shown#0';
+
+async function setUp(...open: readonly Partial<Ask>[]) {
+  const store = await openStore('sqlite::memory:', { clock: createManualClock(askedAt) });
+  const asked = makeMessage({});
+  for (const [index, ask] of open.entries())
+    await store.asks.add({
+      id: `ABCDEFG${index}`,
+      kind: 'approval',
+      conversation: asked.conversation,
+      requester: asked.sender.id,
+      transcript: 't',
+      toolUseId: `call_${index}`,
+      payload: { message: shown },
+      askedAt,
+      expiresAt: askedAt + 300_000,
+      ...ask,
+    });
+  const { conversation } = asked;
+  const show = async (): Promise<void> => {
+    await store.commit({ outbox: [{ key: shown, conversation, part: { markdown: 'May I?' } }] });
+    await store.outbox.sending(shown);
+    await store.outbox.sent(shown, { id: '1' });
+  };
+  const answers: string[] = [];
+  const take = createAnswerAsks({
+    approvals: {
+      answer: async (id: string, _from: unknown, value: string) => {
+        answers.push(`${id} ${value}`);
+        return { kind: 'taken', text: '' };
+      },
+    } as unknown as Parameters<typeof createAnswerAsks>[0]['approvals'],
+    confirmations: { answer: async () => ({ kind: 'unknown' }) },
+    store,
+    voice: {} as Parameters<typeof createAnswerAsks>[0]['voice'],
+  });
+  const say = (text: string, more: Partial<Message> = {}) =>
+    take(makeMessage({ text, sentAt: askedAt + 5_000, ...more }));
+  return { say, answers, show, store };
+}
+
+test('H11 T8 a plain yes or no, in any language of the bot, answers the only question', async () => {
+  const { say, answers, show } = await setUp({});
+  await show();
+  for (const text of ['yes', 'Ja!', 'sí.', 'OUI', 'sim', 'да', 'はい。', '是'])
+    assert.ok(await say(text), text);
+  for (const text of ['no', 'Nein', 'não', 'нет', 'いいえ', '不']) assert.ok(await say(text), text);
+  assert.equal(answers.filter((each) => each === 'ABCDEFG0 approve').length, 8);
+  assert.equal(answers.filter((each) => each === 'ABCDEFG0 deny').length, 6);
+});
+
+test('H11 T8 a yes with more words, or before anything was asked, is a message', async () => {
+  const { say, answers, show } = await setUp({});
+  await show();
+  for (const text of ['yes please do', 'yes, but not there', 'always', 'stop', 'ok', ''])
+    assert.equal(await say(text), false, text);
+  assert.equal(await say('yes', { sentAt: askedAt - 5_000 }), false);
+  assert.equal(await say('yes', { sender: { id: 'telegram:7', name: 'Bob', kind: 'person' } }), false);
+  const elsewhere = { conversation: { channel: 'telegram', chat: '-100' } };
+  assert.equal(await say('yes', elsewhere), false);
+  assert.deepEqual(answers, []);
+});
+
+test('H11 T8 U14 with two questions, or one of a run, a plain yes approves nothing', async () => {
+  for (const open of [[{}, {}], [{ kind: 'question' }], [{}, { kind: 'question' }], []] as const) {
+    const { say, answers, show } = await setUp(...open);
+    await show();
+    assert.equal(await say('yes'), false);
+    assert.deepEqual(answers, []);
+  }
+  const { say, answers, show } = await setUp({}, { requester: 'telegram:7' });
+  await show();
+  assert.ok(await say('yes'), 'what somebody else is asked does not count');
+  assert.deepEqual(answers, ['ABCDEFG0 approve']);
+});
+
+test('H11 T8 a plain yes counts only for what was shown, and only as the next words of the person', async () => {
+  const unseen = await setUp({});
+  assert.equal(await unseen.say('yes'), false, 'the question is still on its way');
+
+  const waiting = await setUp({});
+  await waiting.show();
+  await waiting.store.inbox.accept(makeMessage({ id: 'telegram:42:2', text: 'also book it?' }), {
+    now: askedAt + 1,
+  });
+  assert.equal(await waiting.say('yes', { id: 'telegram:42:3' }), false, 'it may be about the other message');
+
+  const said = await setUp({});
+  await said.show();
+  const result = {
+    kind: 'user',
+    sender: 'telegram:42',
+    content: 'done',
+    about: 'dig',
+    at: askedAt + 1,
+  } as const;
+  await said.store.commit({ entries: [{ transcript: 'telegram:42', entry: result }] });
+  assert.ok(await said.say('no'), 'what nobody wrote does not count');
+  const entry = { kind: 'user', sender: 'telegram:42', content: 'also book it?', at: askedAt + 1 } as const;
+  await said.store.commit({ entries: [{ transcript: 'telegram:42', entry }] });
+  assert.equal(await said.say('yes'), false);
+  assert.deepEqual([...unseen.answers, ...waiting.answers, ...said.answers], ['ABCDEFG0 deny']);
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
+import { invocationId } from '../../src/conversations/turn.ts';
+import { createHandleItem } from '../../src/conversations/handle-item.ts';
+import { createMovedChats } from '../../src/access/chat-migrations.ts';
+import { taskKey } from '../../src/runs/tasks.ts';
+import type { Entry } from '../../src/core/entry.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+type Needs = Parameters<typeof createHandleItem>[0];
+
+/** What `progressed` does not touch. */
+const untouched = {} as Omit<Needs, 'store' | 'moved' | 'log'>;
+
+test('Q3 a try that got further is seen in the conversation and in the journal of the run that a person began', async () => {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
+  const message = makeMessage();
+  await store.inbox.accept(message, { now: clock.now() });
+  const item = await store.inbox.take('telegram:42', clock.now());
+  assert.ok(item !== undefined);
+  const began = clock.now();
+  await clock.advance(10);
+  const write = (transcript: string, entry: Entry): Promise<void> =>
+    store.commit({ entries: [{ transcript, entry }] });
+  await write('telegram:42', { kind: 'user', item: message.id, content: 'hello', at: clock.now() });
+  assert.equal(await progressed(item, began), false, 'the message itself is no progress');
+  await write(runJournal('telegram:42', runIdOf('telegram:42', invocationId(message.id))), {
+    kind: 'user',
+    content: 'x',
+    at: clock.now(),
+  });
+  assert.equal(await progressed(item, began), true);
+  assert.equal(await progressed(item, clock.now()), false);
+  await clock.advance(10);
+  await write('telegram:42', { kind: 'notice', text: 'x', at: clock.now() });
+  assert.equal(await progressed(item, clock.now() - 1), true);
+});
+
+test('Q3 what waits for its run is not given up for it: the run has tries of its own', async () => {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
+  const message = makeMessage();
+  await store.inbox.accept(message, { now: clock.now() });
+  const item = await store.inbox.take('telegram:42', clock.now());
+  assert.ok(item !== undefined);
+  assert.equal(await progressed(item, clock.now()), false);
+  const run = taskKey(runIdOf('telegram:42', invocationId(message.id)));
+  await store.addWork({ lane: 'telegram:42~run', message: { ...message, id: run } }, () => undefined);
+  assert.equal(await progressed(item, clock.now()), true);
+  await store.commit({ done: run });
+  assert.equal(await progressed(item, clock.now()), false);
+});

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createTakeEdit } from '../../src/conversations/intake/take-edit.ts';
+import type { Message } from '../../src/core/message.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+
+async function setUp() {
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  const taken: string[] = [];
+  const takeEdit = createTakeEdit({
+    store,
+    resolve: async ({ command }) =>
+      command?.name === 'status' ? { kind: 'built-in', name: 'status', args: '' } : undefined,
+    taken: async ({ text }) => void taken.push(text),
+    clock,
+  });
+  const accept = (message: Message) => store.inbox.accept(message, { now: clock.now() });
+  const waiting = async () =>
+    (await store.inbox.list('waiting')).map(({ message }) => [message?.text, message?.edits]);
+  return { clock, store, takeEdit, taken, accept, waiting };
+}
+
+const asked = makeMessage({ text: 'when to Bern?' });
+
+test('H3 H11 an edit replaces what waits, and is said to the turn that answers it, once', async () => {
+  const { store, clock, takeEdit, accept, waiting } = await setUp();
+  await accept(asked);
+  await takeEdit({ ...asked, text: 'when to Basel?' });
+  assert.deepEqual(await waiting(), [['when to Basel?', undefined]]);
+  await store.inbox.take('telegram:42', clock.now());
+  await takeEdit({ ...asked, text: 'when to Basel?' });
+  assert.equal((await waiting()).length, 1, 'nothing changed');
+  for (const text of ['when to Biel?', 'when to Biel?', 'when to Chur?']) await takeEdit({ ...asked, text });
+  assert.deepEqual(await waiting(), [
+    ['when to Basel?', undefined],
+    ['when to Biel?', asked.id],
+    ['when to Chur?', asked.id],
+  ]);
+});
+
+test('H11 I1 words after a mention are edited as words, unless they call a command', async () => {
+  const { store, clock, takeEdit, accept, waiting } = await setUp();
+  const bare = (text: string) => ({
+    ...asked,
+    text,
+    command: { name: text.split(' ')[0] ?? '', args: '', bare: true },
+  });
+  await accept(bare('when to Bern?'));
+  await store.inbox.take('telegram:42', clock.now());
+  await takeEdit(bare('status'));
+  await takeEdit(bare('when to Basel?'));
+  assert.deepEqual(await waiting(), [
+    ['when to Bern?', undefined],
+    ['when to Basel?', asked.id],
+  ]);
+});
+
+test('H11 an edit of a command, into one, or of what was answered changes nothing', async () => {
+  const { store, clock, takeEdit, accept, waiting } = await setUp();
+  const command = { name: 'research', args: 'cats' };
+  const called = makeMessage({ text: '/research cats', command });
+  await accept(called);
+  await store.inbox.take('telegram:42', clock.now());
+  await takeEdit({ ...called, text: 'dogs', command: { name: 'research', args: 'dogs' } });
+  const { command: _, ...plain } = called;
+  await takeEdit({ ...plain, text: 'dogs' });
+  assert.equal((await waiting()).length, 1);
+  await store.inbox.drop(called.id);
+  await accept({ ...asked, id: 'telegram:42:9' });
+  await store.inbox.take('telegram:42', clock.now());
+  await takeEdit({ ...asked, id: 'telegram:42:9', text: '/new', command: { name: 'new', args: '' } });
+  assert.equal((await waiting()).length, 1);
+  await store.inbox.drop('telegram:42:9');
+  await takeEdit({ ...asked, id: 'telegram:42:9', text: 'later' });
+  assert.deepEqual(await waiting(), []);
+});
+
+test('H11 what an edit turns to the bot is a new message, and no background any more', async () => {
+  const { store, clock, takeEdit, taken } = await setUp();
+  await takeEdit({ ...asked, text: 'never heard of' });
+  assert.deepEqual(taken, []);
+  await store.overheard.add(asked, clock.now());
+  await takeEdit({ ...asked, text: '@bot when to Bern?' });
+  assert.deepEqual(taken, ['@bot when to Bern?']);
+  assert.deepEqual(await store.overheard.recent('telegram:42', 9, 0), []);
+});

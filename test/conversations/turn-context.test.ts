@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createGrantTurn } from '../../src/conversations/turn-context.ts';
+import type { Live } from '../../src/config/runtime-config.ts';
+import { skillRules } from '../../src/config/access-from-config.ts';
+import type { Config } from '../../src/config/complete-config.ts';
+import { mainTools } from '../../src/config/main-tools.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import type { Message } from '../../src/core/message.ts';
+import { createOffSandbox } from '../../src/sandbox/off.ts';
+import { createRegistry } from '../../src/skills/registry.ts';
+import type { SkillLibrary } from '../../src/skills/skill-library.ts';
+import type { InboxItem } from '../../src/store/inbox.ts';
+import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
+import { webSearchTool } from '../../src/tools/built-in/web-search.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { makeSkill } from '../support/make-skill.ts';
+import { sandboxLimits } from '../support/sandbox-limits.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { scriptedModel } from '../support/scripted-model.ts';
+
+const parsed = parseConfig('', { env: {} });
+assert.ok(parsed.ok);
+const { config } = parsed;
+const registry = createRegistry([
+  makeSkill('dice'),
+  makeSkill('byhand', { access: { userInvocable: false } }),
+]);
+const model = scriptedModel([]);
+
+type Needs = Parameters<typeof createGrantTurn>[0];
+
+/** What these calls do not touch. */
+const untouched = {} as Needs;
+
+function grantBy(settings: Config, log = quietLog()) {
+  const grant = createGrantTurn({
+    ...untouched,
+    live: () =>
+      ({
+        config: settings,
+        rules: skillRules(settings),
+        models: { get: () => model },
+        redact: (text: string) => text,
+      }) as unknown as Live,
+    library: { current: () => registry, rescan: async () => registry } as unknown as SkillLibrary,
+    sandbox: createOffSandbox({ limits: sandboxLimits }),
+    availability: () => () => true,
+    readiness: () => undefined,
+    runSkill: async () => assert.fail('nothing is run'),
+    tasks: { setUp: async () => assert.fail('nothing is set up') },
+    attendTask: async () => assert.fail('nothing is waited for'),
+    judgeCalls: () => async () => ({ allowed: true }),
+    stillAdmitted: async () => ({ allowed: true }),
+    web: () => [
+      webFetchTool(),
+      webSearchTool({ search: async () => assert.fail('nothing is searched'), log: quietLog() }),
+    ],
+    outside: { offered: async () => [], names: () => [] },
+    chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
+    seeing: (seen) => seen,
+    settings: { forCall: () => async () => ({}) },
+    moved: { original: async (conversation) => conversation },
+    log,
+  });
+  const use = {
+    chatType: 'private',
+    chatIds: ['telegram:42'],
+    external: false,
+    sender: 'telegram:42',
+    by: 'person',
+  } as const;
+  return (message: Message) =>
+    grant({ key: message.id } as InboxItem, message, use, 'telegram:42', () => undefined);
+}
+
+const grantFor = (message: Message, settings: Config = config) => grantBy(settings)(message);
+
+test('U9 a call of the main agent that goes on in a lane of its own is made with the main agent’s tools', async () => {
+  const task = {
+    kind: 'run',
+    id: 'abcdef',
+    skill: 'skills_list',
+    tool: 'skills_list',
+    input: {},
+    by: 'model',
+    parent: 'telegram:42',
+    toolUseId: 'call_1',
+  } as const;
+  const { callTool } = await grantFor(makeMessage({ task }));
+  const call = { id: 'call_1', name: 'skills_list', input: {} };
+  const { content, isError } = await callTool(call, new AbortController().signal);
+  assert.equal(isError, false);
+  assert.match(content, /"dice"/);
+});
+
+test('T2 G2 what [agent] tools may name is what the main agent can be given', async () => {
+  const all = parseConfig(`[agent]\ntools = ${JSON.stringify(mainTools)}\n`, { env: {} });
+  assert.ok(all.ok);
+  const { tools } = await grantFor(makeMessage({}), all.config);
+  assert.deepEqual(tools.map(({ name }) => name).toSorted(), mainTools.toSorted());
+  const wrong = parseConfig('[agent]\ntools = ["use_skil", "capability_list"]\n', { env: {} });
+  assert.match(wrong.ok ? '' : (wrong.problems[0]?.message ?? ''), /agent\.tools\[0\] .*write "use_skill"/);
+  assert.match(wrong.ok ? '' : (wrong.problems[1]?.message ?? ''), /agent\.tools\[1\].* come by themselves/);
+});
+
+test('P1 P2 P4 M3 the prompt is made as [prompt] says, the turn as long as [agent] allows; a short budget is logged once', async () => {
+  const wanted = parseConfig(
+    '[agent]\nmax_turns = 3\n[prompt]\nskills_format = "xml"\ninclude_location = true\n',
+    { env: {} },
+  );
+  const tight = parseConfig('[prompt]\nskills_budget_chars = 10\n', { env: {} });
+  assert.ok(wanted.ok && tight.ok);
+  const plain = await grantFor(makeMessage({}));
+  const made = await grantFor(makeMessage({}), wanted.config);
+  assert.deepEqual([plain.maxTurns, made.maxTurns], [25, 3]);
+  assert.match(plain.system[0]?.text ?? '', /\n- dice: /);
+  assert.doesNotMatch(plain.system[0]?.text ?? '', /SKILL\.md/);
+  assert.match(
+    made.system[0]?.text ?? '',
+    /<available_skills>[^]*dice[^]*\/skills\/dice\/SKILL\.md[^]*<\/available_skills>/,
+  );
+  const log = quietLog();
+  const grant = grantBy(tight.config, log);
+  const cut = await grant(makeMessage({}));
+  await grant(makeMessage({ id: 'telegram:42:2' }));
+  assert.match(cut.system[0]?.text ?? '', /\+2 more: use skills_search/);
+  const told = log.lines.filter(({ message }) => message.includes('skills_budget_chars'));
+  assert.deepEqual(
+    told.map(({ level, fields }) => [level, fields]),
+    [['warn', { shortened: 0, hidden: 2 }]],
+  );
+});

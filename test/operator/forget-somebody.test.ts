@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createForgetSomebody } from '../../src/operator/forget-somebody.ts';
+import { createMovedChats } from '../../src/access/chat-migrations.ts';
+import { createPairing } from '../../src/access/pairing.ts';
+import { createPeople } from '../../src/access/users.ts';
+import { createStandingRules } from '../../src/approvals/standing-rules.ts';
+import type { AccessSettings } from '../../src/core/access-settings.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { capabilityStage } from '../support/capability-stage.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { createManualClock } from '../support/manual-clock.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+test('Q12 what nobody ends in time keeps a person from being forgotten, and the operator is told of both ways on', async () => {
+  const recorded: string[] = [];
+  const clock = createManualClock();
+  const store = await openStore('sqlite::memory:', { clock });
+  await store.inbox.accept(makeMessage(), { now: clock.now() });
+  // Taken by a process that has died since.
+  await store.inbox.take('telegram:42', clock.now());
+  const forget = createForgetSomebody({
+    store,
+    people: { forget: async () => false },
+    pairing: { forget: async () => false },
+    rules: { forget: async () => undefined },
+    capabilities: store.capabilities,
+    settings: { forget: async () => undefined },
+    files: { forget: async () => 0 },
+    access: () => ({
+      owners: [],
+      general: {},
+      channels: new Map(),
+      chats: new Map(),
+      allowExternal: false,
+    }),
+    audit: { record: async ({ event }) => void recorded.push(event), forget: async () => undefined },
+    waitMs: 15_000,
+    clock,
+    log: quietLog(),
+  });
+  await assert.rejects(
+    clock.runUntil(forget('telegram:42')),
+    /still being answered .* try again in a moment\. If no bot runs on this store any more, start one first/,
+  );
+  assert.equal((await store.inbox.list('waiting')).length, 1, 'something was removed after all');
+  assert.deepEqual(recorded, [], 'it was written down as done');
+});
+
+test('Q12 S11 who is forgotten is a stranger, and no rule and no account of theirs is left', async (t) => {
+  const stage = await capabilityStage(t);
+  const { store, clock, log } = stage;
+  await stage.link('work');
+  const sender = 'telegram:42';
+  const access: AccessSettings = {
+    owners: [],
+    general: { dm: 'pairing' },
+    channels: new Map(),
+    chats: new Map(),
+    allowExternal: false,
+  };
+  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const people = createPeople({ stored: store.keyed('people'), access: () => access, moved });
+  const audit = { record: async () => undefined, forget: async () => undefined };
+  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
+  const rules = createStandingRules({ stored: store.keyed('rules'), audit });
+  await people.pair({ sender, name: 'Ann', since: 1 });
+  const rule = { tool: 'skills_run_script', skill: 'dice', chat: sender, sender };
+  await rules.add(rule, sender, clock.now());
+  const forget = createForgetSomebody({
+    store,
+    people,
+    pairing,
+    rules,
+    capabilities: stage.records,
+    settings: { forget: async () => undefined },
+    files: { forget: async () => 0 },
+    access: () => access,
+    audit,
+    waitMs: 0,
+    clock,
+    log,
+  });
+  const { known, removed } = await forget(sender);
+  assert.deepEqual([known, removed.accounts], [true, 1]);
+  assert.equal((await people.decide(makeMessage())).allowed, false);
+  assert.equal(await rules.covers(rule), false);
+  assert.deepEqual(await stage.accounts.list({ sender }), []);
+});

@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { openConnection } from '../../src/store/sqlite/open-connection.ts';
+import { schema } from '../../src/store/sqlite/schema.ts';
+
+test('Q10 a store of an older version is brought up to date with what it holds, once', () => {
+  const connection = openConnection(':memory:');
+  const steps = ['CREATE TABLE a (x TEXT) STRICT', `ALTER TABLE a ADD COLUMN y TEXT NOT NULL DEFAULT 'new'`];
+  migrate(connection, steps.slice(0, 1), 's.db');
+  connection.exec(`INSERT INTO a (x) VALUES ('kept')`);
+  migrate(connection, steps, 's.db');
+  migrate(connection, steps, 's.db');
+  assert.deepEqual({ ...connection.prepare<object>('SELECT * FROM a').get() }, { x: 'kept', y: 'new' });
+  connection.close();
+});
+
+test('Q10 a step of a migration that fails leaves the version before it', () => {
+  const connection = openConnection(':memory:');
+  const steps = ['CREATE TABLE a (x TEXT) STRICT', 'CREATE TABLE b (x TEXT) STRICT; CREATE TABLE a (x TEXT)'];
+  assert.throws(() => migrate(connection, steps, 's.db'), /already exists/);
+  const tables = connection.prepare<{ name: string }>('SELECT name FROM sqlite_schema').all();
+  assert.deepEqual(
+    tables.map(({ name }) => name),
+    ['a'],
+  );
+  assert.equal(connection.prepare<{ user_version: number }>('PRAGMA user_version').get()?.user_version, 1);
+  connection.close();
+});
+
+test('Q12 a store from before retention knows since when each of its conversations is quiet', () => {
+  const connection = openConnection(':memory:');
+  migrate(connection, schema.slice(0, 2), 's.db');
+  connection.exec(`INSERT INTO entries (transcript, kind, entry) VALUES
+    ('a', 'notice', '{"at":20.5}'), ('a', 'notice', '{"at":10}'), ('a', 'notice', 'damaged'), ('b', 'notice', '')`);
+  const before = Date.now();
+  migrate(connection, schema, 's.db');
+  type Row = Readonly<{ transcript: string; last_at: number }>;
+  const [a, b] = connection.prepare<Row>('SELECT * FROM transcript_times ORDER BY transcript').all();
+  assert.deepEqual({ ...a }, { transcript: 'a', last_at: 20 });
+  assert.ok(b !== undefined && b.last_at > before - 2_000, 'what can not be read counts from the migration');
+  connection.close();
+});

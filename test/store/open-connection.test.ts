@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { systemClock } from '../../src/lib/clock.ts';
+import { createEmbeddedStore } from '../../src/store/sqlite/create-embedded-store.ts';
+import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { openConnection, type Connection } from '../../src/store/sqlite/open-connection.ts';
+import { schema } from '../../src/store/sqlite/schema.ts';
+import { makeMessage } from '../support/make-message.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+/** SQLite's number for how it syncs: 1 is normal, 2 is full. */
+function syncOf(connection: Connection): number | undefined {
+  return connection.prepare<{ synchronous: number }>('PRAGMA synchronous').get()?.synchronous;
+}
+
+test('Q8 accepting a message is committed with full sync, every other write with normal', async () => {
+  const connection = openConnection(':memory:');
+  migrate(connection, schema, ':memory:');
+  const syncs: (number | undefined)[] = [];
+  const watched: Connection = {
+    ...connection,
+    write: (survives, work) =>
+      connection.write(survives, () => {
+        syncs.push(syncOf(connection));
+        return work();
+      }),
+  };
+  const store = createEmbeddedStore(watched, {
+    clock: systemClock,
+    log: quietLog(),
+    release: () => undefined,
+  });
+  const syncBy = async (write: () => Promise<unknown>) => {
+    syncs.length = 0;
+    await write();
+    return syncs;
+  };
+  for (const id of ['a', 'b']) {
+    assert.deepEqual(await syncBy(() => store.inbox.accept(makeMessage({ id }), { now: 1 })), [2]);
+    assert.deepEqual(await syncBy(() => store.inbox.replace(makeMessage({ id }))), [2]);
+    assert.deepEqual(await syncBy(() => store.inbox.take('telegram:42', 1)), [1]);
+    assert.deepEqual(await syncBy(() => store.commit({ done: id })), [1]);
+    assert.deepEqual(await syncBy(() => store.keyed('x').set('k', id)), [1]);
+  }
+  await store.close();
+});
+
+test('Q7 a step that was handed in is stored though the store is closed at once', async () => {
+  const connection = openConnection(':memory:');
+  migrate(connection, schema, ':memory:');
+  const quiet = { clock: systemClock, log: quietLog(), release: () => undefined };
+  const store = createEmbeddedStore(connection, quiet);
+  const step = store.commit({ done: 'a' });
+  await store.close();
+  await step;
+});
+
+test('Q8 a write that throws changes nothing, and the next one works', () => {
+  const connection = openConnection(':memory:');
+  connection.exec('CREATE TABLE a (x INTEGER PRIMARY KEY) STRICT');
+  const insert = connection.prepare('INSERT INTO a (x) VALUES (?)');
+  const fail = () =>
+    connection.write('process', () => {
+      insert.run(1);
+      insert.run(1);
+    });
+  assert.throws(fail, /UNIQUE constraint/);
+  assert.equal(
+    connection.write('power', () => insert.run(1)),
+    1,
+  );
+  connection.close();
+});

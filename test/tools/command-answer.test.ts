@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { renderEnvelope } from '../../src/core/envelope.ts';
+import { makeRoot } from '../skills/make-root.ts';
+import { answerCommand } from '../../src/tools/built-in/command-answer.ts';
+
+const said = (stderr: string, network: readonly string[]): string => {
+  const outcome = { status: 'exited', exitCode: 6, stdout: '', stderr, truncated: false } as const;
+  return renderEnvelope(answerCommand('scripts/a.sh', outcome, 1_000, { name: 'tides', network }));
+};
+
+test('R5 a command that fails for want of a network says who gives it one; any other failure does not', () => {
+  const fix = /\[skills\.tides\] network = /;
+  for (const words of [
+    'curl: (6) Could not resolve host: api.example.com',
+    'Error: getaddrinfo EAI_AGAIN api.example.com',
+    "  [cause]: Error: getaddrinfo ENOTFOUND api.example.com\n    errno: -3008,\n    code: 'ENOTFOUND',",
+    'Error: connect ENETUNREACH 192.0.2.1:443 - Local (0.0.0.0:0)',
+    'urllib.error.URLError: <urlopen error [Errno -3] Temporary failure in name resolution>',
+    'socket.gaierror: [Errno -2] Name or service not known',
+    "fatal: unable to access 'https://api.example.com/a/': Could not resolve host: api.example.com",
+    'wget: unable to resolve host address ‘api.example.com’',
+    "WARNING: Retrying (Retry(total=4, connect=None, read=None, redirect=None, status=None)) after connection broken by 'NewConnectionError('<pip._vendor.urllib3.connection.HTTPSConnection object at 0x7f>: Failed to establish a new connection: [Errno -3] Temporary failure in name resolution')': /simple/a/",
+  ]) {
+    assert.match(said(words, []), fix, words);
+    assert.doesNotMatch(said(words, ['api.example.com']), fix);
+  }
+  for (const words of [
+    'no such file',
+    "ModuleNotFoundError: No module named 'pypdf'",
+    "Error: Cannot find module 'pdf-lib'\n  code: 'MODULE_NOT_FOUND',",
+    'FileNotFoundError: [Errno 2] No such file or directory: example',
+    'ERROR: No matching distribution found for a',
+  ])
+    assert.doesNotMatch(said(words, []), fix, words);
+});
+
+test('R5 a missing Python module or program is told with what brings it, and never as a missing network', (t) => {
+  const told = (stderr: string, stdout = ''): string => {
+    const outcome = { status: 'exited', exitCode: 1, stdout, stderr, truncated: false } as const;
+    const directory = makeRoot(t, { 'core/gif.py': 'x', 'helper.py': 'x' });
+    const skill = { name: 'sheets', network: [], directory };
+    return renderEnvelope(answerCommand('the command', outcome, 1_000, skill)).split('\n')[0] ?? '';
+  };
+  const trace = (module: string): string =>
+    `Traceback (most recent call last):\n  File "x.py", line 1\nModuleNotFoundError: No module named '${module}'`;
+  for (const [module, brings] of [
+    ['openpyxl', 'python3-openpyxl'],
+    ['pypdf', 'python3-pypdf'],
+    ['PIL', 'python3-pil'],
+    ['yaml', 'python3-yaml'],
+  ] as const)
+    assert.match(
+      told(trace(module)),
+      new RegExp(`no module ${module} here.*apt-get install ${brings} .*packages: \\[${brings}\\]`),
+    );
+  assert.match(told('', trace('openpyxl')), /python3-openpyxl/);
+  assert.match(told('/usr/bin/python3: No module named pytest'), /python3-pytest/);
+  assert.match(told(trace('pdfplumber')), /No Debian package is known .* "# \/\/\/ script" header .* uv$/);
+  assert.doesNotMatch(told(trace('pdfplumber')), /apt-get/);
+  for (const own of ['core.gif', 'helper'])
+    assert.match(told(trace(own)), /lies in the skill's: change there first$/);
+  assert.match(told('sh: 1: pandoc: not found'), /program pandoc is not there.*apt-get install pandoc/);
+  assert.doesNotMatch(told('sh: 1: memo: not found'), /apt-get/);
+  for (const tool of ['uvx', 'uv', 'pipx'])
+    for (const words of [`sh: 1: ${tool}: not found`, `bash: ${tool}: command not found`])
+      assert.match(
+        told(words),
+        new RegExp(`program ${tool} is not there.* "# /// script" header .* uv$`),
+        words,
+      );
+  assert.match(told('bash: line 2: pandoc: command not found'), /apt-get install pandoc/);
+  for (const words of [trace('openpyxl'), 'sh: 1: pandoc: not found'])
+    assert.doesNotMatch(told(words), /network/);
+});
+
+test('R5 a command that was refused a host is told which, and what to set, however it ended', () => {
+  const refused = ['evil.test:443 (evil.test is not declared)'];
+  const skill = { name: 'tides', network: ['api.example.com'] };
+  const output = { stdout: 'half', stderr: '', truncated: false, refused };
+  for (const outcome of [
+    { status: 'exited', exitCode: 56, ...output },
+    { status: 'exited', exitCode: 0, ...output },
+    { status: 'stopped', reason: 'timeout', ...output },
+  ] as const) {
+    const told = renderEnvelope(answerCommand('scripts/a.sh', outcome, 1_000, skill));
+    assert.match(told, /refused it evil\.test:443 \(evil\.test is not declared\)/);
+    assert.match(told, /\[skills\.tides\] network = /);
+    assert.match(told, /half/);
+  }
+});
+
+test('R5 a quiet curl or wget that reaches nothing is told of the network, with a doubt', () => {
+  const quiet = (exitCode: number, stderr = '', network: readonly string[] = []): string => {
+    const outcome = { status: 'exited', exitCode, stdout: '', stderr, truncated: false } as const;
+    return renderEnvelope(answerCommand('the command', outcome, 1_000, { name: 'tides', network }));
+  };
+  assert.match(quiet(6), /If that is curl, .*\[skills\.tides\] network = /);
+  assert.match(quiet(4), /If that is wget, .*\[skills\.tides\] network = /);
+  for (const told of [quiet(1), quiet(6, 'Error: no such option'), quiet(6, '', ['api.example.com'])])
+    assert.doesNotMatch(told, /network/);
+});
