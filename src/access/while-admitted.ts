@@ -1,3 +1,4 @@
+import { fixed } from '../core/texts/say.ts';
 import type { Decision } from './decision.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
@@ -15,7 +16,7 @@ export function createStillAdmitted(people: Pick<People, 'mayAct'>): StillAdmitt
   };
 }
 
-const noLonger = 'This person may no longer use the bot.';
+const noLonger = fixed`This person may no longer use the bot.`;
 
 /** A model that is asked only while its requester is admitted: the work of a removed person ends (S11). */
 export function whileAdmitted(model: Model, requester: Requester, stillAdmitted: StillAdmitted): Model {

@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { LoopEnd } from './loop-result.ts';
+import { fixed, sayIn } from '../core/texts/say.ts';
 import { allText, callsOf, finalText, type TurnState } from './read-turn.ts';
 
 /** What a turn needs next. `notice` is the host's word to the model, to be stored before the call. */
@@ -16,14 +17,14 @@ type Asking = Readonly<{
   overlong?: string;
 }>;
 
-const overlong = 'This conversation has become too long for the language model.';
+const overlong = fixed`This conversation has become too long for the language model.`;
 const goOn =
   'Your answer reached the length limit and was cut off. Go on exactly where it stopped, without repeating anything. A tool call that was cut off was not made: make it again, shorter.';
 const sumUp =
   'You have used all the steps you had. Call no more tools. Say now what you found or did, and what is still missing.';
 
 /** Decides over a turn's next step: every stop reason on purpose (M3). Pure, so a restart decides the same. */
-export function nextStep(turn: TurnState, maxIterations: number): Step {
+export function nextStep(turn: TurnState, maxIterations: number, say = sayIn(undefined)): Step {
   const { answers, last } = turn;
   if (answers.length > maxIterations) {
     return { kind: 'end', how: { status: 'partial', code: 'MAX_ITERATIONS' }, text: allText(answers) };
@@ -45,11 +46,12 @@ export function nextStep(turn: TurnState, maxIterations: number): Step {
     case 'max_tokens': {
       const again = answers.at(-2)?.stopReason === 'max_tokens';
       if (!again && answers.length < maxIterations) return ask(goOn);
-      const text = `${finalText(answers)}\n\n(The answer was cut off here: it is longer than the model may write.)`;
+      const cut = say`(The answer was cut off here: it is longer than the model may write.)`;
+      const text = `${finalText(answers)}\n\n${cut}`;
       return { kind: 'end', how: { status: 'partial' }, text: text.trim() };
     }
     case 'refusal':
-      return failed('The language model declined to answer this.');
+      return failed(fixed`The language model declined to answer this.`);
     case 'model_context_window_exceeded':
       if (turn.exceeded > 1) return failed(overlong);
       return turn.after.some(({ kind }) => kind === 'summary') ? ask() : { ...ask(), overlong };

@@ -7,6 +7,7 @@ import type { CallTool } from '../core/tool-call.ts';
 import { compactEntries, type Compaction } from './compact-entries.ts';
 import type { LoopEnd, LoopResult } from './loop-result.ts';
 import { nextStep } from './next-step.ts';
+import type { Say } from '../core/texts/say.ts';
 import { allText, readTurn } from './read-turn.ts';
 import { runCalls, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
@@ -39,6 +40,8 @@ export type RunLoopOptions = Readonly<{
     maxIterations: number;
   }>;
   journal: Journal;
+  /** For what the loop itself puts into the text. Default: English. */
+  say?: Say;
   /**
    * Asked before a model call, and once it has `answered`: what the person wrote since, and the item that is done once it is
    * stored (H11). Not while an answer is still being gone on with.
@@ -143,7 +146,7 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
 
   for (;;) {
     const turn = readTurn(entries, start);
-    const step = nextStep(turn, limits.maxIterations);
+    const step = nextStep(turn, limits.maxIterations, options.say);
     if (step.kind === 'end') {
       const late =
         step.how.status === 'ok' && !signal.aborted ? await options.join?.(entries, true) : undefined;

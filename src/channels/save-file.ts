@@ -1,11 +1,11 @@
 import { open } from 'node:fs/promises';
-import { byteSize } from '../lib/text/byte-size.ts';
 import type { Channel } from '../core/channel.ts';
 import { FetchFileError } from '../core/errors.ts';
+import { fixed, type Say } from '../core/texts/say.ts';
 
 /** For a channel that nobody can send files through. */
 export const noFileToFetch: Channel['fetchFile'] = async () => {
-  throw new FetchFileError('this channel fetches no files', { sentence: 'no files can be read here' });
+  throw new FetchFileError('this channel fetches no files', { sentence: fixed`no files can be read here` });
 };
 
 /** Writes what comes to a new file (0600) as it comes, and returns how many bytes came. More than `maxBytes` are refused. */
@@ -28,6 +28,6 @@ export async function saveFile(
 }
 
 export function tooLarge(maxBytes: number): FetchFileError {
-  const sentence = `larger than ${byteSize(maxBytes)}`;
-  return new FetchFileError(`a file is ${sentence}`, { sentence });
+  const sentence = (say: Say): string => say`larger than ${say.bytes(maxBytes)}`;
+  return new FetchFileError(`a file is larger than ${maxBytes} bytes`, { sentence });
 }

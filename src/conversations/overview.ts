@@ -3,7 +3,7 @@ import type { Conversation } from '../core/conversation.ts';
 import { decideSkill } from '../access/decide-skill.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
-import { inWords, sayIn, type Say } from '../core/texts/say.ts';
+import { sayIn, type Say } from '../core/texts/say.ts';
 import type { People } from '../access/users.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { goneWords, type ChatAgent } from '../settings/chat-agent.ts';
@@ -41,11 +41,11 @@ export function createOverview(options: {
     return nameModel(config.models, models.get(model).alias);
   }
 
-  async function usedToday({ id, language = 'en' }: Message['sender']): Promise<string> {
+  async function usedToday({ id, language }: Message['sender']): Promise<string> {
     const say = sayIn(language);
     const { tokens, usd } = await budgets.today(id);
     const { tokensPerDay, usdPerDay } = live().config.limits;
-    const number = (value: number, digits = 0): string => inWords(value, language, digits);
+    const { number } = say;
     const used = tokensPerDay > 0 ? say`${number(tokens)} of ${number(tokensPerDay)}` : number(tokens);
     if (usd === 0) return used;
     const money = usdPerDay > 0 ? say`${number(usd, 2)} of ${number(usdPerDay, 2)}` : number(usd, 2);

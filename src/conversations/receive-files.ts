@@ -1,5 +1,4 @@
 import path from 'node:path';
-import { byteSize } from '../lib/text/byte-size.ts';
 import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createDeadline } from '../lib/async/deadline.ts';
@@ -12,7 +11,7 @@ import { fileText } from '../lib/files/file-text.ts';
 import { officeTypes } from '../lib/files/file-type.ts';
 import { officeText } from '../lib/files/office-text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
-import { sayIn } from '../core/texts/say.ts';
+import { fixed, sayIn, type Say, type Words } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/inline-code.ts';
 import type { Live } from '../config/runtime-config.ts';
 import type { Transcribe, TranscribeSettings } from './transcribe.ts';
@@ -42,7 +41,7 @@ const unshownTypes: Readonly<Record<string, string>> = {
 };
 
 type ReadText = Readonly<{ text: string; whole: boolean; office: boolean }>;
-type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; refused?: string }>;
+type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; refused?: Words }>;
 
 /** Fetches what people send into the folder of their conversation (M12). */
 export function createReceiveFiles(options: {
@@ -74,10 +73,10 @@ export function createReceiveFiles(options: {
       for (const one of wanted) {
         const kept = await keep(one, left.bytes);
         const { attachment } = one;
-        if (typeof kept !== 'string') outcomes.set(attachment, await toReceived(kept, attachment));
+        if (typeof kept === 'object') outcomes.set(attachment, await toReceived(kept, attachment));
         else {
           const told = say`I couldn’t read ${inlineCode(attachment.name)}: ${say(kept)}.`;
-          outcomes.set(attachment, { ok: false, reason: kept, told });
+          outcomes.set(attachment, { ok: false, reason: sayIn(undefined)(kept), told });
         }
       }
     } finally {
@@ -86,10 +85,10 @@ export function createReceiveFiles(options: {
     return (attachment) => outcomes.get(attachment);
 
     /** The file, or why it can't be had. */
-    async function keep({ attachment, sender, refused }: Wanted, room: number): Promise<KeptFile | string> {
+    async function keep({ attachment, sender, refused }: Wanted, room: number): Promise<KeptFile | Words> {
       const { ref, name, mime, size = 0 } = attachment;
       if (refused !== undefined) return refused;
-      if (ref === undefined || channel === undefined) return 'files of this kind can not be fetched';
+      if (ref === undefined || channel === undefined) return fixed`files of this kind can not be fetched`;
       const maxBytes = Math.min(most.bytesEach, room);
       if (size > room) return overTogether;
       const fetch = (to: string): Promise<void> =>
@@ -97,17 +96,19 @@ export function createReceiveFiles(options: {
       try {
         const file = { ref, name, mime, sender };
         const kept = await twice(() => received.keep(folder, file, limits.diskMb * 1024 * 1024, fetch));
-        if (kept === 'full') return `the folder of this conversation is full (${limits.diskMb} MB)`;
-        if (kept === 'disk full') return 'the disk of this bot is almost full: its operator can make room';
+        if (kept === 'full')
+          return (sayTo) =>
+            sayTo`the folder of this conversation is full (${sayTo.number(limits.diskMb)} MB)`;
+        if (kept === 'disk full') return fixed`my disk is almost full: my operator can make room`;
         left.bytes -= kept.size;
         return kept;
       } catch (error) {
         if (isShuttingDown(signal)) throw signal.reason;
-        if (signal.aborted) return 'it was stopped';
-        if (until.aborted) return `it took longer than ${longestMs / 1_000} seconds`;
+        if (signal.aborted) return fixed`it was stopped`;
+        if (until.aborted) return (sayTo) => sayTo`it took longer than ${longestMs / 1_000} seconds`;
         const known = error instanceof FetchFileError;
         log[known ? 'info' : 'error']({ err: error }, 'a file that a person sent could not be fetched');
-        return known ? error.sentence : 'it could not be stored here';
+        return known ? error.sentence : fixed`it could not be stored here`;
       }
     }
 
@@ -168,15 +169,17 @@ export function createReceiveFiles(options: {
   };
 }
 
-const overTogether = `the files of one message may have ${byteSize(most.bytes)} together`;
+const overTogether = (say: Say): string =>
+  say`the files of one message may have ${say.bytes(most.bytes)} together`;
 
 /** In the order in which a model is shown them. */
 function wantedOf(message: Message, background: readonly Message[]): readonly Wanted[] {
   const { attachments, replyTo, shared = [], sender } = message;
+  const refused = (say: Say): string => say`only ${most.files} files of one message are fetched`;
   const own = attachments.map((attachment, index): Wanted => ({
     attachment,
     sender: sender.id,
-    ...(index < most.files ? {} : { refused: `only ${most.files} files of one message are fetched` }),
+    ...(index < most.files ? {} : { refused }),
   }));
   const quoted = [...(replyTo === undefined ? [] : [replyTo]), ...shared].flatMap((quote) =>
     (quote.attachments ?? []).map((attachment): Wanted => ({ attachment, sender: quote.sender })),
@@ -196,7 +199,8 @@ function isPicture({ kind, mime = '', ref }: Attachment): boolean {
 
 function whyUnshown(type: 'image' | 'document', size: number, room: number): string | undefined {
   const largest = type === 'image' ? shownMost.picture : shownMost.document;
-  if (size > largest) return `larger than ${byteSize(largest)}, the most a model is shown of one`;
+  if (size > largest)
+    return `larger than ${sayIn(undefined).bytes(largest)}, the most a model is shown of one`;
   return size > room ? 'too much for one message' : undefined;
 }
 

@@ -190,6 +190,7 @@ export function createTurn(options: {
       audience: grant.tools.map(({ name }) => name).join(' '),
       limits: { maxIterations: grant.maxTurns },
       journal: { append },
+      say,
       signal,
       ...watcher,
       onCompaction: (compaction) => log.info({ transcript, ...compaction }, 'a transcript was compacted'),

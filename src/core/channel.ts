@@ -16,6 +16,8 @@ export type PartFile = Readonly<{
   mime: string;
   /** Bytes, at least one. */
   size: number;
+  /** Of whom it is for: of what is said where it can't be sent (H14). */
+  language?: string;
 }>;
 
 /** One platform message: GitHub-flavoured Markdown that `split` has cut to size. */

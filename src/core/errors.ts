@@ -1,3 +1,5 @@
+import type { Words } from './texts/say.ts';
+
 /** A send that the platform did not take, told apart by what may be done about it (Q6, H8). */
 export class SendError extends Error {
   override readonly name = 'SendError';
@@ -7,12 +9,12 @@ export class SendError extends Error {
   /** The chat's new id, where the platform says that it moved (A6). Not qualified. */
   readonly movedTo: string | undefined;
   /** Why a file was refused, in words for the person it was meant for. */
-  readonly sentence: string | undefined;
+  readonly sentence: Words | undefined;
 
   constructor(
     outcome: SendError['outcome'],
     message: string,
-    more: { cause?: unknown; retryAfterMs?: number; movedTo?: string; sentence?: string } = {},
+    more: { cause?: unknown; retryAfterMs?: number; movedTo?: string; sentence?: Words } = {},
   ) {
     super(message, { cause: more.cause });
     this.outcome = outcome;
@@ -26,11 +28,11 @@ export class SendError extends Error {
 export class FetchFileError extends Error {
   override readonly name = 'FetchFileError';
   /** The reason for the person and the model, without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
-  readonly sentence: string;
+  readonly sentence: Words;
   /** Another try may succeed. */
   readonly passing: boolean;
 
-  constructor(message: string, more: { sentence: string; passing?: boolean; cause?: unknown }) {
+  constructor(message: string, more: { sentence: Words; passing?: boolean; cause?: unknown }) {
     super(message, { cause: more.cause });
     this.sentence = more.sentence;
     this.passing = more.passing ?? false;

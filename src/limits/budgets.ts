@@ -8,7 +8,7 @@ import type { ListedItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import type { UsageRow } from '../store/usage.ts';
 import { costOf } from './cost-of.ts';
-import { inWords, sayIn, type Say } from '../core/texts/say.ts';
+import { sayIn, type Say } from '../core/texts/say.ts';
 
 /** What people may have done (U10): `[limits]` for each sender, chat and skill and for all of it together. */
 export type Budgets = Readonly<{
@@ -109,9 +109,9 @@ export function createBudgets(options: {
       const { tokens, usd } = sums.get(sum) ?? nothing;
       const budget =
         limits.tokensPerDay > 0 && tokens >= limits.tokensPerDay
-          ? say`${inWords(limits.tokensPerDay, language)} tokens`
+          ? say`${say.number(limits.tokensPerDay)} tokens`
           : limits.usdPerDay > 0 && usd >= limits.usdPerDay
-            ? say`${limits.usdPerDay} US dollars`
+            ? say`${say.number(limits.usdPerDay, Number.isInteger(limits.usdPerDay) ? 0 : 2)} US dollars`
             : undefined;
       if (budget === undefined) continue;
       const wait = waitText(untilMidnight(clock.now()), say);

@@ -27,7 +27,7 @@ export function createHandOver(options: {
 }): HandOver {
   const { store, outgoing, channels, voice, clean } = options;
 
-  return async (artifact, { requester: { conversation }, turn, call, index }) => {
+  return async (artifact, { requester: { conversation, language }, turn, call, index }) => {
     const channel = channels.get(conversation.channel);
     if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
     const key = `${turn}!file-${digest(`${call}\n${index}`).slice(0, 16)}`;
@@ -56,7 +56,10 @@ export function createHandOver(options: {
     const mime = artifact.mime ?? kept.mime;
     const caption = redact(artifact.caption ?? '').trim();
     const below = channel.files.fitsCaption(caption);
-    const part = { markdown: below ? caption : '', file: { id, name, mime, size } };
+    const part = {
+      markdown: below ? caption : '',
+      file: { id, name, mime, size, ...(language === undefined ? {} : { language }) },
+    };
     await store.commit({
       outbox: [
         { key: partKey(key, 0), conversation, part },

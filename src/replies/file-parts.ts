@@ -1,6 +1,6 @@
-import { byteSize } from '../lib/text/byte-size.ts';
 import type { OutgoingPart, Part } from '../core/channel.ts';
 import { SendError } from '../core/errors.ts';
+import { fixed, sayIn, type Words } from '../core/texts/say.ts';
 import type { OutgoingFiles } from './outgoing-files.ts';
 
 /**
@@ -20,21 +20,22 @@ export async function readyPart(
   if (file === undefined) return part;
   const path = await outgoing.find(file.id);
   if (path !== undefined) return { ...part, file: { ...file, path } };
-  return tries < mostSearches ? 'later' : withoutFile({ ...part, file }, 'It is no longer stored.');
+  return tries < mostSearches ? 'later' : withoutFile({ ...part, file }, fixed`It is no longer stored.`);
 }
 
 /** Why a file will never arrive, in words for the person; nothing where it still may, or where no file failed. */
-export function whyNotSent(part: OutgoingPart, error: unknown, tries: number): string | undefined {
+export function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | undefined {
   if (part.file === undefined) return undefined;
   const refused = error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
   if (!refused && tries < mostFileTries) return undefined;
-  return (error instanceof SendError ? error.sentence : undefined) ?? 'It was not accepted.';
+  return (error instanceof SendError ? error.sentence : undefined) ?? fixed`It was not accepted.`;
 }
 
 /** What stands in the place of a file that can't be sent: limits are said, not hidden. */
-export function withoutFile({ file, ...part }: Part, why: string): OutgoingPart {
+export function withoutFile({ file, ...part }: Part, why: Words): OutgoingPart {
   if (file === undefined) return part;
-  const name = file.name.replaceAll('`', "'");
-  const said = `I could not send the file \`${name}\` (${byteSize(file.size)}). ${why}`;
+  const say = sayIn(file.language);
+  const name = `\`${file.name.replaceAll('`', "'")}\``;
+  const said = say`I could not send the file ${name} (${say.bytes(file.size)}). ${say(why)}`;
   return { ...part, markdown: part.markdown === '' ? said : `${part.markdown}\n\n${said}` };
 }

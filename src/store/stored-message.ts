@@ -115,6 +115,7 @@ export const storedPart: z.ZodType<Part> = z.object({
       name: z.string(),
       mime: z.string(),
       size: z.number(),
+      language: z.string().optional(),
     } satisfies FieldsOf<PartFile>)
     .optional(),
 } satisfies FieldsOf<Part>);

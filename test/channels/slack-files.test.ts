@@ -10,6 +10,7 @@ import type { Attachment } from '../../src/core/message.ts';
 import { connectSlackChannel, type ConnectedSlack } from '../support/slack-server/connected-slack.ts';
 import { manifest } from '../support/slack-server/manifest.ts';
 import type { SentFile } from '../support/slack-server/sent-files.ts';
+import { sayIn } from '../../src/core/texts/say.ts';
 
 const bytes = Buffer.from('the bytes of a file, some of them at least');
 const plain: SentFile = { name: 'plan.txt', mimetype: 'text/plain', bytes };
@@ -126,7 +127,7 @@ test('M12 H2 the caption of a file keeps its formatting, and pings nobody', asyn
 function told(sentence: RegExp, passing: boolean) {
   return (error: unknown): boolean => {
     assert.ok(error instanceof FetchFileError, String(error));
-    assert.match(error.sentence, sentence);
+    assert.match(sayIn(undefined)(error.sentence), sentence);
     assert.equal(error.passing, passing);
     assert.doesNotMatch(`${error.message} ${error.stack}`, /xoxb-/);
     return true;

@@ -9,6 +9,7 @@ import { FetchFileError } from '../../src/core/errors.ts';
 import { toAttachments } from '../../src/channels/telegram/to-attachments.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
 import type { SentFile } from '../support/telegram-server/person.ts';
+import { sayIn } from '../../src/core/texts/say.ts';
 
 const bytes = Buffer.from('the bytes of a file, some of them at least');
 const limit = 20 * 1024 * 1024;
@@ -90,7 +91,7 @@ for (const [what, sent, sentence, passing] of troubles)
     await using bot = await startTelegramBot();
     await assert.rejects(fetchSent(bot, sent), (error) => {
       assert.ok(error instanceof FetchFileError, String(error));
-      assert.match(error.sentence, sentence);
+      assert.match(sayIn(undefined)(error.sentence), sentence);
       assert.equal(error.passing, passing);
       assert.doesNotMatch(bot.written([error]), new RegExp(bot.server.token.slice(10)));
       return true;

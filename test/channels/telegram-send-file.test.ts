@@ -5,6 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { SendError } from '../../src/core/errors.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
+import { sayIn } from '../../src/core/texts/say.ts';
 
 const opus = Buffer.from(`OggS${'\0'.repeat(24)}OpusHead`);
 const vorbis = Buffer.from(`OggS${'\0'.repeat(25)}vorbis`);
@@ -47,7 +48,8 @@ test('M12 T12 the limit that people are told is the one that holds', async () =>
   assert.equal(bot.channel.files.largest, 50_000_000);
   await assert.rejects(sendTo(bot, opus, 50_000_001), (error) => {
     assert.ok(error instanceof SendError);
-    assert.match(error.sentence ?? '', /up to 50 MB/);
+    assert.match(sayIn(undefined)(error.sentence ?? ''), /up to 50 MB/);
+    assert.match(sayIn('ja')(error.sentence ?? ''), /送れるのは 50 MB まで/);
     return true;
   });
 });

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createReceiveFiles } from '../../src/conversations/receive-files.ts';
 import { createReceivedFiles } from '../../src/runs/received-files.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { FetchFileError } from '../../src/core/errors.ts';
+import { tooLarge } from '../../src/channels/save-file.ts';
 import type { Attachment, Message } from '../../src/core/message.ts';
 import type { Received } from '../../src/core/received.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -32,8 +32,7 @@ async function sent(
           async fetchFile({ ref }, { path: to, maxBytes }) {
             fetched.push(ref);
             const bytes = bytesOf.get(ref) ?? Buffer.from(ref);
-            if (bytes.length > maxBytes)
-              throw new FetchFileError('no', { sentence: `larger than ${maxBytes}` });
+            if (bytes.length > maxBytes) throw tooLarge(maxBytes);
             writeFileSync(to, bytes, { flag: 'wx' });
           },
         },
@@ -142,7 +141,7 @@ test('M12 of one message ten files are fetched, and 50 MB', async () => {
   assert.match(reasonOf(got[10]), /only 10 files/);
   const large = ['a', 'b', 'c'].map((name) => ({ name, bytes: Buffer.alloc(19_000_000, `\0${name}`) }));
   const together = await sent(large);
-  assert.deepEqual(together.got.map(reasonOf), ['fetched', 'fetched', 'larger than 12000000']);
+  assert.deepEqual(together.got.map(reasonOf), ['fetched', 'fetched', 'larger than 12 MB']);
 });
 
 test('M12 A10 H14 who sent a file that can not be read is told in their language, its name as code', async () => {
@@ -153,7 +152,7 @@ test('M12 A10 H14 who sent a file that can not be read is told in their language
   const [one] = got;
   assert.equal(
     one?.ok === false && one.told,
-    'Ich konnte `**x** [go](https://evil.example) a # b` nicht lesen: larger than 20000000.',
+    'Ich konnte `**x** [go](https://evil.example) a # b` nicht lesen: größer als 20 MB.',
   );
 });
 

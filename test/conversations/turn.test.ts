@@ -302,6 +302,22 @@ test('U6 an empty answer becomes a plain sentence, a passing model fault is thro
   assert.equal(await wrong.ask(makeMessage()), 'The model key is wrong.');
 });
 
+test('M3 H14 a refusal, and that an answer was cut off, are told in the language of the person', async () => {
+  const sender = { ...makeMessage().sender, language: 'fr' };
+  const refused = await setUp({ main: [{ text: '', stopReason: 'refusal' }] });
+  assert.equal(
+    await refused.ask(makeMessage({ sender })),
+    'Le modèle de langage a refusé de répondre à cela.',
+  );
+  const long = await setUp({
+    main: [
+      { text: 'un ', stopReason: 'max_tokens' },
+      { text: 'deux', stopReason: 'max_tokens' },
+    ],
+  });
+  assert.match(await long.ask(makeMessage({ sender })), /deux\n\n\(La réponse s’arrête ici : /);
+});
+
 test('Q4 a stopped turn says so, keeps what was said, and the next turn knows', async () => {
   const abort = new AbortController();
   const { main, ask } = await setUp({

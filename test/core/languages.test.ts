@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { languages, sayIn } from '../../src/core/texts/say.ts';
+import { withoutFile } from '../../src/replies/file-parts.ts';
+import { fixed, languages, sayIn } from '../../src/core/texts/say.ts';
 import { saidInSource } from './said-in-source.ts';
 
 const placesIn = (sentence: string): readonly string[] => (sentence.match(/\{\d+\}/g) ?? []).sort();
@@ -34,4 +35,39 @@ test('H14 a language is taken from any tag of it; others, and what is not transl
     assert.equal(button(language.toUpperCase()), button(language));
   }
   assert.equal(sayIn('de')`No translation knows ${1} and ${'{0}'}.`, 'No translation knows 1 and {0}.');
+});
+
+test('H14 numbers, sizes and times are written as the language and its region do', () => {
+  const at = Date.UTC(2026, 10, 23, 17, 5);
+  const written = (tag: string | undefined): readonly string[] => {
+    const say = sayIn(tag);
+    return [
+      say.number(1234.5, 2),
+      say.bytes(3_400_000),
+      say.bytes(812),
+      say.time(at, 'Europe/Zurich'),
+      say.hour(at, 'UTC'),
+    ].map((text) => text.replace(/[\u00a0\u202f]/g, ' '));
+  };
+  assert.deepEqual(written(undefined), [
+    '1,234.50',
+    '3.4 MB',
+    '812 bytes',
+    '23 Nov 2026, 18:05 CET',
+    '17:05 UTC',
+  ]);
+  assert.deepEqual(written('tlh'), written(undefined));
+  assert.deepEqual(written('de'), ['1.234,50', '3,4 MB', '812 Byte', '23.11.2026, 18:05 MEZ', '17:05 UTC']);
+  assert.deepEqual(written('fr').slice(0, 2), ['1 234,50', '3,4 Mo']);
+  assert.match(written('pt-BR')[3] ?? '', /^23 de nov\. de 2026, 18:05/);
+  assert.match(written('ja')[3] ?? '', /^2026\/11\/23, 18:05/);
+});
+
+test('T12 H14 why a file was not sent is told in the language of whom it was for', () => {
+  const file = { id: 'f', name: 'a`b.csv', mime: 'text/csv', size: 1_234_567, language: 'de' };
+  const { markdown } = withoutFile({ markdown: '', file }, fixed`This chat lets me send no files.`);
+  assert.equal(
+    markdown.replace(/\u00a0/g, ' '),
+    "Ich konnte die Datei `a'b.csv` (1,2 MB) nicht senden. In diesem Chat darf ich keine Dateien senden.",
+  );
 });

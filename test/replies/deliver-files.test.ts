@@ -169,7 +169,7 @@ const telegramFaults = [
     'forbidden in the chat',
     { status: { code: 400, description: 'Bad Request: not enough rights to send documents to the chat' } },
     1,
-    missing('This chat lets the bot send no files.'),
+    missing('This chat lets me send no files.'),
   ],
   ['limited for a while', { retryAfter: 1 }, 1, whole],
   ['cut off in the middle once', { cut: 'before' }, 1, whole],
@@ -218,7 +218,7 @@ const slackFaults = [
     'files.getUploadURLExternal',
     { kind: 'error', error: 'missing_scope' },
     1,
-    missing('The Slack app lacks the permission to send files (files:write).'),
+    missing('My Slack app lacks the permission to send files (files:write).'),
   ],
   [
     'refused while the token is not valid',

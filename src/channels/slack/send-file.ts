@@ -1,8 +1,8 @@
 import { openAsBlob } from 'node:fs';
-import { byteSize } from '../../lib/text/byte-size.ts';
 import type { OutgoingPart } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
+import { fixed, type Fixed } from '../../core/texts/say.ts';
 import { textOf, type CallSlack } from './call-slack.ts';
 import { keyBlockId } from './find-key.ts';
 import { toSlackText } from './from-markdown.ts';
@@ -71,8 +71,9 @@ export async function shareFile(
 function refusedUpload({ status, headers }: Response, size: number): SendError {
   const message = `Slack answered ${status} to an upload`;
   if (status === 413) {
-    const sentence = `Slack takes no file of that size (${byteSize(size)}).`;
-    return new SendError('refused', message, { sentence });
+    return new SendError('refused', message, {
+      sentence: (say) => say`Slack takes no file of that size (${say.bytes(size)}).`,
+    });
   }
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return new SendError('retry', message, seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {});
@@ -87,12 +88,12 @@ function fileError(error: unknown): SendError {
 }
 
 /** What the person is told whom a file was meant for. Their answer does not wait for any of these to change. */
-const refusals: Readonly<Record<string, string>> = {
-  file_upload_size_restricted: 'This Slack workspace takes no file of that size.',
-  file_uploads_disabled: 'This Slack workspace takes no files.',
-  file_uploads_except_images_disabled: 'This Slack workspace takes no files but pictures.',
-  file_type_not_allowed: 'This Slack workspace takes no files of that type.',
-  storage_limit_reached: 'The storage of this Slack workspace is full.',
-  posting_to_channel_denied: 'The bot may not post files in this channel.',
-  missing_scope: 'The Slack app lacks the permission to send files (files:write).',
+const refusals: Readonly<Record<string, Fixed>> = {
+  file_upload_size_restricted: fixed`This Slack workspace takes no file of that size.`,
+  file_uploads_disabled: fixed`This Slack workspace takes no files.`,
+  file_uploads_except_images_disabled: fixed`This Slack workspace takes no files but pictures.`,
+  file_type_not_allowed: fixed`This Slack workspace takes no files of that type.`,
+  storage_limit_reached: fixed`The storage of this Slack workspace is full.`,
+  posting_to_channel_denied: fixed`I may not post files in this channel.`,
+  missing_scope: fixed`My Slack app lacks the permission to send files (files:write).`,
 };

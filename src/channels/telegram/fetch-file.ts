@@ -65,8 +65,7 @@ export function createFetchFile({
 function inUrl(path: string): string {
   const names = path.split('/');
   if (/^[a-z]:|\\/i.test(path) || names.some((name) => /^\.{0,2}$/.test(name))) {
-    const sentence =
-      'the Bot API server of this bot runs in --local mode, whose files the bot does not read: its operator can switch that off';
+    const sentence = fixed`the Bot API server of this bot runs in --local mode, whose files the bot does not read: its operator can switch that off`;
     throw refused('getFile named a path that is not one of downloads', sentence);
   }
   return names.map(encodeURIComponent).join('/');

@@ -1,9 +1,9 @@
 import { open } from 'node:fs/promises';
 import { InputFile } from 'grammy';
 import type { InlineKeyboardMarkup, ReplyParameters } from 'grammy/types';
-import { byteSize } from '../../lib/text/byte-size.ts';
 import type { OutgoingPart } from '../../core/channel.ts';
 import { SendError } from '../../core/errors.ts';
+import { fixed } from '../../core/texts/say.ts';
 import type { TelegramApi } from './telegram-api.ts';
 import { saidBy } from './telegram-fault.ts';
 
@@ -30,7 +30,8 @@ export async function sendFile(
 ): Promise<Readonly<{ message_id: number }>> {
   if (size > largestFile) {
     throw new SendError('refused', `a file of ${size} bytes is over Telegram's limit`, {
-      sentence: `Telegram lets a bot send files of up to ${byteSize(largestFile)}, and this one has ${byteSize(size)}.`,
+      sentence: (say) =>
+        say`Telegram lets a bot send files of up to ${say.bytes(largestFile)}, and this one has ${say.bytes(size)}.`,
     });
   }
   if (photoTypes.includes(mime) && size <= largestPhoto) {
@@ -74,7 +75,7 @@ function refusedUpload(error: unknown, size: number): unknown {
   if (saidBy(error, /too (large|big)/i))
     return new SendError('refused', message, {
       cause: error,
-      sentence: `Telegram takes no file of that size (${byteSize(size)}).`,
+      sentence: (say) => say`Telegram takes no file of that size (${say.bytes(size)}).`,
     });
   if (
     saidBy(
@@ -84,7 +85,7 @@ function refusedUpload(error: unknown, size: number): unknown {
   )
     return new SendError('refused', message, {
       cause: error,
-      sentence: 'This chat lets the bot send no files.',
+      sentence: fixed`This chat lets me send no files.`,
     });
   return error;
 }

@@ -13,7 +13,20 @@ export type Fixed = string;
  * sentence without one is said in English. Every sentence said so is in every `LANGUAGE.json` beside this file: a test
  * reads the source for them.
  */
-export type Say = (words: TemplateStringsArray | Fixed, ...values: readonly (string | number)[]) => string;
+export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (string | number)[]) => string) &
+  Readonly<{
+    /** `1.234,50` */
+    number(value: number, digits?: number): string;
+    /** `3,4 MB` */
+    bytes(count: number): string;
+    /** A day and time in an IANA zone: `23.11.2026, 17:05 MEZ`. */
+    time(at: number, zone: string): string;
+    /** A time of day: `00:00 UTC`. */
+    hour(at: number, zone: string): string;
+  }>;
+
+/** Words for a person whose language is not known yet. */
+export type Words = Fixed | ((say: Say) => string);
 
 type Catalogue = Readonly<Record<Fixed, string>>;
 
@@ -30,13 +43,25 @@ const catalogues: ReadonlyMap<string, () => Catalogue> = new Map(
 /** The voice for a language tag, as platforms send them (`de`, `pt-br`, `zh-hans`); English for any other, and for none. */
 export function sayIn(tag: string | undefined): Say {
   const catalogue = catalogues.get(languageOf(tag));
-  return (words, ...values) => {
-    const sentence = typeof words === 'string' ? words : keyOf(words);
-    const translated = catalogue?.()[sentence] ?? sentence;
-    return values.length === 0
-      ? translated
-      : translated.replace(/\{(\d+)\}/g, (_, at: string) => String(values[Number(at)]));
-  };
+  const locale = localeOf(tag);
+  const say: Say = Object.assign(
+    (words: TemplateStringsArray | Words, ...values: readonly (string | number)[]): string => {
+      if (typeof words === 'function') return words(say);
+      const sentence = typeof words === 'string' ? words : keyOf(words);
+      const translated = catalogue?.()[sentence] ?? sentence;
+      return values.length === 0
+        ? translated
+        : translated.replace(/\{(\d+)\}/g, (_, at: string) => String(values[Number(at)]));
+    },
+    {
+      number: (value: number, digits = 0) =>
+        value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+      bytes: (count: number) => bytesIn(locale, count),
+      time: (at: number, timeZone: string) => timeIn(locale, at, { dateStyle: 'medium' }, timeZone),
+      hour: (at: number, timeZone: string) => timeIn(locale, at, {}, timeZone),
+    },
+  );
+  return say;
 }
 
 /** A sentence that is said later, or by somebody who knows the language: fixed`Denied ${0}.` */
@@ -44,11 +69,43 @@ export function fixed(words: TemplateStringsArray, ..._places: readonly number[]
   return keyOf(words);
 }
 
-/** A number as it is written in a language: `1.234,50`. */
-export function inWords(value: number, tag: string | undefined, digits = 0): string {
+function bytesIn(locale: string, count: number): string {
+  const [unit, size] =
+    count < 1_000
+      ? (['byte', count] as const)
+      : count < 999_500
+        ? (['kilobyte', count / 1_000] as const)
+        : (['megabyte', count / 1_000_000] as const);
+  return size.toLocaleString(locale, {
+    style: 'unit',
+    unit,
+    unitDisplay: unit === 'byte' ? 'long' : 'short',
+    maximumFractionDigits: size < 10 ? 1 : 0,
+  });
+}
+
+/** The day, if asked for, and the time to the minute with its zone. */
+function timeIn(locale: string, at: number, day: Intl.DateTimeFormatOptions, timeZone: string): string {
+  const clock = new Intl.DateTimeFormat(locale, {
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+    hourCycle: 'h23',
+    timeZone,
+  }).format(at);
+  if (day.dateStyle === undefined) return clock;
+  return `${new Intl.DateTimeFormat(locale, { ...day, timeZone }).format(at)}, ${clock}`;
+}
+
+/** How a language writes numbers and times: as the person's region does, where the tag names one. */
+function localeOf(tag: string | undefined): string {
   const language = languageOf(tag);
-  const known = languages.some((each) => each === language) ? language : 'en';
-  return value.toLocaleString(known, { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  if (!languages.some((each) => each === language)) return 'en-GB';
+  try {
+    return new Intl.Locale(tag?.replaceAll('_', '-') ?? '').toString();
+  } catch {
+    return language;
+  }
 }
 
 function keyOf(words: TemplateStringsArray): Fixed {
