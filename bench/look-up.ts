@@ -5,7 +5,7 @@ import path from 'node:path';
 import { decideSkill, type SkillUse } from '../src/access/decide-skill.ts';
 import type { Skill } from '../src/core/skill.ts';
 import { listSkillFiles } from '../src/skills/skill-files.ts';
-import { createSkillsSearch } from '../src/tools/built-in/create-skills-search.ts';
+import { createSkillsSearch } from '../src/tools/built-in/skill-lookup.ts';
 import { makeSkill } from '../test/support/make-skill.ts';
 import { inAGroup, toolContext } from '../test/support/tool-context.ts';
 

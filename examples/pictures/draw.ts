@@ -1,4 +1,4 @@
-import { displayWidth } from '../../src/lib/markdown/display-width.ts';
+import { displayWidth } from '../../src/lib/markdown/render-text.ts';
 
 /** Words in one style. */
 export type Span = Readonly<{

@@ -1,6 +1,6 @@
 import type Keyv from 'keyv';
-import type { Clock } from '../lib/clock.ts';
 import { chatIdOf, type Conversation } from '../core/conversation.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Signals } from '../store/signals.ts';
 
 /** Chats whose platform gave them a new id: their rules and their memory stay (A6). Ids are qualified. */
@@ -77,4 +77,16 @@ export function createMovedChats(options: {
     current: (conversation) => end('to', conversation),
     original: (conversation) => end('from', conversation),
   };
+}
+
+/**
+ * Whether one entry of a config list means this id. Entries are bare (`-100123`) or qualified
+ * (`telegram:-100123`); ids are always qualified. Ids are compared exactly: no names, no case folding (A4, A9).
+ */
+export function meansId(entry: string, id: string): boolean {
+  return entry === id || (!entry.includes(':') && entry === id.slice(id.indexOf(':') + 1));
+}
+
+export function listsId(entries: readonly string[], id: string): boolean {
+  return entries.some((entry) => meansId(entry, id));
 }

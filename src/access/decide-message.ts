@@ -1,7 +1,6 @@
+import { listsId, meansId } from './chat-migrations.ts';
 import type { AccessLevel, AccessSettings } from '../core/access-settings.ts';
-import { listsId, meansId } from './chat-id.ts';
 import { chatIdOf } from '../core/conversation.ts';
-import type { Decision } from './decision.ts';
 import type { Message, Sender } from '../core/message.ts';
 
 /** `NOT_ADDRESSED`: an admitted person spoke, but not to the bot. `STRANGER`: may ask for pairing. */
@@ -89,3 +88,7 @@ function withoutAbsent(level: AccessLevel): AccessLevel {
 function deny(code: MessageDenial, reason: string): Decision<MessageDenial> {
   return { allowed: false, code, reason };
 }
+
+/** The answer of `decideMessage` and `decideSkill`. `reason` is for the operator, `hint` may be shown to the person. */
+export type Decision<Code extends string = string> =
+  Readonly<{ allowed: true }> | Readonly<{ allowed: false; code: Code; reason: string; hint?: string }>;

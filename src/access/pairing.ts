@@ -1,12 +1,20 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type Keyv from 'keyv';
-import type { Clock } from '../lib/clock.ts';
-import type { Conversation } from '../core/conversation.ts';
-import { createInTurn } from '../lib/async/mutex.ts';
-import type { Message } from '../core/message.ts';
+import type { MessageDenial } from './decide-message.ts';
+import type { People } from './users.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { People } from './users.ts';
+import type { WriteCommand } from '../core/channel.ts';
+import type { Conversation } from '../core/conversation.ts';
+import type { Message } from '../core/message.ts';
+import { sayIn } from '../core/texts/say.ts';
+import { createInTurn } from '../lib/async/mutex.ts';
+import type { Clock } from '../lib/clock.ts';
+import { inlineCode } from '../lib/text/text.ts';
+import type { Voice } from '../replies/replies.ts';
+import type { Store } from '../store/store.ts';
+
+const claim = /^[/!]?(?:skill\s+)?[/!]?start\s+claim_([0-9a-f]{32})$/i;
 
 /** A stranger's request to use the bot (A10). */
 export type PairingRequest = Readonly<{
@@ -158,4 +166,87 @@ function claimKey(token: string): string {
 
 function newCode(): string {
   return Array.from({ length: 8 }, () => codeLetters[randomInt(codeLetters.length)]).join('');
+}
+
+/**
+ * The token of a message that claims ownership (A10): `/start claim_…`, and what says the same where that is no command,
+ * as on Slack: `/skill start claim_…`, `!start claim_…` and plain `start claim_…`.
+ */
+export function claimedToken({ command, text }: Pick<Message, 'command' | 'text'>): string | undefined {
+  const asked = command === undefined ? text : `/${command.name} ${command.args}`;
+  return claim.exec(asked.trim())?.[1]?.toLowerCase();
+}
+
+/** How the bot meets people it does not know: nothing they wrote reaches a model (A10). */
+export type Strangers = Readonly<{
+  /** Takes a message that claims ownership with the terminal's token; true when it was one. */
+  claims(message: Message): Promise<boolean>;
+  /** Answers a message that was not admitted, where an answer is due. */
+  meet(message: Message, code: MessageDenial): Promise<void>;
+}>;
+
+export function createStrangers(options: {
+  pairing: Pairing;
+  voice: Voice;
+  writeCommand: WriteCommand;
+}): Strangers {
+  const { pairing, voice, writeCommand } = options;
+  return {
+    async claims(message) {
+      const { chatType, sender } = message;
+      const token = claimedToken(message);
+      if (token === undefined || chatType !== 'private' || sender.kind !== 'person') return false;
+      const done = await pairing.claim(token, sender.id);
+      if (!done && !(await pairing.mayAnswer(sender.id))) return true;
+      const say = sayIn(sender.language);
+      await voice.answer(
+        message,
+        done
+          ? say`You are the owner now (${inlineCode(sender.id)}). Put ${inlineCode(`owner = ["${sender.id}"]`)} under ${inlineCode('[bot]')} in ${inlineCode('config.toml')} to keep that. ${writeCommand(message.conversation, 'help')} tells you what I can do.`
+          : say`This token is not valid, or no longer. Restart the bot to get a new one.`,
+      );
+      return true;
+    },
+    async meet(message, code) {
+      if (message.chatType !== 'private') return;
+      if (code === 'NOT_ALLOWED') return introduce(message);
+      if (code !== 'STRANGER') return;
+      const request = await pairing.request(message);
+      if (request === undefined) return;
+      await voice.answer(
+        message,
+        sayIn(
+          message.sender.language,
+        )`I don't know you yet. Your pairing code is ${inlineCode(request.code)}, valid for an hour. Give it to my operator, who can approve you.`,
+      );
+      await voice.tellOwners(
+        `pair:${request.code}`,
+        `${inlineCode(request.name)} asks to use this bot: id \`${request.sender}\`. Code \`${request.code}\`, valid for an hour.`,
+        {
+          buttons: [
+            { label: 'Approve', action: `pair:approve:${request.code}` },
+            { label: 'Deny', action: `pair:deny:${request.code}` },
+          ],
+        },
+      );
+    },
+  };
+
+  async function introduce(message: Message): Promise<void> {
+    if (!(await pairing.mayAnswer(message.sender.id))) return;
+    await voice.answer(
+      message,
+      sayIn(
+        message.sender.language,
+      )`I only talk to people my operator has listed. Your id is ${inlineCode(message.sender.id)}.`,
+    );
+  }
+}
+
+/** Tells a person that the owner approved them, as soon as a bot runs. */
+export function createWelcome(store: Pick<Store, 'commit'>): (request: PairingRequest) => Promise<void> {
+  return ({ code, conversation, language }) => {
+    const markdown = sayIn(language)`You’re approved. Write to me, or ask me for help.`;
+    return store.commit({ outbox: [{ key: `welcome:${code}`, conversation, part: { markdown } }] });
+  };
 }

@@ -1,6 +1,5 @@
 import { joinMarks, markIn, type Marks } from '../core/taint.ts';
-import type { Store } from '../store/store.ts';
-import type { Transcripts } from '../store/transcripts.ts';
+import type { Store, Transcripts } from '../store/store.ts';
 
 type Reads = Pick<Transcripts, 'read'>;
 

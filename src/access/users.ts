@@ -1,8 +1,7 @@
 import type Keyv from 'keyv';
 import type { AccessSettings } from '../core/access-settings.ts';
-import { decideMessage, type MessageDenial, type Speaker } from './decide-message.ts';
+import { decideMessage, type MessageDenial, type Speaker, type Decision } from './decide-message.ts';
 import { chatIdOf } from '../core/conversation.ts';
-import type { Decision } from './decision.ts';
 import type { MovedChats } from './chat-migrations.ts';
 
 /** A person whom an owner approved (A10). */

@@ -1,5 +1,5 @@
 import { fixed } from '../core/texts/say.ts';
-import type { Decision } from './decision.ts';
+import type { Decision } from './decide-message.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
 import type { Requester } from '../core/tool.ts';

@@ -1,18 +1,13 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Clock } from '../lib/clock.ts';
+import { estimateTokens, planCompaction, summaryRequest, type CompactionPlan } from './plan-compaction.ts';
+import { isHidden, asStub, stubFollowed, beginningOfLastTurn, type Viewer } from './show-to.ts';
+import { toMessages, isShown, newestSummary, viewEntries, type Summary } from './to-messages.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
-import { truncate } from '../lib/text/text.ts';
-import { estimateTokens } from './estimate-tokens.ts';
 import { markIn } from '../core/taint.ts';
-import { planCompaction, type CompactionPlan } from './plan-compaction.ts';
-import { promptSize } from './prompt-size.ts';
-import { isHidden, type Viewer } from './show-to.ts';
-import { asStub, stubFollowed } from './stub-followed.ts';
-import { summaryRequest } from './summary-request.ts';
-import { toMessages } from './to-messages.ts';
-import { isShown, newestSummary, viewEntries, type Summary } from './view-entries.ts';
+import type { Clock } from '../lib/clock.ts';
+import { truncate } from '../lib/text/text.ts';
 
 /**
  * Tokens a model is taken to have room for where nothing is known of it: what local servers commonly give. Where it has
@@ -186,4 +181,31 @@ function sendersOf(older: readonly Entry[]): readonly string[] {
     return entry.kind === 'user' && entry.sender !== undefined ? [entry.sender] : [];
   });
   return [...new Set(senders)].toSorted();
+}
+
+/**
+ * Tokens of a request over these entries, roughly: what the API reported with the last answer and an estimate of what came
+ * since. An estimate alone where nothing was reported, or so little that it can't have been the whole prompt (some
+ * servers leave out what they had cached). Estimates are multiplied by the model's `tokenFactor`.
+ */
+export function promptSize(request: ModelRequest, entries: readonly Entry[], tokenFactor = 1): number {
+  const estimated = estimateTokens(request) * tokenFactor;
+  const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
+  const answer = entries[last];
+  // An answer before the summary was made to a longer prompt.
+  if (answer?.kind !== 'assistant' || last < newestSummary(entries).at) return estimated;
+  const { input, cacheRead, cacheWrite, output }: Tokens = answer.tokens;
+  const reported = input + cacheRead + cacheWrite + output;
+  const since = entries.slice(last + 1).reduce((sum, entry) => sum + estimateTokens(entry), 0);
+  const size = reported + (since - stubbedSince(entries, last)) * tokenFactor;
+  return size * 2 < estimated ? estimated : size;
+}
+
+/** What the answer's prompt held of instructions that a turn begun since shows as one line each (T6). */
+function stubbedSince(entries: readonly Entry[], last: number): number {
+  if (beginningOfLastTurn(entries) <= last) return 0;
+  const before = entries.slice(0, last);
+  return before
+    .slice(beginningOfLastTurn(before))
+    .reduce((sum, entry) => sum + estimateTokens(entry) - estimateTokens(asStub(entry)), 0);
 }

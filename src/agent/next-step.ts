@@ -1,7 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { LoopEnd } from './loop-result.ts';
-import { fixed, sayIn } from '../core/texts/say.ts';
 import { allText, callsOf, finalText, type TurnState } from './read-turn.ts';
+import type { Tokens } from '../core/model.ts';
+import { fixed, sayIn } from '../core/texts/say.ts';
+import type { Delivered } from '../core/tool.ts';
 
 /** What a turn needs next. `notice` is the host's word to the model, to be stored before the call. */
 export type Step =
@@ -78,3 +79,32 @@ function ended({ answers }: TurnState): Step {
 function failed(sentence: string): Step {
   return { kind: 'end', how: { status: 'error', code: 'MODEL_ERROR', passing: false }, text: sentence };
 }
+
+/** What a loop did, whatever became of it. */
+type LoopWork = Readonly<{
+  /**
+   * The final text. Of a loop that was stopped or ran out of steps, everything the model said so far (U5), which may be
+   * nothing; after `MODEL_ERROR`, one plain sentence for a person (M4).
+   */
+  text: string;
+  /** Model calls of the turn, those before a restart included; the one that sums up is not counted. */
+  iterations: number;
+  /** Tokens of the turn, every call included. */
+  tokens: Tokens;
+  /** Files that its calls handed over. */
+  artifacts: readonly Delivered[];
+}>;
+
+/** How a loop ended. */
+export type LoopEnd = Readonly<
+  | { status: 'ok'; code?: undefined; passing?: undefined }
+  /** A call waits for a person, whose answer lets the same turn go on (U14). `text` is the question. */
+  | { status: 'needs_input'; code?: undefined; passing?: undefined }
+  /** With text so far. Without a code: the answer was cut at the model's length limit, and the text says so. */
+  | { status: 'partial'; code?: 'MAX_ITERATIONS' | 'TIMEOUT' | 'CANCELLED'; passing?: undefined }
+  | { status: 'error'; code: 'TIMEOUT' | 'CANCELLED' | 'EMPTY_RESULT'; passing?: undefined }
+  /** `passing`: the same turn may work when tried again later. */
+  | { status: 'error'; code: 'MODEL_ERROR'; passing: boolean }
+>;
+
+export type LoopResult = LoopWork & LoopEnd;

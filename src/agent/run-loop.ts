@@ -5,14 +5,13 @@ import { ModelError } from '../core/errors.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../core/model.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import { compactEntries, type Compaction } from './compact-entries.ts';
-import type { LoopEnd, LoopResult } from './loop-result.ts';
-import { nextStep } from './next-step.ts';
+import { nextStep, type LoopEnd, type LoopResult } from './next-step.ts';
 import type { Say } from '../core/texts/say.ts';
 import { allText, readTurn } from './read-turn.ts';
 import { runCalls, type ToolSpec } from './run-calls.ts';
 import type { Viewer } from './show-to.ts';
 import { toMessages } from './to-messages.ts';
-import { uniqueCallIds } from './models/unique-call-ids.ts';
+import { uniqueCallIds } from './models/anthropic-request.ts';
 
 /** Where entries are stored. A resolved `append` is durable: effects follow it (M7). */
 export type Journal = Readonly<{

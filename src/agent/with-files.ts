@@ -1,10 +1,12 @@
 import type Anthropic from '@anthropic-ai/sdk';
+import { asWords, fileOf } from './file-blocks.ts';
+import { estimateTokens } from './plan-compaction.ts';
+import { callsOf } from './read-turn.ts';
+import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
-import type { Log } from '../lib/log.ts';
 import type { Model, ModelRequest } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
-import { estimateTokens } from './estimate-tokens.ts';
-import { asWords, fileOf } from './file-blocks.ts';
+import type { Log } from '../lib/log.ts';
 
 /** Which files a model refused, by its alias: it is not shown them again. Kept for the life of the process. */
 export type RefusedFiles = Readonly<{
@@ -118,4 +120,23 @@ async function inTurn(blocks: readonly Block[], change: (block: Block) => Promis
   const changed: Block[] = [];
   for (const block of blocks) changed.push(await change(block));
   return changed;
+}
+
+/** What came with the message for which a call was made, and with what its sender added to it meanwhile. */
+export function filesSent(
+  entries: readonly Entry[],
+  sender: string,
+  toolUseId: string,
+): readonly ShownFile[] | undefined {
+  const call = entries.findIndex(
+    (entry) => entry.kind === 'assistant' && callsOf(entry).some(({ id }) => id === toolUseId),
+  );
+  // A call that a person's own command stands behind is not among the answers.
+  const before = call < 0 ? entries : entries.slice(0, call);
+  const theirs = before.flatMap((entry) => (entry.kind === 'user' && entry.sender === sender ? [entry] : []));
+  const files = theirs
+    .slice(theirs.findLastIndex(({ joins }) => joins === undefined))
+    .flatMap((entry) => entry.files ?? []);
+  const each = files.filter(({ hash }, index) => files.findIndex((one) => one.hash === hash) === index);
+  return each.length === 0 ? undefined : each;
 }

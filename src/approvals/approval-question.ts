@@ -1,15 +1,18 @@
-import type { HandOver, Requester } from '../core/tool.ts';
-import {
-  describeCall,
-  describeInput,
-  describeInputInShort,
-  describeInShort,
-  wholeFile,
-} from './describe-call.ts';
 import type { StandingRule } from './standing-rules.ts';
+import { sayIn, type Say } from '../core/texts/say.ts';
+import type { HandOver, Requester } from '../core/tool.ts';
+import { codeBlock, inlineCode, printable } from '../lib/text/text.ts';
 import type { Voice } from '../replies/replies.ts';
-import { sayIn } from '../core/texts/say.ts';
-import { inlineCode } from '../lib/text/inline-code.ts';
+import type { Ask, JsonValue } from '../store/asks.ts';
+
+/** Name of the file that a long call is handed over in. */
+const wholeFile = 'what-is-asked.txt';
+
+/** Characters of a field that `describeInShort` shows whole, and how much of a longer one. */
+const shortField = { whole: 400, beginning: 200 };
+
+/** Characters that fit every platform's message beside the question. */
+const shortEnough = 2_500;
 
 /** A call that a person is to agree to. */
 export type AskedCall = Readonly<{
@@ -75,4 +78,84 @@ export function createApprovalQuestion(voice: Pick<Voice, 'rows'>) {
     ];
     return voice.rows(call.requester.conversation, `ask:${id}`, text, { buttons });
   }
+}
+
+/**
+ * A tool call as a person judges it (T8): every field of its input whole, with control, bidirectional and invisible
+ * characters written out, so that nothing looks like what it is not.
+ */
+export function describeCall(tool: string, input: unknown, skill: string | undefined, say: Say): string {
+  return `${whoWants(tool, skill, say)}\n\n${describeInput(input)}`;
+}
+
+/** The same without the tool's name. */
+function describeInput(input: unknown): string {
+  return fieldsOf(input)
+    .map(([name, value]) => `${code(name)}\n\n${codeBlock(shown(value))}`)
+    .join('\n\n');
+}
+
+/** The same as one message beside a file with all of it. */
+export function describeInShort(tool: string, input: unknown, skill: string | undefined, say: Say): string {
+  return `${whoWants(tool, skill, say)}\n\n${describeInputInShort(input, say)}`;
+}
+
+/** How long fields are and how they begin, or of many fields only their number. */
+function describeInputInShort(input: unknown, say: Say): string {
+  const fields = fieldsOf(input).map(([name, value]) => {
+    const text = shown(value);
+    if (text.length <= shortField.whole) return `${code(name)}\n\n${codeBlock(text)}`;
+    const beginning = codeBlock(text.slice(0, shortField.beginning).toWellFormed());
+    const how = say`${code(name)}: ${text.length} characters, whole in ${code(wholeFile)}. They begin:`;
+    return `${how}\n\n${beginning}`;
+  });
+  const text = fields.join('\n\n');
+  return text.length <= shortEnough ? text : say`${fields.length} fields, whole in ${code(wholeFile)}.`;
+}
+
+function whoWants(tool: string, skill: string | undefined, say: Say): string {
+  return skill === undefined
+    ? say`I want to use ${code(tool)}:`
+    : say`The skill ${code(skill)} wants to use ${code(tool)}:`;
+}
+
+function fieldsOf(input: unknown): readonly (readonly [string, unknown])[] {
+  return typeof input === 'object' && input !== null && !Array.isArray(input)
+    ? Object.entries(input as Readonly<Record<string, unknown>>)
+    : [['input', input]];
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? '');
+}
+
+/** Whole, unlike `inlineCode`. */
+function code(text: string): string {
+  return `\`${printable(text).replaceAll('`', "'")}\``;
+}
+
+/** What stands where the question was, in the language of who asked. */
+export function outcomeText(ask: Ask): string {
+  const { payload, state, answer } = ask;
+  const say = sayIn(languageOf(ask));
+  const tool = inlineCode(textOf(payload['tool']));
+  const what = payload['skill'] === undefined ? tool : say`${tool} of ${textOf(payload['skill'])}`;
+  if (state === 'expired') return say`Not approved in time, so denied: ${what}.`;
+  if (state === 'cancelled') return say`Stopped: ${what}.`;
+  const name = inlineCode(answer?.name ?? answer?.by ?? '');
+  if (answer?.value === 'always') return say`Approved from now on, for any input, by ${name}: ${what}.`;
+  return isApproved(ask) ? say`Approved by ${name}: ${what}.` : say`Denied by ${name}: ${what}.`;
+}
+
+/** The language of who asked: the message is theirs. */
+export function languageOf({ payload }: Ask): string | undefined {
+  return textOf(payload['language']);
+}
+
+export function isApproved({ answer }: Ask): boolean {
+  return answer?.value === 'approve' || answer?.value === 'always';
+}
+
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === 'string' ? value : '';
 }

@@ -2,17 +2,23 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { chatIdOf, conversationKey, type Conversation } from '../core/conversation.ts';
-import { listsId } from '../access/chat-id.ts';
+import { listsId } from '../access/chat-migrations.ts';
 import type { Log } from '../lib/log.ts';
 import type { HandOver } from '../core/tool.ts';
-import { waitWithin } from '../lib/async/race-timeout.ts';
+import { waitWithin } from '../lib/async/deadline.ts';
 import { interrupted } from '../core/tool-call.ts';
 import { outcomeKey, type Ask } from '../store/asks.ts';
 import type { Store } from '../store/store.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import { createApprovalQuestion, type AskedCall } from './approval-question.ts';
-import { isApproved, languageOf, outcomeText, textOf } from './approval-outcome.ts';
+import {
+  createApprovalQuestion,
+  isApproved,
+  languageOf,
+  outcomeText,
+  textOf,
+  type AskedCall,
+} from './approval-question.ts';
 import type { StandingRules } from './standing-rules.ts';
 import { partKey, type Voice } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';

@@ -1,7 +1,7 @@
 import { begunIn, markAround, markOf, noteMarks, roomOf, wroteAddress } from '../access/taint-of.ts';
 import type { Clock } from '../lib/clock.ts';
 import { chatIdOf } from '../core/conversation.ts';
-import type { Decision } from '../access/decision.ts';
+import type { Decision } from '../access/decide-message.ts';
 import { isSensitive } from '../access/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';

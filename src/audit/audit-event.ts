@@ -1,4 +1,8 @@
+import { createHash } from 'node:crypto';
+import { conversationKey } from '../core/conversation.ts';
+import type { Skill } from '../core/skill.ts';
 import type { AuditedCall } from '../core/tool-call.ts';
+import type { Requester } from '../core/tool.ts';
 
 /** Where something happened and for whom. */
 export type AuditPlace = Readonly<{ sender: string; conversation: string; chatType: string }>;
@@ -106,3 +110,36 @@ export type AuditEvent = Readonly<
   /** Lines that the store knows of were gone when the audit was opened: `before` seals the last of them. */
   | { event: 'lines_missing'; from: number; to: number; before: string }
 >;
+
+/** Where and for whom, as the audit has it. */
+export function placeOf({ sender, conversation, chatType }: Requester): AuditPlace {
+  return { sender, conversation: conversationKey(conversation), chatType };
+}
+
+/** A tool call as the audit has it: of its arguments a hash, or with `whole` what is left of them after redaction (L6). */
+export function auditOfCall(
+  { id, input, requester, ...call }: AuditedCall,
+  of: Readonly<{ skill?: string; run?: string }>,
+  whole: boolean,
+): AuditEvent {
+  return {
+    ...call,
+    call: id,
+    ...placeOf(requester),
+    ...of,
+    ...(whole ? { arguments: input } : { argumentsHash: createHash('sha256').update(input).digest('hex') }),
+  };
+}
+
+/** How the definitions in force differ from those before; nothing where they do not. */
+export function skillChanges(before: readonly Skill[], now: readonly Skill[]): AuditEvent | undefined {
+  const then = new Map(before.map((skill) => [skill.name, JSON.stringify(skill)]));
+  const names = new Set(now.map(({ name }) => name));
+  const added = now.filter(({ name }) => !then.has(name)).map(({ name }) => name);
+  const removed = [...then.keys()].filter((name) => !names.has(name));
+  const changed = now
+    .filter((skill) => then.has(skill.name) && then.get(skill.name) !== JSON.stringify(skill))
+    .map(({ name }) => name);
+  if (added.length + removed.length + changed.length === 0) return undefined;
+  return { event: 'skills_changed', added, removed, changed };
+}

@@ -1,13 +1,14 @@
+import { createHmac } from 'node:crypto';
 import { appendFile, readFile, stat, truncate } from 'node:fs/promises';
 import path from 'node:path';
+import type { AuditEvent } from './audit-event.ts';
+import { auditFiles, auditFolder, lastLine, openAuditKey } from './audit-files.ts';
+import { beginning, readLine, seal, verifyAudit, type Head, type AuditReport } from './seal.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Values } from '../store/patient-keyed.ts';
-import type { AuditEvent } from './audit-event.ts';
-import { auditFiles, auditFolder, lastLine, openAuditKey } from './audit-files.ts';
-import { createAuditNames } from './audit-names.ts';
-import { beginning, readLine, seal, type Head } from './seal.ts';
-import { verifyAudit, type AuditReport } from './verify-audit.ts';
+
+const fields: ReadonlySet<string> = new Set(['sender', 'conversation', 'requester', 'by', 'approvedBy']);
 
 /** The record of what was done, for the operator (L6). */
 export type Audit = Readonly<{
@@ -163,4 +164,60 @@ async function write(file: string, text: string): Promise<void> {
     await truncate(file, size).catch(() => undefined);
     throw error;
   }
+}
+
+/**
+ * People and conversations stand in the audit under names that tell nothing (`#` and 16 hex digits, the same for the same
+ * id): a line is never changed, so what a person's id is stands in the store alone, where it can be forgotten (Q12).
+ */
+type AuditNames = Readonly<{
+  /** The event with names for ids; each is kept, so that it can be read again. */
+  hide(key: Buffer, event: AuditEvent): Promise<AuditEvent>;
+  /** A line with the ids that are still known. */
+  reveal(line: string): Promise<string>;
+  /** From now on nobody can tell who these were. */
+  forget(key: Buffer, ids: readonly string[]): Promise<void>;
+}>;
+
+/** `stored`: of the namespace `audit-names`. */
+function createAuditNames(stored: Values): AuditNames {
+  const kept = new Set<string>();
+
+  async function keep(name: string, id: string): Promise<string> {
+    if (!kept.has(name)) {
+      await stored.set(name, id);
+      kept.add(name);
+    }
+    return name;
+  }
+
+  return {
+    async hide(key, event) {
+      const hidden: Record<string, unknown> = { ...event };
+      for (const [field, value] of Object.entries(event))
+        if (fields.has(field) && typeof value === 'string')
+          hidden[field] = await keep(nameOf(key, value), value);
+      return hidden as AuditEvent;
+    },
+    async reveal(line) {
+      const names = new Set(line.match(/"#[0-9a-f]{16}"/g));
+      let told = line;
+      for (const quoted of names) {
+        const id = await stored.get<string>(quoted.slice(1, -1));
+        if (id !== undefined) told = told.replaceAll(quoted, () => JSON.stringify(id));
+      }
+      return told;
+    },
+    async forget(key, ids) {
+      for (const id of ids) {
+        const name = nameOf(key, id);
+        kept.delete(name);
+        await stored.delete(name);
+      }
+    },
+  };
+}
+
+function nameOf(key: Buffer, id: string): string {
+  return `#${createHmac('sha256', key).update(`name\n${id}`).digest('hex').slice(0, 16)}`;
 }

@@ -11,7 +11,7 @@ import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Operate } from '../channels/terminal/control.ts';
-import type { SkillSandbox } from '../skills/open-skill-sandbox.ts';
+import type { SkillSandbox } from '../skills/open-library.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { People } from '../access/users.ts';
 import type { Plugins } from '../plugins/plugins.ts';

@@ -1,51 +1,56 @@
-import type { Channel, WriteCommand } from '../core/channel.ts';
-import { createQuestions } from '../runs/questions.ts';
-import { createHasBegun } from '../runs/has-begun.ts';
-import { createRunSkill, type RunSkill } from '../runs/run-skill.ts';
-import { createTurn, type Turn } from '../conversations/turn.ts';
-import type { Clock } from '../lib/clock.ts';
-import { systemZone } from '../core/local-time.ts';
-import type { Log } from '../lib/log.ts';
-import type { Meter } from '../core/meter.ts';
-import type { AvailablePackages } from '../sandbox/packages/available-packages.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
-import type { SkillLibrary } from '../skills/skill-library.ts';
-import type { HandOver, Tool } from '../core/tool.ts';
-import type { Store } from '../store/store.ts';
-import type { Approvals } from '../approvals/approvals.ts';
-import type { Audit } from '../audit/create-audit.ts';
-import type { Budgets } from '../limits/budgets.ts';
-import type { Capabilities } from '../capabilities/create-capabilities.ts';
-import { createChainedSkills } from '../runs/chained-skills.ts';
-import { createAttendTask } from '../runs/wait-for-task.ts';
-import { costOf } from '../limits/cost-of.ts';
-import { createGrantRun } from '../runs/run-context.ts';
-import { createGrantTurn, type GrantTurn } from '../conversations/turn-context.ts';
-import { createJudgeCalls } from '../approvals/judge-calls.ts';
-import { createStillAdmitted } from '../access/while-admitted.ts';
+import type { MovedChats } from '../access/chat-migrations.ts';
+import type { UseOf } from '../access/decide-skill.ts';
 import type { People } from '../access/users.ts';
+import { createStillAdmitted } from '../access/while-admitted.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import { createJudgeCalls } from '../approvals/judge-calls.ts';
+import type { StandingRules } from '../approvals/standing-rules.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
+import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { Live } from '../config/runtime-config.ts';
+import { createReadEarlier } from '../conversations/read-earlier.ts';
+import { createReceiveFiles } from '../conversations/receive-files.ts';
+import { createTranscribe } from '../conversations/transcribe.ts';
+import { createGrantTurn, type GrantTurn } from '../conversations/turn-context.ts';
+import { createTurn, type Turn } from '../conversations/turn.ts';
+import type { Channel, WriteCommand } from '../core/channel.ts';
+import { systemZone } from '../core/local-time.ts';
+import type { Meter } from '../core/meter.ts';
+import type { HandOver, Tool } from '../core/tool.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { costOf, type Budgets } from '../limits/budgets.ts';
+import { createMcp } from '../mcp/create-mcp.ts';
 import {
   auditRuns,
   measureRunCalls,
   measureRuns,
   measureTurnCalls,
 } from '../operator/health/measure-work.ts';
-import type { MovedChats } from '../access/chat-migrations.ts';
-import type { OutsideTools } from '../tools/outside-tools.ts';
-import { createSeeing } from '../runs/seeing.ts';
-import { createReadEarlier } from '../conversations/read-earlier.ts';
-import { createReceiveFiles } from '../conversations/receive-files.ts';
-import type { ReceivedFiles } from '../runs/received-files.ts';
+import { createPluginCalls } from '../plugins/plugin-calls.ts';
+import type { Plugins } from '../plugins/plugins.ts';
+import type { Voice } from '../replies/replies.ts';
+import { createChainedSkills } from '../runs/chained-skills.ts';
+import { createHasBegun } from '../runs/run-journal.ts';
+import { createQuestions } from '../runs/questions.ts';
+import { createSeeing, type ReceivedFiles } from '../runs/received-files.ts';
 import { createAvailability, createReadiness } from '../runs/requirements.ts';
+import { createGrantRun } from '../runs/run-context.ts';
+import { createRunSkill, type RunSkill } from '../runs/run-skill.ts';
+import { createTasks, createAttendTask, type Tasks } from '../runs/tasks.ts';
+import type { AvailablePackages } from '../sandbox/packages/available-packages.ts';
+import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
+import type { ChatSettings } from '../settings/chat-settings.ts';
+import { createSettings, type Settings } from '../settings/create-settings.ts';
 import type { SettingsInForce } from '../settings/settings-in-force.ts';
-import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
-import type { StandingRules } from '../approvals/standing-rules.ts';
-import { createTranscribe } from '../conversations/transcribe.ts';
-import { createTasks, type Tasks } from '../runs/tasks.ts';
-import type { UseOf } from '../access/access-context.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Store } from '../store/store.ts';
+import { createListTools, type ListTools } from '../tools/list-tools.ts';
+import { createOutsideTools, type OutsideTools } from '../tools/outside-tools.ts';
+import { createWebTools } from '../tools/web/create-web-tools.ts';
 
 /** What thinks: the main agent's turn with what it is granted, and the runs it begins. It knows people and chats by name only. */
 export type Agent = Readonly<{ turn: Turn; grant: GrantTurn; tasks: Tasks }>;
@@ -149,5 +154,53 @@ export function createAgent(options: {
     }),
     grant: measureTurnCalls(grant, meter),
     tasks,
+  };
+}
+
+/** The tools that come with no turn or run: of the web, of plugins, of MCP servers; with what people set and see of them (X1-X7). */
+type Toolbox = Readonly<{
+  /** As config has them now. */
+  web: () => readonly Tool[];
+  outside: OutsideTools;
+  mcp: ReturnType<typeof createMcp>;
+  settings: Settings;
+  listTools: ListTools;
+}>;
+
+export function createToolbox(options: {
+  live: () => Live;
+  store: Store;
+  library: SkillLibrary;
+  sandbox: Sandbox;
+  plugins: Pick<Plugins, 'source'>;
+  people: Pick<People, 'isOwner' | 'mayAct'>;
+  useOf: UseOf;
+  moved: MovedChats;
+  budgets: Budgets;
+  chats: ChatSettings;
+  channels: ReadonlyMap<string, Channel>;
+  writeCommand: WriteCommand;
+  voice: Voice;
+  audit: Pick<Audit, 'record'>;
+  env: Readonly<Record<string, string | undefined>>;
+  clock: Clock;
+  log: Log;
+}): Toolbox {
+  const { live, plugins, people, useOf, log } = options;
+  const config = () => live().config;
+  const web = createWebTools({ ...options, config });
+  const mcp = createMcp(options);
+  const outside = createOutsideTools({
+    sources: [plugins.source(config, createPluginCalls(options)), mcp.tools],
+    isOwner: people.isOwner,
+    useOf,
+    log,
+  });
+  return {
+    web,
+    outside,
+    mcp,
+    settings: createSettings({ ...options, web, outside }),
+    listTools: createListTools({ ...options, web, outside }),
   };
 }

@@ -1,11 +1,9 @@
-import type { Models } from '../core/model.ts';
+import { aliasOf, type Models, type Model } from '../core/model.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Config } from '../config/complete-config.ts';
 import { keyPlace } from '../config/model-aliases.ts';
-import { aliasOf } from '../core/model-settings.ts';
 import { ModelError, type ForOperator } from '../core/errors.ts';
-import type { Model } from '../core/model.ts';
-import { nameModel } from '../settings/name-model.ts';
+import { nameModel } from '../settings/chat-agent.ts';
 import type { Voice } from '../replies/replies.ts';
 
 const hourMs = 3_600_000;

@@ -1,13 +1,26 @@
-import type { CapabilityCode } from '../core/codes.ts';
-import type { Clock } from '../lib/clock.ts';
-import type { CapabilityRecords, FlowChange } from '../store/capability-records.ts';
 import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
 import { failure, type CapabilityFailure, type Outcome } from './call-bridge.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { namespaceOf, type ConfiguredProviders } from './configured-providers.ts';
-import { findCredential } from './credential-like.ts';
-import { pollMs, sealFlow, type FlowContent, type OpenFlow } from './flow-content.ts';
+import { findCredential } from './gates.ts';
+import { pollMs, sealFlow, openFlow, type FlowContent, type OpenFlow } from './auth-flows.ts';
 import type { SignedCalls } from './signed-call.ts';
+import type { CapabilityCode } from '../core/codes.ts';
+import { waitWithin } from '../lib/async/deadline.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import type { CapabilityRecords, FlowChange, KeptFlow } from '../store/capability-records.ts';
+
+/** A sign-in is held for so long, and held on to while it is taken on: where that is over its taker has died. */
+const leaseMs = 10_000;
+
+const holdEveryMs = 2_000;
+
+/** What another process began or left is looked for so often. */
+const lookEveryMs = 15_000;
+
+/** Sign-ins that are taken on side by side: one whose provider hangs delays no others. */
+const most = 8;
 
 /**
  * Takes a sign-in one step on: the code to the provider, a device flow asked for, the identity shown to the person. Who made
@@ -114,4 +127,103 @@ function checkLinked(outcome: Outcome<BridgeResults['auth_poll']>): Outcome<Brid
         'capability_invalid_output',
         `the linked account holds what looks like a credential, at ${credential}`,
       );
+}
+
+/** The host's part of sign-ins, in the background. */
+type AttendFlows = Readonly<{
+  /** Something may be due now. */
+  poke(): void;
+  /** Resolves when the signal is aborted and what was under way has ended. */
+  run(signal: AbortSignal): Promise<void>;
+}>;
+
+/**
+ * Does what sign-ins wait for the host to do: codes to providers, device flows to be asked for, identities to be shown (C6). What
+ * a process that died left is due again after 10 seconds; what it leaves when it is stopped is due again at once.
+ */
+export function createAttendFlows(options: {
+  records: Pick<CapabilityRecords, 'takeDue' | 'holdOn' | 'nextDue' | 'change'>;
+  key: () => Promise<CapabilityKey>;
+  advance: AdvanceFlow;
+  clock: Clock;
+  log: Log;
+}): AttendFlows {
+  const { records, key, advance, clock, log } = options;
+  const waiting = { poked: Promise.withResolvers<void>() };
+  const poke = (): void => waiting.poked.resolve();
+
+  async function takeOn(kept: KeptFlow, until: number, signal: AbortSignal): Promise<void> {
+    const ended = new AbortController();
+    const lost = new AbortController();
+    void hold(kept.id, until, ended.signal, lost);
+    try {
+      const flow = openFlow(await key(), kept);
+      if (flow !== undefined) await advance(flow, AbortSignal.any([signal, lost.signal]));
+    } finally {
+      ended.abort();
+    }
+  }
+
+  /** Aborts `lost` where the flow is not held any more: another process has it, or what was to be done is done. */
+  async function hold(id: string, until: number, ended: AbortSignal, lost: AbortController): Promise<void> {
+    for (let held = until; ;) {
+      await clock.sleep(holdEveryMs, ended).catch(() => undefined);
+      if (ended.aborted) return;
+      const next = clock.now() + leaseMs;
+      try {
+        if (!(await records.holdOn(id, held, next))) return lost.abort(new Error('it is not held any more'));
+        held = next;
+      } catch (error) {
+        // While the store is away nobody else can take it either.
+        if (!ended.aborted) log.warn({ err: error }, 'a sign-in could not be held on to: tried again');
+      }
+    }
+  }
+
+  async function giveBack({ id, state, sealed }: KeptFlow): Promise<void> {
+    await records.change(id, state, { state, sealed, dueAt: clock.now() });
+  }
+
+  /** Takes on what is due, as far as there is room. When to look again. */
+  async function look(underway: Set<Promise<void>>, signal: AbortSignal): Promise<number> {
+    while (underway.size < most && !signal.aborted) {
+      const now = clock.now();
+      const until = now + leaseMs;
+      const kept = await records.takeDue(now, until);
+      if (kept === undefined) return (await records.nextDue()) ?? Infinity;
+      const work = takeOn(kept, until, signal)
+        .catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+          return giveBack(kept);
+        })
+        .catch((error: unknown) => log.error({ err: error }, 'a sign-in could not be taken on: tried again'))
+        .finally(() => {
+          underway.delete(work);
+          poke();
+        });
+      underway.add(work);
+    }
+    return Infinity;
+  }
+
+  return {
+    poke,
+    async run(signal) {
+      const underway = new Set<Promise<void>>();
+      signal.addEventListener('abort', poke);
+      while (!signal.aborted) {
+        waiting.poked = Promise.withResolvers();
+        let next = Infinity;
+        try {
+          next = await look(underway, signal);
+        } catch (error) {
+          if (!signal.aborted) log.error({ err: error }, 'sign-ins could not be looked for: tried again');
+        }
+        const left = Math.max(1, Math.min(lookEveryMs, next - clock.now()));
+        if (!signal.aborted) await waitWithin(clock, waiting.poked.promise, left);
+      }
+      signal.removeEventListener('abort', poke);
+      await Promise.all(underway);
+    },
+  };
 }

@@ -1,15 +1,15 @@
 import { randomInt } from 'node:crypto';
-import type { Clock } from '../lib/clock.ts';
-import { conversationKey } from '../core/conversation.ts';
-import type { CapabilityRecords, KeptFlow } from '../store/capability-records.ts';
 import type { AdvanceFlow } from './advance-flow.ts';
-import type { BridgeResults } from './bridge-contract.ts';
+import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
 import { failure, type Outcome } from './call-bridge.ts';
 import type { CapabilityKey } from './capability-key.ts';
-import { openFlow, pollMs, sealFlow, type OpenFlow } from './flow-content.ts';
 import type { CapabilityCaller } from './gates.ts';
 import type { InvokeCapability } from './invoke-capability.ts';
 import type { SignedCalls } from './signed-call.ts';
+import { conversationKey } from '../core/conversation.ts';
+import type { Requester } from '../core/tool.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { CapabilityRecords, KeptFlow } from '../store/capability-records.ts';
 
 /** A sign-in as a model is told of it: never its address, its code or its state. */
 export type FlowView = Readonly<{
@@ -187,4 +187,38 @@ function view({ id, capability, state, dueAt, content }: OpenFlow, now: number):
     kind,
     ...(status === 'pending' && kind === 'device_code' ? { retryAfterSeconds: retry } : {}),
   };
+}
+
+/** What a person gave in answer to a sign-in page. */
+type GivenAnswer = Readonly<{ code: string; url: string | null; state: string | null }>;
+
+/** What is sealed of a sign-in (C6). */
+export type FlowContent = Readonly<{
+  /** For whom and where: the private chat it was begun in. */
+  requester: Requester;
+  skill: string;
+  run: string;
+  begun: BridgeResults['auth_begin'];
+  /** While it is `submitted`. */
+  answer?: GivenAnswer;
+  /** While it is `linked`. */
+  account?: LinkedAccount;
+}>;
+
+/** A flow with what is sealed of it. */
+export type OpenFlow = KeptFlow & Readonly<{ content: FlowContent }>;
+
+export function sealFlow(key: CapabilityKey, id: string, content: FlowContent): string {
+  return key.seal(content, `flow ${id}`);
+}
+
+/** Nothing for a flow that ended in an account: nothing of it is kept. */
+export function openFlow(key: CapabilityKey, flow: KeptFlow): OpenFlow | undefined {
+  if (flow.sealed === '') return undefined;
+  return { ...flow, content: key.open(flow.sealed, `flow ${flow.id}`) as FlowContent };
+}
+
+/** How often a device flow is asked for. */
+export function pollMs({ poll_interval_seconds: seconds = 5 }: FlowContent['begun']): number {
+  return seconds * 1_000;
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { chatType } from '../config/chat-type.ts';
+import { chatType } from '../config/section.ts';
 import { capabilityCodes } from '../core/codes.ts';
 
 /** The version of the bridge that this host speaks (C2). */

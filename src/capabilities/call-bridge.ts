@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CapabilityCode } from '../core/codes.ts';
 import type { Log } from '../lib/log.ts';
-import { isShallow } from '../lib/json/is-shallow.ts';
-import { parseJson } from '../lib/json/parse-json.ts';
+import { isShallow, parseJson, createCountValues, valuesLimit } from '../lib/json/json-values.ts';
 import { oneLine } from '../lib/text/text.ts';
 import {
   answerLevels,
@@ -15,7 +14,6 @@ import {
   type BridgeResults,
 } from './bridge-contract.ts';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
-import { createCountValues, valuesLimit } from '../lib/json/count-values.ts';
 import { answerLimit, runBridgeProcess } from './run-bridge-process.ts';
 
 /** The program behind a namespace (C1). */

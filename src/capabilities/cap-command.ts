@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { parseJson } from '../lib/json/parse-json.ts';
+import { parseJson } from '../lib/json/json-values.ts';
 import type { ToolContext } from '../core/tool.ts';
 import type { CallTool } from '../core/tool-call.ts';
 import type { CapAnswer, ServeCap } from '../sandbox/sandbox.ts';

@@ -1,14 +1,16 @@
 import path from 'node:path';
-import { createAccounts, type Accounts } from './accounts.ts';
-import { openCapabilityKey, type CapabilityKey } from './capability-key.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { LinkedAccount } from './bridge-contract.ts';
 import type { BridgeProvider } from './call-bridge.ts';
+import { openCapabilityKey, type CapabilityKey } from './capability-key.ts';
 import { configuredProviders, type ConfiguredProviders } from './configured-providers.ts';
 import { createDefinitions, type Definitions } from './definitions.ts';
 import { createSignedCalls, type SignedCalls } from './signed-call.ts';
 import type { Config } from '../config/complete-config.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { CapabilityRecords } from '../store/capability-records.ts';
+import type { CapabilityRecords, KeptAccount } from '../store/capability-records.ts';
 
 /** What capabilities stand on, with a running bot and without. */
 export type CapabilityBase = Readonly<{
@@ -74,5 +76,107 @@ function keyOnce(open: () => Promise<CapabilityKey>): () => Promise<CapabilityKe
       if (kept.key === opened) delete kept.key;
     });
     return opened;
+  };
+}
+
+/** What the command line asks (L1). */
+export type CapabilityOperations = Readonly<{
+  list(): Promise<Readonly<{ offered: readonly OfferedNamespace[]; problems: readonly string[] }>>;
+  accounts(): Promise<readonly Account[]>;
+  /** Throws OperatorError where there is none. */
+  revoke(account: Pick<Account, 'sender' | 'capability' | 'ref'>): Promise<void>;
+}>;
+
+type OfferedNamespace = Readonly<{
+  namespace: string;
+  command: readonly string[];
+  problem?: string;
+  capabilities: readonly Readonly<{
+    id: string;
+    description: string;
+    operations: readonly Readonly<{ name: string; mutating: boolean }>[];
+  }>[];
+}>;
+
+export function createCapabilityOperations(
+  { providers, definitions, accounts }: Pick<CapabilityBase, 'providers' | 'definitions' | 'accounts'>,
+  audit: Pick<Audit, 'record'>,
+): CapabilityOperations {
+  return {
+    async list() {
+      const offered = await Promise.all(providers().all.map(describe));
+      return { offered, problems: providers().problems };
+    },
+    accounts: () => accounts.list({}),
+    async revoke(account) {
+      if (!(await accounts.remove(account)))
+        throw new OperatorError(
+          `${account.sender} has linked no ${account.ref} to ${account.capability}: see \`skillet capability accounts\``,
+        );
+      const { sender, capability } = account;
+      await audit.record({ event: 'capability_revoked', sender, capability });
+    },
+  };
+
+  async function describe(provider: BridgeProvider): Promise<OfferedNamespace> {
+    const { namespace, command } = provider;
+    const known = await definitions(provider, new AbortController().signal);
+    if (!known.ok)
+      return { namespace, command, problem: `${known.code}: ${known.message}`, capabilities: [] };
+    const capabilities = [...known.value.values()].map(({ id, description, operations }) => ({
+      id,
+      description,
+      operations: [...operations].map(([name, { mutating }]) => ({ name, mutating })),
+    }));
+    return { namespace, command, capabilities };
+  }
+}
+
+/** An account as its person knows it. */
+type Account = Readonly<{ sender: string; capability: string; ref: string; linkedAt: number }>;
+
+export type Accounts = Readonly<{
+  /** Oldest first; of one person, of one capability, where they are named. */
+  list(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly Account[]>;
+  /** What is to be kept of an account that its provider linked. */
+  toKeep(
+    of: Readonly<{ sender: string; capability: string; at: number }>,
+    linked: LinkedAccount,
+  ): Promise<KeptAccount>;
+  /** False where there was none. */
+  remove(account: Pick<Account, 'sender' | 'capability' | 'ref'>): Promise<boolean>;
+}>;
+
+/** Linked accounts, by user and capability (C6). What they are called is sealed, too: a stolen store names nobody's mailbox. */
+export function createAccounts(
+  records: Pick<CapabilityRecords, 'accounts' | 'removeAccount'>,
+  key: () => Promise<CapabilityKey>,
+): Accounts {
+  const place = ({ sender, capability, name }: Pick<KeptAccount, 'sender' | 'capability' | 'name'>): string =>
+    `account ${sender} ${capability} ${name}`;
+  const nameOf = ({ hash }: CapabilityKey, of: Pick<Account, 'sender' | 'capability' | 'ref'>): string =>
+    hash(JSON.stringify([of.sender, of.capability, of.ref]));
+
+  return {
+    async list(of) {
+      const kept = await records.accounts(of);
+      if (kept.length === 0) return [];
+      const { open } = await key();
+      return kept.map((account) => {
+        const { account_ref: ref } = open(account.sealed, place(account)) as LinkedAccount;
+        const { sender, capability, linkedAt } = account;
+        return { sender, capability, ref, linkedAt };
+      });
+    },
+    async toKeep({ sender, capability, at }, linked) {
+      const opened = await key();
+      const name = nameOf(opened, { sender, capability, ref: linked.account_ref });
+      const sealed = opened.seal(linked, place({ sender, capability, name }));
+      return { sender, capability, name, sealed, linkedAt: at };
+    },
+    async remove(account) {
+      const { sender, capability } = account;
+      return records.removeAccount({ sender, capability, name: nameOf(await key(), account) });
+    },
   };
 }

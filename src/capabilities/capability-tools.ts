@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import { prepareTool, readOnly, type Tool, type ToolContext } from '../core/tool.ts';
-import type { Accounts } from './accounts.ts';
+import type { Accounts } from './capability-base.ts';
 import type { AuthFlows } from './auth-flows.ts';
 import type { CapabilityFailure } from './call-bridge.ts';
 import type { CapabilityCaller } from './gates.ts';

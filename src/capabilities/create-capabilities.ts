@@ -1,9 +1,14 @@
-import { createAdvanceFlow } from './advance-flow.ts';
-import { createAttendFlows } from './attend-flows.ts';
+import { createAdvanceFlow, createAttendFlows } from './advance-flow.ts';
 import { createAuthFlows } from './auth-flows.ts';
 import { capabilityTools } from './capability-tools.ts';
 import { namespaceOf } from './configured-providers.ts';
-import { createConfirmLink } from './confirm-link.ts';
+import {
+  createConfirmLink,
+  createConfirmAccounts,
+  failureText,
+  linkText,
+  type ConfirmAccounts,
+} from './confirm-accounts.ts';
 import { createInvokeCapability } from './invoke-capability.ts';
 import { createTakeAuthAnswer } from './take-auth-answer.ts';
 import type { BridgeProvider } from './call-bridge.ts';
@@ -16,11 +21,12 @@ import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import type { Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import { createCapabilityBase } from './capability-base.ts';
-import { createCapabilityOperations, type CapabilityOperations } from './capability-operations.ts';
-import { createConfirmAccounts, type ConfirmAccounts } from './confirm-accounts.ts';
+import {
+  createCapabilityBase,
+  createCapabilityOperations,
+  type CapabilityOperations,
+} from './capability-base.ts';
 import { createGuardSignIns, type GuardSignIns } from './guard-sign-ins.ts';
-import { failureText, linkText } from './sign-in-words.ts';
 import type { Voice } from '../replies/replies.ts';
 
 /** Capabilities on the host: what runs are offered, what people answer, what operators ask (C1-C8). */

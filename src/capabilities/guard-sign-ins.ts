@@ -4,7 +4,7 @@ import type { Log } from '../lib/log.ts';
 import type { Message, Quote } from '../core/message.ts';
 import type { TakenAnswer } from './take-auth-answer.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import { failureText } from './sign-in-words.ts';
+import { failureText } from './confirm-accounts.ts';
 import type { Voice } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';
 

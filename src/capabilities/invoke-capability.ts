@@ -1,13 +1,19 @@
 import type { Clock } from '../lib/clock.ts';
 import type { CapabilityRecords } from '../store/capability-records.ts';
-import type { Accounts } from './accounts.ts';
+import type { Accounts } from './capability-base.ts';
 import { failure, type BridgeProvider, type CapabilityFailure, type Outcome } from './call-bridge.ts';
-import { canonicalJson, hashJson } from '../lib/json/canonical-json.ts';
+import { canonicalJson, hashJson } from '../lib/json/json-values.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { namespaceOf, type ConfiguredProviders } from './configured-providers.ts';
-import { findCredential } from './credential-like.ts';
+import {
+  findCredential,
+  chooseAccount,
+  judgeCaller,
+  judgeInput,
+  judgePlace,
+  type CapabilityCaller,
+} from './gates.ts';
 import type { Capability, CheckedOperation, Definitions } from './definitions.ts';
-import { chooseAccount, judgeCaller, judgeInput, judgePlace, type CapabilityCaller } from './gates.ts';
 import type { SignedCalls } from './signed-call.ts';
 
 /** What a model asks for. Whatever else it wrote is not read (C3). */

@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { steadyTime } from '../lib/async/monotonic-clock.ts';
+import { steadyTime } from '../lib/async/deadline.ts';
 
 /**
  * One limit of a platform. `of` names the bucket a key is counted in, or nothing where the limit does not apply.

@@ -1,8 +1,18 @@
-import type { AuditReport } from '../audit/verify-audit.ts';
+import type { AuditReport } from '../audit/seal.ts';
+import { safeLine } from '../channels/terminal/from-markdown.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
-import { auditTable } from './audit-table.ts';
 import { print, printJson } from './print.ts';
+import { oneLine } from '../lib/text/text.ts';
+
+/** For programs, or said in words of their own. */
+const leftOut: ReadonlySet<string> = new Set([
+  ...['seq', 'at', 'event', 'mac', 'argumentsHash', 'call', 'run', 'id', 'ok', 'chatType'],
+  ...['sender', 'requester', 'conversation', 'tool', 'skill', 'by', 'approvedBy', 'codes', 'durationMs'],
+  ...['verdict', 'outcome', 'policy', 'status', 'step', 'code'],
+]);
+
+const longest = 120;
 
 /** `audit tail`: the newest lines, oldest first, with the ids that are still known (L6). With `--json` as they are in the file. */
 export async function auditTail({ config, lines, json }: ReadOptions & { lines: number }): Promise<void> {
@@ -22,4 +32,37 @@ export async function auditVerify({ config, json }: ReadOptions): Promise<void> 
   print(
     report.problems.length === 0 ? `${what}: as they were written.` : `${what}: not as they were written.`,
   );
+}
+
+type Line = Readonly<Record<string, unknown>>;
+
+/** Lines of the audit for people: when (UTC), what, who and where, how it ended. */
+export function auditTable(lines: readonly string[]): string {
+  const read = lines.map((line) => JSON.parse(line) as Line);
+  const width = Math.max(0, ...read.map(({ event }) => String(event).length));
+  return read.map((line) => row(line, width)).join('\n');
+}
+
+function row(line: Line, width: number): string {
+  const who = line['sender'] ?? line['requester'];
+  const { conversation, skill, by = line['approvedBy'], durationMs, codes = [] } = line;
+  const words = [
+    who,
+    conversation !== undefined && conversation !== who ? `in ${text(conversation)}` : undefined,
+    line['tool'],
+    skill === undefined ? undefined : `skill ${text(skill)}`,
+    ...['verdict', 'step', 'outcome', 'policy', 'status', 'code'].map((key) => line[key]),
+    line['ok'] === false ? 'failed' : undefined,
+    ...(Array.isArray(codes) ? (codes as readonly unknown[]) : []),
+    by === undefined ? undefined : `by ${text(by)}`,
+    durationMs === undefined ? undefined : `${text(durationMs)} ms`,
+    ...Object.entries(line).flatMap(([key, value]) => (leftOut.has(key) ? [] : [`${key}=${text(value)}`])),
+  ];
+  const when = String(line['at']).slice(0, 19).replace('T', ' ');
+  const what = safeLine(String(line['event'])).padEnd(width);
+  return `${when} UTC  ${what}  ${words.flatMap((word) => (word === undefined ? [] : [text(word)])).join('  ')}`.trimEnd();
+}
+
+function text(value: unknown): string {
+  return oneLine(safeLine(typeof value === 'string' ? value : JSON.stringify(value)), longest);
 }

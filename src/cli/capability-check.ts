@@ -1,7 +1,7 @@
 import { checkProvider } from '../capabilities/check/check-provider.ts';
-import type { CheckResult } from '../capabilities/check/check-result.ts';
+import type { CheckResult } from '../capabilities/check/check-probe.ts';
 import { configuredProviders } from '../capabilities/configured-providers.ts';
-import { printable } from '../lib/text/printable.ts';
+import { printable } from '../lib/text/text.ts';
 import { openConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';

@@ -1,7 +1,6 @@
-import type { CapabilityOperations } from '../capabilities/capability-operations.ts';
+import type { CapabilityOperations } from '../capabilities/capability-base.ts';
 import { OperatorError } from '../core/errors.ts';
-import { oneLine } from '../lib/text/text.ts';
-import { printable } from '../lib/text/printable.ts';
+import { oneLine, printable } from '../lib/text/text.ts';
 import { askBot } from './ask-bot.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';

@@ -1,12 +1,12 @@
 import { unusedTables } from '../conversations/host-diagnostics.ts';
-import { openSkillSandbox } from '../skills/open-skill-sandbox.ts';
+import { openSkillSandbox } from '../skills/open-library.ts';
 import { tryDataDir } from '../operator/own-data-dir.ts';
 import { configuredProviders } from '../capabilities/configured-providers.ts';
 import type { Config } from '../config/complete-config.ts';
 import { formatConfigProblem } from '../config/config-problem.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { maskedConfig, showConfig } from '../config/masked-config.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/codes.ts';
 import { OperatorError } from '../core/errors.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import type { ReadOptions } from './options.ts';

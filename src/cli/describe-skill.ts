@@ -1,10 +1,9 @@
-import type { SkillNeed } from '../runs/skill-needs.ts';
+import type { SkillNeed } from '../runs/requirements.ts';
 import { skillRules } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { allowedChats, allowedChatTypes, isSensitive } from '../access/decide-skill.ts';
 import type { Skill } from '../core/skill.ts';
-import { oneLine } from '../lib/text/text.ts';
-import { printable } from '../lib/text/printable.ts';
+import { oneLine, printable } from '../lib/text/text.ts';
 import { bashKnowsEnv } from '../tools/ceiling.ts';
 
 /** What `skill list` and `skill show` say of a skill beside its file: the rule in force, people and chats included (D3, A8), and its env (U3). */

@@ -3,9 +3,17 @@ import { readFileSync } from 'node:fs';
 import { chatTypes } from '../core/conversation.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { CapabilityCheckOptions } from './capability-check.ts';
-import { operationInput } from './operation-input.ts';
-import { count, filled, gather, senderId } from './option-values.ts';
-import type { AddOptions, ChatOptions, ForgetOptions, ReadOptions } from './options.ts';
+import {
+  operationInput,
+  count,
+  filled,
+  gather,
+  senderId,
+  type AddOptions,
+  type ChatOptions,
+  type ForgetOptions,
+  type ReadOptions,
+} from './options.ts';
 import type { TestOptions } from './skill-test.ts';
 
 const help = `

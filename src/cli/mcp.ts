@@ -1,13 +1,11 @@
 import type { ListedServer } from '../mcp/mcp-operations.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
-import { oneLine } from '../lib/text/text.ts';
-import { printable } from '../lib/text/printable.ts';
+import { oneLine, printable } from '../lib/text/text.ts';
 import { isOn, type ToolAgreement } from '../mcp/server-agreement.ts';
-import { mcpToolName } from '../mcp/mcp-tool-name.ts';
+import { mcpToolName, riskOfHints } from '../mcp/mcp-tool.ts';
 import type { McpDefinition } from '../mcp/read-definition.ts';
-import { riskOfHints } from '../mcp/risk-of-hints.ts';
-import { agree } from './agree.ts';
+import { agree } from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';

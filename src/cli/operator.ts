@@ -1,7 +1,7 @@
 import type { Operation } from '../channels/terminal/control.ts';
 import type { PairingRequest } from '../access/pairing.ts';
 import type { AllowedGroup, Paired } from '../access/users.ts';
-import type { ListedRule } from '../approvals/list-rules.ts';
+import type { ListedRule } from '../approvals/standing-rules.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { DeadPart } from '../store/outbox.ts';
 import { askBot } from './ask-bot.ts';

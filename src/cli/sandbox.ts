@@ -1,13 +1,12 @@
 import { lockOwner } from '../store/sqlite/lock-owner.ts';
-import { skillNeeds } from '../runs/skill-needs.ts';
+import { skillNeeds } from '../runs/requirements.ts';
 import { skillRules } from '../config/access-from-config.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Skill } from '../core/skill.ts';
-import { aptSources } from '../sandbox/packages/apt-sources.ts';
+import { aptSources, recipeHash, rootRecipe } from '../sandbox/packages/root-recipe.ts';
 import { buildRoot } from '../sandbox/packages/build-root.ts';
 import { rootFolder, type RootFileSystem } from '../sandbox/packages/root-file-system.ts';
-import { recipeHash, rootRecipe } from '../sandbox/packages/root-recipe.ts';
 import { findRootTool } from '../sandbox/packages/root-tool.ts';
 import { loadSkills } from '../skills/load-skills.ts';
 import type { ReadOptions } from './options.ts';

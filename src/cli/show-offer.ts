@@ -1,11 +1,15 @@
+import { createInterface } from 'node:readline/promises';
+import { progressLine } from './progress-line.ts';
 import type { Config } from '../config/complete-config.ts';
+import type { SourceAddress } from '../config/source-address.ts';
+import { OperatorError } from '../core/errors.ts';
 import type { Skill } from '../core/skill.ts';
-import { oneLine } from '../lib/text/text.ts';
-import { asksOf } from '../skills/install/install-asks.ts';
-import type { SkillChange } from '../skills/install/install-compare.ts';
-import { sizeText } from '../skills/install/install-limits.ts';
+import { printable, oneLine } from '../lib/text/text.ts';
+import { asksOf, type SkillChange } from '../skills/install/install-compare.ts';
+import { sizeText, installLimits, type SourceSnapshot } from '../skills/install/install-source.ts';
 import type { Offer, Refused } from '../skills/install/install-offers.ts';
-import { printable } from '../lib/text/printable.ts';
+import { openSource } from '../skills/install/install-open.ts';
+import { quarantineFolder } from '../skills/install/install-skills.ts';
 
 /**
  * What somebody is asked to agree to, as lines for a terminal (D6): everything that strangers wrote is written out so that
@@ -67,4 +71,54 @@ function replaces(now: Skill | undefined): readonly string[] {
   return [
     `it replaces the ${now.origin} skill of this name, and its access can only be as strict or stricter`,
   ];
+}
+
+/** What came of asking somebody at the terminal; `unasked`: there is nobody. */
+export type Agreed = 'yes' | 'no' | 'unasked';
+
+/** Asks a question that only a plain yes answers. `yes` stands for one that was given on the command line. */
+export async function agree(question: string, yes: boolean): Promise<Agreed> {
+  if (yes) return 'yes';
+  if (!process.stdin.isTTY || !process.stdout.isTTY) return 'unasked';
+  const ask = createInterface({ input: process.stdin, output: process.stdout });
+  // Ended by Ctrl-C or Ctrl-D, no answer ever comes.
+  const closed = new Promise<string>((resolve) => ask.once('close', () => resolve('')));
+  try {
+    const answer = await Promise.race([ask.question(`${question} [y/N] `), closed]);
+    return /^y(es)?$/i.test(answer.trim()) ? 'yes' : 'no';
+  } finally {
+    ask.close();
+  }
+}
+
+/** Opens a source for as long as `use` takes, showing how far it is (L9). Ctrl-C ends git and clears the quarantine; then it throws OperatorError. */
+export async function withSource<T>(
+  options: Readonly<{ dataDir: string; address: SourceAddress; ref?: string }>,
+  use: (snapshot: SourceSnapshot) => Promise<T>,
+): Promise<T> {
+  const { dataDir, address, ref } = options;
+  const stopping = new AbortController();
+  const stop = (): void => stopping.abort(new OperatorError('Stopped.'));
+  process.once('SIGINT', stop);
+  process.once('SIGTERM', stop);
+  const line = progressLine();
+  let snapshot: SourceSnapshot | undefined;
+  try {
+    snapshot = await openSource({
+      address,
+      ...(ref === undefined ? {} : { ref }),
+      quarantine: quarantineFolder(dataDir),
+      limits: installLimits,
+      signal: stopping.signal,
+      progress: line.show,
+      env: process.env,
+    });
+    line.end();
+    return await use(snapshot);
+  } finally {
+    line.end();
+    snapshot?.close();
+    process.removeListener('SIGINT', stop);
+    process.removeListener('SIGTERM', stop);
+  }
 }

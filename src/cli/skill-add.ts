@@ -1,20 +1,17 @@
 import { namedSource, skillSources } from '../skills/skill-sources.ts';
 import { addressText, refProblem } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
-import { nearest } from '../lib/text/nearest.ts';
+import { nearest, printable } from '../lib/text/text.ts';
 import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
-import { installLimits } from '../skills/install/install-limits.ts';
+import { installLimits } from '../skills/install/install-source.ts';
 import { readOffers, type Offer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
 import { loadSkills } from '../skills/load-skills.ts';
-import { printable } from '../lib/text/printable.ts';
-import { agree, type Agreed } from './agree.ts';
+import { agree, changeLines, offerLines, refusedLines, withSource, type Agreed } from './show-offer.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { AddOptions } from './options.ts';
 import { print } from './print.ts';
-import { changeLines, offerLines, refusedLines } from './show-offer.ts';
-import { withSource } from './with-source.ts';
 import { skillsHere } from './skills-here.ts';
 
 /** `skill add SOURCE`: fetches, shows what each skill asks for, and installs those very bytes after a yes (D6). Exit 1 where nothing was installed, 2 where nobody could be asked. */

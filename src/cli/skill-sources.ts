@@ -5,7 +5,7 @@ import { OperatorError } from '../core/errors.ts';
 import { removeSkills } from '../skills/install/install-skills.ts';
 import { checkPinned } from '../skills/install/lock-check.ts';
 import { installedFolder } from '../skills/install/lock-file.ts';
-import { printable } from '../lib/text/printable.ts';
+import { printable } from '../lib/text/text.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';

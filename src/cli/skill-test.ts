@@ -4,7 +4,7 @@ import { secretsOfConfig } from '../config/secrets-of-config.ts';
 import { OperatorError } from '../core/errors.ts';
 import { readTape, writeTape } from './skill-tests/model-tape.ts';
 import { testSkill, type CaseOutcome } from './skill-tests/test-skill.ts';
-import { printable } from '../lib/text/printable.ts';
+import { printable } from '../lib/text/text.ts';
 import { openLog } from './open-log.ts';
 import type { ReadOptions } from './options.ts';
 import { openConfig } from './open-config.ts';

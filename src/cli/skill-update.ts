@@ -1,20 +1,18 @@
 import { skillSources, type SkillSource } from '../skills/skill-sources.ts';
 import type { Config } from '../config/complete-config.ts';
 import { OperatorError } from '../core/errors.ts';
-import { nearest } from '../lib/text/nearest.ts';
+import { nearest } from '../lib/text/text.ts';
 import { compareSkill, isChanged } from '../skills/install/install-compare.ts';
-import { installLimits } from '../skills/install/install-limits.ts';
+import { installLimits } from '../skills/install/install-source.ts';
 import { readOffers, type Offer } from '../skills/install/install-offers.ts';
 import { installSkills } from '../skills/install/install-skills.ts';
 import { checkPinned } from '../skills/install/lock-check.ts';
 import { installedFolder, type LockedSkill } from '../skills/install/lock-file.ts';
-import { agree } from './agree.ts';
+import { agree, changeLines, offerLines, refusedLines, withSource } from './show-offer.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';
 import { print } from './print.ts';
-import { changeLines, offerLines, refusedLines } from './show-offer.ts';
 import { auditInstall, isYes } from './skill-add.ts';
-import { withSource } from './with-source.ts';
 
 /**
  * `skill update [NAME]`: fetches, shows how each installed skill differs from what was agreed to, and installs it after a

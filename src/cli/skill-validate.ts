@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { OperatorError } from '../core/errors.ts';
-import { validateTree } from '../skills/parse/validate-tree.ts';
+import { validateTree } from '../skills/parse/validate-skill.ts';
 import type { ReadOptions } from './options.ts';
 import { print, printJson } from './print.ts';
 

@@ -2,7 +2,7 @@ import { skillRoots } from '../skills/open-library.ts';
 import { openPlugins, type Plugins } from '../plugins/plugins.ts';
 import type { Config } from '../config/complete-config.ts';
 import { systemClock } from '../lib/clock.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/codes.ts';
 import type { Log } from '../lib/log.ts';
 import type { SkillRoot } from '../skills/parse/read-roots.ts';
 

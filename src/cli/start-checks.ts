@@ -1,7 +1,7 @@
 import { checkStart } from '../operator/check-start.ts';
 import { isServed } from '../channels/terminal/control.ts';
 import type { Config } from '../config/complete-config.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/codes.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 

@@ -1,6 +1,6 @@
-import { costOf } from '../limits/cost-of.ts';
+import { costOf } from '../limits/budgets.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
-import type { UsageRow } from '../store/usage.ts';
+import type { UsageRow } from '../store/store.ts';
 import { askBot } from './ask-bot.ts';
 import { openOperatorConfig } from './open-config.ts';
 import type { ReadOptions } from './options.ts';

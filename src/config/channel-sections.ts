@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { httpUrl, listenAddress } from './address.ts';
-import { section } from './section.ts';
+import { httpUrl, listenAddress, section } from './section.ts';
 
 /** `[telegram]`: without a token the channel is off. Webhook mode needs an address and a secret (H3). */
 export const telegramSection = section(

@@ -1,8 +1,8 @@
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { modelAliases } from './model-aliases.ts';
-import { type ModelSettings } from '../core/model-settings.ts';
-import type { KeyPath } from './key-path.ts';
+import { type ModelSettings } from '../core/model.ts';
+import type { KeyPath } from './section.ts';
 import type { Settings } from './schema.ts';
 import type { FromEnvironment } from './substitute-variables.ts';
 

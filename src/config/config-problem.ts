@@ -1,5 +1,41 @@
-import { formatKeyPath, type KeyPath } from './key-path.ts';
-import type { Place } from './locate-keys.ts';
+import { readFileSync } from 'node:fs';
+import { parse, type TomlError } from 'smol-toml';
+import type { z } from 'zod';
+import { formatKeyPath, type KeyPath } from './section.ts';
+import { locateKeys, type Place } from './locate-keys.ts';
+
+const fixes: readonly (readonly [RegExp, string])[] = [
+  [/excessively nested/, 'lists and tables are nested too deeply: write fewer brackets'],
+  [/unsafe property/, 'the names __proto__ and constructor cannot be used here: choose another'],
+  [/redefine|already defined/, 'this key or table is there twice: keep one of them'],
+  [
+    /unfinished string|control characters are not allowed in strings/,
+    'a text is not closed on its line: add the closing quote',
+  ],
+  [/escape/, 'a backslash in "…" begins an escape: write \\\\ or use single quotes'],
+  [
+    /unfinished (array|table)|expected comma/,
+    'a list or table is not closed, or a comma is missing: mend it',
+  ],
+  [/end of table array/, 'a list of tables begins with [[NAME]]: add the missing bracket'],
+  [/followed by an end-of-line/, 'one line holds one key: put what follows on a line of its own'],
+  [
+    /key/,
+    'write KEY = VALUE, or [NAME] with its closing bracket; a key of other characters than A-Z, a-z, 0-9, _ and - stands in quotes',
+  ],
+  [/represented losslessly/, 'the number is too long: write it in quotes'],
+  [/date|value|numeric|zero|underscore/, 'write text in quotes; only numbers, true and false stand without'],
+];
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'write text in quotes',
+  number: 'write a number',
+  int: 'write a whole number',
+  boolean: 'write true or false',
+  array: 'write a list in brackets, such as ["a", "b"]',
+  object: 'write a table',
+  record: 'write a table',
+};
 
 /** Something wrong with the config file (G2). `message` is one sentence with the fix and never holds a secret. */
 export type ConfigProblem = Readonly<{
@@ -54,5 +90,56 @@ export function keyProblem(
     key,
     found,
     message: `${key} is ${found}: ${write}.`,
+  };
+}
+
+/** What an operator should write instead, for each thing the schema can find wrong; the schema's own words win. */
+export function whatToWrite(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      if (issue.expected === 'array' && typeof issue.input === 'object' && issue.input !== null)
+        return 'write a list; where each item is a table, put its name in double brackets, such as [[plugins]]';
+      return kinds[issue.expected] ?? `write a ${issue.expected}`;
+    case 'invalid_value':
+      return `write ${either(issue.values.map((value) => JSON.stringify(value)))}`;
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array'
+        ? 'it may not be empty: write a value or remove the line'
+        : `write ${issue.minimum} or more`;
+    case 'too_big':
+      return `write ${issue.maximum} or less`;
+    case 'unrecognized_keys':
+      return 'remove it';
+    case 'invalid_union':
+      return 'write text in quotes, a number, true, false, a list or a table';
+    default:
+      return 'see config.example.toml for what it may be';
+  }
+}
+
+function either(words: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
+}
+
+/** Where keys stand in a config file as it is saved now; nothing where it can't be read. */
+export function placeInFile(file: string | undefined): (path: KeyPath) => Place | undefined {
+  try {
+    const text = file === undefined ? '' : readFileSync(file, 'utf8');
+    parse(text);
+    return locateKeys(text);
+  } catch {
+    // It was edited since: then a message does without its line.
+    return () => undefined;
+  }
+}
+
+/** The place and the fix of a text that is no TOML. The parser's own message quotes the lines around it: it is not used. */
+export function describeSyntaxError(error: TomlError): ConfigProblem {
+  const [first = ''] = error.message.split('\n');
+  const fix = fixes.find(([pattern]) => pattern.test(first))?.[1] ?? 'mend it as https://toml.io says';
+  return {
+    line: error.line,
+    column: error.column,
+    message: `The file cannot be read as TOML from here: ${fix}.`,
   };
 }

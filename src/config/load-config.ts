@@ -1,8 +1,17 @@
+import { unwatchFile, watchFile } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
-import type { Surroundings } from './complete-config.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Surroundings, Config } from './complete-config.ts';
 import { parseConfig, type ParsedConfig } from './parse-config.ts';
+import { systemClock, type Clock } from '../lib/clock.ts';
+
+const pollMs = 250;
+
+const settleMs = 80;
+
+const emptied = 'emptied';
 
 /** Where to look. `flag` is what `--config` says. */
 export type ConfigSearch = Readonly<{
@@ -64,5 +73,84 @@ async function exists(file: string): Promise<boolean> {
   return stat(file).then(
     () => true,
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
+  );
+}
+
+/** The config in force, and the end of watching. */
+type ConfigWatch = Readonly<{ current(): Config; stop(): void }>;
+
+/**
+ * Watches the file a config came from. A valid edit becomes `current()` whole and is then told to `onChange`, within a
+ * second; an invalid one is told, once, and changes nothing (G3). An edit without effect is not told.
+ */
+export function watchConfig(
+  config: Config,
+  options: Omit<ConfigSearch, 'flag'> &
+    Readonly<{ onChange: (outcome: ParsedConfig) => void; clock?: Clock }>,
+): ConfigWatch {
+  const { onChange, clock = systemClock, ...surroundings } = options;
+  const { path: file } = config;
+  let current = config;
+  let told: ParsedConfig = { ok: true, config };
+  let state: 'idle' | 'checking' | 'again' | 'stopped' = 'idle';
+  if (file === undefined) return { current: () => current, stop: () => undefined };
+
+  const check = async (): Promise<void> => {
+    if (state !== 'idle') {
+      if (state === 'checking') state = 'again';
+      return;
+    }
+    do {
+      state = 'checking';
+      const before = await settled(file, clock, isStopped);
+      // An editor empties a file before it writes: what follows is seen as the next change.
+      if (before === emptied) continue;
+      const outcome = await readConfigFile({ ...surroundings, file });
+      const after = await fingerprint(file);
+      if (isStopped()) return;
+      if (after !== before) {
+        // Saved while it was read: what was read may be an emptied file, which says that all is at its default.
+        state = 'again';
+        continue;
+      }
+      if (isDeepStrictEqual(outcome, told)) continue;
+      told = outcome;
+      if (outcome.ok) current = outcome.config;
+      onChange(outcome);
+    } while (isWantedAgain());
+    if (!isStopped()) state = 'idle';
+  };
+  const isStopped = (): boolean => state === 'stopped';
+  const isWantedAgain = (): boolean => state === 'again';
+  const onStat = (): void => void check();
+
+  // By polling: this alone sees editors that replace the file, symlinks that are switched, bind mounts and network disks.
+  watchFile(file, { interval: pollMs, persistent: false }, onStat);
+  // What was saved between loading and now.
+  void check();
+  return {
+    current: () => current,
+    stop() {
+      state = 'stopped';
+      unwatchFile(file, onStat);
+    },
+  };
+}
+
+/** Resolves with its fingerprint when the file stays the same for a moment, or when nobody waits for it any more. */
+async function settled(file: string, clock: Clock, isStopped: () => boolean): Promise<string> {
+  let before = await fingerprint(file);
+  for (;;) {
+    await clock.sleep(settleMs);
+    const after = await fingerprint(file);
+    if (after === before || isStopped()) return after;
+    before = after;
+  }
+}
+
+async function fingerprint(file: string): Promise<string> {
+  return stat(file).then(
+    ({ ino, size, mtimeMs }) => (size === 0 ? emptied : `${ino}:${size}:${mtimeMs}`),
+    (error: NodeJS.ErrnoException) => String(error.code),
   );
 }

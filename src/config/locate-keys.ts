@@ -1,4 +1,4 @@
-import type { KeyPath } from './key-path.ts';
+import type { KeyPath } from './section.ts';
 
 /** 1-based; columns count UTF-16 units. */
 export type Place = Readonly<{ line: number; column: number }>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nearest } from '../lib/text/nearest.ts';
+import { nearest } from '../lib/text/text.ts';
 
 /** Tools of the main agent where config names none (T2). */
 const byDefault = [

@@ -1,9 +1,8 @@
 import { stringify } from 'smol-toml';
 import { createRedactor } from '../lib/redaction/redact.ts';
 import type { Config } from './complete-config.ts';
-import { valueAt, type KeyPath } from './key-path.ts';
-import { isSecretKey } from './secret-keys.ts';
-import { secretsOfConfig } from './secrets-of-config.ts';
+import { valueAt, type KeyPath } from './section.ts';
+import { isSecretKey, secretsOfConfig } from './secrets-of-config.ts';
 import { writtenConfig } from './written-config.ts';
 
 type Shown = Readonly<Record<string, unknown>>;

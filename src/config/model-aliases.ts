@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { nearest } from '../lib/text/nearest.ts';
+import { nearest } from '../lib/text/text.ts';
 import type { agentSection, WrittenModels } from './model-sections.ts';
 import type { FromEnvironment } from './substitute-variables.ts';
-import { aliasOf, endpointFor, type ModelSettings, type ModelsSettings } from '../core/model-settings.ts';
+import { aliasOf, endpointFor, type ModelSettings, type ModelsSettings } from '../core/model.ts';
 
 /** Aliases that exist without configuration (M1). */
 const builtIn: Readonly<Record<string, string>> = {

@@ -1,9 +1,7 @@
 import { claudeModel, type Prices } from '../core/claude-models.ts';
 import type { Config } from './complete-config.ts';
-import type { KeyPath } from './key-path.ts';
-import { valueAt } from './key-path.ts';
-import { type ModelSettings } from '../core/model-settings.ts';
-import { resolveModel } from '../core/model-settings.ts';
+import { valueAt, type KeyPath } from './section.ts';
+import { resolveModel, type ModelSettings } from '../core/model.ts';
 
 const cache = { read: 0.1, write: 1.25 };
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { mainToolsKey } from './main-tools.ts';
-import { httpUrl } from './address.ts';
-import { section } from './section.ts';
+import { httpUrl, section } from './section.ts';
 
 const price = z.number().min(0).optional();
 

@@ -1,17 +1,20 @@
 import { parse, TomlError } from 'smol-toml';
-import type { z } from 'zod';
-import { nearest } from '../lib/text/nearest.ts';
+import { z } from 'zod';
 import { completeConfig, type Config, type Surroundings } from './complete-config.ts';
-import { describeFound, keyProblem, type ConfigProblem } from './config-problem.ts';
-import { formatKeyPath, valueAt, type KeyPath } from './key-path.ts';
-import { knownKeys } from './known-keys.ts';
-import { unpricedLimits } from './model-prices.ts';
+import {
+  describeFound,
+  keyProblem,
+  whatToWrite,
+  describeSyntaxError,
+  type ConfigProblem,
+} from './config-problem.ts';
+import { formatKeyPath, valueAt, type KeyPath } from './section.ts';
 import { locateKeys } from './locate-keys.ts';
+import { unpricedLimits } from './model-prices.ts';
 import { configSchema } from './schema.ts';
-import { isSecretKey } from './secret-keys.ts';
+import { isSecretKey } from './secrets-of-config.ts';
 import { substituteVariables, type FromEnvironment } from './substitute-variables.ts';
-import { describeSyntaxError } from './describe-syntax-error.ts';
-import { whatToWrite } from './what-to-write.ts';
+import { nearest } from '../lib/text/text.ts';
 
 export type ParsedConfig =
   Readonly<{ ok: true; config: Config }> | Readonly<{ ok: false; problems: readonly ConfigProblem[] }>;
@@ -148,4 +151,44 @@ function unknownKey(path: KeyPath): Finding {
 function inOrder(problems: readonly ConfigProblem[]): readonly ConfigProblem[] {
   const rank = ({ line = 0, column = 0 }: ConfigProblem): number => line * 10_000 + column;
   return problems.toSorted((a, b) => rank(a) - rank(b));
+}
+
+type Node = Readonly<{
+  properties?: Readonly<Record<string, Node>>;
+  additionalProperties?: Node | boolean;
+  items?: Node;
+}>;
+
+/** Keys that the schema knows at a place of the file; list positions and free names lead on. */
+function knownKeys(path: readonly PropertyKey[]): readonly string[] {
+  let node: Node | undefined = inputSchema();
+  for (const part of path) node = node && below(node, part);
+  return Object.keys(node?.properties ?? {});
+}
+
+/** Every key of the schema from the top; `*` stands for a free name, `[]` for a list's item. */
+export function everyKey(): readonly string[] {
+  const visit = (node: Node, prefix: string): readonly string[] => {
+    const { properties = {}, additionalProperties: other, items } = node;
+    const named = Object.entries(properties).flatMap(([key, child]) => visit(child, `${prefix}.${key}`));
+    const free = typeof other === 'object' && isTable(other) ? visit(other, `${prefix}.*`) : [];
+    const listed = items !== undefined && isTable(items) ? visit(items, `${prefix}[]`) : [];
+    const inner = [...named, ...free, ...listed];
+    return inner.length > 0 ? inner : [prefix.replace(/^\./, '')];
+  };
+  return visit(inputSchema(), '');
+}
+
+function below({ properties, additionalProperties, items }: Node, part: PropertyKey): Node | undefined {
+  if (typeof part === 'number') return items;
+  const own = properties?.[String(part)];
+  return own ?? (typeof additionalProperties === 'object' ? additionalProperties : undefined);
+}
+
+function isTable({ properties, additionalProperties }: Node): boolean {
+  return properties !== undefined || typeof additionalProperties === 'object';
+}
+
+function inputSchema(): Node {
+  return z.toJSONSchema(configSchema, { io: 'input', unrepresentable: 'any' }) as Node;
 }

@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { nearest } from '../lib/text/nearest.ts';
+import { nearest } from '../lib/text/text.ts';
 import type { Config } from './complete-config.ts';
-import { describeFound, formatConfigProblem, keyProblem } from './config-problem.ts';
-import { formatKeyPath, valueAt, type KeyPath } from './key-path.ts';
+import { describeFound, formatConfigProblem, keyProblem, whatToWrite } from './config-problem.ts';
+import { formatKeyPath, valueAt, type KeyPath } from './section.ts';
 import { locateKeys } from './locate-keys.ts';
-import { isSecretKey } from './secret-keys.ts';
-import { whatToWrite } from './what-to-write.ts';
+import { isSecretKey } from './secrets-of-config.ts';
 
 export type CheckedPluginConfig = Readonly<
   | { ok: true; value: unknown }

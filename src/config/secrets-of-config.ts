@@ -1,8 +1,11 @@
-import type { Secret } from '../lib/redaction/redact.ts';
 import type { Config } from './complete-config.ts';
-import { formatKeyPath, valueAt, type KeyPath } from './key-path.ts';
-import { isSecretKey } from './secret-keys.ts';
+import { formatKeyPath, valueAt, type KeyPath } from './section.ts';
 import { writtenConfig } from './written-config.ts';
+import type { Secret } from '../lib/redaction/redact.ts';
+
+const secretKeys = ['token', 'bot_token', 'app_token', 'signing_secret', 'webhook_secret', 'api_key'];
+
+const secretWords = /token|secret|passw|passphrase|credential|keys?$|auth|cookie|private/i;
 
 /** Every secret the config holds, named as the operator knows it, for redaction (S2, U3). */
 export function secretsOfConfig(config: Config): readonly Secret[] {
@@ -67,4 +70,15 @@ function decoded(text: string): string {
     if (error instanceof URIError) return text;
     throw error;
   }
+}
+
+/** Whether what stands here is a secret by its key. Where keys are not ours, a word in the key decides. */
+export function isSecretKey(path: KeyPath): boolean {
+  const [section, name, third] = path;
+  const below = path.slice(2).filter((part) => typeof part === 'string');
+  if (section === 'skills' && typeof third === 'string') return /^[A-Z_][A-Z0-9_]*$/.test(third);
+  if (section === 'mcp' && (third === 'env' || third === 'headers')) return path.length > 3;
+  if (section === 'tools' || section === 'plugins') return below.some((part) => secretWords.test(part));
+  if (section === 'models') return below.includes('api_key');
+  return typeof name === 'string' && secretKeys.includes(name);
 }

@@ -1,4 +1,56 @@
 import { z } from 'zod';
+import type { ChatType } from '../core/conversation.ts';
+
+/** `host:port` to listen on; port 0 takes a free one. */
+export const listenAddress = z.string().refine(isListenAddress, {
+  error: 'write host and port, such as "127.0.0.1:8443"',
+});
+
+/** An absolute http or https address. */
+export const httpUrl = z.string().refine((text) => /^https?:\/\/[^/\s]/.test(text) && URL.canParse(text), {
+  error: 'write a whole address, such as "https://example.com/path"',
+});
+
+/** A host name, or `*.` and a host name; never a bare `*` and never an IP address (T9). */
+export const hostPattern = z
+  .string()
+  .refine((text) => /^(\*\.)?([a-z0-9-]+\.)+[a-z][a-z0-9-]*$/i.test(text), {
+    error: 'write a host name such as "pypi.org" or "*.example.com"',
+  });
+
+const parts = z.array(z.string().min(1)).min(1);
+
+/** A program and its arguments: a list, or text that is cut at spaces. Never given to a shell. */
+export const command = z.codec(
+  z.union([parts, z.string().regex(/^[^\s"'`$|&;<>]+( +[^\s"'`$|&;<>]+)*$/)], {
+    error:
+      'write a command such as "gogcli bridge"; with quotes or spaces in an argument write a list: ["a", "b c"]',
+  }),
+  parts,
+  {
+    decode: (written) => (typeof written === 'string' ? written.split(/ +/) : written),
+    encode: (list) => list,
+  },
+);
+
+const normalForms = {
+  private: 'private',
+  group: 'group',
+  channel: 'channel',
+  supergroup: 'group',
+  dm: 'private',
+  im: 'private',
+  mpim: 'group',
+} as const satisfies Record<string, ChatType>;
+
+/** A chat type; the platforms' own words are read as their normal form (A1). */
+export const chatType = z.codec(
+  z.enum(Object.keys(normalForms) as (keyof typeof normalForms)[], {
+    error: 'write "private", "group" or "channel"',
+  }),
+  z.custom<ChatType>(),
+  { decode: (word) => normalForms[word], encode: (type) => type },
+);
 
 type Camel<Key extends string> = Key extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -43,4 +95,33 @@ export function toSnake(key: string): string {
 
 export function renameKeys(table: Table, rename: (key: string) => string): Table {
   return Object.fromEntries(Object.entries(table).map(([key, value]) => [rename(key), value]));
+}
+
+function isListenAddress(text: string): boolean {
+  const port = /^(?:\[[0-9a-fA-F:.]+\]|[a-zA-Z0-9.-]+):(\d{1,5})$/.exec(text)?.[1];
+  return port !== undefined && Number(port) <= 65_535;
+}
+
+/** Where a value stands in the file: keys and list positions from the top. */
+export type KeyPath = readonly (string | number)[];
+
+/** The path as an operator would write it: `access.chats."slack:C1".dm`, `plugins[0].path`. */
+export function formatKeyPath(path: KeyPath): string {
+  return path
+    .map((part, index) => {
+      if (typeof part === 'number') return `[${part}]`;
+      return `${index === 0 ? '' : '.'}${/^[\w-]+$/.test(part) ? part : JSON.stringify(part)}`;
+    })
+    .join('');
+}
+
+/** The value at a path; nothing where the path leads nowhere. */
+export function valueAt(data: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>(
+    (value, part) =>
+      typeof value === 'object' && value !== null && Object.hasOwn(value, part)
+        ? (value as Readonly<Record<string | number, unknown>>)[part]
+        : undefined,
+    data,
+  );
 }

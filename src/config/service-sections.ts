@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { listenAddress } from './address.ts';
+import { listenAddress, section } from './section.ts';
 import { ownerId } from './id.ts';
-import { section } from './section.ts';
 import { isZone } from '../core/local-time.ts';
 import { languages } from '../core/texts/say.ts';
 

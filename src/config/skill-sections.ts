@@ -1,11 +1,17 @@
 import { z } from 'zod';
 import { steersPrograms } from '../core/steers-programs.ts';
-import { chatType } from './chat-type.ts';
-import { hostPattern } from './address.ts';
-import { command } from './command.ts';
+import {
+  chatType,
+  renameKeys,
+  section,
+  toCamel,
+  toSnake,
+  command,
+  hostPattern,
+  type CamelKeys,
+} from './section.ts';
 import { chatId, userId } from './id.ts';
 import { readGitUrl, refProblem, repositoryName } from './source-address.ts';
-import { renameKeys, section, toCamel, toSnake, type CamelKeys } from './section.ts';
 
 const skillShape = {
   enabled: z.boolean().optional(),

@@ -1,4 +1,4 @@
-import type { KeyPath } from './key-path.ts';
+import type { KeyPath } from './section.ts';
 
 /** A place in the file whose value is a variable of the environment. */
 export type FromEnvironment = Readonly<{ path: KeyPath; name: string }>;

@@ -1,10 +1,7 @@
 import { z } from 'zod';
-import { hostPattern, httpUrl } from './address.ts';
+import { hostPattern, httpUrl, chatType, section, command } from './section.ts';
 import { keysOf, webFetchSettings, webSearchSettings } from './built-in-settings.ts';
-import { chatType } from './chat-type.ts';
-import { command } from './command.ts';
 import { chatId, userId } from './id.ts';
-import { section } from './section.ts';
 
 const action = z.enum(['allow', 'confirm', 'deny']);
 

@@ -1,11 +1,11 @@
-import { nearest } from '../lib/text/nearest.ts';
+import { nearest } from '../lib/text/text.ts';
 import type { ToolSettings } from '../core/tool-settings.ts';
 import type { Config } from './complete-config.ts';
 import { describeFound, formatConfigProblem, keyProblem } from './config-problem.ts';
-import { formatKeyPath, type KeyPath } from './key-path.ts';
+import { formatKeyPath, type KeyPath } from './section.ts';
 import type { locateKeys } from './locate-keys.ts';
 import { placesIn } from './plugin-config.ts';
-import { isSecretKey } from './secret-keys.ts';
+import { isSecretKey } from './secrets-of-config.ts';
 
 /** A tool that can be set up, or none of whose settings can. */
 export type SettableTool = Readonly<{ name: string; settings?: ToolSettings }>;

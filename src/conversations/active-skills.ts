@@ -7,10 +7,12 @@ import type { Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import { createSkillsList } from '../tools/built-in/create-skills-list.ts';
-import { createSkillsLoad } from '../tools/built-in/create-skills-load.ts';
-import { createSkillsReadFile } from '../tools/built-in/create-skills-read-file.ts';
-import { createSkillsSearch } from '../tools/built-in/create-skills-search.ts';
+import {
+  createSkillsList,
+  createSkillsSearch,
+  createSkillsLoad,
+  createSkillsReadFile,
+} from '../tools/built-in/skill-lookup.ts';
 import { createContraction, type Contraction } from '../tools/contraction.ts';
 import type { Live } from '../config/runtime-config.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';

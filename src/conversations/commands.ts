@@ -1,29 +1,30 @@
-import type { Channel, WriteCommand } from '../core/channel.ts';
+import type { Channel, WriteCommand, OpenForm } from '../core/channel.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
-import type { OpenForm } from '../core/form.ts';
 import type { SkillUse } from '../access/decide-skill.ts';
-import { nearest } from '../lib/text/nearest.ts';
+import { nearest, oneLine, inlineCode } from '../lib/text/text.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
-import { oneLine } from '../lib/text/text.ts';
 import type { Store } from '../store/store.ts';
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import { completeChat } from './intake/complete-chat.ts';
-import { plainWord } from './intake/plain-words.ts';
-import { inlineCode } from '../lib/text/inline-code.ts';
+import { plainWord } from './intake/approve-by-text.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
 import type { ListTools } from '../tools/list-tools.ts';
 import type { Live } from '../config/runtime-config.ts';
-import type { Overview } from './overview.ts';
+import {
+  describeTasks,
+  describeSkill,
+  listSkills,
+  startButtons,
+  type Overview,
+  type WriteHere,
+} from './overview.ts';
 import type { People } from '../access/users.ts';
-import { resolveCommand, type Resolved } from './resolve-command.ts';
-import { type BuiltIn } from '../core/built-in-commands.ts';
-import { builtIns } from '../core/built-in-commands.ts';
+import { resolveCommand, type Resolved } from './judge-message.ts';
+import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
-import { describeSkill, listSkills, startButtons, type WriteHere } from './skill-list.ts';
-import { describeTasks } from './describe-tasks.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Voice, VoiceOptions } from '../replies/replies.ts';
 import { tasksHere, workHere } from '../runs/conversation-work.ts';

@@ -17,16 +17,14 @@ import { completeChat } from './intake/complete-chat.ts';
 import type { SendLargeTables } from '../replies/large-tables.ts';
 import type { JoinTurn } from './join-turn.ts';
 import type { Judged, JudgeMessage } from './judge-message.ts';
-import type { Handle } from './inbox-worker.ts';
+import { wasBegun, type Handle } from './inbox-worker.ts';
 import { mayStartAfresh, notAfresh } from './can-reset.ts';
 import type { MovedChats } from '../access/chat-migrations.ts';
 import type { People } from '../access/users.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
-import type { ShowWork } from './progress.ts';
-import { takeDown } from './remove-placeholder.ts';
+import { takeDown, type ShowWork } from './progress.ts';
 import { journalOf, taskKey, type Tasks } from '../runs/tasks.ts';
 import { partKey, repliesTo, type Voice } from '../replies/replies.ts';
-import { wasBegun } from './was-started.ts';
 import { conversationKey } from '../core/conversation.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 

@@ -1,9 +1,9 @@
 import { whyForked } from '../runs/inline-skill.ts';
 import type { Models } from '../core/model.ts';
 import type { Config } from '../config/complete-config.ts';
-import { placeInFile } from '../config/place-in-file.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { nearest } from '../lib/text/nearest.ts';
+import { placeInFile } from '../config/config-problem.ts';
+import type { Diagnostic } from '../core/codes.ts';
+import { nearest } from '../lib/text/text.ts';
 import type { Skill } from '../core/skill.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
 import { listRunsScripts } from '../tools/ceiling.ts';

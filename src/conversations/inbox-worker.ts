@@ -1,8 +1,8 @@
+import { shutdownReason } from '../lib/async/shutdown.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import { shutdownReason } from '../lib/async/shutdown.ts';
 import type { Inbox, InboxItem } from '../store/inbox.ts';
-import type { Serving } from '../store/serving.ts';
+import type { Serving } from '../store/store.ts';
 import type { Signals } from '../store/signals.ts';
 
 /** What became of an item: answered (its own step has marked it done), or not yet. */
@@ -192,4 +192,9 @@ export function createLanes(options: {
 
 function stoppedByPerson(): DOMException {
   return new DOMException('stopped by a person', 'AbortError');
+}
+
+/** Whether an item was worked on before: its process ended under it, a shutdown cut it off, or a try failed. */
+export function wasBegun({ interruptedAt, error }: InboxItem): boolean {
+  return interruptedAt !== undefined || error !== undefined;
 }

@@ -1,16 +1,19 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
+import { decideSkill, type UseOf } from '../access/decide-skill.ts';
+import type { People } from '../access/users.ts';
+import type { Live } from '../config/runtime-config.ts';
+import { isBuiltIn } from '../core/built-in-commands.ts';
+import type { Button } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
-import { decideSkill } from '../access/decide-skill.ts';
-import type { Message } from '../core/message.ts';
+import type { Diagnostic } from '../core/codes.ts';
+import { shownIdLength, type Message, type Sender } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
-import type { People } from '../access/users.ts';
+import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import { goneWords, type ChatAgent } from '../settings/chat-agent.ts';
-import type { Live } from '../config/runtime-config.ts';
-import { nameModel } from '../settings/name-model.ts';
-import { isBuiltIn } from '../core/built-in-commands.ts';
-import type { UseOf } from '../access/access-context.ts';
+import { journalOf } from '../runs/tasks.ts';
+import { goneWords, nameModel, type ChatAgent } from '../settings/chat-agent.ts';
+import type { Ask } from '../store/asks.ts';
+import type { ListedItem } from '../store/inbox.ts';
 
 /** What a person may read of the bot: by commands, or on a page. */
 export type Overview = Readonly<{
@@ -71,4 +74,56 @@ export function createOverview(options: {
       };
     },
   };
+}
+
+/** `asks` are the open ones where the runs belong. */
+type Reading = Readonly<{ asks: readonly Ask[]; reader: Pick<Sender, 'id' | 'language'> }>;
+
+/** What `/tasks` says of the background runs of a conversation. */
+export function describeTasks(items: readonly ListedItem[], { asks, reader }: Reading): string {
+  const say = sayIn(reader.language);
+  if (items.length === 0) return say`Nothing runs in the background here.`;
+  const lines = items.map((item) => `- ${describeTask(item, { asks, reader })}`);
+  return [say`In the background here:`, '', ...lines].join('\n');
+}
+
+/** One run, in a line. */
+export function describeTask(
+  { key, message, takenAt, acceptedAt }: ListedItem,
+  { asks, reader }: Reading,
+): string {
+  const say = sayIn(reader.language);
+  const { task, sender } = message ?? {};
+  const journal = task?.kind === 'run' ? journalOf(task) : undefined;
+  const ask = asks.find(({ kind, transcript }) => kind === 'approval' && transcript === journal);
+  const state = takenAt === undefined ? say`waiting` : say`running`;
+  const asked = ask?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
+  const since = new Date(ask?.askedAt ?? acceptedAt).toISOString().slice(0, 16).replace('T', ' ');
+  const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${task?.skill ?? say`a run`}`;
+  const name = inlineCode(sender?.name ?? say`somebody`);
+  return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since} UTC`;
+}
+
+/** How a command is written where the list is read. */
+export type WriteHere = (name: string, args?: string) => string;
+
+export function describeSkill(skill: Skill, write: WriteHere): string {
+  return `${write(skill.name, skill.argumentHint ?? '')}: ${oneLine(skill.description, 300)}`;
+}
+
+/** The skills that somebody may use, each with the command to type. */
+export function listSkills(skills: readonly Skill[], write: WriteHere, say: Say): string {
+  if (skills.length === 0) return say`No skill is available to you here.`;
+  const shown = skills
+    .slice(0, 50)
+    .map((skill) => `- ${write(skill.name, '')} ${oneLine(skill.description, 100)}`);
+  const more = skills.length > 50 ? [`- ${say`and ${skills.length - 50} more`}`] : [];
+  return [say`Skills you can use here:`, '', ...shown, ...more].join('\n');
+}
+
+/** A button for each skill whose name fits into an action. */
+export function startButtons(skills: readonly Skill[]): readonly Button[] {
+  return skills
+    .map(({ name }) => ({ label: name, action: `run:${name}` }))
+    .filter(({ action }) => Buffer.byteLength(action) <= 64);
 }

@@ -1,9 +1,12 @@
 import type { Channel, Placeholder, Receipt } from '../core/channel.ts';
-import type { Clock } from '../lib/clock.ts';
 import type { Conversation } from '../core/conversation.ts';
+import type { Message } from '../core/message.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { oneLine } from '../lib/text/text.ts';
+import { partKey } from '../replies/replies.ts';
 import type { Outbox } from '../store/outbox.ts';
+import type { Step, Store } from '../store/store.ts';
 
 /** What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7), and the answer as it is written (H6). */
 export type ShowWork = Readonly<{ begin(work: Work): Shown }>;
@@ -202,4 +205,22 @@ function createPlaceholder(
       }
     },
   };
+}
+
+/**
+ * For an item that gets no answer: what a person saw in its place goes away, in one step with the item's end where `done`
+ * is given (Q6, H7).
+ */
+export async function takeDown(
+  { key, message }: Readonly<{ key: string; message?: Message }>,
+  store: Pick<Store, 'commit' | 'outbox'>,
+  done: Pick<Step, 'done'> = {},
+): Promise<void> {
+  const part = partKey(key, 0);
+  const shown = message === undefined ? undefined : await store.outbox.shown(part);
+  if (message !== undefined && shown !== undefined) {
+    const { conversation } = message;
+    return store.commit({ ...done, outbox: [{ key: part, conversation, part: { markdown: '' } }] });
+  }
+  if (done.done !== undefined) await store.commit(done);
 }

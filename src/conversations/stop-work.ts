@@ -1,12 +1,11 @@
 import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
-import type { StopOrder } from '../store/stop-order.ts';
+import type { StopOrder, Store } from '../store/store.ts';
 import type { ListedItem } from '../store/inbox.ts';
-import type { Store } from '../store/store.ts';
 import type { Approvals } from '../approvals/approvals.ts';
-import { haltWork } from '../runs/cancel-work.ts';
-import { inlineCode } from '../lib/text/inline-code.ts';
-import { takeDown } from './remove-placeholder.ts';
+import { haltWork } from '../runs/tasks.ts';
+import { inlineCode } from '../lib/text/text.ts';
+import { takeDown } from './progress.ts';
 import { ownRuns, taskId, tasksHere, workHere, type Given } from '../runs/conversation-work.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 

@@ -1,4 +1,4 @@
-import { parseJson } from '../lib/json/parse-json.ts';
+import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
 
 /** Where spoken words are written down: `[tools.transcribe]`. */

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
-import type { Entry } from '../core/entry.ts';
+import type { Entry, Followed } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
-import type { Followed } from '../core/followed.ts';
 import type { Log } from '../lib/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Model } from '../core/model.ts';
@@ -17,13 +16,11 @@ import type { Store } from '../store/store.ts';
 import type { Question, Questions } from '../runs/questions.ts';
 import { askedAgain, nothingToRetry } from './ask-again.ts';
 import { contextForRun } from '../runs/context-for-run.ts';
-import { runLoop } from '../agent/run-loop.ts';
-import type { RunLoopOptions } from '../agent/run-loop.ts';
-import { followedBy, followedInTurn } from '../agent/stub-followed.ts';
-import { hostCallPrefix } from '../agent/models/unique-call-ids.ts';
-import { useOfEntry } from '../runs/use-of-entry.ts';
+import { runLoop, type RunLoopOptions } from '../agent/run-loop.ts';
+import { followedBy, followedInTurn, invocationEnd, type Viewer } from '../agent/show-to.ts';
+import { hostCallPrefix } from '../agent/models/anthropic-request.ts';
+import { useOfEntry } from '../runs/run-journal.ts';
 import { lastSaidAt, userEntry } from './user-entry.ts';
-import { invocationEnd, type Viewer } from '../agent/show-to.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 
 /** What the host hands the main agent for one message. */

@@ -1,10 +1,9 @@
-import { addressesTyped } from '../core/addresses.ts';
+import { addressesTyped, type Message } from '../core/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import { localTime } from '../core/local-time.ts';
 import { joinMarks } from '../core/taint.ts';
-import type { Message } from '../core/message.ts';
 import type { ReceivedOf } from '../core/received.ts';
 import type { Store } from '../store/store.ts';
 import { markOf, roomOf } from '../access/taint-of.ts';

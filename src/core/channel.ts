@@ -1,9 +1,7 @@
-import type { Act } from './act.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
-import type { Diagnostic } from './diagnostic.ts';
-import type { Filled, OpenForm } from './form.ts';
-import type { Prompt, ShowHome, Visit } from './home.ts';
-import type { Attachment, Message } from './message.ts';
+import type { Diagnostic } from './codes.ts';
+import type { Attachment, Message, Sender } from './message.ts';
+import type { SettingField, SettingValue } from './setting-field.ts';
 
 /** `action` comes back in a press (≤ 64 bytes, Telegram's limit); a `url` opens by itself. */
 export type Button = Readonly<{ label: string; action: string } | { label: string; url: string }>;
@@ -206,3 +204,55 @@ export type ThreadPartners = Readonly<{
   /** Without a sender there is nobody. */
   set(conversation: Conversation, sender: string | undefined): Promise<void>;
 }>;
+
+/** What somebody did with something that the bot showed them: `action` is what the bot wrote there. */
+export type Act = Readonly<{
+  id: string;
+  conversation: Conversation;
+  chatType: SeenChatType;
+  external: boolean;
+  sender: Sender;
+  action: string;
+  /** As of a message: only the sender sees what it was done with (H12). */
+  ephemeral?: true;
+}>;
+
+/** A piece of a page: Markdown, and the buttons under it. */
+export type HomeSection = Readonly<{ markdown: string; buttons?: readonly Button[] }>;
+
+/** A page that one person sees beside the chat, where the platform has such a thing. */
+export type Home = readonly HomeSection[];
+
+/** Somebody opened their page, or pressed a button on it (`action`). `conversation` is their direct message with the bot. */
+export type Visit = Omit<Act, 'action'> & Readonly<{ action?: string }>;
+
+/** Something that a person may ask, by one press: words of theirs, or a skill to start. */
+export type Prompt = Readonly<{ title: string } & ({ say: string } | { start: string })>;
+
+/** Shows this page to its visitor as soon as the platform lets it. Never throws: a page is a courtesy. */
+type ShowHome = (home: Home) => void;
+
+/** Fields that one person fills in at once, where the platform has such a thing. */
+export type Form = Readonly<{
+  title: string;
+  /** Said above the fields: plain text. */
+  text: string;
+  /** Comes back with what was filled in: at most 200 bytes of ASCII. */
+  action: string;
+  /** Where it belongs. */
+  conversation: Conversation;
+  fields: readonly FormField[];
+}>;
+
+/** `value` is never that of a secret. */
+export type FormField = Readonly<{ field: SettingField; value?: SettingValue; hint: string }>;
+
+/** Shows a form to the person whose act brought it along. Rejects where it can't be shown (any more). */
+export type OpenForm = (form: Form) => Promise<void>;
+
+/** A form that somebody sent. */
+export type Filled = Act &
+  Readonly<{
+    /** By key: what was typed or chosen; absent where a field was left empty. */
+    values: Readonly<Record<string, string | readonly string[]>>;
+  }>;

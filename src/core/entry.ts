@@ -1,9 +1,14 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Followed } from './followed.ts';
-import type { Marks } from './taint.ts';
 import type { Tokens } from './model.ts';
 import type { ShownFile } from './received.ts';
+import type { Marks } from './taint.ts';
 import type { Delivered } from './tool.ts';
+
+/** Stands for the arguments of a call that were no JSON: an object, as the Messages API wants them back. */
+const key = 'arguments that were no JSON';
+
+/** Characters of them that are kept, so that the model sees what it wrote. */
+const longest = 2_000;
 
 /** One line of a transcript. It is stored before its effect is acted on: the transcript is the journal (M7). */
 export type Entry =
@@ -75,3 +80,21 @@ export type Entry =
       tokens: Tokens;
       at: number;
     }>;
+
+/**
+ * A skill whose instructions the main agent has been given to follow itself, from here to the end of the turn (U8, T6).
+ * It stands on the transcript entry that gives them, so that a turn that goes on after a crash is bound as before.
+ */
+export type Followed = Readonly<{
+  skill: string;
+  /** Its `allowed_tools` as they were read then; absent where nothing is narrowed. */
+  allowedTools?: readonly string[];
+}>;
+
+export function unparsedInput(written: string): Readonly<Record<string, string>> {
+  return { [key]: written.slice(0, longest) };
+}
+
+export function isUnparsed(input: unknown): boolean {
+  return typeof input === 'object' && input !== null && Object.hasOwn(input, key);
+}

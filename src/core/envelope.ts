@@ -1,5 +1,5 @@
 import type { ErrorCode, WarningCode } from './codes.ts';
-import type { Followed } from './followed.ts';
+import type { Followed } from './entry.ts';
 
 /** What every tool answers (R8). `data` is text or plain JSON data. */
 export type Envelope = Readonly<{

@@ -1,6 +1,14 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
-import type { Followed } from './followed.ts';
+import type { Followed } from './entry.ts';
 import type { Marks } from './taint.ts';
+import { withoutEnd } from '../lib/text/text.ts';
+
+const commandPattern = /^\s*\/([\p{L}\p{N}][\p{L}\p{M}\p{N}_-]*)(?:@(\w+))?(?:\s+([^]*))?$/u;
+
+/** Addresses of one message that are remembered, and the characters of one. */
+const most = 50;
+
+const longest = 2_000;
 
 /** Who said it. Decisions use `id` only; `name` is shown and never matched. */
 export type Sender = Readonly<{
@@ -110,3 +118,55 @@ export type Message = Readonly<{
   /** Milliseconds since 1970, the platform's clock. */
   sentAt: number;
 }>;
+
+/**
+ * An http(s) address as two that ask for the same are equal: scheme, host, port, path and query, without the part that is not
+ * sent. Nothing for what is none, or names a user.
+ */
+export function addressOf(text: string): string | undefined {
+  const url = URL.parse(text.trim());
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) return undefined;
+  if (url.username !== '' || url.password !== '') return undefined;
+  url.hash = '';
+  return url.href;
+}
+
+/** Those that a person wrote where they could see them: a link behind other words may be one they only pasted (S7). */
+export function addressesTyped({
+  text,
+  hiddenLinks = [],
+}: Pick<Message, 'text' | 'hiddenLinks'>): readonly string[] {
+  return addressesIn(hiddenLinks.reduce((left, link) => left.replaceAll(`(${link})`, ''), text));
+}
+
+/** The whole http(s) addresses in a text that a person wrote, as `addressOf` gives them: also without the marks that end a sentence. */
+export function addressesIn(text: string): readonly string[] {
+  const written = (text.match(/https?:\/\/[^\s<>"]+/gi) ?? []).filter(({ length }) => length <= longest);
+  const meant = written.slice(0, most).flatMap((each) => [each, withoutEnd(each, ".,;:!?'*_`|~)]}")]);
+  return [...new Set(meant.flatMap((each) => addressOf(each) ?? []))];
+}
+
+/**
+ * Reads `/name args` or `/name@bot args` at the start of a text: `name` in lower case, `args` trimmed with their
+ * inner newlines kept, `bot` as it was written. Nothing when the text is no command (`/etc/hosts`, `/`, `// note`).
+ */
+export function parseCommand(text: string): (Command & Readonly<{ bot?: string }>) | undefined {
+  const found = commandPattern.exec(text);
+  if (found?.[1] === undefined) return undefined;
+  const command = { name: found[1].toLowerCase(), args: found[3]?.trim() ?? '' };
+  return found[2] === undefined ? command : { ...command, bot: found[2] };
+}
+
+/**
+ * Reads what stands after a mention of the bot (I1): `/NAME text`, `!NAME text` and `NAME: text` are calls. Any other words are
+ * `bare`: a sentence that may begin with a built-in word, and that calls no skill.
+ */
+export function parseAddressed(text: string): Command | undefined {
+  const marked = parseCommand(text.replace(/^(\s*)!/, '$1/'));
+  if (marked !== undefined) return { name: marked.name, args: marked.args };
+  const [, name, args] = /^\s*([^\s:]{1,64}):\s+(\S[^]*)$/.exec(text) ?? [];
+  const called = name === undefined ? undefined : parseCommand(`/${name} ${args}`);
+  const command = called ?? parseCommand(`/${text}`);
+  if (command === undefined) return undefined;
+  return { name: command.name, args: command.args, ...(called === undefined ? { bare: true } : {}) };
+}

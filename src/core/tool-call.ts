@@ -1,4 +1,4 @@
-import type { Followed } from './followed.ts';
+import type { Followed } from './entry.ts';
 import type { Marks } from './taint.ts';
 import type { Delivered, Requester, Risk } from './tool.ts';
 

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import type { ErrorCode } from './codes.ts';
-import type { Conversation, SeenChatType } from './conversation.ts';
+import type { Conversation, SeenChatType, ChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
-import type { Marks } from './taint.ts';
 import type { Sender } from './message.ts';
+import type { Marks } from './taint.ts';
 import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
+import { byteSize, truncate } from '../lib/text/text.ts';
+import { defuse } from '../lib/text/escape-labels.ts';
 
 /** What a call may do to the world; risk is worked out from it (T7). */
 export type Traits = Readonly<{
@@ -221,4 +223,38 @@ function jsonSchemaOf(input: z.ZodType): Tool['inputSchema'] {
 function notSet(name: string, problems: readonly SettingProblem[]): string {
   const what = problems.map(({ key, problem }) => (key === undefined ? problem : `${key}: ${problem}`));
   return `${name} is not set up (${what.join('; ')}): an owner can do that in the settings of this chat or under [tools.${name}] in config.toml`;
+}
+
+/** For whom a tool that is not built in is, and where (X7). Nothing is left out, so that nothing missing opens it. */
+export type OutsideAccess = Readonly<{
+  chatTypes: readonly ChatType[];
+  /** Sender ids, bare or qualified; `owners` as they are at the time. */
+  users: readonly string[] | 'owners' | 'everybody';
+}>;
+
+/** A tool that a plugin or an MCP server brings. Its access is judged when it is offered and again at each call. */
+export type OutsideTool = Readonly<{
+  tool: Tool;
+  /** Who brings it, for people: `plugin weather`, `mcp files`. */
+  from: string;
+  /** Whether the main agent gets it; runs get it in any case (X1). */
+  main: boolean;
+  access: OutsideAccess;
+}>;
+
+/** What is brought by now, read anew for each turn, run and call. The order is stable; it waits for nothing. */
+export type OutsideSource = () => readonly OutsideTool[];
+
+/** Delivered files as a model reads of them: names, types and sizes on one line; empty where there are none (T12). */
+export function describeDelivered(files: readonly Delivered[]): string {
+  if (files.length === 0) return '';
+  const each = files.map(({ name, mime, size }) => `${name} (${mime}, ${byteSize(size)})`);
+  return `[delivered to the conversation: ${each.join(', ')}]`;
+}
+
+/** A text cut to size, and behind that what was delivered. */
+export function withDelivered(text: string, artifacts: readonly Delivered[], limit: number): string {
+  const note = defuse(describeDelivered(artifacts));
+  if (note === '') return truncate(text, limit).text;
+  return `${truncate(text, Math.max(0, limit - note.length - 1)).text}\n${note}`;
 }

@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Config } from '../config/complete-config.ts';
-import type { Clock } from '../lib/clock.ts';
+import { pricesOf } from '../config/model-prices.ts';
 import { chatIdOf, conversationKey } from '../core/conversation.ts';
-import type { Tokens } from '../core/model.ts';
-import type { Requester } from '../core/tool.ts';
-import type { ListedItem } from '../store/inbox.ts';
-import type { Store } from '../store/store.ts';
-import type { UsageRow } from '../store/usage.ts';
-import { costOf } from './cost-of.ts';
+import { resolveModel, type Tokens } from '../core/model.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
+import type { Requester } from '../core/tool.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import type { Store, UsageRow } from '../store/store.ts';
 
 /** What people may have done (U10): `[limits]` for each sender, chat and skill and for all of it together. */
 export type Budgets = Readonly<{
@@ -227,4 +226,19 @@ function waitText(ms: number, say: Say): string {
   const left = minutes % 60;
   if (hours === 0) return say`in ${left} min`;
   return left === 0 ? say`in ${hours} h` : say`in ${hours} h ${left} min`;
+}
+
+/** US dollars for these tokens, by the prices set for the alias or the list price of its model; nothing where none is known. */
+export function costOf({ models }: Config, alias: string, tokens: Tokens): number | undefined {
+  const settings = resolveModel(models, alias);
+  const prices = settings && pricesOf(settings);
+  if (prices === undefined) return undefined;
+  const { input, output, cacheRead, cacheWrite } = tokens;
+  return (
+    (input * prices.in +
+      output * prices.out +
+      cacheRead * prices.cacheRead +
+      cacheWrite * prices.cacheWrite) /
+    1_000_000
+  );
 }

@@ -1,5 +1,7 @@
+import { defused } from '../lib/text/escape-labels.ts';
 import { oneLine } from '../lib/text/text.ts';
-import { isPlain, strangerText } from './stranger-text.ts';
+
+const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu;
 
 type Schema = Readonly<Record<string, unknown>>;
 type Read = (value: unknown, depth: number) => unknown;
@@ -218,4 +220,18 @@ function isType(value: unknown): boolean {
 
 function asObject(value: unknown): Schema | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Schema) : undefined;
+}
+
+/**
+ * Words of a stranger that stand in a prompt (M11): characters that steer or hide become spaces, labels are made harmless,
+ * and `limit` characters are left. Line ends stay.
+ */
+export function strangerText(text: string, limit: number): string {
+  const plain = text.replace(/\r\n?/g, '\n').replace(unseen, ' ');
+  return defused(plain, limit).text.trim();
+}
+
+/** Whether `strangerText` would leave it as it is: for what has to stay exact or go. */
+function isPlain(text: string, limit: number): boolean {
+  return text.length <= limit && !/\n/.test(text) && strangerText(text, limit) === text.trim();
 }

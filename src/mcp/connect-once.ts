@@ -6,9 +6,9 @@ import {
 import { McpError, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
-import { isShallow } from '../lib/json/is-shallow.ts';
+import { isShallow } from '../lib/json/json-values.ts';
 import { redactDeep } from '../lib/redaction/redact-deep.ts';
-import { waitWithin } from '../lib/async/race-timeout.ts';
+import { waitWithin } from '../lib/async/deadline.ts';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';

@@ -1,15 +1,19 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { OutsideSource, OutsideTool } from '../core/outside-tool.ts';
+import type { OutsideSource, OutsideTool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
-import { waitWithin } from '../lib/async/race-timeout.ts';
+import { waitWithin } from '../lib/async/deadline.ts';
 import { createEndWithUs } from '../lib/processes/end-with-us.ts';
 import type { ConnectOnce } from './connect-once.ts';
-import { isOn, type Disagreement, type ServerAgreement, type ToolAgreement } from './server-agreement.ts';
-import type { Agreements } from './create-agreements.ts';
+import {
+  isOn,
+  type Disagreement,
+  type ServerAgreement,
+  type ToolAgreement,
+  type Agreements,
+} from './server-agreement.ts';
 import { identityOf, mostTools, type McpSettings } from './mcp-settings.ts';
-import { mcpToolName } from './mcp-tool-name.ts';
-import { mcpTool } from './mcp-tool.ts';
+import { mcpToolName, mcpTool } from './mcp-tool.ts';
 import { createLastingLink, type LinkState, type ServerLink } from './create-lasting-link.ts';
 import { readDefinition, type McpDefinition } from './read-definition.ts';
 

@@ -1,6 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { createDeadline } from '../lib/async/deadline.ts';
-import { waitWithin } from '../lib/async/race-timeout.ts';
+import { createDeadline, waitWithin } from '../lib/async/deadline.ts';
 import type { Called, Connection } from './connect-once.ts';
 
 /** How it stands with a server. `why` is in the words of whoever failed. */

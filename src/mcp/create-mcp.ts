@@ -1,14 +1,19 @@
+import { createHash } from 'node:crypto';
 import path from 'node:path';
-import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
-import type { Store } from '../store/store.ts';
-import { createAgreements } from './create-agreements.ts';
-import { createConfiguredServers, type ConfiguredServers } from './create-configured-servers.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Live } from '../config/runtime-config.ts';
-import { mcpNotice } from './mcp-notice.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { inlineCode } from '../lib/text/text.ts';
+import { createAgreements, type Disagreement } from './server-agreement.ts';
+import { createConfiguredServers, type ConfiguredServers } from './create-configured-servers.ts';
 import { createMcpOperations, type McpOperations } from './mcp-operations.ts';
+import { mcpToolName } from './mcp-tool.ts';
 import type { Voice } from '../replies/replies.ts';
+import type { Store } from '../store/store.ts';
+
+/** Tools that are named; of more there is the number. */
+const namedLimit = 20;
 
 /** The MCP servers of the config in force, with what an operator can do about them (X7). */
 export function createMcp(options: {
@@ -42,5 +47,35 @@ export function createMcp(options: {
   return {
     ...servers,
     operations: createMcpOperations({ agreements, states: servers.states, redact, audit }),
+  };
+}
+
+/** What the owners are told of tools that are off since their MCP server showed its list (X7). */
+function mcpNotice(
+  server: string,
+  off: readonly Disagreement[],
+  at: number,
+): { key: string; markdown: string } {
+  const lines = off
+    .slice(0, namedLimit)
+    .map(({ tool, why }) =>
+      why === 'changed'
+        ? `- ${inlineCode(mcpToolName(server, tool))} is no longer what you agreed to.`
+        : `- ${inlineCode(mcpToolName(server, tool))} is new.`,
+    );
+  const more = off.length > namedLimit ? [`- ${off.length - namedLimit} more`] : [];
+  // Told once for all processes; the same change again, after an hour, is told again.
+  const told = [server, off, Math.floor(at / 3_600_000)];
+  const mark = createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
+  return {
+    key: `mcp:${mark}`,
+    markdown: [
+      `The MCP server ${inlineCode(server)} changed its tools. These are off until you agree:`,
+      '',
+      ...lines,
+      ...more,
+      '',
+      `\`skillet mcp list\` shows them, \`skillet mcp agree\` with the server's name switches them on.`,
+    ].join('\n'),
   };
 }

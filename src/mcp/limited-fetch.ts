@@ -1,6 +1,17 @@
-import { systemClock } from '../lib/clock.ts';
-import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/count-values.ts';
-import { createFlowMeter } from './flow-meter.ts';
+import { steadyTime } from '../lib/async/deadline.ts';
+import { systemClock, type Clock } from '../lib/clock.ts';
+import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-values.ts';
+
+/** What a server may send within a minute: more than any use of it needs, and little enough to be read beside other work. */
+const mostMessages = 6_000;
+
+const mostBytes = 64 * 1024 * 1024;
+
+const mostValues = 1_000_000;
+
+const windowMs = 60_000;
+
+const nothing = { messages: 0, bytes: 0, values: 0 };
 
 /** Bytes of one answer, or of one event of a stream: more is an error. */
 const answerLimit = 10 * 1024 * 1024;
@@ -70,4 +81,24 @@ function eventsIn(chunk: Uint8Array): number {
   for (let at = text.indexOf('\n\n'); at !== -1; at = text.indexOf('\n\n', at + 2)) events += 1;
   for (let at = text.indexOf('\r\n\r\n'); at !== -1; at = text.indexOf('\r\n\r\n', at + 4)) events += 1;
   return events;
+}
+
+/** Counts what a server sends: gives why it is to be ended, where that is too much for one minute (X7). */
+export function createFlowMeter(
+  clock: Clock,
+): (messages: number, bytes: number, values?: number) => string | undefined {
+  const now = steadyTime(clock);
+  let since = now();
+  let sum = nothing;
+  return (messages, bytes, values = 0) => {
+    if (now() - since >= windowMs) {
+      since = now();
+      sum = nothing;
+    }
+    sum = { messages: sum.messages + messages, bytes: sum.bytes + bytes, values: sum.values + values };
+    if (sum.messages > mostMessages) return `it sent more than ${mostMessages} messages within a minute`;
+    if (sum.bytes > mostBytes) return `it sent more than ${mostBytes} bytes within a minute`;
+    if (sum.values > mostValues) return `it sent more than ${mostValues} values within a minute`;
+    return undefined;
+  };
 }

@@ -1,9 +1,7 @@
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
-import { editionOf } from './edition-of.ts';
-import { isOn, type ServerAgreement } from './server-agreement.ts';
-import type { Agreements } from './create-agreements.ts';
-import { mcpToolName } from './mcp-tool-name.ts';
+import { editionOf, mcpToolName } from './mcp-tool.ts';
+import { isOn, type ServerAgreement, type Agreements } from './server-agreement.ts';
 import type { LinkState } from './create-lasting-link.ts';
 import type { Audit } from '../audit/create-audit.ts';
 

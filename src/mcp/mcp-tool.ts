@@ -1,14 +1,15 @@
+import { createHash } from 'node:crypto';
 import { fail } from '../core/envelope.ts';
+import type { Tool, Risk, Traits } from '../core/tool.ts';
 import { jsonSchemaCheck, type SchemaCheck } from '../lib/json/json-schema-check.ts';
 import { defuse, labelled } from '../lib/text/escape-labels.ts';
 import { oneLine } from '../lib/text/text.ts';
-import type { Tool } from '../core/tool.ts';
-import { editionOf } from './edition-of.ts';
-import { mcpToolName } from './mcp-tool-name.ts';
 import type { ServerLink } from './create-lasting-link.ts';
-import type { McpDefinition } from './read-definition.ts';
+import type { McpDefinition, McpHints } from './read-definition.ts';
 import { readResult } from './read-result.ts';
-import { riskOfHints, traitsOfHints } from './risk-of-hints.ts';
+
+/** Characters of a name that the Messages API takes. */
+const limit = 64;
 
 /**
  * A tool of an MCP server as any other (X7). Its description is a stranger's: it stands in a label (M11). Input is checked by the
@@ -88,4 +89,49 @@ function checkOf(schema: McpDefinition['inputSchema']): SchemaCheck {
     // It says more than can be judged here, so only the server does.
     return jsonSchemaCheck({});
   }
+}
+
+/**
+ * `mcp_SERVER_TOOL` for a model: other characters than letters, digits, `_` and `-` become `_`. What is longer than 64
+ * characters is cut, and ends in eight of a hash of the whole, so that two long names stay two (X7).
+ */
+export function mcpToolName(server: string, tool: string): string {
+  const name = `mcp_${clean(server)}_${clean(tool)}`;
+  if (name.length <= limit) return name;
+  const mark = createHash('sha256')
+    .update(JSON.stringify([server, tool]))
+    .digest('hex')
+    .slice(0, 8);
+  return `${name.slice(0, limit - mark.length - 1)}_${mark}`;
+}
+
+function clean(text: string): string {
+  return text.replace(/[^a-zA-Z0-9_-]/g, '_');
+}
+
+/** Which tool of which server, as it is described: with another description or server it is another one (X7, T8). `identity`: see `identityOf`. */
+export function editionOf(identity: string, { hash }: Pick<McpDefinition, 'hash'>): string {
+  return `${identity}.${hash}`;
+}
+
+/**
+ * The risk of a tool by what its server says (X7): `dangerous` where nothing counts; what is said to destroy is `critical`. Only a
+ * trusted server is believed that a tool is less: `safe` where it only reads, `moderate` where it destroys nothing.
+ */
+export function riskOfHints({ readOnlyHint, destructiveHint }: McpHints, trusted: boolean): Risk {
+  if (destructiveHint === true) return 'critical';
+  if (!trusted) return 'dangerous';
+  if (readOnlyHint === true) return 'safe';
+  return destructiveHint === false ? 'moderate' : 'dangerous';
+}
+
+/** The same for traits: without trust the worst is taken. A server's own process may reach anything that its user may. */
+function traitsOfHints(hints: McpHints, of: Readonly<{ trusted: boolean; isProcess: boolean }>): Traits {
+  const readOnly = of.trusted && hints.readOnlyHint === true && hints.destructiveHint !== true;
+  return {
+    sideEffects: !readOnly,
+    idempotent: readOnly || (of.trusted && hints.idempotentHint === true),
+    requiresNetwork: !(of.trusted && of.isProcess && hints.openWorldHint === false),
+    requiresFilesystem: of.isProcess,
+  };
 }

@@ -1,13 +1,12 @@
 import { spawn } from 'node:child_process';
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
-import { systemClock } from '../lib/clock.ts';
 import { OperatorError } from '../core/errors.ts';
-import { waitWithin } from '../lib/async/race-timeout.ts';
+import { waitWithin } from '../lib/async/deadline.ts';
+import { systemClock } from '../lib/clock.ts';
+import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-values.ts';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
-import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/count-values.ts';
-import { createFlowMeter } from './flow-meter.ts';
-import { splitLines } from './split-lines.ts';
+import { createFlowMeter } from './limited-fetch.ts';
 
 /** How a server's process is started. */
 export type ServerProcess = Readonly<{
@@ -150,4 +149,28 @@ function killGroup(pid: number | undefined, signal: NodeJS.Signals): void {
     if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
       throw error;
   }
+}
+
+/**
+ * Takes bytes cut anywhere and gives whole lines, without their ends. Throws RangeError where a line is over `limit` bytes; every
+ * byte is looked at once.
+ */
+export function splitLines(limit: number): (chunk: Buffer) => readonly string[] {
+  let rest: Buffer[] = [];
+  let size = 0;
+
+  return (chunk) => {
+    const lines: string[] = [];
+    let from = 0;
+    for (let end = chunk.indexOf(10); end !== -1; end = chunk.indexOf(10, from)) {
+      lines.push(Buffer.concat([...rest, chunk.subarray(from, end)]).toString('utf8'));
+      rest = [];
+      size = 0;
+      from = end + 1;
+    }
+    rest.push(chunk.subarray(from));
+    size += chunk.length - from;
+    if (size > limit) throw new RangeError(`a message of more than ${limit} bytes`);
+    return lines;
+  };
 }

@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { isShallow } from '../lib/json/is-shallow.ts';
+import { isShallow } from '../lib/json/json-values.ts';
 import { oneLine } from '../lib/text/text.ts';
-import { cleanSchema } from './clean-schema.ts';
-import { strangerText } from './stranger-text.ts';
+import { cleanSchema, strangerText } from './clean-schema.ts';
 
 /** What a server says of the harm in a tool. */
 export type McpHints = Readonly<{

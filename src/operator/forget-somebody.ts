@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { listsId } from '../access/chat-id.ts';
+import { listsId } from '../access/chat-migrations.ts';
 import type { AccessSettings } from '../core/access-settings.ts';
 import type { Clock } from '../lib/clock.ts';
 import { OperatorError } from '../core/errors.ts';
@@ -8,7 +8,7 @@ import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { Forgotten, Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { ChatSettings } from '../settings/chat-settings.ts';
-import { haltWork } from '../runs/cancel-work.ts';
+import { haltWork } from '../runs/tasks.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Pairing } from '../access/pairing.ts';
 import type { People } from '../access/users.ts';

@@ -1,11 +1,16 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { removeFolder } from '../lib/files/remove-folder.ts';
-import type { ListedItem } from '../store/inbox.ts';
-import { createOutgoingFiles, type OutgoingFiles } from '../replies/outgoing-files.ts';
+import type { Clock } from '../lib/clock.ts';
+import { removeFolder } from '../lib/files/write-inside.ts';
+import type { Log } from '../lib/log.ts';
+import { createOutgoingFiles, type OutgoingFiles } from '../replies/artifacts.ts';
 import { createReceivedFiles, type ReceivedFiles } from '../runs/received-files.ts';
-import { chatFolderName, chatFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
 import { runOf } from '../runs/tasks.ts';
+import type { ListedItem } from '../store/inbox.ts';
+import type { Store } from '../store/store.ts';
+import { chatFolderName, chatFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
+
+const everyMs = 3_600_000;
 
 /** What lies in the workspace beside skills: folders of conversations and runs, and files on their way. */
 export type KeptFiles = Readonly<{
@@ -95,4 +100,29 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 function ifAbsent(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
   throw error;
+}
+
+/** Removes what is past keeping from the store and the workspace: at the start, and then every hour until the signal is aborted (Q12). */
+export async function keepTidy(options: {
+  store: Pick<Store, 'prune' | 'inbox'>;
+  files: Pick<KeptFiles, 'tidy'>;
+  /** Retention of the config in force. */
+  days(): number;
+  clock: Clock;
+  log: Log;
+  signal: AbortSignal;
+}): Promise<void> {
+  const { store, files, days, clock, log, signal } = options;
+  while (!signal.aborted) {
+    const now = clock.now();
+    const keptMs = days() * 86_400_000;
+    await store
+      .prune(now, keptMs)
+      .catch((error: unknown) => log.error({ err: error }, 'the store could not be tidied'));
+    await store.inbox
+      .list('waiting')
+      .then((waiting) => files.tidy(now, keptMs, waiting))
+      .catch((error: unknown) => log.error({ err: error }, 'the workspace could not be tidied'));
+    await clock.sleep(everyMs, signal).catch(() => undefined);
+  }
 }

@@ -4,11 +4,10 @@ import { systemClock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { createWrittenSkills } from '../skills/written-skills.ts';
 import { openStore } from '../store/open-store.ts';
-import { createAgreements } from '../mcp/create-agreements.ts';
+import { createAgreements } from '../mcp/server-agreement.ts';
 import { auditPlace } from '../audit/audit-files.ts';
 import { createAudit } from '../audit/create-audit.ts';
-import { createCapabilityBase } from '../capabilities/capability-base.ts';
-import { createCapabilityOperations } from '../capabilities/capability-operations.ts';
+import { createCapabilityBase, createCapabilityOperations } from '../capabilities/capability-base.ts';
 import { createSkillApprovals } from '../authoring/approve-skill.ts';
 import { createChatSettings } from '../settings/chat-settings.ts';
 import type { Operate } from '../channels/terminal/control.ts';
@@ -19,10 +18,9 @@ import { writtenRoot } from '../skills/open-library.ts';
 import { createOperate } from './operate.ts';
 import { createMcpOperations } from '../mcp/mcp-operations.ts';
 import { createGroups } from '../conversations/intake/groups.ts';
-import { createPairing } from '../access/pairing.ts';
+import { createPairing, createWelcome } from '../access/pairing.ts';
 import { createPeople } from '../access/users.ts';
 import { createStandingRules } from '../approvals/standing-rules.ts';
-import { createWelcome } from '../access/welcome.ts';
 
 /** The operator's commands on the store itself, for when no bot runs (Q9). Fails when one does, naming its pid. */
 export async function openOperate(

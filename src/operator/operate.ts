@@ -1,19 +1,17 @@
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
-import type { Store } from '../store/store.ts';
-import type { UsageRow } from '../store/usage.ts';
+import type { Store, UsageRow } from '../store/store.ts';
 import type { ApprovalOutcome, SkillApprovals } from '../authoring/approve-skill.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { CapabilityOperations } from '../capabilities/capability-operations.ts';
+import type { CapabilityOperations } from '../capabilities/capability-base.ts';
 import type { Operate } from '../channels/terminal/control.ts';
 import type { ForgetSomebody } from './forget-somebody.ts';
-import { listRules } from '../approvals/list-rules.ts';
+import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
 import type { McpOperations } from '../mcp/mcp-operations.ts';
 import type { Groups } from '../conversations/intake/groups.ts';
 import type { Pairing, PairingRequest } from '../access/pairing.ts';
 import type { People } from '../access/users.ts';
-import type { StandingRules } from '../approvals/standing-rules.ts';
-import { takeDown } from '../conversations/remove-placeholder.ts';
+import { takeDown } from '../conversations/progress.ts';
 
 /** The operator's commands on the store, the same whether a bot runs or not (Q9). */
 export function createOperate(options: {

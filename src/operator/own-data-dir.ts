@@ -1,9 +1,26 @@
+import { randomUUID } from 'node:crypto';
 import { accessSync, chmodSync, constants, existsSync, statSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
+import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
+import type { Clock } from '../lib/clock.ts';
 import { changeableByOthers } from '../lib/files/changeable-by-others.js';
-import { lockOwner } from '../store/sqlite/lock-owner.ts';
+import type { Log } from '../lib/log.ts';
 import { makeFolders, tryFolders } from '../store/make-folders.ts';
+import { lockOwner } from '../store/sqlite/lock-owner.ts';
+import type { Store } from '../store/store.ts';
+
+/** The file in a workspace by which processes know that it is the same one. */
+const markFile = '.workspace-id';
+
+/** A process that was not heard of for so long has ended. */
+const heardMs = 90_000;
+
+const everyMs = 30_000;
+
+const shape = z.object({ mark: z.string(), place: z.string() });
 
 /**
  * Makes the data directory (0700) where there is none, closes one of this user to others (S4), and makes this process its
@@ -70,4 +87,62 @@ function problemOf(dataDir: string, was: Readonly<{ dev: number; ino: number }>)
 
 function gone(dataDir: string): string {
   return `${dataDir} is gone or was replaced: restart the bot`;
+}
+
+/**
+ * Holds processes on one store to one workspace (T10, Q9): folders of conversations, written skills and files on their way
+ * are in it, and any process may need them. Throws OperatorError where another process works in another one. Until
+ * `release` it says again and again that this process works here.
+ */
+export async function shareWorkspace(
+  workspace: string,
+  { store, clock, log }: Readonly<{ store: Pick<Store, 'keyed'>; clock: Clock; log: Log }>,
+): Promise<Readonly<{ release(): Promise<void> }>> {
+  const stored = store.keyed('workspaces');
+  const own = randomUUID();
+  const here = { mark: await markOf(workspace), place: `${path.resolve(workspace)} on ${hostname()}` };
+  const say = (): Promise<unknown> => stored.set(own, here, heardMs);
+  // First said, then looked: of two that start at one moment at least one sees the other.
+  await say();
+  for await (const [key, value] of stored.iterator()) {
+    const other = shape.safeParse(value);
+    if (key === own || !other.success || other.data.mark === here.mark) continue;
+    await stored.delete(own);
+    throw new OperatorError(
+      `Another process of this bot works in another workspace (${other.data.place}; here: ${here.place}). All need the same one: folders of conversations, skills that the bot wrote and files on their way are in it. Set [bot] workspace to one folder, on several machines one of a network file system. If that process is gone for good, start again in ${heardMs / 1_000} s.`,
+    );
+  }
+  const ending = new AbortController();
+  const saying = keepSaying(say, ending.signal, { clock, log });
+  return {
+    async release() {
+      ending.abort();
+      await saying;
+      await stored.delete(own);
+    },
+  };
+}
+
+async function keepSaying(
+  say: () => Promise<unknown>,
+  signal: AbortSignal,
+  { clock, log }: Readonly<{ clock: Clock; log: Log }>,
+): Promise<void> {
+  for (;;) {
+    await clock.sleep(everyMs, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    await say().catch((error: unknown) => {
+      log.debug({ err: error }, 'other processes could not be told of this workspace');
+    });
+  }
+}
+
+/** What a workspace is known by; the first process that comes makes it up. */
+async function markOf(workspace: string): Promise<string> {
+  await mkdir(workspace, { recursive: true, mode: 0o700 });
+  const file = path.join(workspace, markFile);
+  await writeFile(file, randomUUID(), { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  });
+  return (await readFile(file, 'utf8')).trim();
 }

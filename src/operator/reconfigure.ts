@@ -1,12 +1,15 @@
-import { changedKeys } from '../config/changed-keys.ts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Audit } from '../audit/create-audit.ts';
+import { changedKeys } from '../config/written-config.ts';
 import type { Config } from '../config/complete-config.ts';
+import type { ConfigProblem } from '../config/config-problem.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Audit } from '../audit/create-audit.ts';
-import { configNotice } from './config-notice.ts';
-import { needRestart } from './needs-restart.ts';
 import type { Voice } from '../replies/replies.ts';
+
+const readOnce =
+  /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;
 
 /** Takes a saved config in by `apply`, or reports to the log and the owners what is wrong with it (G3). */
 export function createReconfigure(options: {
@@ -41,4 +44,36 @@ export function createReconfigure(options: {
     void audit.record({ event: 'config_changed', keys: changed });
     apply(outcome.config);
   };
+}
+
+/** What the owners are told of a saved config that is not valid (G3). */
+function configNotice(problems: readonly ConfigProblem[], at: number): { key: string; markdown: string } {
+  const lines = problems.map(
+    ({ message, line }) => `- ${line === undefined ? '' : `line ${line}: `}${message}`,
+  );
+  return {
+    key: `config:${at}`,
+    markdown: `The saved \`config.toml\` is not valid, so nothing changed:\n\n${lines.join('\n')}`,
+  };
+}
+
+/** Of the keys that an edit changed those that are read once, at start (G3). */
+function needRestart(
+  changed: readonly string[],
+  before: Pick<Config, 'plugins'>,
+  now: Pick<Config, 'plugins'>,
+): readonly string[] {
+  return changed.filter((key) => (key === 'plugins' ? loadsMore(before, now) : readOnce.test(key)));
+}
+
+/** What is loaded stays so; whom its tools are for, and whether there are any, is read anew each time (X1). */
+function loadsMore(before: Pick<Config, 'plugins'>, now: Pick<Config, 'plugins'>): boolean {
+  const old = before.plugins.filter(({ enabled }) => enabled).map(asLoaded);
+  return now.plugins
+    .filter(({ enabled }) => enabled)
+    .some((entry) => !old.some((one) => isDeepStrictEqual(one, asLoaded(entry))));
+}
+
+function asLoaded({ path, package: name, config }: Config['plugins'][number]) {
+  return { path, name, config };
 }

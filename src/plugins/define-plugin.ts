@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { namespaceForm } from '../capabilities/bridge-contract.ts';
-import { describeOptions, isZod } from './author-schema.ts';
-import type { Tool } from './define-tool.ts';
+import { describeOptions, isZod, type Tool } from './define-tool.ts';
 import type { PluginLog } from './tool-context.ts';
 
 /** What a plugin is handed when it is loaded. Nothing global. */

@@ -9,10 +9,9 @@ import {
   type Tool as HostTool,
   type ToolContext as HostContext,
 } from '../core/tool.ts';
-import { describeOptions, isZod } from './author-schema.ts';
+import { nearest } from '../lib/text/text.ts';
 import { answerOf } from './tool-answer.ts';
 import type { ToolContext } from './tool-context.ts';
-import { untilAborted } from './until-aborted.ts';
 
 /** What `run` may give: text, or data (JSON for the model), or nothing. */
 export type ToolData = string | number | boolean | object | null | undefined | void;
@@ -221,4 +220,40 @@ const shape = z.strictObject({
 function titleOf(name: string): string {
   const words = name.split('_').filter((word) => word !== '');
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
+}
+
+/** What `work` gives; rejects with the signal's reason as soon as that is aborted, whatever `work` goes on to do. */
+async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    if (signal.aborted) abort();
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+    // Nobody waits for it any more, so nobody else hears of its failure.
+    work.catch(() => undefined);
+  }
+}
+
+/** Whether a plugin's author made it with zod 4: the bot's own, or a copy that the plugin brought. */
+export function isZod(value: unknown): value is z.ZodType {
+  return typeof value === 'object' && value !== null && '_zod' in value;
+}
+
+/** What is wrong with options that an author wrote, on one line: each with what to write. `known`: the options there are. */
+export function describeOptions({ issues }: z.ZodError, known: readonly string[]): string {
+  return issues
+    .flatMap((issue) => {
+      if (issue.code === 'unrecognized_keys' && issue.path.length === 0)
+        return issue.keys.map((key) => unknownOption(key, known));
+      return [issue.path.length === 0 ? issue.message : `${issue.path.join('.')}: ${issue.message}`];
+    })
+    .join('; ');
+}
+
+function unknownOption(key: string, known: readonly string[]): string {
+  const [guess] = nearest(key, known);
+  return `${key} is no option: ${guess === undefined ? 'remove it' : `did you mean ${guess}?`}`;
 }

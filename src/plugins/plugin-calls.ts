@@ -1,27 +1,28 @@
 import { randomUUID } from 'node:crypto';
+import { closeSync } from 'node:fs';
 import path from 'node:path';
-import { conversationKey } from '../core/conversation.ts';
-import type { Clock } from '../lib/clock.ts';
-import { createDeadline } from '../lib/async/deadline.ts';
-import { ModelError } from '../core/errors.ts';
-import type { Log } from '../lib/log.ts';
-import type { Requester, ToolContext as HostContext } from '../core/tool.ts';
-import type { Places } from '../tools/built-in/file-scopes.ts';
-import { removeFolder } from '../lib/files/remove-folder.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import { lockedSandbox } from '../skills/install/locked-sandbox.ts';
-import type { SkillLibrary } from '../skills/skill-library.ts';
-import type { Store } from '../store/store.ts';
-import { createToolSandbox } from './create-tool-sandbox.ts';
-import { createWorkspace } from './create-workspace.ts';
-import type { OpenCall } from './define-tool.ts';
-import { namedLog } from './named-log.ts';
-import type { ToolModel } from './tool-context.ts';
+import type { MovedChats } from '../access/chat-migrations.ts';
 import type { People } from '../access/users.ts';
-import type { Budgets } from '../limits/budgets.ts';
 import { createStillAdmitted, whileAdmitted } from '../access/while-admitted.ts';
 import type { Live } from '../config/runtime-config.ts';
-import type { MovedChats } from '../access/chat-migrations.ts';
+import { conversationKey } from '../core/conversation.ts';
+import { ModelError } from '../core/errors.ts';
+import type { Requester, ToolContext as HostContext } from '../core/tool.ts';
+import { createDeadline } from '../lib/async/deadline.ts';
+import type { Clock } from '../lib/clock.ts';
+import { listInside } from '../lib/files/list-inside.ts';
+import { asText, readBytes, textLimit } from '../lib/files/read-text.ts';
+import { removeFolder } from '../lib/files/write-inside.ts';
+import type { Log } from '../lib/log.ts';
+import type { Budgets } from '../limits/budgets.ts';
+import { createToolSandbox } from './create-tool-sandbox.ts';
+import type { OpenCall } from './define-tool.ts';
+import { namedLog, type ToolModel, type Workspace, type WorkspaceEntry } from './tool-context.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
+import type { Store } from '../store/store.ts';
+import { absent, findPlace, openIn, readOfSkill, type Places } from '../tools/built-in/file-scopes.ts';
 import {
   chatFolder,
   makeRunFolders,
@@ -29,6 +30,10 @@ import {
   scratchFolders,
   turnPlaces,
 } from '../tools/built-in/run-folders.ts';
+import { writeIn } from '../tools/built-in/write-file.ts';
+
+/** Bytes of a file that is read or written. */
+const largest = 20_000_000;
 
 /** A call may take so long; a run's own limit is shorter as it comes. */
 const longestMs = 15 * 60_000;
@@ -149,4 +154,58 @@ function mainPlaces(
   const seen = sandbox.seen('scratch', scratch);
   const names: Places[0]['seen'] = seen === '/scratch' ? [seen] : [seen, '/scratch'];
   return [{ kind: 'scratch', seen: names, host: scratch }, ...turnPlaces(chat, sandbox)];
+}
+
+/** The files of these places, for a plugin's tool (X4, T13). What can't be had rejects with what a model is to be told. */
+export function createWorkspace(places: Places, quota: number): Workspace {
+  async function bytesOf(path: string, limit: number): Promise<Buffer> {
+    const found = findPlace(places, path);
+    if (!found.ok) throw new Error(found.message);
+    const { place, names } = found;
+    if (place.kind === 'skill') return bytesIn(readOfSkill(place, names, limit));
+    const descriptor = openIn(place, names);
+    if (descriptor === undefined) throw new Error(absent(places, path).message);
+    try {
+      return bytesIn(readBytes(descriptor, limit));
+    } finally {
+      closeSync(descriptor);
+    }
+  }
+
+  return {
+    read: async (path) => new Uint8Array(await bytesOf(path, largest)),
+    async readText(path) {
+      const read = asText(await bytesOf(path, textLimit), path);
+      if (!read.ok) throw new Error(read.message);
+      return read.text;
+    },
+    async write(path, data) {
+      const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+      const problem = await writeIn(places, path, bytes, { largest, quota });
+      if (problem !== undefined) throw new Error(problem.message);
+    },
+    async list(path) {
+      if (path === undefined || path === '/') return places.flatMap((place) => listed(places, place.seen[0]));
+      return listed(places, path);
+    },
+  };
+}
+
+function listed(places: Places, path: string): readonly WorkspaceEntry[] {
+  const found = findPlace(places, path);
+  if (!found.ok) throw new Error(found.message);
+  const { place, names } = found;
+  const root = place.kind === 'skill' ? place.skill.directory : place.host;
+  const entries = root === undefined ? [] : (listInside(root, names)?.entries ?? []);
+  // By the name that was asked for: an author looks for what they know.
+  const asked = place.seen.find((each) => path === each || path.startsWith(`${each}/`)) ?? place.seen[0];
+  const from = [asked, ...names].join('/');
+  return entries.map((entry) => ({ ...entry, path: `${from}/${entry.path}` }));
+}
+
+type Read = Readonly<{ ok: true; bytes: Buffer } | { ok: false; message: string }>;
+
+function bytesIn(read: Read): Buffer {
+  if (read.ok) return read.bytes;
+  throw new Error(read.message);
 }

@@ -1,19 +1,19 @@
 import path from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { BridgeProvider } from '../capabilities/call-bridge.ts';
 import type { Config } from '../config/complete-config.ts';
 import { checkPluginConfig } from '../config/plugin-config.ts';
 import { checkToolTables } from '../config/tool-tables.ts';
-import type { Clock } from '../lib/clock.ts';
 import { chatTypes } from '../core/conversation.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/codes.ts';
+import type { OutsideSource, Tool as HostTool } from '../core/tool.ts';
+import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { OutsideSource } from '../core/outside-tool.ts';
-import type { Tool as HostTool } from '../core/tool.ts';
-import { knownToolNames } from '../tools/ceiling.ts';
 import type { OpenCall } from './define-tool.ts';
+import type { PluginAddress } from './find-plugin.ts';
 import type { LoadedPlugin } from './load-plugin.ts';
-import { namedLog } from './named-log.ts';
-import { blamePlugin } from './blame-plugin.ts';
+import { namedLog } from './tool-context.ts';
+import { knownToolNames } from '../tools/ceiling.ts';
 
 /** The plugins of a config, loaded once (X1). */
 export type Plugins = Readonly<{
@@ -173,4 +173,38 @@ function addressOf({ path: at, package: name }: Entry): string {
 /** Tells entries of config apart when it was edited. */
 function keyOf({ path: at, package: name }: Entry): string {
   return JSON.stringify([at ?? '', name ?? '']);
+}
+
+/**
+ * Says in the log which plugin it was, where one throws outside of any call and so ends this process (X6). Gives what ends
+ * that. It goes by the file where the error was made: what is thrown without one, or by what the plugin uses, is nobody's.
+ */
+function blamePlugin(plugins: readonly PluginAddress[], log: Pick<Log, 'error'>): () => void {
+  const tell = (error: unknown): void => {
+    const stack = error instanceof Error ? String(error.stack) : '';
+    const guilty = plugins.map((plugin) => whereOf(plugin, stack)).find((place) => place !== undefined);
+    if (guilty === undefined) return;
+    log.error(
+      { code: 'PLUGIN_CRASHED', path: guilty.file },
+      `the plugin ${guilty.plugin} threw outside of any call, which ends the bot: await its promises and catch its errors there; enabled = false starts the bot without it`,
+    );
+  };
+  process.on('uncaughtExceptionMonitor', tell);
+  return () => process.removeListener('uncaughtExceptionMonitor', tell);
+}
+
+/** The first line of a stack that lies in a plugin's folder. */
+function whereOf(
+  { path: at, package: name }: PluginAddress,
+  stack: string,
+): Readonly<{ plugin: string; file: string }> | undefined {
+  const plugin = at ?? name ?? '';
+  const part = at === undefined ? `/node_modules/${plugin}/` : pathToFileURL(folderOf(at)).href;
+  const line = stack.split('\n').find((one) => one.includes(part));
+  const file = /file:\/\/[^\s)]+?:\d+/.exec(line ?? '')?.[0];
+  return file === undefined ? undefined : { plugin, file };
+}
+
+function folderOf(at: string): string {
+  return path.extname(at) === '' ? `${at}${path.sep}` : at;
 }

@@ -1,5 +1,6 @@
 import type { Conversation, SeenChatType } from '../core/conversation.ts';
 import type { Artifact, Delivered } from '../core/tool.ts';
+import type { Log } from '../lib/log.ts';
 import type { SandboxOutcome } from '../sandbox/sandbox.ts';
 
 /** Where a plugin says what it does: pino's shape. */
@@ -104,3 +105,14 @@ export type ToolContext<Settings = Readonly<Record<string, unknown>>> = Readonly
   /** The model of an alias of `[models]`; without one that of the main agent. Throws where there is none of that name. */
   model(alias?: string): ToolModel;
 }>;
+
+/** The bot's log for a plugin: every line says whose it is, whatever its fields say. */
+export function namedLog(log: Log, names: Readonly<Record<string, string>>): PluginLog {
+  const line =
+    (level: keyof Log): LogLine =>
+    (fields: object | string, message?: string) =>
+      typeof fields === 'string'
+        ? log[level]({ ...names }, fields)
+        : log[level]({ ...fields, ...names }, message ?? '');
+  return { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
+}

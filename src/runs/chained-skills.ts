@@ -1,19 +1,17 @@
-import type { HasBegun } from './has-begun.ts';
-import { runIdOf } from './run-journal.ts';
-import type { RunPlace, RunSkill } from './run-skill.ts';
-import { createUseSkill, type Readiness } from './use-skill.ts';
-import { decideSkill } from '../access/decide-skill.ts';
-import type { Log } from '../lib/log.ts';
+import { decideSkill, type UseOf } from '../access/decide-skill.ts';
+import { placeOf } from '../audit/audit-event.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { Live } from '../config/runtime-config.ts';
 import { noTokens } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool, ToolContext } from '../core/tool.ts';
-import type { SkillLibrary } from '../skills/skill-library.ts';
-import type { Audit } from '../audit/create-audit.ts';
+import type { Log } from '../lib/log.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import type { Live } from '../config/runtime-config.ts';
 import type { Availability } from './requirements.ts';
-import { createReportDenial } from './report-denial.ts';
-import type { UseOf } from '../access/access-context.ts';
+import { runIdOf, type HasBegun } from './run-journal.ts';
+import type { RunPlace, RunSkill } from './run-skill.ts';
+import { createUseSkill, type Readiness, type DeniedSkill } from './use-skill.ts';
+import type { SkillLibrary } from '../skills/skill-library.ts';
 
 /** Skills that may be under way inside one another, the outermost included (U7). */
 const depthLimit = 3;
@@ -83,5 +81,14 @@ export function createChainedSkills(options: {
       hasBegun: (call) => hasBegun(run.transcript, call),
       onDenied,
     });
+  };
+}
+
+/** Tells log and audit of a skill that was refused (A8, L6). */
+export function createReportDenial(options: { audit: Pick<Audit, 'record'>; log: Log }) {
+  const { audit, log } = options;
+  return ({ skill, code, reason, requester }: DeniedSkill): void => {
+    log.info({ skill, code, reason, sender: requester.sender }, 'a skill was denied');
+    void audit.record({ event: 'skill_refused', ...placeOf(requester), skill, code });
   };
 }

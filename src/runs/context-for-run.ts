@@ -5,7 +5,7 @@ import { nothingReceived, type ReceivedOf } from '../core/received.ts';
 import { finalText } from '../agent/read-turn.ts';
 import { showTo, type Viewer } from '../agent/show-to.ts';
 import { broughtAlong, heardWords, withoutDate } from './user-content.ts';
-import { viewEntries } from '../agent/view-entries.ts';
+import { viewEntries } from '../agent/to-messages.ts';
 
 const mostPieces = 20;
 const mostCharacters = 10_000;

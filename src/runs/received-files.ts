@@ -16,12 +16,15 @@ import {
 } from 'node:fs/promises';
 import path from 'node:path';
 import { z } from 'zod';
-import { enterFolder, unlessRefused } from '../lib/files/enter-folder.ts';
+import { createRefusedFiles, withFiles } from '../agent/with-files.ts';
+import type { Model } from '../core/model.ts';
 import { endingOf, fileType, typeBytes } from '../lib/files/file-type.ts';
-import { folderSize } from '../lib/files/folder-size.ts';
+import { folderSize } from '../lib/files/list-inside.ts';
+import { enterFolder, unlessRefused } from '../lib/files/open-inside.ts';
 import { freeName, safeName } from '../lib/files/safe-name.ts';
 import { writeInside } from '../lib/files/write-inside.ts';
-import { parseJson } from '../lib/json/parse-json.ts';
+import { parseJson } from '../lib/json/json-values.ts';
+import type { Log } from '../lib/log.ts';
 import { chatFolders } from '../tools/built-in/run-folders.ts';
 
 /** A file that somebody sent, as it is kept. */
@@ -245,4 +248,18 @@ function digest(text: string): string {
 function ifAbsent(error: unknown): undefined {
   if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
   throw error;
+}
+
+/** The model as it sees the files that were sent to a conversation, whose folder is `chat` (M12). */
+export type Seeing = (model: Model, chat: string) => Model;
+
+export function createSeeing({
+  received,
+  log,
+}: Readonly<{ received: Pick<ReceivedFiles, 'read'>; log: Log }>): Seeing {
+  const refused = createRefusedFiles();
+  return (model, chat) => {
+    const folder = path.basename(chat);
+    return withFiles(model, { read: ({ hash, size }) => received.read(folder, hash, size), refused, log });
+  };
 }

@@ -1,12 +1,16 @@
-import type { Readiness } from './use-skill.ts';
+import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { Config } from '../config/complete-config.ts';
 import { fail } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
+import type { Readiness } from './use-skill.ts';
 import type { AvailablePackages } from '../sandbox/packages/available-packages.ts';
+import { packageOf, pythonPackageOf, unpackaged } from '../sandbox/packages/debian-packages.ts';
+import type { RootFileSystem } from '../sandbox/packages/root-file-system.ts';
+import { findRootTool } from '../sandbox/packages/root-tool.ts';
 import type { SandboxMode } from '../sandbox/sandbox.ts';
-import { skillEnvironment } from '../sandbox/script-environment.ts';
-import type { Capabilities } from '../capabilities/create-capabilities.ts';
-import { installCommand, missingPackages, missingPrograms, programsFix } from './missing-packages.ts';
+import { skillEnvironment } from '../sandbox/script-command.ts';
+import { openSkillSandbox } from '../skills/open-library.ts';
+import { pythonNeeds } from '../skills/python-needs.ts';
 
 /** Tells for many skills, as of now, whether what they need is on this system at all; one that lacks it stays out of the catalogue (P3). */
 export type Availability = () => (skill: Skill) => boolean;
@@ -58,4 +62,148 @@ export function createReadiness(options: {
     const lacking = await lackingCapabilities(skill, requester, signal);
     return lacking === undefined ? undefined : fail('CAPABILITY_UNAVAILABLE', lacking);
   };
+}
+
+/** The packages of a skill that its commands would not find. */
+export function missingPackages(
+  { packages }: Pick<Skill, 'packages'>,
+  available: AvailablePackages,
+): readonly string[] {
+  return packages.filter((name) => !available.has(name));
+}
+
+/** The command by which the operator gets these packages into the sandbox in use (R6). */
+export function installCommand(
+  mode: SandboxMode,
+  missing: readonly string[],
+  from: AvailablePackages['from'],
+): string {
+  if (from === 'image') return 'skillet sandbox build (and take [sandbox] image out of the config)';
+  if (mode === 'off') return `apt-get install ${missing.join(' ')}`;
+  const first = [
+    ...(mode === 'virtual' ? ['bubblewrap'] : []),
+    ...(findRootTool({ uid: 0 }).ok ? [] : ['mmdebstrap']),
+  ];
+  return `${first.length === 0 ? '' : `apt-get install ${first.join(' ')} && `}skillet sandbox build`;
+}
+
+/** The programs of a skill that its commands could not start. */
+export function missingPrograms(
+  { programs }: Pick<Skill, 'programs'>,
+  available: AvailablePackages,
+): readonly string[] {
+  return programs.filter((name) => !available.runs(name));
+}
+
+/** How the operator gets these programs into the sandbox in use. */
+export function programsFix(
+  mode: SandboxMode,
+  from: AvailablePackages['from'],
+  missing: readonly string[],
+  skill: Pick<Skill, 'installs'>,
+): string {
+  const names = [...new Set(missing.flatMap((program) => packageOf(program) ?? []))];
+  const others = missing.filter((program) => packageOf(program) === undefined);
+  const all = [...(mode === 'virtual' ? ['bubblewrap'] : []), ...names];
+  return [
+    ...packagesFix(from, all),
+    ...others.map((program) =>
+      unpackaged(program, Object.hasOwn(skill.installs, program) ? skill.installs[program] : undefined),
+    ),
+  ].join('; ');
+}
+
+/** The packages of PyPI that a skill needs and Python would not find. */
+export function missingPython(skill: Skill, available: AvailablePackages): readonly string[] {
+  return pythonNeeds(skill).filter((name) => !available.imports(name));
+}
+
+/** How the operator gets these packages of PyPI into the sandbox in use. */
+export function pythonFix(
+  mode: SandboxMode,
+  from: AvailablePackages['from'],
+  missing: readonly string[],
+): string {
+  const names = missing.flatMap((name) => pythonPackageOf(name) ?? []);
+  const others = missing.filter((name) => pythonPackageOf(name) === undefined);
+  const all = mode === 'virtual' ? ['bubblewrap', 'python3', ...names] : names;
+  const byUv = `no Debian package is known to bring ${others.join(', ')}: a script gets it by uv where its "# /// script" header lists it`;
+  return [...packagesFix(from, all), ...(others.length === 0 ? [] : [byUv])].join('; ');
+}
+
+function packagesFix(from: AvailablePackages['from'], names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  return from === 'root'
+    ? [`skillet sandbox build, once a skill lists packages: [${names.join(', ')}]`]
+    : [`apt-get install ${names.join(' ')}`];
+}
+
+/** What one skill asks of the system. */
+export type SkillNeed = Readonly<{
+  skill: string;
+  packages: readonly string[];
+  programs: readonly string[];
+  /** Packages and programs that are not there: it is off without them. */
+  missing: readonly string[];
+  /** How to get what is missing, Python packages too; absent where nothing is. */
+  command?: string;
+  /** Packages of PyPI that are not there: what imports them fails. */
+  python: readonly string[];
+  /** Names without a value in `[skills.NAME]`. */
+  env: readonly string[];
+}>;
+
+type SkillNeeds = Readonly<{
+  mode: SandboxMode;
+  /** What the bot says of it when it starts: why it is this one, and what a better one takes (T4). */
+  why: string;
+  /** Of the sandbox. */
+  limits: string | undefined;
+  root: RootFileSystem | undefined;
+  from: AvailablePackages['from'];
+  /** One for each of the skills that asks for something. */
+  needs: readonly SkillNeed[];
+}>;
+
+/** Looks up, as a bot of this config would find it now, what skills ask of the system and what of it is missing (R6). */
+export async function skillNeeds(config: Config, skills: readonly Skill[]): Promise<SkillNeeds> {
+  const said: string[] = [];
+  const keep = (_: object, message: string): void => void said.push(message);
+  const {
+    sandbox,
+    rootFileSystem,
+    available: look,
+  } = await openSkillSandbox(config, {
+    debug: () => undefined,
+    info: keep,
+    warn: keep,
+    error: keep,
+  });
+  await sandbox.close();
+  const { mode, limits } = sandbox;
+  const root = rootFileSystem();
+  const available = look();
+  const needs = skills
+    .map((skill): SkillNeed => {
+      const python = missingPython(skill, available);
+      const { missing: env } = skillEnvironment(skill, config.skills.byName[skill.name]?.env ?? {});
+      const packages = missingPackages(skill, available);
+      const programs = missingPrograms(skill, available);
+      const fixes = [
+        ...(packages.length === 0 ? [] : [installCommand(mode, packages, available.from)]),
+        ...(programs.length === 0 ? [] : [programsFix(mode, available.from, programs, skill)]),
+        ...(python.length === 0 ? [] : [pythonFix(mode, available.from, python)]),
+      ];
+      return {
+        skill: skill.name,
+        packages: skill.packages,
+        programs: skill.programs,
+        missing: [...packages, ...programs],
+        python,
+        env,
+        ...(fixes.length === 0 ? {} : { command: fixes.join('; ') }),
+      };
+    })
+    .filter((need) => [need.packages, need.programs, need.python, need.env].some((each) => each.length > 0));
+  return { mode, why: said.join('; '), limits, root, from: available.from, needs };
 }

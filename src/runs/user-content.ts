@@ -1,7 +1,6 @@
-import { byteSize } from '../lib/text/byte-size.ts';
+import { byteSize, oneLine } from '../lib/text/text.ts';
 import { around, defuse, labelled } from '../lib/text/escape-labels.ts';
 import { nothingReceived, type Received, type ReceivedOf, type ShownFile } from '../core/received.ts';
-import { oneLine } from '../lib/text/text.ts';
 import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
 

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { cgroupFolder, readGroupFile } from './limits/cgroup-events.ts';
+import { cgroupFolder, readGroupFile } from './limits/watch-limits.ts';
 import type { SandboxLimits, StopReason } from './sandbox.ts';
 
 /** The control group of one command: the kernel itself holds its memory and its processes to their limits. */

@@ -2,13 +2,12 @@ import path from 'node:path';
 import { systemClock } from '../lib/clock.ts';
 import { createDeadline } from '../lib/async/deadline.ts';
 import { installProgram } from './packages/debian-packages.ts';
-import { hasProgram } from './packages/has-program.ts';
-import { inheritedDescriptors } from './bubblewrap/inherited-descriptors.ts';
+import { hasProgram } from './find-program.ts';
+import { inheritedDescriptors, createPipes } from './bubblewrap/handshake.ts';
 import { killTree } from '../lib/processes/kill-processes.ts';
 import { limitsCommand } from './limits/limits-command.ts';
 import { openCapDoor } from './open-cap-door.ts';
 import { pausing } from './container/pausing.ts';
-import { createPipes } from './bubblewrap/pipes.ts';
 import { runLimited } from './limits/run-limited.ts';
 import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
 

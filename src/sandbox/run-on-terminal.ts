@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { constants } from 'node:os';
-import type { Handshake } from './bubblewrap/handshake.ts';
-import type { CoveredDescriptors } from './bubblewrap/inherited-descriptors.ts';
+import type { Handshake, CoveredDescriptors } from './bubblewrap/handshake.ts';
 import { descriptors, mostIn, type HostCommand } from './limits/run-limited.ts';
 import type { SandboxLimits, ShellEnd, ShellRequest, StopReason } from './sandbox.ts';
 import { watchLimits } from './limits/watch-limits.ts';

@@ -1,16 +1,15 @@
 import { z } from 'zod';
-import { resolveModel } from '../core/model-settings.ts';
+import type { People } from '../access/users.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { Config } from '../config/complete-config.ts';
+import type { Live } from '../config/runtime-config.ts';
 import type { Button } from '../core/channel.ts';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
-import { oneLine } from '../lib/text/text.ts';
-import { toolSettings } from '../core/tool-settings.ts';
+import { resolveModel } from '../core/model.ts';
 import { sayIn } from '../core/texts/say.ts';
-import type { Audit } from '../audit/create-audit.ts';
-import type { People } from '../access/users.ts';
-import { inlineCode } from '../lib/text/inline-code.ts';
-import type { Live } from '../config/runtime-config.ts';
-import { nameModel } from './name-model.ts';
+import { toolSettings } from '../core/tool-settings.ts';
+import { oneLine, inlineCode } from '../lib/text/text.ts';
 import { placeOf } from './change-setting.ts';
 import type { ChatSettings } from './chat-settings.ts';
 
@@ -123,3 +122,9 @@ export function goneWords({ gone }: AgentHere, say: ReturnType<typeof sayIn>): r
 }
 
 const schema = z.object({ model: z.string().optional(), persona: z.string().optional() });
+
+/** A model as people read it: its id, and the alias that is set to it. */
+export function nameModel(models: Config['models'], alias: string): string {
+  const id = resolveModel(models, alias)?.model ?? alias;
+  return alias.endsWith(id) ? inlineCode(alias) : `${inlineCode(id)} (${alias})`;
+}

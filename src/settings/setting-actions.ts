@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Act } from '../core/act.ts';
+import type { Act } from '../core/channel.ts';
 import { chatIdOf, type Conversation } from '../core/conversation.ts';
 
 /** What a button under a menu of settings does. Tool, key and option are named by `nameOf`, which a restart does not change. */

@@ -1,25 +1,26 @@
-import type { Button, Channel, WriteCommand } from '../core/channel.ts';
-import { listsId } from '../access/chat-id.ts';
-import { nearest } from '../lib/text/nearest.ts';
-import type { Filled, OpenForm } from '../core/form.ts';
-import type { Log } from '../lib/log.ts';
+import { listsId } from '../access/chat-migrations.ts';
+import type { People } from '../access/users.ts';
+import type { Button, Channel, WriteCommand, Filled, OpenForm } from '../core/channel.ts';
+import { SendError } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
 import type { Tool } from '../core/tool.ts';
+import type { Log } from '../lib/log.ts';
+import { nearest } from '../lib/text/text.ts';
+import type { Voice } from '../replies/replies.ts';
 import { placeOf, type ChangeSetting, type Who } from './change-setting.ts';
-import { createRemoveSecret } from './remove-secret.ts';
-import type { People } from '../access/users.ts';
-import { createPressSettings, type PressSettings } from './press-settings.ts';
+import {
+  createPressSettings,
+  answersAsking,
+  createShowSettings,
+  type PressSettings,
+} from './show-settings.ts';
 import { mayNotChange } from './setting-actions.ts';
 import type { SettingEntries } from './setting-entries.ts';
-import type { HoldsSecret } from './settings-form.ts';
-import { readSetting, showSetting } from './setting-text.ts';
-import { valueOf, type SettingView } from './setting-views.ts';
+import { readSetting, showSetting, valueOf, type SettingView } from './setting-views.ts';
+import { createTakeForm, type HoldsSecret } from './settings-form.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
-import { answersAsking, createShowSettings } from './show-settings.ts';
-import { createTakeForm } from './take-settings-form.ts';
-import { toolTitle } from '../tools/tool-title.ts';
-import type { Voice } from '../replies/replies.ts';
+import { toolTitle } from '../tools/about-built-in.ts';
 
 type Changed = SettingView & Readonly<{ taken: boolean }>;
 
@@ -160,4 +161,29 @@ function whoOf({ conversation, chatType, sender }: Message): Who {
 
 function notSet(tool: Tool, { title }: SettingField, problem: string): string {
   return `${toolTitle(tool)}, ${title}: that doesn't work. Please ${problem}.`;
+}
+
+/**
+ * Deletes a person's message that holds a secret, where the platform lets the bot do that, and says in a sentence what came of
+ * it; nothing where there is no such message (a slash command, a terminal).
+ */
+type RemoveSecret = (message: Pick<Message, 'conversation' | 'platformId'>) => Promise<string>;
+
+function createRemoveSecret(options: {
+  channels: ReadonlyMap<string, Pick<Channel, 'remove'>>;
+  log: Log;
+}): RemoveSecret {
+  const { channels, log } = options;
+
+  return async ({ conversation, platformId }) => {
+    if (platformId === undefined) return '';
+    try {
+      await channels.get(conversation.channel)?.remove(conversation, { id: platformId });
+      return ' Your message was deleted here.';
+    } catch (error) {
+      if (!(error instanceof SendError)) throw error;
+      log.info({ err: error }, 'a message with a secret could not be deleted');
+      return ' I can not delete your message here: please delete it yourself, it holds a secret.';
+    }
+  };
 }

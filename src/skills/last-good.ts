@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { parseJson } from '../lib/json/parse-json.ts';
+import { parseJson } from '../lib/json/json-values.ts';
 
 /** The last version of each skill file that could be read, kept in a folder of its own (F9). */
 export type LastGood = Readonly<{

@@ -1,8 +1,8 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/codes.ts';
 import { origins, type Skill } from '../core/skill.ts';
 import type { LastGood } from './last-good.ts';
 import { mergeDefinitions, unapproved } from './parse/merge-definitions.ts';
-import { createGiveWay } from '../lib/async/yield-to-event-loop.ts';
+import { createGiveWay } from '../lib/async/mutex.ts';
 import {
   readRoots,
   type ReadOptions,

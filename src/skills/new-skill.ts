@@ -1,4 +1,4 @@
-import { nameProblems, slugOf } from './parse/skill-name.ts';
+import { nameProblems, slugOf } from './parse/skill-definition.ts';
 
 /** The text of a new SKILL.md that passes `validate --strict`. Throws a RangeError for a name or description that cannot. */
 export function newSkillText(name: string, description: string): string {

@@ -1,6 +1,6 @@
 import type { Skill } from '../core/skill.ts';
-import { readSkillFile } from './read-skill-file.ts';
-import { distribution } from './parse/read-requires.ts';
+import { readSkillFile } from './skill-files.ts';
+import { distribution } from './parse/read-fields.ts';
 
 /** Packages of PyPI that a skill says its scripts import: in `requires.pip`, or in its `requirements.txt`. */
 export function pythonNeeds(skill: Skill): readonly string[] {

@@ -1,10 +1,13 @@
-import type { Diagnostic } from '../core/diagnostic.ts';
 import { dirname } from 'node:path';
+import type { Diagnostic } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
 import { renderCatalogue, type Catalogue, type CatalogueOptions } from './catalogue.ts';
-import { fillArguments } from './fill-arguments.ts';
 import type { LastGood } from './last-good.ts';
-import { readBody, type Body } from './parse/read-body.ts';
+import { readBody, type Body } from './parse/split-front-matter.ts';
+
+/** `$5,000` and `$1.50` are money, `$1st` and `$ARGUMENTS_X` other words. */
+const placeholder =
+  /(\\?)(?:(\$ARGUMENTS)(?!\w)(?:\[(\d{1,9})\])?|\$(\d{1,9})(?![\w]|[.,]\d)|\{baseDir\}|\$\{CLAUDE_SKILL_DIR\}|<skill_dir>)/g;
 
 /** A body with its arguments filled in. `substituted` is false when it had no place for them (I5). */
 export type FilledBody =
@@ -64,4 +67,71 @@ export function createRegistry(
     },
     diagnostics: Object.freeze([...diagnostics]),
   });
+}
+
+type Filled = Readonly<{
+  text: string;
+  /** The body had a place for the arguments, so they need not be said again. */
+  substituted: boolean;
+}>;
+
+/**
+ * Fills a body's placeholders in one pass (I5): `$ARGUMENTS`, `$ARGUMENTS[N]`, `$N` and the names of the skill's path.
+ * What is filled in is never looked at again, and nothing is executed. A place whose index is missing stays as written;
+ * without `args` all places for them do.
+ */
+export function fillArguments(
+  body: string,
+  args: string | undefined,
+  options: Readonly<{
+    argumentHint?: string;
+    /** The skill's folder, as its tools see it. */
+    skillPath: string;
+  }>,
+): Filled {
+  const words = args === undefined ? [] : splitArguments(args);
+  const takesIndexes = options.argumentHint !== undefined || /(?<!\\)\$ARGUMENTS(?!\w)/.test(body);
+  let substituted = false;
+  const text = body.replace(
+    placeholder,
+    (written: string, escape: string, all?: string, index?: string, bare?: string) => {
+      const isIndex = bare !== undefined;
+      if (isIndex && !takesIndexes) return written;
+      if (args === undefined && (isIndex || all !== undefined)) return written;
+      if (escape !== '') return written.slice(1);
+      if (all === undefined && !isIndex) return options.skillPath;
+      const position = index ?? bare;
+      const value = position === undefined ? args : words[Number(position)];
+      if (value === undefined) return written;
+      substituted = true;
+      return value;
+    },
+  );
+  return { text, substituted };
+}
+
+/** Words of a command line as a shell would split them: single and double quotes, backslash; an open quote ends with the text. Nothing is expanded. */
+export function splitArguments(text: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: string | undefined;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text.charAt(at);
+    const next = text.charAt(at + 1);
+    const escapes = quote === undefined ? next !== '' : quote === '"' && (next === '"' || next === '\\');
+    if (character === '\\' && escapes) {
+      word = (word ?? '') + next;
+      at += 1;
+    } else if (quote !== undefined) {
+      if (character === quote) quote = undefined;
+      else word = (word ?? '') + character;
+    } else if (character === '"' || character === "'") {
+      quote = character;
+      word ??= '';
+    } else if (/\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = (word ?? '') + character;
+  }
+  return word === undefined ? words : [...words, word];
 }

@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync, type Dirent } from 'node:fs';
 import { join, relative, sep } from 'node:path';
-import type { Diagnostic } from '../core/diagnostic.ts';
-import { createGiveWay } from '../lib/async/yield-to-event-loop.ts';
+import type { Diagnostic } from '../core/codes.ts';
+import { createGiveWay } from '../lib/async/mutex.ts';
 
 /** A skill file found in a root. */
 export type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: readonly Diagnostic[] }>;

@@ -1,14 +1,17 @@
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { z } from 'zod';
 import { chatTypes } from '../core/conversation.ts';
-import { nearest } from '../lib/text/nearest.ts';
-import { describeFound, keyProblem, type ConfigProblem } from '../config/config-problem.ts';
-import { describeSyntaxError } from '../config/describe-syntax-error.ts';
+import { nearest } from '../lib/text/text.ts';
+import {
+  describeFound,
+  keyProblem,
+  whatToWrite,
+  describeSyntaxError,
+  type ConfigProblem,
+} from '../config/config-problem.ts';
 import { userId } from '../config/id.ts';
-import { formatKeyPath, valueAt, type KeyPath } from '../config/key-path.ts';
+import { formatKeyPath, valueAt, section, type KeyPath } from '../config/section.ts';
 import { locateKeys } from '../config/locate-keys.ts';
-import { section } from '../config/section.ts';
-import { whatToWrite } from '../config/what-to-write.ts';
 
 const texts = z
   .union([z.string().transform((one) => [one]), z.array(z.string().min(1))], {

@@ -7,7 +7,7 @@ import {
   readGitUrl,
   type SourceAddress,
 } from '../config/source-address.ts';
-import type { Diagnostic } from '../core/diagnostic.ts';
+import type { Diagnostic } from '../core/codes.ts';
 import { OperatorError } from '../core/errors.ts';
 import { lockBroken } from './install/locked-skill-store.ts';
 import { readLock, type LockedSource } from './install/lock-file.ts';

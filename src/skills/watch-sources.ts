@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Store } from '../store/store.ts';
 import type { SourceFinding } from './check-sources.ts';
-import { inlineCode } from '../lib/text/inline-code.ts';
+import { inlineCode } from '../lib/text/text.ts';
 import type { Voice } from '../replies/replies.ts';
 
 /** How often is looked whether it is time: an edit of config counts within that. */

@@ -1,7 +1,17 @@
 import type { Entry } from '../core/entry.ts';
-import { idOnLabel, isOfRoom, withoutQuotes, type Quoted } from './forget-quotes.ts';
-import { readStored } from './stored-json.ts';
+import type { Message, Quote, Task } from '../core/message.ts';
+import { around, labelled } from '../lib/text/escape-labels.ts';
+import type { ItemPart } from './grow-item.ts';
+import { storedAsk } from './asks.ts';
 import { storedEntry } from './stored-entry.ts';
+import { readStored } from './stored-json.ts';
+import { storedItem, storedMessage } from './stored-message.ts';
+
+/** What stands where something was forgotten. */
+const removed = '[removed]';
+
+/** No content can hold a label of its own, so the first end is the end. */
+const piece = /<(message|quote|file)((?: [a-z]+="[^"]*")*)>\n([^]*?)\n<\/\1>/g;
 
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 type Summary = Extract<Entry, { kind: 'summary' }>;
@@ -127,4 +137,102 @@ function textsOf(entry: Entry): readonly string[] {
 /** What stays of a text however a platform shows it. */
 function lettersOf(text: string): string {
   return text.replace(/[^\p{L}\p{N}]+/gu, '').toLowerCase();
+}
+
+/** Whose a stored message is, and what is left of it without what it quotes of the person. */
+type JudgedMessage = Readonly<{
+  theirs: boolean;
+  /** It was said in a direct message with them. */
+  direct: boolean;
+  /** As stores write it. */
+  rest: string;
+}>;
+
+/** Judges the JSON of an inbox row; one that can't be read is theirs if it names them. */
+export function judgeItem(text: string, sender: string): JudgedMessage {
+  const read = readStored(storedItem, text);
+  if (!read.ok) return { theirs: names(text, sender), direct: false, rest: text };
+  const [{ message }] = read.value;
+  const parts = read.value.map((part): ItemPart => ({
+    ...part,
+    message: withoutQuote(part.message, sender),
+  }));
+  const changed = parts.some((part, index) => part.message !== read.value[index]?.message);
+  return { ...judged(message, sender), rest: changed ? JSON.stringify(parts) : text };
+}
+
+/** Judges the JSON of an overheard message. */
+export function judgeOverheard(text: string, sender: string): JudgedMessage {
+  const read = readStored(storedMessage, text);
+  if (!read.ok) return { theirs: names(text, sender), direct: false, rest: text };
+  const message = withoutQuote(read.value, sender);
+  return { ...judged(message, sender), rest: message === read.value ? text : JSON.stringify(message) };
+}
+
+/** Whether the JSON of an ask says that this person answered it. */
+export function answeredBy(text: string, sender: string): boolean {
+  const read = readStored(storedAsk, text);
+  return read.ok ? read.value.answer?.by === sender : names(text, sender);
+}
+
+/** Whether a text names this id, and not one that only begins or ends like it. */
+export function names(text: string, sender: string): boolean {
+  for (let at = text.indexOf(sender); at >= 0; at = text.indexOf(sender, at + 1)) {
+    const around = (text[at - 1] ?? ' ') + (text[at + sender.length] ?? ' ');
+    if (!/[\p{L}\p{N}_-]/u.test(around)) return true;
+  }
+  return false;
+}
+
+function judged({ sender: { id }, chatType }: Message, sender: string): Omit<JudgedMessage, 'rest'> {
+  return { theirs: id === sender, direct: id === sender && chatType === 'private' };
+}
+
+function withoutQuote(message: Message, sender: string): Message {
+  const { replyTo, shared, task } = message;
+  const forget = (quote: Quote): Quote =>
+    quote.sender === sender ? { name: removed, text: removed, own: false } : quote;
+  const left: Message = {
+    ...message,
+    ...(replyTo === undefined ? {} : { replyTo: forget(replyTo) }),
+    ...(shared === undefined ? {} : { shared: shared.map(forget) }),
+    ...(task?.kind === 'run' ? { task: withoutContext(task, sender) } : {}),
+  };
+  return JSON.stringify(left) === JSON.stringify(message) ? message : left;
+}
+
+/** A run that a person started is told what others said before. */
+function withoutContext(task: Extract<Task, { kind: 'run' }>, sender: string): Task {
+  const { context } = task.input;
+  if (typeof context !== 'string') return task;
+  const left = withoutQuotes(context, ({ id }) => id === idOnLabel(sender));
+  return { ...task, input: { ...task.input, context: left } };
+}
+
+/** One thing that a user entry shows of somebody: overheard before, or answered to. */
+type Quoted = Readonly<{
+  /** `id="telegram:42"`, where it says whose it is. */
+  id: string | undefined;
+  text: string;
+}>;
+
+/** How a label names a person. */
+export function idOnLabel(sender: string): string {
+  return /id="[^"]*"/.exec(around('message', [], { id: sender }))?.[0] ?? '';
+}
+
+/** Whether the text is of a chat with several people: there the person's own words are labelled, and nobody else can write a label (M8). */
+function isOfRoom(text: string): boolean {
+  return text.includes('<message ');
+}
+
+/** The text with what is quoted of a person replaced (M10, Q12). */
+export function withoutQuotes(text: string, isTheirs: (quoted: Quoted) => boolean): string {
+  return text.replace(
+    piece,
+    (whole, label: 'message' | 'quote' | 'file', attributes: string, quoted: string) => {
+      const id = /id="[^"]*"/.exec(attributes)?.[0];
+      return isTheirs({ id, text: quoted }) ? labelled(label, removed, { from: removed }) : whole;
+    },
+  );
 }

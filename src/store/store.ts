@@ -3,16 +3,13 @@ import type { Part } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message } from '../core/message.ts';
+import type { Tokens } from '../core/model.ts';
 import type { Asks } from './asks.ts';
-import type { Backlog } from './backlog.ts';
 import type { CapabilityRecords } from './capability-records.ts';
 import type { Inbox, ListedItem } from './inbox.ts';
 import type { Outbox } from './outbox.ts';
 import type { Overheard } from './overheard.ts';
 import type { Signals } from './signals.ts';
-import type { StopOrder, Stopped } from './stop-order.ts';
-import type { Transcripts } from './transcripts.ts';
-import type { UsageRow, Use } from './usage.ts';
 
 /** A message for a lane that is no conversation's own. */
 export type Work = Readonly<{ lane: string; message: Message }>;
@@ -110,4 +107,77 @@ export type Store = Readonly<{
   /** Rejects with the reason while the database can't be read and written (Q11). */
   check(): Promise<void>;
   close(): Promise<void>;
+}>;
+
+/** Lanes of one kind of work (messages to answer, parts to send), each given to one taker at a time, whichever process that is in (Q9). */
+export type ServeOptions = Readonly<{
+  /** Channels whose lanes this process can work in; with `~` behind a name, the lanes beside that channel's conversations. */
+  channels: readonly string[];
+  /** Lanes side by side. */
+  concurrency: number;
+  /**
+   * Works on the head of a lane once. Called for every lane with something due, oldest first, and again as long as
+   * something of it is due. `lost` is aborted when another process may have the lane by now: what is written under it
+   * after that is refused. Must not reject: then the lane is given out again after a second.
+   */
+  run(lane: string, lost: AbortSignal): Promise<void>;
+}>;
+
+export type Serving = Readonly<{
+  /** Looks for due lanes now. */
+  wake(): void;
+  /** Resolves when no lane is being worked in here and none that is served here is due. */
+  idle(): Promise<void>;
+  /** Gives out nothing more, at once; resolves when what was given out has ended. */
+  stop(): Promise<void>;
+}>;
+
+/** What a person stops: inbox items by key, and what is asked in conversations (of one requester where one is named). */
+export type StopOrder = Readonly<{
+  items: readonly string[];
+  asks?: readonly Readonly<{ conversation: Conversation; requester?: string }>[];
+}>;
+
+/**
+ * What stopping did. Items: `dropped` those that nobody had taken (they are done without an answer), `stopping` those that
+ * are marked for whoever works on them or takes them up after a crash; in neither those that waited no more. `cancelled`:
+ * ids of asks that were open.
+ */
+export type Stopped = Readonly<Record<'dropped' | 'stopping' | 'cancelled', readonly string[]>>;
+
+/** How much work there is, in every process's lanes: for the operator's gauges (L4). */
+export type Backlog = Readonly<{
+  /** Items waiting for an answer or being answered. */
+  inboxWaiting: number;
+  inboxDead: number;
+  /** Outbox rows neither sent nor dead. */
+  outboxWaiting: number;
+}>;
+
+export type StoredEntry = Readonly<{ seq: number; entry: Entry }>;
+
+/** Append-only lists of entries: one per conversation, one per run (its parent's id and `#run:ID`). Entries are added by `commit`. */
+export type Transcripts = Readonly<{
+  /** Id of the conversation's transcript in use: its key, until `/new` archives that one. */
+  current(conversationKey: string): Promise<string>;
+  /** From the newest `summary` entry on: the entries it keeps verbatim, itself, and what came after (M9). A damaged entry is left out and counted (M7). */
+  read(id: string): Promise<Readonly<{ entries: readonly StoredEntry[]; damaged: number }>>;
+  /** Keeps the transcript in use under its id and takes a new unique one into use, without entries (M8). */
+  archive(conversationKey: string): Promise<void>;
+  /** Whether the bot ever answered in this conversation. */
+  answered(conversationKey: string): Promise<boolean>;
+}>;
+
+/** One use of a model, to be added to the sums. */
+export type Use = Omit<UsageRow, 'requests'>;
+
+/** Tokens that were used, summed by day (UTC, `2026-11-22`), who, where, skill (empty: the main agent) and model. */
+export type UsageRow = Readonly<{
+  day: string;
+  sender: string;
+  conversation: string;
+  skill: string;
+  model: string;
+  requests: number;
+  tokens: Tokens;
 }>;

@@ -1,7 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
-import type { Entry } from '../core/entry.ts';
-import type { Followed } from '../core/followed.ts';
+import type { Entry, Followed } from '../core/entry.ts';
 import type { Marks } from '../core/taint.ts';
 import type { Tokens } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Part, PartFile, Receipt } from '../core/channel.ts';
 import { chatTypes, type Conversation } from '../core/conversation.ts';
 import type { Attachment, Command, Message, Quote, Sender, Task } from '../core/message.ts';
-import type { ItemPart } from './join-messages.ts';
+import type { ItemPart } from './grow-item.ts';
 import { storedFollowed, storedMarks } from './stored-entry.ts';
 import type { FieldsOf } from './stored-json.ts';
 

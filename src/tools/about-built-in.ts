@@ -1,6 +1,6 @@
-import { oneLine } from '../lib/text/text.ts';
-import type { Risk, Tool } from '../core/tool.ts';
 import { fixed, sayIn, type Fixed } from '../core/texts/say.ts';
+import type { Risk, Tool } from '../core/tool.ts';
+import { oneLine } from '../lib/text/text.ts';
 
 /** A built-in tool as people read of it. */
 export type AboutBuiltIn = Readonly<{
@@ -162,4 +162,15 @@ export function doingOf({ name }: Pick<Tool, 'name'>, language: string | undefin
   const say = sayIn(language);
   const known = Object.hasOwn(aboutBuiltIn, name) ? aboutBuiltIn[name] : undefined;
   return known === undefined ? say`using ${oneLine(name.replaceAll('_', ' '), 60)}` : say(known.doing);
+}
+
+/** What people see a tool called: its icon and its name for people; `find_all` as `Find all` where it has none (X2). */
+export function toolTitle({ name, about }: Pick<Tool, 'name' | 'about'>): string {
+  const builtIn = Object.hasOwn(aboutBuiltIn, name) ? aboutBuiltIn[name] : undefined;
+  if (builtIn !== undefined) return `${builtIn.icon} ${builtIn.title}`;
+  const words = name.replaceAll('_', ' ').trim();
+  const title = about?.displayName ?? words.charAt(0).toUpperCase() + words.slice(1);
+  const icon = about?.icon === undefined ? '' : `${oneLine(about.icon, 8)} `;
+  // Outside tools name themselves: what would be read as Markdown is left out.
+  return `${icon}${oneLine(title, 60)}`.replace(/[`*_[\]<>|\\#~]/g, '');
 }

@@ -1,4 +1,4 @@
-import { parseSimpleCommand } from './simple-command.ts';
+import { parseSimpleCommand } from './own-script.ts';
 
 /** One entry of a skill's `allowed_tools`, read (T5). */
 export type AllowedEntry =

@@ -1,23 +1,29 @@
-import type { Decision } from '../access/decision.ts';
+import type { Decision } from '../access/decide-message.ts';
 import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
-import { withDelivered } from '../core/describe-delivered.ts';
+import {
+  withDelivered,
+  type Artifact,
+  type Delivered,
+  type HandedOver,
+  type HandOver,
+  type Requester,
+  type Risk,
+  type Tool,
+} from '../core/tool.ts';
 import { defuse } from '../lib/text/escape-labels.ts';
 import type { Log } from '../lib/log.ts';
 import { isShutdown } from '../lib/async/shutdown.ts';
 import { oneLine } from '../lib/text/text.ts';
 import { joinMarks, type Marks } from '../core/taint.ts';
-import type { Artifact, Delivered, HandedOver, HandOver, Requester, Risk, Tool } from '../core/tool.ts';
-import type { CallTool, ToolCall } from '../core/tool-call.ts';
+import type { CallTool, ToolCall, AuditedCall } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
-import { isUnparsed } from '../core/unparsed-input.ts';
+import { isUnparsed } from '../core/entry.ts';
 import { doingOf } from './about-built-in.ts';
 import type { Ceiling } from './ceiling.ts';
 import { storeFault } from '../store/store-fault.ts';
-import { notAllowed } from './not-allowed.ts';
-import { readableError, reasonOf, toldOf } from './reason-of.ts';
-import { createRecordCall, inputLimit, jsonOf } from './record-call.ts';
-import { type AuditedCall } from '../core/tool-call.ts';
-import { riskOf } from './risk.ts';
+import { notAllowed } from './contraction.ts';
+import { readableError, reasonOf, toldOf, createRecordCall, inputLimit, jsonOf } from './record-call.ts';
+import { riskOf } from './policy.ts';
 
 /** What policy judges: a call whose tool is allowed and whose input is valid (T8). */
 export type JudgedCall = Readonly<{

@@ -1,8 +1,8 @@
 import type { WarningCode } from '../core/codes.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { readAllowedEntry, type AllowedEntry } from './allowed-entry.ts';
-import { isGlob, matchesGlob } from './matches-glob.ts';
-import { parseSimpleCommand } from './simple-command.ts';
+import { isGlob, matchesGlob } from './policy.ts';
+import { parseSimpleCommand } from './own-script.ts';
 
 /** What one loop may call, fixed when it starts (T5). */
 export type Ceiling = Readonly<{

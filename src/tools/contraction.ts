@@ -1,8 +1,10 @@
+import type { Followed } from '../core/entry.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
-import type { Followed } from '../core/followed.ts';
-import { defuse } from '../lib/text/escape-labels.ts';
-import type { Log } from '../lib/log.ts';
 import type { Skill } from '../core/skill.ts';
+import type { Tool } from '../core/tool.ts';
+import type { Log } from '../lib/log.ts';
+import { defuse } from '../lib/text/escape-labels.ts';
+import { oneLine } from '../lib/text/text.ts';
 import { drawCeiling, knownTools, type Ceiling, type CeilingResult } from './ceiling.ts';
 
 /** What the main agent keeps whatever the skills it follows allow (T6). */
@@ -125,4 +127,25 @@ export function createContraction(options: {
 
 function isList(list: readonly string[] | undefined): list is readonly string[] {
   return list !== undefined && list.length > 0;
+}
+
+/** What a call outside the ceiling is answered with: what may be called instead (T5). */
+export function notAllowed(
+  name: string,
+  tools: ReadonlyMap<string, Tool>,
+  ceiling: Pick<Ceiling, 'names' | 'commands'>,
+): Envelope {
+  const available = ceiling.names.filter((known) => tools.has(known));
+  if (available.includes(name) && ceiling.commands !== undefined) {
+    const starts = ceiling.commands.join(' | ');
+    return fail(
+      'TOOL_NOT_ALLOWED',
+      `${name} takes one simple command here, beginning with: ${starts} (no operators, expansions or line ends)`,
+    );
+  }
+  const written = JSON.stringify(oneLine(name, 100));
+  return fail(
+    'TOOL_NOT_ALLOWED',
+    `${written} is no tool you may use. Available: ${available.join(', ') || 'none'}`,
+  );
 }

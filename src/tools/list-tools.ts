@@ -1,17 +1,18 @@
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
+import type { Live } from '../config/runtime-config.ts';
+import type { Diagnostic } from '../core/codes.ts';
 import type { Message } from '../core/message.ts';
-import { oneLine } from '../lib/text/text.ts';
+import { requesterOf } from '../core/requester-of.ts';
+import type { Skill } from '../core/skill.ts';
+import { sayIn } from '../core/texts/say.ts';
 import type { Risk, Tool } from '../core/tool.ts';
+import { oneLine } from '../lib/text/text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import { aboutBuiltIn } from './about-built-in.ts';
-import { decidePolicy } from './policy.ts';
-import { riskInSandbox, riskOf } from './risk.ts';
-import type { Live } from '../config/runtime-config.ts';
+import { aboutBuiltIn, toolTitle } from './about-built-in.ts';
+import { unknownEntries } from './ceiling.ts';
 import type { OutsideTools } from './outside-tools.ts';
-import { toolTitle } from './tool-title.ts';
-import { sayIn } from '../core/texts/say.ts';
-import { requesterOf } from '../core/requester-of.ts';
+import { decidePolicy, riskInSandbox, riskOf } from './policy.ts';
 
 /** `/tools` (I3): what the main agent and the skills may use for a person in a chat, as Markdown. Hidden tools are left out (X2). */
 export type ListTools = (message: Message) => Promise<string>;
@@ -94,4 +95,24 @@ function outsideTool(tool: Tool): readonly Shown[] {
   // What a plugin or a server says of itself is a line of plain words here.
   const says = oneLine(tool.description.replace(/[`*_[\]<>|\\#~]/g, ''), 100);
   return [{ name: tool.name, title: toolTitle(tool), says, risk: riskOf(tool) }];
+}
+
+/**
+ * Entries of skills' `allowed_tools` that name no tool (T5): built in, or one of `plugins`. What MCP servers bring is known
+ * only while they run, so where there are any their names are taken as they are.
+ */
+export function listedToolDiagnostics(
+  skills: readonly Pick<Skill, 'path' | 'allowedTools'>[],
+  { plugins, hasServers }: Readonly<{ plugins: readonly string[]; hasServers: boolean }>,
+): readonly Diagnostic[] {
+  return skills.flatMap(({ path, allowedTools = [] }) => {
+    const judged = allowedTools.filter((entry) => !hasServers || !entry.startsWith('mcp_'));
+    return unknownEntries(judged, plugins).map(({ code, message }) => ({
+      level: 'warning',
+      code,
+      message,
+      path,
+      field: 'allowed_tools',
+    }));
+  });
 }

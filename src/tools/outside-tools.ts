@@ -1,10 +1,8 @@
-import { whyNoAccess } from '../access/decide-access.ts';
-import type { Decision } from '../access/decision.ts';
+import { whyNoAccess, type UseOf } from '../access/decide-skill.ts';
+import type { Decision } from '../access/decide-message.ts';
 import type { Log } from '../lib/log.ts';
-import type { OutsideSource, OutsideTool } from '../core/outside-tool.ts';
-import type { Requester, Tool } from '../core/tool.ts';
+import type { OutsideSource, OutsideTool, Requester, Tool } from '../core/tool.ts';
 import { knownToolNames } from './ceiling.ts';
-import type { UseOf } from '../access/access-context.ts';
 
 /** The tools that plugins and MCP servers bring, for whoever may use them (X1, X7). */
 export type OutsideTools = Readonly<{

@@ -1,7 +1,8 @@
-import { listsId } from '../access/chat-id.ts';
-import type { Requester, Risk } from '../core/tool.ts';
+import { listsId } from '../access/chat-migrations.ts';
 import { chatIdOf } from '../core/conversation.ts';
-import { matchesGlob } from './matches-glob.ts';
+import type { Requester, Risk, Tool } from '../core/tool.ts';
+
+const globbing = /[*?[]/;
 
 export type PolicyAction = 'allow' | 'confirm' | 'deny';
 
@@ -53,4 +54,87 @@ function fits({ tool, skill, chat, sender }: PolicyRule, of: PolicyCase): boolea
   if (chat !== undefined && !listsId([chat], chatIdOf(of.requester.conversation))) return false;
   if (sender !== undefined && !listsId([sender], of.requester.sender)) return false;
   return tool === undefined || matchesGlob(tool, of.tool);
+}
+
+/** How much harm a call of this tool could do: as declared, else worked out from its traits, `critical` never (T7). */
+export function riskOf({ risk, traits }: Pick<Tool, 'risk' | 'traits'>): Risk {
+  if (risk !== undefined) return risk;
+  if (!traits.sideEffects) return 'safe';
+  return traits.requiresNetwork || traits.requiresFilesystem ? 'dangerous' : 'moderate';
+}
+
+/** Whether commands and scripts can reach anything outside. */
+export function reachesOutside(sandbox: Readonly<{ mode: string; reachesNetwork: boolean }>): boolean {
+  return sandbox.mode === 'off' || sandbox.reachesNetwork;
+}
+
+/** The risk of commands and scripts: a sandbox without network can touch only its own folders (T7). */
+export function riskInSandbox(sandbox: Readonly<{ mode: string; reachesNetwork: boolean }>): Risk {
+  if (sandbox.mode === 'off') return 'critical';
+  return sandbox.reachesNetwork ? 'dangerous' : 'moderate';
+}
+
+/**
+ * Whether `text` is named by a pattern of `*`, `?` and sets (`[ab]`, `[a-z]`, `[!a]`). Takes time in proportion to
+ * the product of both lengths at most, whatever the pattern. A set without its end, or of more than
+ * 100 characters, is taken as plain characters.
+ */
+export function matchesGlob(pattern: string, text: string): boolean {
+  // Most patterns are told apart by how they begin.
+  const plain = pattern.search(globbing);
+  if (plain < 0) return pattern === text;
+  if (!text.startsWith(pattern.slice(0, plain))) return false;
+  const steps = stepsOf(pattern);
+  const characters = [...text];
+  let step = 0;
+  let at = 0;
+  let star = -1;
+  let resume = 0;
+  while (at < characters.length) {
+    const matcher = steps[step];
+    if (matcher === 'any') {
+      star = step++;
+      resume = at;
+    } else if (matcher?.(characters[at] ?? '') === true) {
+      step++;
+      at++;
+    } else if (star >= 0) {
+      step = star + 1;
+      at = ++resume;
+    } else {
+      return false;
+    }
+  }
+  return steps.slice(step).every((rest) => rest === 'any');
+}
+
+/** Whether a name is a pattern rather than a plain name. */
+export function isGlob(name: string): boolean {
+  return globbing.test(name);
+}
+
+type Step = 'any' | ((character: string) => boolean);
+
+function stepsOf(pattern: string): readonly Step[] {
+  const pieces = pattern.match(/\*+|\?|\[!?[^\]]{1,100}\]|[^]/gu) ?? [];
+  return pieces.map((piece) => {
+    if (piece.startsWith('*')) return 'any';
+    if (piece === '?') return () => true;
+    if (piece.length > 1 && piece.startsWith('[')) return setOf(piece.slice(1, -1));
+    return (character) => character === piece;
+  });
+}
+
+function setOf(inside: string): (character: string) => boolean {
+  const without = inside.length > 1 && inside.startsWith('!');
+  const members = (without ? inside.slice(1) : inside).match(/[^]-[^]|[^]/gu) ?? [];
+  return (character) => {
+    const listed = members.some((member) => {
+      const [from = '', dash, to] = [...member];
+      return dash === undefined || to === undefined
+        ? character === from
+        : from <= character && character <= to;
+    });
+    return listed !== without;
+  };
 }

@@ -1,9 +1,9 @@
 import { fail, type Envelope } from '../core/envelope.ts';
-import type { Followed } from '../core/followed.ts';
+import type { Followed } from '../core/entry.ts';
 import { defuse, labelled } from '../lib/text/escape-labels.ts';
 import type { Skill } from '../core/skill.ts';
 import { truncate } from '../lib/text/text.ts';
-import { bodyLimit } from '../skills/parse/read-body.ts';
+import { bodyLimit } from '../skills/parse/split-front-matter.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import type { Contraction } from './contraction.ts';
 

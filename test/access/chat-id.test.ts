@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { listsId, meansId } from '../../src/access/chat-id.ts';
+import { listsId, meansId } from '../../src/access/chat-migrations.ts';
 import { chatIdOf, conversationKey } from '../../src/core/conversation.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { claimedToken } from '../../src/access/claimed-token.ts';
-import { parseCommand } from '../../src/core/parse-command.ts';
+import { claimedToken } from '../../src/access/pairing.ts';
+import { parseCommand } from '../../src/core/message.ts';
 
 const token = '0123456789abcdef0123456789abcdef';
 

@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SkillRules, SkillSettings } from '../../src/core/access-settings.ts';
-import { whyNoAccess } from '../../src/access/decide-access.ts';
-import { allowedChatTypes, decideSkill, isSensitive, type SkillUse } from '../../src/access/decide-skill.ts';
+import {
+  whyNoAccess,
+  allowedChatTypes,
+  decideSkill,
+  isSensitive,
+  type SkillUse,
+} from '../../src/access/decide-skill.ts';
 import type { SkillAccess } from '../../src/core/skill.ts';
 import { openAccess as open } from '../support/make-skill.ts';
 

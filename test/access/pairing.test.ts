@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createMovedChats } from '../../src/access/chat-migrations.ts';
-import { createPairing, type Pairing } from '../../src/access/pairing.ts';
+import { createPairing, createStrangers, type Pairing } from '../../src/access/pairing.ts';
 import { createPeople } from '../../src/access/users.ts';
-import { createStrangers } from '../../src/access/strangers.ts';
 import type { Voice } from '../../src/replies/replies.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { openStore } from '../../src/store/open-store.ts';

@@ -7,7 +7,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/lib/log.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
-import { unparsedInput } from '../../src/core/unparsed-input.ts';
+import { unparsedInput } from '../../src/core/entry.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
 import { runLoop, type RunLoopOptions } from '../../src/agent/run-loop.ts';
-import { withFallback } from '../../src/agent/models/with-fallback.ts';
+import { withFallback } from '../../src/agent/models/create-models.ts';
 import { cleanEntry } from '../../src/bot/redact-data.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';

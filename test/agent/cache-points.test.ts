@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
-import { withCachePoints } from '../../src/agent/models/cache-points.ts';
+import { withCachePoints } from '../../src/agent/models/anthropic-request.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { createQuestions } from '../../src/runs/questions.ts';
 import type { Compaction } from '../../src/agent/compact-entries.ts';
 import { markOf, wroteAddress } from '../../src/access/taint-of.ts';
-import { isSummaryRequest } from '../../src/agent/summary-request.ts';
+import { isSummaryRequest } from '../../src/agent/plan-compaction.ts';
 import { createTurn, type TurnGrant } from '../../src/conversations/turn.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { Entry } from '../../src/core/entry.ts';

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createModels } from '../../src/agent/models/create-models.ts';
-import type { ModelsSettings } from '../../src/core/model-settings.ts';
+import type { ModelsSettings, Model } from '../../src/core/model.ts';
 import { modelAliases } from '../../src/config/model-aliases.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import type { Model } from '../../src/core/model.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };

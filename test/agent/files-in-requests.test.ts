@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { estimateTokens } from '../../src/agent/estimate-tokens.ts';
+import { estimateTokens } from '../../src/agent/plan-compaction.ts';
 import { toMessages } from '../../src/agent/to-messages.ts';
 import { createRefusedFiles, withFiles } from '../../src/agent/with-files.ts';
 import type { Entry } from '../../src/core/entry.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { filesSent } from '../../src/agent/files-sent.ts';
+import { filesSent } from '../../src/agent/with-files.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
 import type { ShownFile } from '../../src/core/received.ts';

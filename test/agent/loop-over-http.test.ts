@@ -3,9 +3,8 @@ import { test, type TestContext } from 'node:test';
 import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Entry } from '../../src/core/entry.ts';
+import { unparsedInput, type Entry } from '../../src/core/entry.ts';
 import { readOnly } from '../../src/core/tool.ts';
-import { unparsedInput } from '../../src/core/unparsed-input.ts';
 import type { ServerStep } from '../support/messages-server/answer.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeResult } from '../../src/runs/describe-result.ts';
+import { describeResult } from '../../src/runs/use-skill.ts';
 import { mainPrompt } from '../../src/conversations/main-prompt.ts';
 import { labelled } from '../../src/lib/text/escape-labels.ts';
-import { runPrompt } from '../../src/runs/run-prompt.ts';
+import { runPrompt } from '../../src/runs/run-skill.ts';
 import { userContent } from '../../src/runs/user-content.ts';
 import { noTokens } from '../../src/core/model.ts';
-import type { SkillResult } from '../../src/core/skill-result.ts';
+import type { SkillResult } from '../../src/core/skill.ts';
 import { makeMessage } from '../support/make-message.ts';
 
 const result: SkillResult = {

@@ -1,9 +1,9 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LoopResult } from '../../src/agent/loop-result.ts';
+import type { LoopResult } from '../../src/agent/next-step.ts';
 import { type ToolSpec } from '../../src/agent/run-calls.ts';
-import { interrupted } from '../../src/core/tool-call.ts';
+import { interrupted, type CallTool } from '../../src/core/tool-call.ts';
 import { runLoop, type RunLoopOptions } from '../../src/agent/run-loop.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
@@ -11,7 +11,6 @@ import { ModelError } from '../../src/core/errors.ts';
 import { noTokens } from '../../src/core/model.ts';
 import { isShutdown, shutdownReason } from '../../src/lib/async/shutdown.ts';
 import { readOnly, type Traits } from '../../src/core/tool.ts';
-import type { CallTool } from '../../src/core/tool-call.ts';
 import { scriptedModel, type ModelStep, type ScriptedModel } from '../support/scripted-model.ts';
 
 const question: Entry = { kind: 'user', item: 'm1', content: 'What is it?', at: 1 };

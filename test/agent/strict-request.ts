@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { withCachePoints } from '../../src/agent/models/cache-points.ts';
+import { withCachePoints } from '../../src/agent/models/anthropic-request.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { checkMessages } from '../support/messages-server/check-messages.ts';
 import { parseRequest } from '../support/messages-server/request-shape.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { promptSize } from '../../src/agent/prompt-size.ts';
-import { showTo } from '../../src/agent/show-to.ts';
-import { followedInTurn, stubFollowed } from '../../src/agent/stub-followed.ts';
+import { promptSize } from '../../src/agent/compact-entries.ts';
+import { showTo, followedInTurn, stubFollowed } from '../../src/agent/show-to.ts';
 import { toMessages } from '../../src/agent/to-messages.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';

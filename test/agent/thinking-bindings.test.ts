@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type Anthropic from '@anthropic-ai/sdk';
 import { test } from 'node:test';
-import { boundThinking, type Account } from '../../src/agent/models/bound-thinking.ts';
+import { boundThinking, type Account } from '../../src/agent/models/anthropic-request.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 
 const account: Account = {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AskedCall } from '../../src/approvals/approval-question.ts';
+import { describeCall, type AskedCall } from '../../src/approvals/approval-question.ts';
 import { createApprovals } from '../../src/approvals/approvals.ts';
-import { describeCall } from '../../src/approvals/describe-call.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listRules } from '../../src/approvals/list-rules.ts';
-import { createStandingRules } from '../../src/approvals/standing-rules.ts';
+import { listRules, createStandingRules } from '../../src/approvals/standing-rules.ts';
 import { openStore } from '../../src/store/open-store.ts';
 
 const chat = { chat: 'telegram:42', sender: 'telegram:42' };

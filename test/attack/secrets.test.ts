@@ -6,7 +6,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { secretForms } from '../../src/lib/redaction/secret-forms.ts';
+import { secretForms } from '../../src/lib/redaction/redact.ts';
 import { childEnv } from '../support/child-env.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { startMessagesServer } from '../support/messages-server/messages-server.ts';

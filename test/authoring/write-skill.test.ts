@@ -7,7 +7,7 @@ import { createWriteSkill } from '../../src/authoring/write-skill.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Envelope } from '../../src/core/envelope.ts';
 import type { Requester } from '../../src/core/tool.ts';
-import type { SkillDraft } from '../../src/skills/check-draft.ts';
+import type { SkillDraft } from '../../src/skills/prepare-draft.ts';
 import { hashSkill } from '../../src/skills/install/hash-skill.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import {

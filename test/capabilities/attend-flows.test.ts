@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAttendFlows } from '../../src/capabilities/attend-flows.ts';
-import type { AdvanceFlow } from '../../src/capabilities/advance-flow.ts';
+import { createAttendFlows, type AdvanceFlow } from '../../src/capabilities/advance-flow.ts';
 import { caller, capabilityStage } from '../support/capability-stage.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { test } from 'node:test';
-import type { TestContext } from 'node:test';
-import { openFlow } from '../../src/capabilities/flow-content.ts';
+import { test, type TestContext } from 'node:test';
+import { openFlow } from '../../src/capabilities/auth-flows.ts';
 import { caller, capabilityStage, requester } from '../support/capability-stage.ts';
 
 type Stage = Awaited<ReturnType<typeof capabilityStage>>;

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { bridgeEnvironment } from '../../src/capabilities/bridge-environment.ts';
+import { bridgeEnvironment } from '../../src/capabilities/signed-call.ts';
 import { callBridge } from '../../src/capabilities/call-bridge.ts';
 import type { Log } from '../../src/lib/log.ts';
 import { createEndWithUs } from '../../src/lib/processes/end-with-us.ts';

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CapabilityDefinition } from '../../src/capabilities/bridge-contract.ts';
-import { bridgeResults } from '../../src/capabilities/bridge-contract.ts';
+import { bridgeResults, type CapabilityDefinition } from '../../src/capabilities/bridge-contract.ts';
 import { configuredProviders } from '../../src/capabilities/configured-providers.ts';
-import { findCredential } from '../../src/capabilities/credential-like.ts';
+import { findCredential } from '../../src/capabilities/gates.ts';
 import { checkDefinitions, createDefinitions } from '../../src/capabilities/definitions.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 

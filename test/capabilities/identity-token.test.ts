@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { importJWK, jwtVerify, type JWK } from 'jose';
-import { canonicalJson, hashJson } from '../../src/lib/json/canonical-json.ts';
-import { createIdentityTokens, type CallIdentity } from '../../src/capabilities/identity-token.ts';
+import { canonicalJson, hashJson } from '../../src/lib/json/json-values.ts';
+import { createIdentityTokens, type CallIdentity } from '../../src/capabilities/signed-call.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { bridgeEnvironment } from '../../src/capabilities/bridge-environment.ts';
+import {
+  bridgeEnvironment,
+  createIdentityTokens,
+  type CallIdentity,
+} from '../../src/capabilities/signed-call.ts';
 import type { BridgeMethod, BridgeParams } from '../../src/capabilities/bridge-contract.ts';
 import { callBridge } from '../../src/capabilities/call-bridge.ts';
-import { hashJson } from '../../src/lib/json/canonical-json.ts';
-import { createIdentityTokens, type CallIdentity } from '../../src/capabilities/identity-token.ts';
+import { hashJson } from '../../src/lib/json/json-values.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createEndWithUs } from '../../src/lib/processes/end-with-us.ts';
 import { quietLog } from '../support/quiet-log.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { readAuthAnswer } from '../../src/capabilities/read-auth-answer.ts';
+import { readAuthAnswer } from '../../src/capabilities/take-auth-answer.ts';
 import { processorMs } from '../support/machine-time.ts';
 
 const url = 'https://localhost/callback?code=4/0AX-abc_9&state=xyz';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { confirmText, linkText } from '../../src/capabilities/sign-in-words.ts';
-import type { OpenFlow } from '../../src/capabilities/flow-content.ts';
+import { confirmText, linkText } from '../../src/capabilities/confirm-accounts.ts';
+import type { OpenFlow } from '../../src/capabilities/auth-flows.ts';
 
 test('H12 a sign-in names the command that cancels it as the chat writes it', () => {
   const begun = { auth_url: 'https://provider.example/', flow_type: 'oauth' };

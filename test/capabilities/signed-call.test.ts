@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { importJWK, jwtVerify, type JWK } from 'jose';
-import { hashJson } from '../../src/lib/json/canonical-json.ts';
+import { hashJson } from '../../src/lib/json/json-values.ts';
 import { createSignedCalls } from '../../src/capabilities/signed-call.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { OperatorError } from '../../src/core/errors.ts';

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { MarkdownDocument } from '../../src/lib/markdown/document.ts';
+import { visibleText, type MarkdownDocument } from '../../src/lib/markdown/document.ts';
 import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
-import { plainText } from '../../src/lib/markdown/plain-text.ts';
+import { plainText } from '../../src/lib/markdown/render-text.ts';
 import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
-import { visibleText } from '../../src/lib/markdown/visible-text.ts';
 import { slackFits } from '../../src/channels/slack/from-markdown.ts';
 import { telegramFits, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
 import { processorMs } from '../support/machine-time.ts';

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { userContent } from '../../src/runs/user-content.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
-import { addressesTyped } from '../../src/core/addresses.ts';
-import type { Message } from '../../src/core/message.ts';
+import { addressesTyped, type Message } from '../../src/core/message.ts';
 import { ignored, messageOf, me as telegramBot, said } from '../support/telegram-updates.ts';
 
 const me = { team: 'T1', user: 'UBOT', command: '/skill' };

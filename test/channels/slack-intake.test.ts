@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts';
+import { createChatLookup, createNameLookup } from '../../src/channels/slack/look-up.ts';
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
-import { createNameLookup } from '../../src/channels/slack/create-name-lookup.ts';
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { quietLog } from '../support/quiet-log.ts';

@@ -3,9 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 import { toHomeVisit } from '../../src/channels/slack/home-tab.ts';
-import { neededScopes } from '../../src/channels/slack/needed-scopes.ts';
-import { toEvent } from '../../src/channels/slack/to-event.ts';
-import { toStanding } from '../../src/channels/slack/to-standing.ts';
+import { neededScopes } from '../../src/channels/slack/identify.ts';
+import { toEvent, toStanding } from '../../src/channels/slack/to-event.ts';
 import { manifest, slackEvents } from '../support/slack-server/manifest.ts';
 import { slackMethods } from '../support/slack-server/method-table.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CallSlack } from '../../src/channels/slack/call-slack.ts';
-import { createNameLookup } from '../../src/channels/slack/create-name-lookup.ts';
-import { shownName } from '../../src/channels/slack/shown-name.ts';
+import type { CallSlack } from '../../src/channels/slack/slack-error.ts';
+import { createNameLookup } from '../../src/channels/slack/look-up.ts';
+import { shownName } from '../../src/channels/slack/plain-text.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 

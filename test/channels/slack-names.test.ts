@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createChatLookup } from '../../src/channels/slack/create-chat-lookup.ts';
+import { createChatLookup } from '../../src/channels/slack/look-up.ts';
 import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';

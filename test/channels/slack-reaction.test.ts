@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { neededScopes } from '../../src/channels/slack/needed-scopes.ts';
+import { neededScopes } from '../../src/channels/slack/identify.ts';
 import type { OnEvent } from '../../src/core/channel.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { toMenu } from '../../src/channels/telegram/to-menu.ts';
+import { toMenu } from '../../src/channels/telegram/set-menus.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);

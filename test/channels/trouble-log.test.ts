@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLog } from '../../src/operator/create-log.ts';
-import { untilReached } from '../../src/channels/telegram/connect.ts';
+import { untilReached } from '../../src/channels/telegram/create-telegram.ts';
 import { createTelegramApi } from '../../src/channels/telegram/telegram-api.ts';
 import { createTroubleLog } from '../../src/channels/trouble-log.ts';
 import type { Clock } from '../../src/lib/clock.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { auditTable } from '../../src/cli/audit-table.ts';
+import { auditTable } from '../../src/cli/audit.ts';
 
 const at = '2026-11-22T23:22:10.123Z';
 const mac = 'a'.repeat(64);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { aptSources } from '../../src/sandbox/packages/apt-sources.ts';
+import { aptSources } from '../../src/sandbox/packages/root-recipe.ts';
 import { withShell } from '../support/stand-in-root-tool.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';

@@ -4,8 +4,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'smol-toml';
 import { formatConfigProblem } from '../../src/config/config-problem.ts';
-import { everyKey } from '../../src/config/known-keys.ts';
-import { parseConfig, type ParsedConfig } from '../../src/config/parse-config.ts';
+import { everyKey, parseConfig, type ParsedConfig } from '../../src/config/parse-config.ts';
 
 const file = path.join(import.meta.dirname, '../../config.example.toml');
 const text = readFileSync(file, 'utf8');

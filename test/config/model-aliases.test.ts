@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Config } from '../../src/config/complete-config.ts';
 import { keyPlace } from '../../src/config/model-aliases.ts';
-import { resolveModel } from '../../src/core/model-settings.ts';
+import { resolveModel } from '../../src/core/model.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 
 function modelsOf(text: string, env: Record<string, string> = {}): Config['models'] {

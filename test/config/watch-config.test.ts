@@ -3,10 +3,9 @@ import { mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { changedKeys } from '../../src/config/changed-keys.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { changedKeys } from '../../src/config/written-config.ts';
+import { loadConfig, watchConfig } from '../../src/config/load-config.ts';
 import type { ParsedConfig } from '../../src/config/parse-config.ts';
-import { watchConfig } from '../../src/config/watch-config.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
-import { validateTree } from '../../src/skills/parse/validate-tree.ts';
+import { validateTree } from '../../src/skills/parse/validate-skill.ts';
 import { processorMs } from '../support/machine-time.ts';
 
 const corpora = process.env['SKILLET_CORPORA'] ?? join(import.meta.dirname, '../../../shared/corpora');

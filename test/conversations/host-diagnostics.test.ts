@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createModels } from '../../src/agent/models/create-models.ts';
-import { listedToolDiagnostics } from '../../src/tools/listed-tools.ts';
+import { listedToolDiagnostics } from '../../src/tools/list-tools.ts';
 import { hostDiagnostics } from '../../src/conversations/host-diagnostics.ts';
-import { makeMenus } from '../../src/conversations/make-menus.ts';
-import { createNewSince } from '../../src/lib/text/added.ts';
+import { makeMenus } from '../../src/conversations/refresh-menus.ts';
+import { createNewSince } from '../../src/lib/text/text.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { makeSkill } from '../support/make-skill.ts';

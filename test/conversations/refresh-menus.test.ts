@@ -9,7 +9,7 @@ import { createModels } from '../../src/agent/models/create-models.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createSkillLibrary } from '../../src/skills/skill-library.ts';
-import { createLocalSignals } from '../../src/store/create-local-signals.ts';
+import { createLocalSignals } from '../../src/store/signals.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 test('Q9 a change of skills that one process sees reaches another that sees no change by itself, and ends there', async (t) => {

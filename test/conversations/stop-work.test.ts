@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLanes } from '../../src/conversations/inbox-worker.ts';
-import { haltWork } from '../../src/runs/cancel-work.ts';
+import { haltWork } from '../../src/runs/tasks.ts';
 import { stopOwnRun, stopTask, stopWork } from '../../src/conversations/stop-work.ts';
 import { taskId, tasksHere } from '../../src/runs/conversation-work.ts';
 import type { Message } from '../../src/core/message.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { addressesIn, addressOf } from '../../src/core/addresses.ts';
+import { addressesIn, addressOf } from '../../src/core/message.ts';
 
 test('S7 two addresses are one where the same is asked for: what is not sent does not count, everything else does', () => {
   const same = [

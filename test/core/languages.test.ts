@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { withoutFile } from '../../src/replies/file-parts.ts';
+import { withoutFile } from '../../src/replies/deliver.ts';
 import { fixed, languages, sayIn } from '../../src/core/texts/say.ts';
 import { saidInSource } from './said-in-source.ts';
 

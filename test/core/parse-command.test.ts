@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseCommand } from '../../src/core/parse-command.ts';
+import { parseCommand } from '../../src/core/message.ts';
 
 const runs = Number(process.env.SKILLET_FUZZ_RUNS ?? 200);
 

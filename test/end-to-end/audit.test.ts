@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AuditReport } from '../../src/audit/verify-audit.ts';
+import type { AuditReport } from '../../src/audit/seal.ts';
 import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 

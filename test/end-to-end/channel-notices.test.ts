@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { neededScopes } from '../../src/channels/slack/needed-scopes.ts';
+import { neededScopes } from '../../src/channels/slack/identify.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 test('H13 an owner is told once that privacy mode is on, and how to change that', async (t) => {

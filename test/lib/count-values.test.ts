@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createCountValues } from '../../src/lib/json/count-values.ts';
+import { createCountValues } from '../../src/lib/json/json-values.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 const count = (text: string): number => createCountValues()(text);

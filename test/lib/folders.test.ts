@@ -14,10 +14,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createKeptFiles } from '../../src/operator/kept-files.ts';
-import { folderSize } from '../../src/lib/files/folder-size.ts';
-import { removeFolder } from '../../src/lib/files/remove-folder.ts';
-import { measureFolder } from '../../src/sandbox/limits/measure-disk.ts';
-import { trimFolder } from '../../src/sandbox/limits/trim-folder.ts';
+import { folderSize } from '../../src/lib/files/list-inside.ts';
+import { removeFolder } from '../../src/lib/files/write-inside.ts';
+import { measureFolder, trimFolder } from '../../src/sandbox/limits/measure-disk.ts';
 
 const linux = process.platform === 'linux' ? false : 'needs Linux';
 

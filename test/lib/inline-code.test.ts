@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inlineCode } from '../../src/lib/text/inline-code.ts';
+import { inlineCode } from '../../src/lib/text/text.ts';
 
 test('A10 a name is one line of code that no character of it can end', () => {
   assert.equal(inlineCode('Ann'), '`Ann`');

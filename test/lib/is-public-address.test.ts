@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isPublicAddress } from '../../src/lib/net/is-public-address.ts';
+import { isPublicAddress } from '../../src/lib/net/connect-checked.ts';
 
 /** First and last address of each refused range, and its neighbours where those are public. */
 const ranges: readonly Readonly<{ range: string; inside: readonly string[]; outside?: readonly string[] }>[] =

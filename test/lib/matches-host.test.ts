@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostOf, matchesHost } from '../../src/lib/net/matches-host.ts';
+import { hostOf, matchesHost } from '../../src/lib/net/judge-target.ts';
 
 test('T9 a host name means itself, *. everything below it and not itself', () => {
   const patterns = ['api.example.com', '*.example.org'];

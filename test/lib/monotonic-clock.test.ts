@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steadyTime } from '../../src/lib/async/monotonic-clock.ts';
+import { steadyTime } from '../../src/lib/async/deadline.ts';
 
 test('H8 the time of waits goes forward with the clock, and goes on where it was when the clock is set back', () => {
   const wall = { now: 1_000 };

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createRedaction, createRedactor } from '../../src/lib/redaction/redact.ts';
-import { secretForms } from '../../src/lib/redaction/secret-forms.ts';
+import { createRedaction, createRedactor, secretForms } from '../../src/lib/redaction/redact.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 const secret = 'hunter2-"äöü"/+ €';

@@ -4,7 +4,7 @@ import { createBudgets } from '../../src/limits/budgets.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Requester } from '../../src/core/tool.ts';
-import type { UsageRow } from '../../src/store/usage.ts';
+import type { UsageRow } from '../../src/store/store.ts';
 
 const noon = Date.UTC(2026, 10, 22, 12);
 

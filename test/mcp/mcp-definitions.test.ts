@@ -3,10 +3,8 @@ import { test } from 'node:test';
 import { labels } from '../../src/lib/text/escape-labels.ts';
 import { cleanSchema } from '../../src/mcp/clean-schema.ts';
 import { isOn, takeListing } from '../../src/mcp/server-agreement.ts';
-import { mcpToolName } from '../../src/mcp/mcp-tool-name.ts';
-import { mcpTool } from '../../src/mcp/mcp-tool.ts';
+import { mcpToolName, mcpTool, riskOfHints } from '../../src/mcp/mcp-tool.ts';
 import { readDefinition, type McpDefinition } from '../../src/mcp/read-definition.ts';
-import { riskOfHints } from '../../src/mcp/risk-of-hints.ts';
 import { listedTool } from '../support/mcp/tool-files.ts';
 
 function read(raw: unknown): McpDefinition {

@@ -9,7 +9,7 @@ import { renderEnvelope } from '../../src/core/envelope.ts';
 import { createRedactor } from '../../src/lib/redaction/redact.ts';
 import { silentMs } from '../../src/mcp/create-lasting-link.ts';
 import { createEndWithUs } from '../../src/lib/processes/end-with-us.ts';
-import { createFlowMeter } from '../../src/mcp/flow-meter.ts';
+import { createFlowMeter } from '../../src/mcp/limited-fetch.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { away, connected, isGone, listen, openServers } from '../support/mcp/open-servers.ts';
 import { until } from '../support/until.ts';

@@ -2,7 +2,7 @@ import { changesOf } from './changes-of.ts';
 import type { Mutation } from './mutation.ts';
 
 const skill = { file: 'access/decide-skill.ts', test: 'access/decide-skill.test.ts' } as const;
-const access = { file: 'access/decide-access.ts', test: 'access/decide-skill.test.ts' } as const;
+const access = { file: 'access/decide-skill.ts', test: 'access/decide-skill.test.ts' } as const;
 const message = { file: 'access/decide-message.ts', test: 'access/decide-message.test.ts' } as const;
 
 /** Who may talk, and who may use what (A1–A11). */

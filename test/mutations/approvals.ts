@@ -37,12 +37,12 @@ export const approvalMutations = [
     ['a label in an output reaches the model', 'defuse(redact(text))', 'redact(text)'],
     ['a call that a person refused is made', 'if (denial !== undefined) return denial;', ''],
   ]),
-  ...changesOf('tools/risk.ts', 'tools/risk.test.ts', [
+  ...changesOf('tools/policy.ts', 'tools/risk.test.ts', [
     ['a declared risk is passed over', 'if (risk !== undefined) return risk;', ''],
     [
       'side effects without reach are safe',
-      "'dangerous' : 'moderate';\n}\n\n",
-      "'dangerous' : 'safe';\n}\n\n",
+      "requiresFilesystem ? 'dangerous' : 'moderate'",
+      "requiresFilesystem ? 'dangerous' : 'safe'",
     ],
     ['no sandbox is no risk', "if (sandbox.mode === 'off') return 'critical';", ''],
   ]),
@@ -89,7 +89,7 @@ export const approvalMutations = [
       "void rules.add(rule.data, ask.answer?.by ?? '', clock.now());",
     ],
   ]),
-  ...changesOf('approvals/approval-outcome.ts', 'approvals/approvals.test.ts', [
+  ...changesOf('approvals/approval-question.ts', 'approvals/approvals.test.ts', [
     ['no is yes', "answer?.value === 'approve' || answer?.value === 'always'", 'answer?.value !== undefined'],
   ]),
   ...changesOf('approvals/judge-calls.ts', 'approvals/judge-calls.test.ts', [

@@ -64,7 +64,7 @@ export const capabilityMutations = [
     ],
     ['the place is not judged', 'return elsewhere ?? { ok: true', 'return { ok: true'],
   ]),
-  ...changesOf('capabilities/identity-token.ts', 'capabilities/identity-token.test.ts', [
+  ...changesOf('capabilities/signed-call.ts', 'capabilities/identity-token.test.ts', [
     ['a token lives for an hour', 'const lifeSeconds = 60;', 'const lifeSeconds = 3600;'],
     ['tokens share an id', '.setJti(randomUUID())', ".setJti('one')"],
     ['a token is for everybody', '.setAudience(namespace)', ".setAudience('all')"],

@@ -41,7 +41,7 @@ export const forgettingMutations = [
       'return gone;',
     ],
   ]),
-  ...changesOf('store/forget-messages.ts', store, [
+  ...changesOf('store/forget-entries.ts', store, [
     [
       'an id that begins like another is that one',
       'if (!/[\\p{L}\\p{N}_-]/u.test(around)) return true;',

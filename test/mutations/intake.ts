@@ -67,7 +67,7 @@ export const intakeMutations = [
       '      throw error;',
     ],
   ]),
-  ...changesOf('access/chat-id.ts', 'access/chat-id.test.ts', [
+  ...changesOf('access/chat-migrations.ts', 'access/chat-id.test.ts', [
     [
       'a bare id means any that ends like it',
       "entry === id.slice(id.indexOf(':') + 1)",
@@ -140,7 +140,7 @@ export const intakeMutations = [
     ['words long after go on with the last', ' && sentAt - last.sentAt <= fragmentMs', ''],
     ['words go on with a call of a skill', '!isCall && ', ''],
   ]),
-  ...changesOf('conversations/intake/take-edit.ts', 'conversations/take-edit.test.ts', [
+  ...changesOf('conversations/intake/admit.ts', 'conversations/take-edit.test.ts', [
     ['any edit is a new message', 'if (!heard.some(({ id }) => id === edited.id)) return;', ''],
     ['an edit makes a command of what is answered', ' || (await isCommand(edited))', ''],
   ]),
@@ -230,7 +230,7 @@ export const intakeMutations = [
     ],
     ['Ignore allows', "if (verdict === 'allow') await", 'if (true) await'],
   ]),
-  ...changesOf('conversations/intake/meet-group.ts', 'end-to-end/unlisted-groups.test.ts', [
+  ...changesOf('conversations/intake/groups.ts', 'end-to-end/unlisted-groups.test.ts', [
     ['anybody makes the bot ask', ' || !(await people.isOwner(sender.id))', ''],
     ['a word to nobody asks', '!addressed || ', ''],
   ]),
@@ -255,7 +255,7 @@ export const intakeMutations = [
       { only: 'an owner reads who waits' },
     ],
   ]),
-  ...changesOf('conversations/intake/suggest-prompts.ts', 'end-to-end/slack-home.test.ts', [
+  ...changesOf('conversations/intake/visits.ts', 'end-to-end/slack-home.test.ts', [
     [
       'a stranger is offered skills',
       'if (!(await people.mayAct(visit)).allowed) return [];',
@@ -266,7 +266,7 @@ export const intakeMutations = [
   ...changesOf('runs/conversation-work.ts', 'conversations/stop-work.test.ts', [
     ['anybody’s run is one’s own', '({ message }) => message?.sender.id === sender', '() => true'],
   ]),
-  ...changesOf('access/strangers.ts', 'access/pairing.test.ts', [
+  ...changesOf('access/pairing.ts', 'access/pairing.test.ts', [
     ['a bot claims the bot', "chatType !== 'private' || sender.kind !== 'person'", "chatType !== 'private'"],
     [
       'a claim counts in a group',
@@ -287,7 +287,7 @@ export const intakeMutations = [
     ['a command joins', "judged.kind !== 'turn' || judged.invocation !== undefined", 'false'],
     ['what one person alone sees joins', 'ephemeral === true || ', ''],
   ]),
-  ...changesOf('agent/stub-followed.ts', 'agent/stub-followed.test.ts', [
+  ...changesOf('agent/show-to.ts', 'agent/stub-followed.test.ts', [
     ['joined words free a turn from its skill', ' && entry.joins === undefined', ''],
   ]),
 ];

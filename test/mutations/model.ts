@@ -2,7 +2,7 @@ import { changesOf } from './changes-of.ts';
 
 /** Which thinking goes back to a model (M13). */
 export const modelMutations = [
-  ...changesOf('agent/models/bound-thinking.ts', 'agent/thinking-bindings.test.ts', [
+  ...changesOf('agent/models/anthropic-request.ts', 'agent/thinking-bindings.test.ts', [
     [
       'thinking goes to another endpoint',
       'plain([baseUrl, apiKey, model, system',

@@ -2,7 +2,7 @@ import { changesOf } from './changes-of.ts';
 
 /** The ways to the internet: no address of the inside, declared hosts only (T3, T9). */
 export const networkMutations = [
-  ...changesOf('lib/net/is-public-address.ts', 'lib/is-public-address.test.ts', [
+  ...changesOf('lib/net/connect-checked.ts', 'lib/is-public-address.test.ts', [
     ['private 10/8 counts as public', "['10.0.0.0', 8],", "['10.0.0.0', 9],"],
     ['link-local counts as public', "['169.254.0.0', 16],", "['169.254.0.0', 24],"],
     ['loopback counts as public', "['127.0.0.0', 8],", "['127.0.0.0', 16],"],
@@ -23,7 +23,7 @@ export const networkMutations = [
     ['any host passes', '!matchesHost(hosts, host)', 'false'],
     ['any port passes', '!ports.includes(port)', 'false'],
   ]),
-  ...changesOf('lib/net/matches-host.ts', 'lib/matches-host.test.ts', [
+  ...changesOf('lib/net/judge-target.ts', 'lib/matches-host.test.ts', [
     [
       'a pattern fits the end of any name',
       'name.length > below.length && name.endsWith(below)',

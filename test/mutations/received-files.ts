@@ -3,13 +3,13 @@ import type { Mutation } from './mutation.ts';
 
 /** How files that people send come in (M12). */
 export const receivedFileMutations: readonly Mutation[] = [
-  ...changesOf('channels/telegram/fetch-file.ts', 'channels/telegram-files.test.ts', [
+  ...changesOf('channels/telegram/files.ts', 'channels/telegram-files.test.ts', [
     ['the token goes along a redirect', "redirect: 'manual'", "redirect: 'follow'"],
     ['a file of the Bot API server itself is asked for', '/^[a-z]:|\\\\/i.test(path)', 'false'],
     ['a path of a download may climb', 'names.some((name) => /^\\.{0,2}$/.test(name))', 'false'],
     ['a file that came in part is taken', 'saved !== size', 'false'],
   ]),
-  ...changesOf('channels/slack/fetch-file.ts', 'channels/slack-files.test.ts', [
+  ...changesOf('channels/slack/files.ts', 'channels/slack-files.test.ts', [
     ['the token of Slack goes along a redirect', "redirect: 'manual'", "redirect: 'follow'"],
     ['the token goes to any host', '!isOfSlack(url, apiUrl)', 'false'],
     ['a page to sign in on is not told as such', 'page.test(begin.text)', 'false'],
@@ -66,12 +66,12 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['a request has pictures without end', 'held.pictures + pictures > most.pictures', 'false'],
     ['a request has bytes without end', 'held.bytes + bytes > most.bytes', 'false'],
   ]),
-  ...changesOf('agent/files-sent.ts', 'agent/files-sent.test.ts', [
+  ...changesOf('agent/with-files.ts', 'agent/files-sent.test.ts', [
     ['words that join a turn take its files from runs', '({ joins }) => joins === undefined', '() => true'],
     ['a run sees the files of somebody else', '&& entry.sender === sender', ''],
     ['a run sees files of a later message', 'call < 0 ? entries : entries.slice(0, call)', 'entries'],
   ]),
-  ...changesOf('lib/files/zip-entries.ts', 'lib/office-text.test.ts', [
+  ...changesOf('lib/files/office-text.ts', 'lib/office-text.test.ts', [
     ['an archive may swell', '{ maxOutputLength: most }', '{}'],
   ]),
 ];

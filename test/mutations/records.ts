@@ -12,7 +12,7 @@ export const recordMutations = [
       'return true;',
     ],
   ]),
-  ...changesOf('audit/verify-audit.ts', audit, [
+  ...changesOf('audit/seal.ts', audit, [
     [
       'a chain that was written again passes',
       'head.mac !== kept.mac) rewritten = true;',
@@ -27,7 +27,7 @@ export const recordMutations = [
     ['the head is not stored', 'await stored.set(from.name, { ...head, place });', ''],
     ['files are open to others', '{ mode: 0o600 });', '{ mode: 0o644 });'],
   ]),
-  ...changesOf('lib/files/enter-folder.ts', 'lib/folders.test.ts', [
+  ...changesOf('lib/files/open-inside.ts', 'lib/folders.test.ts', [
     ['a link on the way is followed', 'standsFor | O_DIRECTORY | O_NOFOLLOW', 'standsFor | O_DIRECTORY'],
     ['.. is a name', "name === '.' || name === '..' ||", "name === '.' ||"],
     ['a slash is part of a name', '/[/\\0]/.test(name)', 'false'],
@@ -102,7 +102,7 @@ export const recordMutations = [
   ...changesOf('operator/own-data-dir.ts', 'lib/changeable-by-others.test.ts', [
     ['others may look into the data directory', '(mode & 0o077) !== 0', '(mode & 0o002) !== 0'],
   ]),
-  ...changesOf('store/postgres/write-step.ts', 'store/postgres-durable.test.ts', [
+  ...changesOf('store/postgres/create-commit.ts', 'store/postgres-durable.test.ts', [
     ['a step is not on the disk when it is committed', '    durable,\n    locks', '    false,\n    locks'],
   ]),
   ...changesOf('store/postgres/create-commit.ts', 'store/postgres-durable.test.ts', [

@@ -2,7 +2,7 @@ import { changesOf } from './changes-of.ts';
 
 /** Secrets are taken out in every form, at every door (U3, S2). */
 export const redactionMutations = [
-  ...changesOf('lib/redaction/secret-forms.ts', 'lib/redact.test.ts', [
+  ...changesOf('lib/redaction/redact.ts', 'lib/redact.test.ts', [
     ['base64 hides a secret', "bytes.toString('base64'),\n", ''],
     ['base64 within a longer text hides a secret', '...[0, 1, 2].flatMap', '...[0, 1].flatMap'],
     [

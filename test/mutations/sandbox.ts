@@ -23,11 +23,11 @@ export const sandboxMutations = [
   ...changesOf('tools/built-in/tool-packages.ts', 'tools/packaged-scripts.test.ts', [
     ['a model chooses what is fetched', "called.filter((tool) => named.has(tool.join(' ')))", 'called'],
   ]),
-  ...changesOf('sandbox/packages/fetched-tools.ts', 'tools/packaged-scripts.test.ts', [
+  ...changesOf('sandbox/packages/script-packages.ts', 'tools/packaged-scripts.test.ts', [
     ['an address is a package', 'requirement.test(word) ? [...tool, word] : undefined', '[...tool, word]'],
     ['another package under the name of a tool', 'tool.push(option, given);', ''],
   ]),
-  ...changesOf('sandbox/bubblewrap/system-mounts.ts', bubblewrap, [
+  ...changesOf('sandbox/bubblewrap/handed-files.ts', bubblewrap, [
     ['commands may change the system', "['--ro-bind', top, seen(top)]", "['--bind', top, seen(top)]"],
     ['commands may change settings of the system', "['--ro-bind', name, name]", "['--bind', name, name]"],
     [

@@ -55,7 +55,7 @@ export const signInMutations = [
       'const over = false;',
     ],
   ]),
-  ...changesOf('capabilities/confirm-link.ts', flows, [
+  ...changesOf('capabilities/confirm-accounts.ts', flows, [
     [
       'an identity is confirmed by anybody',
       "if (kept.sender !== sender) return { outcome: 'not yours' };",
@@ -107,7 +107,7 @@ export const signInMutations = [
       'return one.length === other.length;',
     ],
   ]),
-  ...changesOf('capabilities/read-auth-answer.ts', 'capabilities/read-auth-answer.test.ts', [
+  ...changesOf('capabilities/take-auth-answer.ts', 'capabilities/read-auth-answer.test.ts', [
     [
       'an address with two codes counts',
       '.some((name) => given.getAll(name).length > 1)',

@@ -15,13 +15,13 @@ export const textMutations: readonly Mutation[] = [
     ['tags are read', 'if (node.tag !== undefined) return', 'if (false) return'],
     ['a key that is given twice counts once', 'if (entries.has(key.text))', 'if (false)'],
   ]),
-  ...changesOf('lib/markdown/mark-edges.ts', 'channels/from-markdown-telegram.test.ts', [
+  ...changesOf('lib/markdown/parse-markdown.ts', 'channels/from-markdown-telegram.test.ts', [
     ['marks beside punctuation do not open', 'if (free && !closing', 'if (false && !closing'],
     ['marks beside punctuation do not close', '(free && !opening.test(before)) ||', ''],
     ['the end of a phrase does not close', '(phraseEnd.test(before) && /\\p{L}/u.test(after))', 'false'],
     ['products are marks', 'sequence._open = sequence._close = false;', ''],
   ]),
-  ...changesOf('lib/markdown/tighten-marks.ts', 'channels/from-markdown-slack.test.ts', [
+  ...changesOf('lib/markdown/write-markdown.ts', 'channels/from-markdown-slack.test.ts', [
     ['punctuation stays in marks', '&& punctuation.test(inside)', '&& false'],
     ['brackets are torn apart', '(brackets && moves[1] === true)', 'false'],
     [
@@ -38,7 +38,7 @@ export const textMutations: readonly Mutation[] = [
       'text: (value) => String(value) || value.replace',
     ],
   ]),
-  ...changesOf('lib/markdown/safe-parts.ts', 'channels/markdown-split.test.ts', [
+  ...changesOf('lib/markdown/tame-markdown.ts', 'channels/markdown-split.test.ts', [
     ['a heavy paragraph is not cut', 'cutAt(line.position);', ''],
     ['rows of a table count together', '(inTable || isTableHead(before, line))', 'false'],
   ]),

@@ -2,13 +2,12 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
 import { test, type TestContext } from 'node:test';
-import { openMetrics } from '../../src/operator/health/open-metrics.ts';
+import { openMetrics, createVitals, type Vitals } from '../../src/operator/health/open-metrics.ts';
 import { serveHealth } from '../../src/operator/health/serve-health.ts';
-import { createVitals, type Vitals } from '../../src/operator/health/vitals.ts';
 import type { StoreState } from '../../src/operator/health/store-health.ts';
 import type { Meter } from '../../src/core/meter.ts';
 import { request } from '../../src/lib/net/node-http.ts';
-import type { Backlog } from '../../src/store/backlog.ts';
+import type { Backlog } from '../../src/store/store.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { quietLog, type QuietLog } from '../support/quiet-log.ts';
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import type { Artifact, HandOver, Tool as HostTool } from '../../src/core/tool.ts';
 import { defineTool, type OpenCall, type ToolOptions } from '../../src/plugins/define-tool.ts';
-import { riskOf } from '../../src/tools/risk.ts';
+import { riskOf } from '../../src/tools/policy.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 
 const plain = {

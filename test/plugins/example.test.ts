@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
-import { createWorkspace } from '../../src/plugins/create-workspace.ts';
+import { createWorkspace } from '../../src/plugins/plugin-calls.ts';
 import type { Plugin } from '../../src/plugins/define-plugin.ts';
 import { openPluginImports } from '../../src/plugins/plugin-imports.ts';
 import type { balances, transfers } from '../../examples/expenses/plugin.ts';

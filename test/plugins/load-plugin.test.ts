@@ -6,7 +6,7 @@ import { checkPluginConfig } from '../../src/config/plugin-config.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { definePlugin } from '../../src/plugins/define-plugin.ts';
 import { loadPlugin } from '../../src/plugins/load-plugin.ts';
-import { namedLog } from '../../src/plugins/named-log.ts';
+import { namedLog } from '../../src/plugins/tool-context.ts';
 import { openPluginImports } from '../../src/plugins/plugin-imports.ts';
 import { makePlugin, onePlugin } from '../support/make-plugin.ts';
 import { quietLog } from '../support/quiet-log.ts';

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import { createToolSandbox } from '../../src/plugins/create-tool-sandbox.ts';
-import { createWorkspace } from '../../src/plugins/create-workspace.ts';
+import { createWorkspace } from '../../src/plugins/plugin-calls.ts';
 
 async function open(t: TestContext, quota = 1024 ** 2) {
   const home = await mkdtemp(path.join(tmpdir(), 'skillet-files-'));

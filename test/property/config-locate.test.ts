@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'smol-toml';
-import type { KeyPath } from '../../src/config/key-path.ts';
+import type { KeyPath } from '../../src/config/section.ts';
 import { locateKeys } from '../../src/config/locate-keys.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);

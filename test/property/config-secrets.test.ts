@@ -5,11 +5,10 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { stringify } from 'smol-toml';
 import { formatConfigProblem } from '../../src/config/config-problem.ts';
-import type { KeyPath } from '../../src/config/key-path.ts';
-import { everyKey } from '../../src/config/known-keys.ts';
+import type { KeyPath } from '../../src/config/section.ts';
+import { everyKey, parseConfig, type ParsedConfig } from '../../src/config/parse-config.ts';
 import { maskedConfig, showConfig } from '../../src/config/masked-config.ts';
-import { parseConfig, type ParsedConfig } from '../../src/config/parse-config.ts';
-import { isSecretKey } from '../../src/config/secret-keys.ts';
+import { isSecretKey } from '../../src/config/secrets-of-config.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 const canary = 'c4n4ry-Value';

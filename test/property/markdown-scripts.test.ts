@@ -7,7 +7,7 @@ import { gfm } from 'micromark-extension-gfm';
 import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
 import { simplifyTree } from '../../src/lib/markdown/simplify-tree.ts';
 import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
-import { visibleText } from '../../src/lib/markdown/visible-text.ts';
+import { visibleText } from '../../src/lib/markdown/document.ts';
 import { slackFits, toSlackMessage, toSlackMarkdown } from '../../src/channels/slack/from-markdown.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
 import { formatText } from '../support/telegram-server/format-text.ts';

@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
-import { plainText } from '../../src/lib/markdown/plain-text.ts';
+import { plainText } from '../../src/lib/markdown/render-text.ts';
 import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
-import { visibleText } from '../../src/lib/markdown/visible-text.ts';
+import { visibleText, type Block, type MarkdownDocument } from '../../src/lib/markdown/document.ts';
 import { writeMarkdown } from '../../src/lib/markdown/write-markdown.ts';
-import type { Block, MarkdownDocument } from '../../src/lib/markdown/document.ts';
 import { markdownSource, numRuns, withoutSpace } from './markdown-source.ts';
 
 const inTotal = (document: MarkdownDocument, most: number): boolean => plainText(document).length <= most;

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { defuse } from '../../src/lib/text/escape-labels.ts';
 import { cleanSchema } from '../../src/mcp/clean-schema.ts';
-import { mcpTool } from '../../src/mcp/mcp-tool.ts';
-import { mcpToolName } from '../../src/mcp/mcp-tool-name.ts';
+import { mcpTool, mcpToolName } from '../../src/mcp/mcp-tool.ts';
 import { readDefinition } from '../../src/mcp/read-definition.ts';
 
 const word = fc.oneof(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { isPublicAddress } from '../../src/lib/net/is-public-address.ts';
+import { isPublicAddress } from '../../src/lib/net/connect-checked.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 500);
 

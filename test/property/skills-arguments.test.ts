@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { fillArguments } from '../../src/skills/fill-arguments.ts';
-import { splitArguments } from '../../src/skills/split-arguments.ts';
+import { fillArguments, splitArguments } from '../../src/skills/registry.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 const text = fc

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parsePlainFrontMatter } from '../../src/skills/parse/parse-skill-plain.ts';
-import { repairFrontMatter } from '../../src/skills/parse/parse-skill-repair.ts';
+import { parsePlainFrontMatter, repairFrontMatter } from '../../src/skills/parse/parse-skill-front-matter.ts';
 import { parseYamlFrontMatter } from '../../src/skills/parse/parse-skill-yaml.ts';
 import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
 import { validateSkill } from '../../src/skills/parse/validate-skill.ts';

@@ -4,8 +4,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { createDelivery } from '../../src/replies/deliver.ts';
-import { createHandOver, fileName } from '../../src/replies/artifacts.ts';
-import { createOutgoingFiles, type OutgoingFiles } from '../../src/replies/outgoing-files.ts';
+import {
+  createHandOver,
+  fileName,
+  createOutgoingFiles,
+  type OutgoingFiles,
+} from '../../src/replies/artifacts.ts';
 import { createVoice } from '../../src/replies/replies.ts';
 import type { Channel } from '../../src/core/channel.ts';
 import type { Conversation } from '../../src/core/conversation.ts';

@@ -5,8 +5,7 @@ import type { SkillRules } from '../../src/core/access-settings.ts';
 import type { SkillUse } from '../../src/access/decide-skill.ts';
 import { fail } from '../../src/core/envelope.ts';
 import { noTokens } from '../../src/core/model.ts';
-import type { Skill } from '../../src/core/skill.ts';
-import type { SkillResult } from '../../src/core/skill-result.ts';
+import type { Skill, SkillResult } from '../../src/core/skill.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { inAGroup, toolContext } from '../support/tool-context.ts';
 

@@ -10,7 +10,7 @@ import { tmpdir, userInfo } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { OperatorError } from '../../src/core/errors.ts';
-import { aptSources } from '../../src/sandbox/packages/apt-sources.ts';
+import { aptSources } from '../../src/sandbox/packages/root-recipe.ts';
 import { findProgram } from '../../src/sandbox/find-program.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { cliPath } from '../support/cli-path.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
-import { aptSources } from '../../src/sandbox/packages/apt-sources.ts';
+import { aptSources } from '../../src/sandbox/packages/root-recipe.ts';
 
 test("R6 packages come from the host's own sources of its own release, in either form apt knows", (t) => {
   const root = host(t, {

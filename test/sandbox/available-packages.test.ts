@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { getCommandNames } from 'just-bash';
 import { followAvailablePackages } from '../../src/sandbox/packages/available-packages.ts';
-import { installedPackages } from '../../src/sandbox/packages/installed-packages.ts';
+import { installedPackages } from '../../src/sandbox/packages/debian-packages.ts';
 import type { RootFileSystem } from '../../src/sandbox/packages/root-file-system.ts';
 
 const stanza = (name: string, more = '', state = 'install ok installed'): string =>

@@ -7,7 +7,7 @@ import {
   bubblewrapArguments,
   sandboxEnvironment,
 } from '../../src/sandbox/bubblewrap/bubblewrap-arguments.ts';
-import { systemMounts } from '../../src/sandbox/bubblewrap/system-mounts.ts';
+import { systemMounts } from '../../src/sandbox/bubblewrap/handed-files.ts';
 import { sandboxLimits } from '../support/sandbox-limits.ts';
 
 function optionsOf(session?: 'kept'): readonly string[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { installProgram, packageOf, pythonPackageOf } from '../../src/sandbox/packages/debian-packages.ts';
-import { pythonPackagesIn } from '../../src/sandbox/packages/python-packages.ts';
+import { pythonPackagesIn } from '../../src/sandbox/packages/available-packages.ts';
 import { makeRoot } from '../skills/make-root.ts';
 
 test('R6 a package is named only where Debian has it, and never another program of the same name', () => {

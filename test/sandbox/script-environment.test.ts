@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { steersPrograms } from '../../src/core/steers-programs.ts';
-import { skillEnvironment } from '../../src/sandbox/script-environment.ts';
+import { skillEnvironment } from '../../src/sandbox/script-command.ts';
 import { makeSkill } from '../support/make-skill.ts';
 
 const skill = makeSkill('mail', { env: ['MAIL_KEY', 'MAIL_HOST'] });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { toolsView, toolView } from '../../src/settings/setting-views.ts';
-import { writeCommand } from '../../src/channels/slack/write-command.ts';
+import { writeCommand } from '../../src/channels/slack/create-slack.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import { defineTool, readOnly } from '../../src/core/tool.ts';
 

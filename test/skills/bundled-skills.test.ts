@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import { newSkillText } from '../../src/skills/new-skill.ts';
-import { validateSkill } from '../../src/skills/parse/validate-skill.ts';
-import { validateTree } from '../../src/skills/parse/validate-tree.ts';
+import { validateSkill, validateTree } from '../../src/skills/parse/validate-skill.ts';
 
 const root = join(import.meta.dirname, '../../skills');
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkDraft, draftLimits, type SkillDraft } from '../../src/skills/check-draft.ts';
+import { checkDraft, draftLimits, type SkillDraft } from '../../src/skills/prepare-draft.ts';
 
 const content = '---\nname: greet\ndescription: Greets people.\n---\n\nGreet.\n';
 const draft: SkillDraft = { name: 'greet', content, files: [] };

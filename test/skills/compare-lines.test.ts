@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareLines } from '../../src/skills/install/compare-lines.ts';
-import { asksMore } from '../../src/skills/install/install-asks.ts';
+import { compareLines, asksMore } from '../../src/skills/install/install-compare.ts';
 import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
-import { printable } from '../../src/lib/text/printable.ts';
+import { printable } from '../../src/lib/text/text.ts';
 import { skillText } from './make-root.ts';
 
 const shown = (before: string, after: string): string =>

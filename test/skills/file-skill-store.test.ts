@@ -3,10 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { fileSkillStore } from '../../src/skills/file-skill-store.ts';
+import { fileSkillStore, type SkillStore } from '../../src/skills/skill-store.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
-import { malformedPath } from '../../src/skills/read-skill-file.ts';
-import type { SkillStore } from '../../src/skills/skill-store.ts';
+import { malformedPath } from '../../src/skills/skill-files.ts';
 import { makeRoot, put, skillText } from './make-root.ts';
 import { testSkillStore } from './skill-store-contract.ts';
 

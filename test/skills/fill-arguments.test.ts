@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fillArguments } from '../../src/skills/fill-arguments.ts';
-import { splitArguments } from '../../src/skills/split-arguments.ts';
+import { fillArguments, splitArguments } from '../../src/skills/registry.ts';
 
 const fill = (body: string, args: string, argumentHint?: string): string =>
   fillArguments(body, args, { skillPath: '/skill', ...(argumentHint === undefined ? {} : { argumentHint }) })

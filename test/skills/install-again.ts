@@ -1,4 +1,4 @@
-import { installLimits } from '../../src/skills/install/install-limits.ts';
+import { installLimits } from '../../src/skills/install/install-source.ts';
 import { openSource } from '../../src/skills/install/install-open.ts';
 import { readOffers } from '../../src/skills/install/install-offers.ts';
 import { installSkills, quarantineFolder } from '../../src/skills/install/install-skills.ts';

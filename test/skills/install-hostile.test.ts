@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { printable } from '../../src/lib/text/printable.ts';
+import { printable } from '../../src/lib/text/text.ts';
 import type { Offers } from '../../src/skills/install/install-offers.ts';
 import { makeRepository, type Repository } from '../support/git-repository.ts';
 import { offerSkills, openForTest } from '../support/offer-skills.ts';

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { installSkills, quarantineFolder } from '../../src/skills/install/install-skills.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import { lockedSkillStore } from '../../src/skills/install/locked-skill-store.ts';
-import { readSkillFile } from '../../src/skills/read-skill-file.ts';
+import { readSkillFile } from '../../src/skills/skill-files.ts';
 import { offerSkills } from '../support/offer-skills.ts';
 import { makeRoot, skillText } from './make-root.ts';
 

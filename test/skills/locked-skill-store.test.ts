@@ -23,10 +23,8 @@ import { installSkills, quarantineFolder, removeSkills } from '../../src/skills/
 import { createLastGood } from '../../src/skills/last-good.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import { installedRoot, lockPath, readLock } from '../../src/skills/install/lock-file.ts';
-import { lockedSandbox } from '../../src/skills/install/locked-sandbox.ts';
-import { lockedSkillStore } from '../../src/skills/install/locked-skill-store.ts';
-import { readSkillFile } from '../../src/skills/read-skill-file.ts';
-import { listSkillFiles } from '../../src/skills/skill-files.ts';
+import { lockedSandbox, lockedSkillStore } from '../../src/skills/install/locked-skill-store.ts';
+import { readSkillFile, listSkillFiles } from '../../src/skills/skill-files.ts';
 import { createSkillLibrary } from '../../src/skills/skill-library.ts';
 import { offerSkills } from '../support/offer-skills.ts';
 import { makeRoot, put, silent, skillText } from './make-root.ts';

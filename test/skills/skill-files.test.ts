@@ -3,8 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readSkillFile } from '../../src/skills/read-skill-file.ts';
-import { listSkillFiles } from '../../src/skills/skill-files.ts';
+import { readSkillFile, listSkillFiles } from '../../src/skills/skill-files.ts';
 import { makeRoot, put, skillText } from './make-root.ts';
 
 test('R3 the index lists every file but SKILL.md, dot entries and links, and tells the scripts', (t) => {

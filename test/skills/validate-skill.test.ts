@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { validateSkill } from '../../src/skills/parse/validate-skill.ts';
-import { validateTree } from '../../src/skills/parse/validate-tree.ts';
+import { validateSkill, validateTree } from '../../src/skills/parse/validate-skill.ts';
 import { makeRoot, skillText } from './make-root.ts';
 
 function validate(text: string, strict = false): readonly string[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { joinMessages } from '../../src/store/join-messages.ts';
+import { joinMessages } from '../../src/store/grow-item.ts';
 import { makeMessage } from '../support/make-message.ts';
 
 test('H3 a text that the client cut keeps its command, with all of its arguments', () => {

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createEmbeddedStore } from '../../src/store/sqlite/create-embedded-store.ts';
-import { migrate } from '../../src/store/sqlite/migrate.ts';
+import { migrate, schema } from '../../src/store/sqlite/schema.ts';
 import { openConnection, type Connection } from '../../src/store/sqlite/open-connection.ts';
-import { schema } from '../../src/store/sqlite/schema.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { quietLog } from '../support/quiet-log.ts';
 

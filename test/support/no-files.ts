@@ -1,4 +1,4 @@
-import type { OutgoingFiles } from '../../src/replies/outgoing-files.ts';
+import type { OutgoingFiles } from '../../src/replies/artifacts.ts';
 import type { FileLimits } from '../../src/core/channel.ts';
 import type { HandOver, ToolContext } from '../../src/core/tool.ts';
 

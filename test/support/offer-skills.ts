@@ -2,10 +2,13 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { readAddress } from '../../src/config/source-address.ts';
-import { installLimits, type InstallLimits } from '../../src/skills/install/install-limits.ts';
+import {
+  installLimits,
+  type InstallLimits,
+  type SourceSnapshot,
+} from '../../src/skills/install/install-source.ts';
 import { readOffers, type Offers } from '../../src/skills/install/install-offers.ts';
 import { openSource } from '../../src/skills/install/install-open.ts';
-import type { SourceSnapshot } from '../../src/skills/install/install-source.ts';
 import { makeRoot } from '../skills/make-root.ts';
 
 export type OfferOptions = Readonly<{

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Serving } from '../../src/store/serving.ts';
-import type { Store } from '../../src/store/store.ts';
+import type { Serving, Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 

@@ -8,7 +8,7 @@ import { createRedactor } from '../../src/lib/redaction/redact.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import type { Requester } from '../../src/core/tool.ts';
 import type { ToolOutcome } from '../../src/core/tool-call.ts';
-import { removeFolder } from '../../src/lib/files/remove-folder.ts';
+import { removeFolder } from '../../src/lib/files/write-inside.ts';
 import { createScriptPackages } from '../../src/sandbox/packages/script-packages.ts';
 import type { Sandbox, SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import { createVirtualSandbox } from '../../src/sandbox/virtual/virtual.ts';

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { createVirtualSandbox } from '../../src/sandbox/virtual/virtual.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
-import { validateTree } from '../../src/skills/parse/validate-tree.ts';
+import { validateTree } from '../../src/skills/parse/validate-skill.ts';
 import { makeCeiling } from '../../src/tools/ceiling.ts';
 
 const skills = path.join(import.meta.dirname, '..', '..', 'skills');

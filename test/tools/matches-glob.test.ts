@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { matchesGlob } from '../../src/tools/matches-glob.ts';
+import { matchesGlob } from '../../src/tools/policy.ts';
 import { processorMs } from '../support/machine-time.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);

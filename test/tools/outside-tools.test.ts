@@ -7,8 +7,14 @@ import { createOutsideTools } from '../../src/tools/outside-tools.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
-import type { OutsideAccess, OutsideTool } from '../../src/core/outside-tool.ts';
-import { defineTool, readOnly, type Requester, type Tool } from '../../src/core/tool.ts';
+import {
+  defineTool,
+  readOnly,
+  type OutsideAccess,
+  type OutsideTool,
+  type Requester,
+  type Tool,
+} from '../../src/core/tool.ts';
 import { noHandOver } from '../support/no-files.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { inAGroup, toolContext } from '../support/tool-context.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { risks, type Traits } from '../../src/core/tool.ts';
-import { riskInSandbox, riskOf } from '../../src/tools/risk.ts';
+import { riskInSandbox, riskOf } from '../../src/tools/policy.ts';
 
 test('T7 risk follows from the traits, is critical only when declared, and a declared one stands', () => {
   const flags = [false, true];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { parseSimpleCommand } from '../../src/tools/simple-command.ts';
+import { parseSimpleCommand } from '../../src/tools/own-script.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 

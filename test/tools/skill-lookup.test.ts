@@ -7,12 +7,12 @@ import { decideSkill } from '../../src/access/decide-skill.ts';
 import { renderEnvelope, type Envelope } from '../../src/core/envelope.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import type { Tool } from '../../src/core/tool.ts';
-import { createSkillsList } from '../../src/tools/built-in/create-skills-list.ts';
 import {
+  createSkillsList,
+  createSkillsSearch,
   ownSkillReadFileTool,
   createSkillsReadFile,
-} from '../../src/tools/built-in/create-skills-read-file.ts';
-import { createSkillsSearch } from '../../src/tools/built-in/create-skills-search.ts';
+} from '../../src/tools/built-in/skill-lookup.ts';
 import { makeSkill } from '../support/make-skill.ts';
 import { inAGroup, toolContext } from '../support/tool-context.ts';
 

@@ -9,7 +9,7 @@ import type { ToolOutcome } from '../../src/core/tool-call.ts';
 import { createScriptPackages } from '../../src/sandbox/packages/script-packages.ts';
 import { createVirtualSandbox } from '../../src/sandbox/virtual/virtual.ts';
 import { skillsRunScriptTool } from '../../src/tools/built-in/skills-run-script.ts';
-import { riskOf } from '../../src/tools/risk.ts';
+import { riskOf } from '../../src/tools/policy.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { makeSkill } from '../support/make-skill.ts';
 

@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { after, test } from 'node:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
-import { riskOf } from '../../src/tools/risk.ts';
+import { riskOf } from '../../src/tools/policy.ts';
 import { callOneTool, openDoor } from '../support/call-one-tool.ts';
 import { startWebSite } from '../support/web-site.ts';
 

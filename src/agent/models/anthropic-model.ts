@@ -1,16 +1,14 @@
 import type { Anthropic } from '@anthropic-ai/sdk/index.js';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
+import { judgeFailure, toModelError, withRetries, type Sdk } from './anthropic-model-failure.ts';
+import { boundThinking, withCachePoints, type BoundRequest } from './anthropic-request.ts';
+import { endWhenSilent } from './end-when-silent.ts';
 import { isClaude, claudeModel, type Effort } from '../../core/claude-models.ts';
 import type { Model, ModelAnswer, ModelRequest } from '../../core/model.ts';
+import { unparsedInput } from '../../core/entry.ts';
+import { once } from '../../lib/async/mutex.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import { createRedactor } from '../../lib/redaction/redact.ts';
-import { once } from '../../lib/async/once.ts';
-import { judgeFailure, toModelError, type Sdk } from './anthropic-model-failure.ts';
-import { boundThinking, type BoundRequest } from './bound-thinking.ts';
-import { withCachePoints } from './cache-points.ts';
-import { endWhenSilent } from './end-when-silent.ts';
-import { keepUnparsed } from './keep-unparsed.ts';
-import { withRetries } from './retry.ts';
 
 /** A word, or a budget in tokens (1024 or more). */
 export type Thinking = 'off' | 'adaptive' | 'between_tools' | number;
@@ -164,4 +162,42 @@ function secretsOf({ apiKey, baseUrl }: AnthropicModelOptions): Parameters<typeo
     ...(apiKey === undefined ? [] : [{ name: 'api_key', value: apiKey }]),
     ...(password === '' ? [] : [{ name: 'base_url password', value: password }]),
   ];
+}
+
+/**
+ * Keeps an answer whose call has arguments that are no JSON: the SDK would throw the whole answer away, again and again
+ * where a model always writes so. Such a call is refused when it is made, and the model reads why.
+ */
+function keepUnparsed(
+  stream: Readonly<{
+    on(
+      event: 'streamEvent',
+      listener: (event: Anthropic.MessageStreamEvent, snapshot: Anthropic.Message) => void,
+    ): unknown;
+  }>,
+): void {
+  const written = new Map<number, string>();
+  stream.on('streamEvent', (event, { content }) => {
+    if (event.type !== 'content_block_delta' || event.delta.type !== 'input_json_delta') return;
+    const { index } = event;
+    written.set(index, (written.get(index) ?? '') + event.delta.partial_json);
+    const block = content[index];
+    const parse = block && Object.getOwnPropertyDescriptor(block, 'input')?.get;
+    // The SDK parses when it is asked for the value first, which is at the end of the block.
+    if (parse !== undefined)
+      Object.defineProperty(block, 'input', {
+        enumerable: true,
+        configurable: true,
+        get: () => parsed(parse, written.get(index) ?? ''),
+      });
+  });
+}
+
+function parsed(parse: () => unknown, text: string): unknown {
+  try {
+    const input = parse();
+    return typeof input === 'object' && input !== null && !Array.isArray(input) ? input : unparsedInput(text);
+  } catch {
+    return unparsedInput(text);
+  }
 }

@@ -1,11 +1,10 @@
-import { resolveModel, type ModelsSettings } from '../../core/model-settings.ts';
-import { claudeModel, isClaude } from '../../core/claude-models.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Model, Models } from '../../core/model.ts';
 import { createAnthropicModel } from './anthropic-model.ts';
 import { createOfflineModel } from './offline-model.ts';
-import { withFallback } from './with-fallback.ts';
+import { claudeModel, isClaude } from '../../core/claude-models.ts';
+import { ModelError } from '../../core/errors.ts';
+import { resolveModel, type ModelsSettings, type Model, type Models } from '../../core/model.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 
 const anthropic = 'https://api.anthropic.com';
 /** A server sends a ping every few seconds; one without pings may think for a while. */
@@ -70,6 +69,32 @@ export function createModels(
       if (name === 'default' || exists(name)) return undefined;
       const message = `no alias under [models] is called "${name}": the default model is used`;
       return { level: 'warning', code: 'MODEL_UNKNOWN', message, field: 'model' };
+    },
+  };
+}
+
+/**
+ * A model that another one stands in for, once its own tries are used up by a fault that passes (M4). Text that the
+ * first has streamed is not streamed again.
+ */
+export function withFallback(first: Model, second: Model, log: Log): Model {
+  return {
+    ...first,
+    async complete(request, signal, onText) {
+      let streamed = false;
+      try {
+        return await first.complete(request, signal, (text) => {
+          streamed = true;
+          onText?.(text);
+        });
+      } catch (error) {
+        if (!(error instanceof ModelError) || !error.passing) throw error;
+        log.warn(
+          { model: first.alias, fallback: second.alias, cause: error.message },
+          'the fallback model is asked',
+        );
+        return second.complete(request, signal, streamed ? undefined : onText);
+      }
     },
   };
 }

@@ -1,11 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { bridgeResults, type CapabilityDefinition, type CapabilityOperation } from '../bridge-contract.ts';
-import { describeHeard, type Heard, type Probe } from './check-probe.ts';
-import { skipped, unlessError, verdict, type CheckResult, type Rule } from './check-result.ts';
+import {
+  describeHeard,
+  skipped,
+  unlessError,
+  verdict,
+  sampleInput,
+  type Heard,
+  type Probe,
+  type CheckResult,
+  type Rule,
+} from './check-probe.ts';
 import { noAccount } from './check-tokens.ts';
-import { findCredential } from '../credential-like.ts';
+import { findCredential } from '../gates.ts';
 import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
-import { sampleInput } from './sample-input.ts';
 
 /** What of a provider may be carried out for real. */
 export type CheckedPerson = Readonly<{

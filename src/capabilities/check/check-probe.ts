@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { systemClock } from '../../lib/clock.ts';
-import { isShallow } from '../../lib/json/is-shallow.ts';
-import { parseJson } from '../../lib/json/parse-json.ts';
-import { oneLine } from '../../lib/text/text.ts';
-import { createEndWithUs } from '../../lib/processes/end-with-us.ts';
 import { answerLevels, bridgeAnswer, bridgeVersion, type BridgeMethod } from '../bridge-contract.ts';
-import { bridgeEnvironment } from '../bridge-environment.ts';
 import type { BridgeProvider } from '../call-bridge.ts';
-import { hashJson } from '../../lib/json/canonical-json.ts';
-import { createIdentityTokens, type CallIdentity } from '../identity-token.ts';
 import { runBridgeProcess } from '../run-bridge-process.ts';
+import { bridgeEnvironment, createIdentityTokens, type CallIdentity } from '../signed-call.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { hashJson, isShallow, parseJson } from '../../lib/json/json-values.ts';
+import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
+import { createEndWithUs } from '../../lib/processes/end-with-us.ts';
+import { oneLine } from '../../lib/text/text.ts';
+
+const deepest = 5;
 
 /** What a provider did with one request. `fault`: nothing that the contract has a place for. */
 export type Heard = Readonly<
@@ -164,4 +164,98 @@ function formProblem(text: string): string {
 function idOf(input: string): unknown {
   const request = parseJson(input);
   return typeof request === 'object' && request !== null && 'id' in request ? request.id : undefined;
+}
+
+/** One thing that a provider was held to. `warned`: it is in order, and still worth a look. */
+export type CheckResult = Readonly<{
+  /** What was tried and expected, as a sentence. */
+  what: string;
+  verdict: 'ok' | 'failed' | 'warned' | 'skipped';
+  /** What came instead, or why it was not tried. */
+  found?: string;
+  /** Why it matters. */
+  why?: string;
+  /** What to change. */
+  fix?: string;
+}>;
+
+/** Why a rule is there, and what to do where it is not kept. */
+export type Rule = Readonly<{ what: string; why: string; fix: string }>;
+
+/** Passes where `found` is nothing. */
+export function verdict(
+  rule: Rule,
+  found: string | undefined,
+  missed: 'failed' | 'warned' = 'failed',
+): CheckResult {
+  return found === undefined ? { what: rule.what, verdict: 'ok' } : { ...rule, verdict: missed, found };
+}
+
+export function skipped(what: string, found: string): CheckResult {
+  return { what, verdict: 'skipped', found };
+}
+
+/** What was heard in place of one of these errors; nothing where it was one of them. */
+export function unlessError(heard: Heard, ...codes: readonly string[]): string | undefined {
+  return heard.kind === 'error' && (codes.length === 0 || codes.includes(heard.code))
+    ? undefined
+    : describeHeard(heard);
+}
+
+export function unlessResult(heard: Heard): string | undefined {
+  return heard.kind === 'result' ? undefined : describeHeard(heard);
+}
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** Plain data that a JSON Schema of an object takes, made of what it requires; nothing where that is not so simple. Throws for a schema that can't be used. */
+export function sampleInput(schema: Schema): Readonly<Record<string, unknown>> | undefined {
+  const made = sample(schema, 0);
+  if (typeof made !== 'object' || made === null || Array.isArray(made)) return undefined;
+  return jsonSchemaCheck(schema)(made) === undefined
+    ? (made as Readonly<Record<string, unknown>>)
+    : undefined;
+}
+
+function sample(schema: Schema, depth: number): unknown {
+  const { examples } = schema;
+  if ('const' in schema) return schema['const'];
+  if ('default' in schema) return schema['default'];
+  if (Array.isArray(examples) && examples.length > 0) return examples[0] as unknown;
+  if (Array.isArray(schema['enum'])) return schema['enum'][0] as unknown;
+  const type: unknown = Array.isArray(schema['type']) ? schema['type'][0] : schema['type'];
+  switch (type ?? 'object') {
+    case 'string':
+      return 'check'.repeat(Math.max(1, Math.ceil(numberOf(schema['minLength'], 1) / 5)));
+    case 'integer':
+    case 'number':
+      return Math.max(1, numberOf(schema['minimum'], 1));
+    case 'boolean':
+      return false;
+    case 'array':
+      return numberOf(schema['minItems'], 0) > 0 && depth < deepest && isSchema(schema['items'])
+        ? [sample(schema['items'], depth + 1)]
+        : [];
+    case 'object': {
+      const properties = isSchema(schema['properties']) ? schema['properties'] : {};
+      const required = Array.isArray(schema['required']) ? schema['required'].map(String) : [];
+      if (depth >= deepest) return {};
+      return Object.fromEntries(
+        required.map((name) => {
+          const property = properties[name];
+          return [name, isSchema(property) ? sample(property, depth + 1) : 'check'];
+        }),
+      );
+    }
+    default:
+      return null;
+  }
+}
+
+function numberOf(value: unknown, otherwise: number): number {
+  return typeof value === 'number' ? value : otherwise;
+}
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

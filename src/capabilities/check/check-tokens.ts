@@ -1,7 +1,15 @@
 import type { CapabilityDefinition } from '../bridge-contract.ts';
-import { describeHeard, type OddToken, type Probe } from './check-probe.ts';
-import { skipped, unlessError, verdict, type CheckResult, type Rule } from './check-result.ts';
-import { sampleInput } from './sample-input.ts';
+import {
+  describeHeard,
+  skipped,
+  unlessError,
+  verdict,
+  sampleInput,
+  type OddToken,
+  type Probe,
+  type CheckResult,
+  type Rule,
+} from './check-probe.ts';
 
 /** One call that changes nothing, to try tokens on. */
 export type Harmless = Readonly<{

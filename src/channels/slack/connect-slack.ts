@@ -1,30 +1,27 @@
 import type * as Bolt from '@slack/bolt';
 import type { ReceiverEvent } from '@slack/bolt';
-import type { Channel, OnEvent } from '../../core/channel.ts';
-import type { Log } from '../../lib/log.ts';
 import type { Pace } from '../pace.ts';
-import type { CallSlack } from './call-slack.ts';
+import { slackErrorCode, type CallSlack } from './slack-error.ts';
 import { createAgentView } from './create-agent-view.ts';
-import { createChatLookup, type ChatLookup } from './create-chat-lookup.ts';
-import { createFetchFile } from './fetch-file.ts';
+import { createChatLookup, createNameLookup, type ChatLookup } from './look-up.ts';
 import { createHttpReceiver } from './create-http-receiver.ts';
 import { createIntake } from './create-intake.ts';
-import { createNameLookup } from './create-name-lookup.ts';
-import { createReact } from './create-react.ts';
 import { createSender, type Sender } from './create-sender.ts';
+import { createShowHome } from './create-show-home.ts';
 import { createSocketReceiver } from './create-socket-receiver.ts';
 import { createStatus, type StatusBoard } from './create-status.ts';
+import { escapeText } from './plain-text.ts';
+import { createFetchFile } from './files.ts';
 import { toFormView } from './form-view.ts';
-import { createShowHome } from './create-show-home.ts';
-import { identify } from './identify.ts';
+import { identify, neededScopes } from './identify.ts';
 import { loadBolt, type BoltParts } from './load-bolt.ts';
-import { neededScopes } from './needed-scopes.ts';
-import { readEarlier } from './read-earlier.ts';
 import { openThread } from './open-thread.ts';
-import type { SlackIdentity } from './slack-identity.ts';
-import { tellAlone } from './tell-alone.ts';
+import { readEarlier } from './read-earlier.ts';
+import { userOf, type SlackIdentity, type SlackOptions } from './slack-options.ts';
 import { toSlackLogger } from './slack-log.ts';
-import type { SlackOptions } from './slack-options.ts';
+import type { Channel, OnEvent, Press } from '../../core/channel.ts';
+import type { Message } from '../../core/message.ts';
+import type { Log } from '../../lib/log.ts';
 
 /** A connection to one workspace: it can send at once, and takes events when opened. */
 export type SlackConnection = Readonly<{
@@ -168,5 +165,40 @@ function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     timeout: 30_000,
+  };
+}
+
+/** Shows who pressed a button, and nobody else, some plain words beside it. Rejects where Slack does not. */
+async function tellAlone(call: CallSlack, press: Press, words: string): Promise<void> {
+  const { conversation, sender, receipt } = press;
+  const { chat, thread } = conversation;
+  await call('chat.postEphemeral', {
+    channel: chat,
+    // In a thread that nobody has begun yet it would not be seen.
+    ...(thread === undefined || thread === receipt?.id ? {} : { thread_ts: thread }),
+    user: userOf(sender.id),
+    text: escapeText(words),
+  });
+}
+
+/** Sets the receipt reaction, an emoji by name, on a message (H13). It is a courtesy: it is not waited for, and no failure matters. */
+function createReact(
+  call: CallSlack,
+  name: string,
+  log: Log,
+): (message: Pick<Message, 'conversation' | 'platformId'>) => void {
+  return ({ conversation, platformId }) => {
+    // A slash call is no message.
+    if (platformId === undefined) return;
+    call('reactions.add', { channel: conversation.chat, timestamp: platformId, name }).catch(
+      (error: unknown) => {
+        const code = slackErrorCode(error);
+        const level = code === 'invalid_name' ? 'warn' : 'debug';
+        log[level](
+          { err: code === undefined ? error : undefined, code, name },
+          'a reaction could not be set',
+        );
+      },
+    );
   };
 }

@@ -1,9 +1,8 @@
-import type { Prompt, Visit } from '../../core/home.ts';
+import type { Prompt, Visit } from '../../core/channel.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
 import { oneLine } from '../../lib/text/text.ts';
-import type { CallSlack } from './call-slack.ts';
-import { slackErrorCode } from './slack-error.ts';
+import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
 /** What Slack's agent view shows around a direct message (H4). Courtesies: not waited for, and no failure matters. */
 export type AgentView = Readonly<{

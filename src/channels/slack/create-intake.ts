@@ -1,22 +1,28 @@
-import type { ChannelEvent, OnEvent, Press, ShownCall } from '../../core/channel.ts';
+import type {
+  ChannelEvent,
+  OnEvent,
+  Press,
+  ShownCall,
+  ThreadPartners,
+  Home,
+  Visit,
+  Filled,
+  Form,
+  OpenForm,
+} from '../../core/channel.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
-import type { Filled, Form, OpenForm } from '../../core/form.ts';
-import type { Home, Visit } from '../../core/home.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Message } from '../../core/message.ts';
-import type { ChatLookup } from './create-chat-lookup.ts';
-import type { NameLookup } from './create-name-lookup.ts';
+import type { ChatLookup, NameLookup } from './look-up.ts';
 import type { Call } from './open-thread.ts';
-import { userOf, type SlackIdentity } from './slack-identity.ts';
-import type { ThreadPartners } from '../../core/channel.ts';
+import { userOf, type SlackIdentity } from './slack-options.ts';
 import { toFilled } from './form-view.ts';
 import { toHomeVisit, type HomeVisit } from './home-tab.ts';
 import type { AgentView } from './create-agent-view.ts';
-import { toEvent, type Converted } from './to-event.ts';
+import { toEvent, toStanding, type Converted } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
-import { toStanding } from './to-standing.ts';
 
 /** What goes back with the acknowledgement: words for the person alone. */
 export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;

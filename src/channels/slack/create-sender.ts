@@ -3,12 +3,11 @@ import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { Pace } from '../pace.ts';
 import { toButtonBlocks, type Block } from './buttons.ts';
-import { textOf, type CallSlack } from './call-slack.ts';
+import { textOf, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toSlackMessage } from './from-markdown.ts';
-import { shareFile, uploadFile } from './send-file.ts';
-import { userOf } from './slack-identity.ts';
-import { formatErrors, slackErrorCode, toSendError } from './slack-error.ts';
+import { shareFile, uploadFile } from './files.ts';
+import { userOf } from './slack-options.ts';
 
 /** What all changes of messages are counted under. */
 export const updatePace = 'chat.update';

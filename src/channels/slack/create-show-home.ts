@@ -1,10 +1,9 @@
-import type { Home, Visit } from '../../core/home.ts';
+import type { Home, Visit } from '../../core/channel.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Pace } from '../pace.ts';
-import type { CallSlack } from './call-slack.ts';
+import { slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { toHomeView } from './home-tab.ts';
-import { slackErrorCode, toSendError } from './slack-error.ts';
-import { userOf } from './slack-identity.ts';
+import { userOf } from './slack-options.ts';
 
 /** The limit is one for all people. */
 const everybody = 'views.publish';

@@ -1,12 +1,12 @@
-import type { Channel } from '../../core/channel.ts';
-import { OperatorError, SendError } from '../../core/errors.ts';
-import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { createPace, type Pace } from '../pace.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { slackFits } from './from-markdown.ts';
-import { captionFits, largestFile } from './send-file.ts';
-import type { SlackOptions } from './slack-options.ts';
-import { writeCommand } from './write-command.ts';
+import { captionFits, largestFile } from './files.ts';
+import type { SlackIdentity, SlackOptions } from './slack-options.ts';
+import type { Channel } from '../../core/channel.ts';
+import type { Conversation } from '../../core/conversation.ts';
+import { OperatorError, SendError } from '../../core/errors.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
 /** Slack over Bolt, by Socket Mode or HTTP (H4). */
 export function createSlack(options: SlackOptions): Channel {
@@ -77,4 +77,18 @@ function checked(options: SlackOptions): SlackOptions {
     throw new OperatorError(`[slack] ${first[0]} is missing: mode = "${options.mode}" needs it`);
   }
   return options;
+}
+
+/** A command as Slack takes it: under the one registered name, and in threads, which take none, after a mention. */
+export function writeCommand(
+  me: Pick<SlackIdentity, 'command' | 'name'> = { command: '/skill' },
+  { thread }: Pick<Conversation, 'thread'>,
+  name: string,
+  args?: string,
+): string {
+  // `/skill skill NAME` would be a word too many.
+  const words = `${name === 'skill' ? '' : name} ${args ?? ''}`.trim();
+  if (thread === undefined) return `\`${me.command} ${words}\``;
+  const bot = `@${me.name ?? 'bot'}`;
+  return args === undefined ? `\`${bot} ${name}\`` : `\`${`${bot} /${name} ${args}`.trim()}\``;
 }

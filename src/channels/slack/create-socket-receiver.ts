@@ -1,10 +1,17 @@
 import type * as Bolt from '@slack/bolt';
-import type { App, Receiver } from '@slack/bolt';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
-import { createSocketLine } from './create-socket-line.ts';
+import type { App, Receiver, SocketModeReceiver } from '@slack/bolt';
 import type { BoltParts } from './load-bolt.ts';
+import { slackErrorCode, tokenErrors } from './slack-error.ts';
 import { toSlackLogger } from './slack-log.ts';
+import { createTroubleLog } from '../trouble-log.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { parseJson } from '../../lib/json/json-values.ts';
+import type { Log } from '../../lib/log.ts';
+
+const closingMs = 2000;
+
+const warningMs = 15_000;
 
 type SocketOptions = Readonly<{
   appToken: string;
@@ -54,4 +61,163 @@ export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): R
       await Promise.all([first.close(), second.close()]);
     },
   };
+}
+
+/** One Socket Mode connection that is always there or on its way. */
+type SocketLine = Readonly<{
+  /** Resolves at Slack's hello, however often it has to try. Throws OperatorError where no try can help. */
+  open(): Promise<void>;
+  close(): Promise<void>;
+}>;
+
+/**
+ * Bolt hangs up the moment it reads Slack's routine `disconnect` and waits 5 s or more before it connects again. So its
+ * reconnection is off, and the frame is kept from it until a new receiver is connected: between the two, nothing is
+ * lost. A line that fails backs off to 30 s. `create` makes a receiver with `autoReconnectEnabled: false`.
+ */
+function createSocketLine(
+  create: () => SocketModeReceiver,
+  log: Log,
+  clock: Clock,
+  stopped: AbortSignal,
+): SocketLine {
+  const state: { opening?: Promise<void>; failures: number } = { failures: 0 };
+  const open = new Set<SocketModeReceiver>();
+  const trouble = createTroubleLog(log);
+
+  const attempt = async (): Promise<void> => {
+    const receiver = create();
+    const { client } = receiver;
+    const seen: { hello?: number; replaced?: Promise<void> } = {};
+    const replace = (): Promise<void> => {
+      if (seen.hello === undefined || stopped.aborted) return Promise.resolve();
+      seen.replaced ??= reopen(seen.hello);
+      return seen.replaced;
+    };
+    holdDisconnects(client, async (reason) => {
+      await replace();
+      // After a warning Slack still uses the connection for some ten seconds.
+      if (reason === 'warning') await elapsed(clock, warningMs, stopped);
+    });
+    client.on('disconnected', () => {
+      open.delete(receiver);
+      void replace();
+    });
+    const started = receiver.start();
+    try {
+      await withinTime(started, clock);
+    } catch (error) {
+      // Closed only if it opens after all: the SDK leaves a timer of 30 s behind when a socket is closed while it opens.
+      void started.then(
+        () => hangUp(receiver, log, clock),
+        () => undefined,
+      );
+      throw error;
+    }
+    seen.hello = clock.now();
+    trouble.over();
+    open.add(receiver);
+    if (stopped.aborted) await hangUp(receiver, log, clock);
+  };
+
+  /** Never rejects: a line gives up only when it is stopped. */
+  const reopen = async (hello: number): Promise<void> => {
+    // One that ends at once again and again must not be reopened in a tight loop.
+    state.failures = clock.now() - hello < 10_000 ? state.failures + 1 : 0;
+    await connect(false);
+  };
+
+  const connect = async (first: boolean): Promise<void> => {
+    while (!stopped.aborted) {
+      if (state.failures > 1) await elapsed(clock, backoff(state.failures), stopped);
+      try {
+        state.opening = attempt();
+        return await state.opening;
+      } catch (error) {
+        if (stopped.aborted) return;
+        state.failures += 1;
+        const code = slackErrorCode(error);
+        if (first && code !== undefined && tokenErrors.includes(code)) throw badAppToken(code, error);
+        trouble.failed(error, { code, failures: state.failures }, 'Slack socket not open: trying again');
+      }
+    }
+  };
+
+  return {
+    open: () => connect(true),
+    async close() {
+      const opened = state.opening?.catch(() => undefined);
+      await Promise.race([opened, clock.sleep(closingMs)]);
+      await Promise.all([...open].map((receiver) => hangUp(receiver, log, clock)));
+    },
+  };
+}
+
+/** Puts `before` between a `disconnect` frame and the SDK's reaction to it, which is to hang up. */
+function holdDisconnects(
+  client: SocketModeReceiver['client'],
+  before: (reason: unknown) => Promise<void>,
+): void {
+  const readers = client.listeners('ws_message');
+  const read = (frame: readonly unknown[]): void => {
+    for (const reader of readers) reader.apply(client, [...frame]);
+  };
+  client.removeAllListeners('ws_message');
+  client.on('ws_message', (...frame: readonly unknown[]) => {
+    const goodbye = disconnectIn(frame[0]);
+    if (goodbye === undefined) read(frame);
+    else void before(goodbye.reason).then(() => read(frame));
+  });
+}
+
+function badAppToken(code: string, cause: unknown): OperatorError {
+  return new OperatorError(
+    `Slack refused the app token (${code}). Set [slack] app_token to an app-level token (xapp-…) with the scope ` +
+      'connections:write: api.slack.com/apps, Basic Information, App-Level Tokens',
+    { cause },
+  );
+}
+
+/** Milliseconds: 0.5 s, 1 s, 2 s … 30 s. */
+function backoff(failures: number): number {
+  return Math.min(30_000, 250 * 2 ** Math.min(failures - 1, 10));
+}
+
+/** Slack says hello within a second; a socket that stays silent is none. */
+async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void> {
+  const over = new AbortController();
+  const tooLate = clock.sleep(15_000, over.signal).then(() => {
+    throw new Error('no hello from Slack within 15 s');
+  });
+  try {
+    await Promise.race([started, tooLate]);
+  } finally {
+    over.abort();
+    // Whichever lost the race ends on its own; its end is of no interest.
+    started.catch(() => undefined);
+    tooLate.catch(() => undefined);
+  }
+}
+
+/** Resolves after the time, or at once when the line is stopped. */
+async function elapsed(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
+  try {
+    await clock.sleep(ms, stopped);
+  } catch (error) {
+    if (!stopped.aborted) throw error;
+  }
+}
+
+/** Closes a connection; one whose other side does not answer is left to the SDK. Never throws. */
+async function hangUp({ client }: SocketModeReceiver, log: Log, clock: Clock): Promise<void> {
+  const closed = client.disconnect().catch((error: unknown) => {
+    log.debug({ err: error }, 'Slack socket not closed');
+  });
+  await Promise.race([closed, clock.sleep(closingMs)]);
+}
+
+function disconnectIn(data: unknown): Readonly<{ reason?: unknown }> | undefined {
+  if (typeof data !== 'string' || !data.includes('"disconnect"')) return undefined;
+  const frame = parseJson(data) as { type?: unknown; reason?: unknown } | null | undefined;
+  return frame?.type === 'disconnect' ? frame : undefined;
 }

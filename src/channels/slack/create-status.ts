@@ -1,13 +1,19 @@
-import type { Placeholder, Status } from '../../core/channel.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { conversationKey, type Conversation } from '../../core/conversation.ts';
-import type { Log } from '../../lib/log.ts';
 import type { Pace } from '../pace.ts';
-import type { PlaceholderLine } from '../placeholder-line.ts';
-import type { CallSlack } from './call-slack.ts';
-import type { Sender } from './create-sender.ts';
-import { createThreadStatus } from './create-thread-status.ts';
-import { createStatusLine } from './status-line.ts';
+import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
+import { updatePace, type Sender } from './create-sender.ts';
+import { keyMetadata } from './find-key.ts';
+import { slackFits, toSlackMessage } from './from-markdown.ts';
+import { escapeText } from './plain-text.ts';
+import { slackErrorCode, textOf, toSendError, type CallSlack } from './slack-error.ts';
+import type { Placeholder, Status, Receipt } from '../../core/channel.ts';
+import { conversationKey, type Conversation } from '../../core/conversation.ts';
+import type { SendError } from '../../core/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
+
+/** Changes come at most so often: `chat.update` is limited over the whole workspace. */
+const everyMs = 1000;
 
 /** Keeps the status of each piece of work what was last wished (U13, H7). */
 export type StatusBoard = Readonly<{
@@ -139,4 +145,93 @@ async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   } catch (error) {
     if (!alarm.signal.aborted) throw error;
   }
+}
+
+/** Slack's own status line under a thread. */
+type ThreadStatus = Readonly<{
+  /** Sets the line, an empty one takes it away; false where Slack has none here, which is remembered. Throws what the call threw. */
+  set(conversation: Conversation, status: string): Promise<boolean>;
+}>;
+
+function createThreadStatus(call: CallSlack): ThreadStatus {
+  const refused = new Set<string>();
+  return {
+    async set(conversation, status) {
+      const { chat, thread } = conversation;
+      if (thread === undefined || refused.has(chat) || refused.has(conversationKey(conversation)))
+        return false;
+      try {
+        await call('assistant.threads.setStatus', { channel_id: chat, thread_ts: thread, status });
+        return true;
+      } catch (error) {
+        const code = slackErrorCode(error);
+        if (code === undefined || code === 'ratelimited') throw error;
+        if (refused.size > 5000) refused.clear();
+        refused.add(code === 'invalid_thread_ts' ? conversationKey(conversation) : chat);
+        return false;
+      }
+    },
+  };
+}
+
+/** The message of one piece of work: a line, for where Slack has none of its own, or the answer's words (H6). */
+function createStatusLine(options: {
+  conversation: Conversation;
+  placeholder: Placeholder;
+  call: CallSlack;
+  sender: Sender;
+  posts: Pace;
+  edits: Pace;
+  clock: Clock;
+  log: Log;
+}): PlaceholderLine {
+  const { conversation, placeholder, call, sender, posts, edits, clock, log } = options;
+  const { chat, thread } = conversation;
+
+  function failed(error: unknown, pace: Pace, key: string): SendError {
+    const told = toSendError(error, 'a status');
+    if (told.retryAfterMs !== undefined) pace.pause(key, told.retryAfterMs);
+    return told;
+  }
+
+  async function post(wish: Wish): Promise<Receipt> {
+    const where = { channel: chat, ...(thread === undefined ? {} : { thread_ts: thread }) };
+    const fixed = { metadata: keyMetadata(placeholder.key), unfurl_links: false, unfurl_media: false };
+    try {
+      return {
+        id: textOf(await call('chat.postMessage', { ...where, ...fixed, ...shownAs(wish) }), 'ts'),
+      };
+    } catch (error) {
+      const told = failed(error, posts, chat);
+      // Slack may have taken it all the same, and then it must not be left behind (H7).
+      const found = told.outcome === 'unknown' ? await sender.find(conversation, placeholder.key) : undefined;
+      if (found === undefined) throw told;
+      return found;
+    }
+  }
+
+  return createPlaceholderLine({
+    placeholder,
+    everyMs,
+    clock,
+    log,
+    calls: {
+      mayGo: (what) => (what === 'post' ? posts.take(chat) : edits.take(updatePace)),
+      post,
+      async edit({ id }, wish) {
+        try {
+          await call('chat.update', { channel: chat, ts: id, ...shownAs(wish) });
+        } catch (error) {
+          throw failed(error, edits, updatePace);
+        }
+      },
+      remove: (receipt) => sender.remove(conversation, receipt),
+    },
+  });
+}
+
+function shownAs(wish: Wish): Readonly<{ text: string; blocks: readonly object[] }> {
+  if (wish.kind === 'line') return { text: `_${escapeText(wish.text)}_`, blocks: [] };
+  const [piece = ''] = splitMarkdown(wish.markdown, slackFits);
+  return toSlackMessage(piece);
 }

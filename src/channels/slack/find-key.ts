@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Conversation } from '../../core/conversation.ts';
-import type { CallSlack } from './call-slack.ts';
-import { slackErrorCode } from './slack-error.ts';
+import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
 /** Marks a message as the outbox row `key`, so that a send whose outcome is unknown can be looked up (Q6). */
 export function keyMetadata(key: string): Readonly<Record<string, unknown>> {

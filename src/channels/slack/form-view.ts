@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Filled, Form, FormField } from '../../core/form.ts';
+import type { Filled, Form, FormField } from '../../core/channel.ts';
 import type { Block } from './buttons.ts';
 import { viewSubmission, type ViewSubmission } from './payloads.ts';
-import { shownName } from './shown-name.ts';
-import type { SlackIdentity } from './slack-identity.ts';
+import { shownName } from './plain-text.ts';
+import type { SlackIdentity } from './slack-options.ts';
 import { senderKind } from './to-message.ts';
 
 const callback = 'skillet:form';

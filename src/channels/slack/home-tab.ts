@@ -1,10 +1,10 @@
-import type { Home, HomeSection, Visit } from '../../core/home.ts';
+import type { Home, HomeSection, Visit } from '../../core/channel.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { actionOf, toButtonBlocks, type Block } from './buttons.ts';
 import { toSlackText } from './from-markdown.ts';
 import { eventCallback, homeActions, homeOpened, type HomeActions } from './payloads.ts';
-import { noNames, shownName, type Names } from './shown-name.ts';
-import type { SlackIdentity } from './slack-identity.ts';
+import { noNames, shownName, type Names } from './plain-text.ts';
+import type { SlackIdentity } from './slack-options.ts';
 import { senderKind } from './to-message.ts';
 
 /** Limits of a view. */

@@ -1,12 +1,30 @@
 import { z } from 'zod';
-import type { Clock } from '../../lib/clock.ts';
-import { OperatorError } from '../../core/errors.ts';
-import type { Log } from '../../lib/log.ts';
+import { slackErrorCode, tokenErrors, type CallSlack } from './slack-error.ts';
+import type { SlackIdentity } from './slack-options.ts';
 import { createTroubleLog } from '../trouble-log.ts';
-import type { CallSlack } from './call-slack.ts';
-import { neededScopes } from './needed-scopes.ts';
-import { slackErrorCode, tokenErrors } from './slack-error.ts';
-import type { SlackIdentity } from './slack-identity.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+
+/** The scopes that the manifest asks for, each with what fails without it (H13). docs/operators.md has the same table. */
+export const neededScopes: ReadonlyMap<string, string> = new Map([
+  ['app_mentions:read', 'mentions in channels'],
+  ['assistant:write', 'suggestions in direct messages'],
+  ['channels:history', 'threads in public channels without a mention'],
+  ['channels:read', 'kind and name of public channels, invitations to them'],
+  ['chat:write', 'every answer'],
+  ['commands', 'the slash command'],
+  ['files:read', 'reading files that people send'],
+  ['files:write', 'sending files'],
+  ['groups:history', 'threads in private channels without a mention'],
+  ['groups:read', 'kind and name of private channels, invitations to them'],
+  ['im:history', 'direct messages'],
+  ['im:read', 'the slash command and buttons in direct messages'],
+  ['mpim:history', 'threads in group direct messages without a mention'],
+  ['mpim:read', 'group direct messages'],
+  ['reactions:write', 'the reaction on a message that will be answered'],
+  ['users:read', 'names and languages of people'],
+]);
 
 /** Asks Slack who the bot is, for as long as it takes. Throws OperatorError when the token can never work. */
 export async function identify(

@@ -2,11 +2,10 @@ import type { ShownCall } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import type { Pace } from '../pace.ts';
-import { textOf, type CallSlack } from './call-slack.ts';
-import { escapeText } from './escape-text.ts';
+import { textOf, toSendError, type CallSlack } from './slack-error.ts';
+import { escapeText } from './plain-text.ts';
 import { findKey, keyMetadata } from './find-key.ts';
-import { toSendError } from './slack-error.ts';
-import { userOf } from './slack-identity.ts';
+import { userOf } from './slack-options.ts';
 
 /** What nobody but its sender has seen yet. */
 export type Call = Pick<Message, 'id' | 'conversation' | 'sender'>;

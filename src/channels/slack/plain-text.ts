@@ -1,4 +1,9 @@
-import { noNames, type Names } from './shown-name.ts';
+import { oneLine } from '../../lib/text/text.ts';
+
+export const noNames: Names = new Map();
+
+/** Format characters, which can turn or hide text; the two joiners stay, as emoji and some scripts need them. */
+const invisible = /(?![\u200c\u200d])\p{Cf}/gu;
 
 /** What the text of a Slack message says once Slack's markup is undone. */
 export type SlackText = Readonly<{
@@ -118,3 +123,20 @@ function unescape(text: string): string {
 }
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' };
+
+/** Text that Slack shows as it is: no mention, link or `<!channel>` can come of it (H2). */
+export function escapeText(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+/** What people are called, by their Slack user id. Shown only: whoever decides looks at the id (A9). */
+export type Names = ReadonlyMap<string, string>;
+
+/** The first of these names that is not blank: one line of 80 characters at most, nothing invisible in it. */
+export function shownName(...candidates: readonly (string | null | undefined)[]): string | undefined {
+  for (const candidate of candidates) {
+    const name = oneLine((candidate ?? '').replace(invisible, ''), 80);
+    if (name !== '') return name;
+  }
+  return undefined;
+}

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Message } from '../../core/message.ts';
-import type { CallSlack } from './call-slack.ts';
-import type { NameLookup } from './create-name-lookup.ts';
+import type { CallSlack } from './slack-error.ts';
+import type { NameLookup } from './look-up.ts';
 import { said, type Said } from './payloads.ts';
-import type { SlackIdentity } from './slack-identity.ts';
+import type { SlackIdentity } from './slack-options.ts';
 import { spoken } from './to-event.ts';
 import { toMessage, type Heard } from './to-message.ts';
 

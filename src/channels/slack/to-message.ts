@@ -1,12 +1,17 @@
+import { escapeText, plainSlackText, noNames, shownName, type Names } from './plain-text.ts';
+import type { Said, Shared, SaidFile } from './payloads.ts';
+import type { SlackIdentity } from './slack-options.ts';
+import { textsIn } from '../texts-in.ts';
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
-import type { Command, Message, Quote, Sender } from '../../core/message.ts';
-import { parseAddressed, parseCommand } from '../../core/parse-command.ts';
-import type { Said } from './payloads.ts';
-import { plainSlackText } from './plain-text.ts';
-import { noNames, shownName, type Names } from './shown-name.ts';
-import type { SlackIdentity } from './slack-identity.ts';
-import { toAttachments } from './to-attachments.ts';
-import { markupOf, sharedOf } from './to-shared.ts';
+import {
+  parseAddressed,
+  parseCommand,
+  type Command,
+  type Message,
+  type Quote,
+  type Sender,
+  type Attachment,
+} from '../../core/message.ts';
 
 /** Where it was said, as far as the event tells. */
 export type Place = Readonly<{ chat: string; channelType?: string | null; external: boolean; quoted?: Said }>;
@@ -170,4 +175,70 @@ function toQuote(
 function millisecondsOf(ts: string): number {
   const [seconds = '0', fraction = ''] = ts.split('.');
   return Number(seconds) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
+}
+
+/** The words of a message as Slack markup. Some have blocks only. */
+export function markupOf({ text, blocks }: Pick<Said, 'text' | 'blocks'>): string {
+  if (text) return text;
+  // What is typed as mrkdwn is escaped; other text is not.
+  return textsIn(blocks, (piece, { type }) => (type === 'mrkdwn' ? piece : escapeText(piece)));
+}
+
+/** What hangs on a message that its sender did not write: shared messages, previews of links, cards of apps (M11). */
+function sharedOf(
+  { attachments }: Pick<Said, 'attachments'>,
+  me: SlackIdentity,
+  names: Names,
+): readonly Quote[] {
+  return (attachments ?? []).flatMap((each) => {
+    const text = textOf(each, me, names);
+    const attachments = toAttachments(each.files);
+    const files = attachments.length === 0 ? {} : { attachments };
+    return text === '' ? [] : [{ ...authorOf(each, me, names), text, note: noteOf(each), ...files }];
+  });
+}
+
+function textOf({ title, text, fallback, files }: Shared, me: SlackIdentity, names: Names): string {
+  const words = [title, text || (title ? '' : fallback)].map(
+    (piece) => plainSlackText(piece ?? '', me.user, names).text,
+  );
+  const carried = toAttachments(files).map(({ name }) => `[${name}]`);
+  return [...words, ...carried].filter((piece) => piece !== '').join('\n');
+}
+
+function authorOf(
+  { author_id: id, author_name: name, service_name: service }: Shared,
+  me: SlackIdentity,
+  names: Names,
+) {
+  const shown = shownName(name, names.get(id ?? ''), service) ?? id ?? 'somebody';
+  if (id === me.user) return { name: shown, own: true };
+  return { name: shown, own: false, ...(id ? { sender: `slack:${id}` } : {}) };
+}
+
+function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: Shared): string {
+  if (share) return 'shared message';
+  if (linked) return 'linked message';
+  return url ? `preview of ${url}` : 'attached by an app';
+}
+
+/** The files of a Slack message. Of one from another organization only the id is known. */
+function toAttachments(files: readonly SaidFile[] | null | undefined): readonly Attachment[] {
+  return (files ?? []).map((file) => {
+    const mime = file.mimetype || undefined;
+    return {
+      kind: kindOf(mime),
+      name: file.name || file.title || 'file',
+      ...(mime === undefined ? {} : { mime }),
+      ...(typeof file.size === 'number' ? { size: file.size } : {}),
+      ...(file.id ? { ref: file.id } : {}),
+    };
+  });
+}
+
+function kindOf(mime: string | undefined): Attachment['kind'] {
+  const family = mime?.split('/')[0];
+  if (family === 'image') return 'photo';
+  if (family === 'audio' || family === 'video') return family;
+  return mime === undefined ? 'other' : 'document';
 }

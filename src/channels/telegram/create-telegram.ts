@@ -1,26 +1,33 @@
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
-import type { Channel, Menus, OnEvent, Press } from '../../core/channel.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { OperatorError } from '../../core/errors.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../core/message.ts';
-import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import { createPace, type PaceRule, type Reserve } from '../pace.ts';
-import { connect, untilReached } from './connect.ts';
-import { createFetchFile } from './fetch-file.ts';
+import { createFetchFile, largestFile } from './files.ts';
 import { captionFits, telegramFits } from './from-markdown.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
-import { largestFile } from './send-file.ts';
 import { createSendPart } from './send-part.ts';
 import { createSetMenus, namesOf } from './set-menus.ts';
 import { createShowStatus } from './show-status.ts';
 import { createTakeUpdates } from './take-updates.ts';
-import { createTelegramApi, longestUploadSeconds } from './telegram-api.ts';
-import { saidBy, TelegramFault } from './telegram-fault.ts';
+import {
+  createTelegramApi,
+  longestUploadSeconds,
+  saidBy,
+  TelegramFault,
+  type TelegramApi,
+} from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
 import { chatTypeOf } from './to-message.ts';
-import { writeCommand } from './write-command.ts';
+import { createTroubleLog } from '../trouble-log.ts';
+import type { Channel, Menus, OnEvent, Press } from '../../core/channel.ts';
+import { OperatorError } from '../../core/errors.ts';
+import type { Message } from '../../core/message.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
+
+const firstPauseMs = 1000;
+
+const longestPauseMs = 30_000;
 
 export type TelegramOptions = Readonly<{
   token: string;
@@ -183,5 +190,67 @@ function refusedWebhook(url: string, error: unknown): unknown {
   return new OperatorError(
     `Telegram refused the webhook ${url}: ${error.description}. It must be https on port 443, 80, 88 or 8443.`,
     { cause: error },
+  );
+}
+
+/**
+ * A command as Telegram makes it a link: outside of code, `-` as `_`. One that needs more words is code, which a tap copies:
+ * as a link it would be sent without them.
+ */
+export function writeCommand(name: string, args = ''): string {
+  const tappable = name.toLowerCase().replaceAll('-', '_');
+  const isLink = /^[a-z0-9_]{1,32}$/.test(tappable);
+  if (args === '' && isLink) return `/${tappable}`;
+  return isLink ? `\`/${tappable} ${args}\`` : `\`${`/skill ${name} ${args}`.trim()}\``;
+}
+
+type Waiting = Readonly<{ clock: Clock; log: Log; signal: AbortSignal }>;
+
+/** Asks Telegram who the bot is, for as long as Telegram can't be reached. Rejects with OperatorError for a bad token, with the signal's reason when it is aborted. */
+async function connect(api: TelegramApi, waiting: Waiting): Promise<UserFromGetMe> {
+  try {
+    const me = await untilReached(() => api.getMe(), waiting);
+    if (!me.can_read_all_group_messages) warnOfPrivacy(me, waiting.log);
+    return me;
+  } catch (error) {
+    const isTokenBad = error instanceof TelegramFault && (error.code === 401 || error.code === 404);
+    throw isTokenBad ? badToken(error) : error;
+  }
+}
+
+/** Repeats a call that may be repeated until Telegram says yes or no to it. */
+export async function untilReached<Result>(
+  call: () => Promise<Result>,
+  { clock, log, signal }: Waiting,
+): Promise<Result> {
+  const trouble = createTroubleLog(log);
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(longestPauseMs, pauseMs * 2)) {
+    signal.throwIfAborted();
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof TelegramFault) || isRefusal(error)) throw error;
+      trouble.failed(error, { waitMs: pauseMs }, 'Telegram could not be reached; trying again');
+      await clock.sleep(Math.max(pauseMs, error.retryAfterMs ?? 0), signal);
+    }
+  }
+}
+
+/** 409: another process sets the webhook at this moment. */
+function isRefusal({ kind, code }: TelegramFault): boolean {
+  return kind === 'answered' && code < 500 && code !== 429 && code !== 409;
+}
+
+function badToken(cause: TelegramFault): OperatorError {
+  return new OperatorError(
+    `Telegram does not know this bot token (${cause.code} ${cause.description}). Copy the token again from @BotFather (/mybots, API Token) into [telegram] token.`,
+    { cause },
+  );
+}
+
+function warnOfPrivacy({ username }: UserFromGetMe, log: Log): void {
+  log.warn(
+    { bot: username },
+    'privacy mode is on: in groups Telegram delivers only commands and replies to the bot, not mentions of it. Switch it off with @BotFather (/setprivacy), then take the bot out of its groups and add it again, or make it an administrator there.',
   );
 }

@@ -6,8 +6,7 @@ import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 import type { Pace } from '../pace.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { addressOf } from './send-part.ts';
-import type { TelegramApi } from './telegram-api.ts';
-import { saidBy, TelegramFault } from './telegram-fault.ts';
+import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
 
 /** Telegram's own preview of an answer that is being written: in private chats only, and gone after half a minute (H6). */
 export type Draft = Readonly<{

@@ -1,9 +1,24 @@
-import type { MarkdownDocument } from '../../lib/markdown/document.ts';
+import {
+  displayWidth,
+  renderText,
+  layOutTable,
+  plainStyle,
+  type TextStyle,
+} from '../../lib/markdown/render-text.ts';
+import {
+  visibleText,
+  type MarkdownDocument,
+  type Block,
+  type Inline,
+  type ListItem,
+  type TableCell,
+  type TableRow,
+  type Table,
+} from '../../lib/markdown/document.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
-import { plainStyle } from '../../lib/markdown/plain-text.ts';
-import { renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
-import { showDeadLinks } from './show-dead-links.ts';
-import { withoutWideTables } from './wide-tables.ts';
+
+/** Columns of fixed-width text that a phone in landscape still shows without breaking lines. */
+const widestTable = 60;
 
 const longestText = 4096;
 const longestCaption = 1024;
@@ -87,3 +102,78 @@ function escapeHtml(text: string): string {
 }
 
 const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
+
+type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
+
+/**
+ * Writes out the links that Telegram drops without a word: to mail addresses (its apps make a bare one live themselves) and
+ * to hosts without a dot.
+ */
+function showDeadLinks<N extends Node>(node: N): N {
+  if (!('children' in node)) return node;
+  const before: readonly Node[] = node.children;
+  const children = before.flatMap((child): readonly Node[] =>
+    child.type === 'link' && !isTakenByTelegram(child.url)
+      ? asText(child.url, child.children)
+      : [showDeadLinks(child)],
+  );
+  return { ...node, children };
+}
+
+function isTakenByTelegram(address: string): boolean {
+  const url = new URL(address);
+  return url.protocol !== 'mailto:' && /[^.]\.[^.]|^\[/.test(url.hostname);
+}
+
+function asText(url: string, label: readonly Inline[]): readonly Inline[] {
+  const address = url.startsWith('mailto:') ? decodeMail(url.slice('mailto:'.length)) : url;
+  if (withoutSlash(label.map(visibleText).join('')) === withoutSlash(address)) return label;
+  return [...label, { type: 'text', value: ` (${address})` }];
+}
+
+function decodeMail(address: string): string {
+  return address.replace(/\?.*$/, '').replaceAll('%20', ' ');
+}
+
+function withoutSlash(address: string): string {
+  return address.replace(/\/$/, '');
+}
+
+/** A table too wide for a phone as a paragraph for each row: its first cell in bold, then `Header: value` lines (H2). */
+function withoutWideTables(blocks: readonly Block[]): readonly Block[] {
+  return blocks.flatMap((block): readonly Block[] => {
+    if (block.type === 'blockquote') return [{ ...block, children: withoutWideTables(block.children) }];
+    if (block.type === 'list') {
+      const items = block.children.map((item) => ({ ...item, children: withoutWideTables(item.children) }));
+      return [{ ...block, children: items }];
+    }
+    return block.type === 'table' && isWide(block) ? asRows(block) : [block];
+  });
+}
+
+function isWide(table: Table): boolean {
+  const [header = ''] = layOutTable(table).split('\n', 2).slice(1);
+  return displayWidth(header) > widestTable;
+}
+
+function asRows({ children: [header, ...rows] }: Table): readonly Block[] {
+  if (header === undefined || rows.length === 0) return [];
+  return rows.map(({ children: cells }) => ({
+    type: 'paragraph',
+    children: cells
+      .map(({ children }, index) => {
+        const name = visibleText(header.children[index] ?? { type: 'text', value: '' }).trim();
+        return { children, name: name === '' ? '' : `${name}: ` };
+      })
+      .filter(({ children }) => children.map(visibleText).join('').trim() !== '')
+      .flatMap(({ children, name }, index): readonly Inline[] =>
+        index === 0
+          ? [{ type: 'strong', children: children.flatMap(withoutBold) }]
+          : [{ type: 'break' }, { type: 'text', value: name }, ...children],
+      ),
+  }));
+}
+
+function withoutBold(node: Inline): readonly Inline[] {
+  return node.type === 'strong' ? node.children : [node];
+}

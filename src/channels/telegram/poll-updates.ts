@@ -3,8 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createTroubleLog } from '../trouble-log.ts';
 import type { TakeUpdates } from './take-updates.ts';
-import type { TelegramApi } from './telegram-api.ts';
-import { TelegramFault } from './telegram-fault.ts';
+import { TelegramFault, type TelegramApi } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
 
 /** How long Telegram may keep a poll open when nothing happens. */

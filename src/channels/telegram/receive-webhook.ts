@@ -4,7 +4,7 @@ import type { Update } from 'grammy/types';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createServer } from '../../lib/net/node-http.ts';
-import { parseJson } from '../../lib/json/parse-json.ts';
+import { parseJson } from '../../lib/json/json-values.ts';
 import type { TakeUpdates } from './take-updates.ts';
 
 /** Bytes. Telegram keeps an update below 512 KiB; escaped text can double that (S4). */

@@ -1,9 +1,13 @@
 import type { BotCommand, LanguageCode } from 'grammy/types';
+import { TelegramFault, type TelegramApi } from './telegram-api.ts';
 import type { MenuEntry, Menus } from '../../core/channel.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import type { TelegramApi } from './telegram-api.ts';
-import { TelegramFault } from './telegram-fault.ts';
-import { toMenu } from './to-menu.ts';
+import type { Diagnostic } from '../../core/codes.ts';
+
+const mostEntries = 100;
+
+const longestName = 32;
+
+const longestDescription = 256;
 
 const scopes = { private: 'all_private_chats', group: 'all_group_chats' } as const;
 
@@ -51,4 +55,66 @@ export function namesOf(menus: Menus): ReadonlySet<string> {
   const entries: readonly MenuEntry[] = [...menus.private, ...menus.group];
   const names = entries.map(({ name }) => name.toLowerCase());
   return new Set(names.flatMap((name) => [name, name.replaceAll('-', '_')]));
+}
+
+/** A menu as Telegram takes it (I1): `-` as `_`, one line of at most 256, at most 100. What can't be shown is told; one bad entry would make Telegram refuse them all. */
+export function toMenu(
+  entries: readonly MenuEntry[],
+): Readonly<{ commands: readonly BotCommand[]; diagnostics: readonly Diagnostic[] }> {
+  const commands = new Map<string, BotCommand>();
+  const owners = new Map<string, string>();
+  const diagnostics: Diagnostic[] = [];
+  const leaveOut = (code: string, name: string, why: string): void => {
+    diagnostics.push({ level: 'warning', code, message: `/${name} is not in Telegram's menu: ${why}` });
+  };
+  for (const entry of entries) {
+    const command = entry.name.toLowerCase().replaceAll('-', '_');
+    const owner = owners.get(command);
+    if (!/^[a-z0-9_]+$/.test(command)) {
+      leaveOut(
+        'MENU_NAME_UNUSABLE',
+        entry.name,
+        'menus allow a-z, 0-9, - and _ only; typed out it works, as does /skill',
+      );
+    } else if (command.length > longestName) {
+      leaveOut(
+        'MENU_NAME_UNUSABLE',
+        entry.name,
+        `menus allow ${longestName} characters; typed out it works, as does /skill`,
+      );
+    } else if (owner !== undefined) {
+      leaveOut(
+        'MENU_NAME_TAKEN',
+        entry.name,
+        `there it would read /${command}, which is ${owner}; rename one`,
+      );
+    } else if (commands.size === mostEntries) {
+      leaveOut(
+        'MENU_FULL',
+        entry.name,
+        `it holds ${mostEntries} entries; typed out it works, as does /skill`,
+      );
+    } else {
+      owners.set(command, entry.name);
+      commands.set(command, { command, description: describe(entry) });
+    }
+  }
+  return { commands: [...commands.values()], diagnostics };
+}
+
+/** The hint is kept whole; the description gives way. */
+function describe({ name, description, hint }: MenuEntry): string {
+  const tail = hint === undefined ? '' : ` · ${flat(hint).slice(0, 100)}`;
+  const head = flat(description) || name;
+  const room = longestDescription - tail.length;
+  return (head.length <= room ? head : `${whole(head.slice(0, room - 1))}…`) + tail;
+}
+
+function flat(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+/** Without the first half of a pair that was cut in two. */
+function whole(text: string): string {
+  return text.replace(/[\uD800-\uDBFF]$/, '');
 }

@@ -1,10 +1,22 @@
 import type { Update } from 'grammy/types';
-import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../core/message.ts';
-import { createJoinParts } from './join-parts.ts';
-import type { Me } from './read-text.ts';
+import type { Me } from './message-parts.ts';
 import { toEvent } from './to-event.ts';
+import type { ChannelEvent, OnEvent, Press } from '../../core/channel.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Message } from '../../core/message.ts';
+import type { Log } from '../../lib/log.ts';
+
+/** Clients cut a text that is longer than 4096; a piece may be a little shorter. */
+const longPiece = 4000;
+
+const fullPiece = 4096;
+
+/** Pieces leave the client at once; the platform's clock counts whole seconds. */
+const pieceGapMs = 2000;
+
+const splitHoldMs = 1500;
+
+const mostRemembered = 1000;
 
 /** Where updates go, whichever way they came. */
 export type TakeUpdates = Readonly<{
@@ -52,4 +64,93 @@ export function createTakeUpdates(options: {
       pressed(joined.press, told.words);
     },
   };
+}
+
+type Said = Extract<ChannelEvent, { type: 'message' }>;
+
+/** Brings together what a client sent in pieces (H3): albums, and long texts that it cut. */
+type JoinParts = Readonly<{
+  /** Looks ahead: what one piece of an album says about being addressed holds for all of them. */
+  foresee(events: readonly ChannelEvent[]): void;
+  /** The event with its join key; a later piece is as addressed as the first. The same event gives the same answer again. */
+  join(event: ChannelEvent): ChannelEvent;
+}>;
+
+type Run = Readonly<{ key: string; last: Message; event: Said; open: boolean; addressed: boolean }>;
+
+/** Remembers the last piece of each sender, and which albums were addressed. */
+export function createJoinParts(): JoinParts {
+  const runs = new Map<string, Run>();
+  const addressedAlbums = new Set<string>();
+
+  const joinAlbum = (event: Said, key: string): Said => {
+    if (event.message.addressed) addressedAlbums.add(key);
+    forgetOldest(addressedAlbums);
+    return addressedAlbums.has(key) ? addressed(event) : event;
+  };
+
+  const joinText = (event: Said): Said => {
+    const { message } = event;
+    const who = `${conversationKey(message.conversation)} ${message.sender.id}`;
+    const run = runs.get(who);
+    if (run?.last.id === message.id) return run.event;
+    const next = run !== undefined && continues(run, message) ? goOn(run, event) : begin(event);
+    runs.delete(who);
+    if (next === undefined) return event;
+    runs.set(who, next);
+    forgetOldest(runs);
+    return next.event;
+  };
+
+  return {
+    foresee(events) {
+      for (const event of events) {
+        if (event.type === 'message' && event.join !== undefined) joinAlbum(event, event.join.key);
+      }
+    },
+    join(event) {
+      if (event.type !== 'message') return event;
+      return event.join === undefined ? joinText(event) : joinAlbum(event, event.join.key);
+    },
+  };
+}
+
+function begin(event: Said): Run | undefined {
+  const { message } = event;
+  if (message.text.length < longPiece || message.attachments.length > 0) return undefined;
+  const key = `${message.id}:text`;
+  const joined = { ...event, join: { key, holdMs: splitHoldMs, glue: '' } };
+  return { key, last: message, event: joined, open: true, addressed: message.addressed };
+}
+
+function continues(run: Run, message: Message): boolean {
+  const gap = message.sentAt - run.last.sentAt;
+  return run.open && gap >= 0 && gap <= pieceGapMs && message.attachments.length === 0;
+}
+
+function goOn(run: Run, event: Said): Run {
+  // A slash at the start of a later piece is where the client happened to cut.
+  const { command: _, ...message } = event.message;
+  const { length } = run.last.text;
+  // A full piece was cut inside a line; from a shorter one the platform trimmed the white space it ended with.
+  const glue = length === fullPiece ? '' : '\n';
+  const joined: Said = {
+    ...event,
+    message: { ...message, addressed: run.addressed },
+    join: { key: run.key, holdMs: splitHoldMs, glue },
+  };
+  const open = event.message.text.length >= longPiece;
+  return { ...run, last: event.message, event: joined, open };
+}
+
+function addressed(event: Said): Said {
+  return { ...event, message: { ...event.message, addressed: true } };
+}
+
+function forgetOldest(remembered: Map<string, unknown> | Set<string>): void {
+  if (remembered.size <= mostRemembered) return;
+  for (const key of remembered.keys()) {
+    remembered.delete(key);
+    return;
+  }
 }

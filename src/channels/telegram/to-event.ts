@@ -6,7 +6,7 @@ import type {
   Update,
 } from 'grammy/types';
 import type { ChannelEvent } from '../../core/channel.ts';
-import type { Me } from './read-text.ts';
+import type { Me } from './message-parts.ts';
 import { chatTypeOf, conversationOf, personOf, toMessage, type Ignored } from './to-message.ts';
 
 /** Kinds of update the bot asks for; Telegram keeps everything else to itself. */

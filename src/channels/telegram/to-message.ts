@@ -1,10 +1,15 @@
 import type { Chat, ExternalReplyInfo, Message as TelegramMessage, User } from 'grammy/types';
 import type { Conversation, SeenChatType } from '../../core/conversation.ts';
-import type { Command, Message, Quote, Sender } from '../../core/message.ts';
-import { parseAddressed, parseCommand } from '../../core/parse-command.ts';
-import { readText, type Me } from './read-text.ts';
+import {
+  parseAddressed,
+  parseCommand,
+  type Command,
+  type Message,
+  type Quote,
+  type Sender,
+} from '../../core/message.ts';
+import { readText, authorOf, thingOf, type Me } from './message-parts.ts';
 import { toAttachments } from './to-attachments.ts';
-import { authorOf, thingOf } from './to-shared.ts';
 
 /** Why something that Telegram sent is no message for the bot; for the log. */
 export type Ignored = Readonly<{ ignored: string }>;

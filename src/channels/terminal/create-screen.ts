@@ -1,8 +1,7 @@
-import type { Interface } from 'node:readline';
-import { clearScreenDown, cursorTo, moveCursor } from 'node:readline';
+import { clearScreenDown, cursorTo, moveCursor, type Interface } from 'node:readline';
 import type { Writable } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth } from '../../lib/markdown/display-width.ts';
+import { displayWidth } from '../../lib/markdown/render-text.ts';
 
 export type Output = Writable & Readonly<{ isTTY?: boolean; columns?: number; rows?: number }>;
 

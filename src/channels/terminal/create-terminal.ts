@@ -1,5 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { noFileToFetch } from '../save-file.ts';
+import { createScreen, type Output } from './create-screen.ts';
+import { safeLine, toAnsi } from './from-markdown.ts';
+import { readMessages, type Typed } from './read-messages.ts';
 import type {
   Button,
   Channel,
@@ -9,17 +13,20 @@ import type {
   Part,
   Status,
 } from '../../core/channel.ts';
-import { byteSize } from '../../lib/text/byte-size.ts';
-import type { Clock } from '../../lib/clock.ts';
 import type { ChatType, Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
+import { parseCommand } from '../../core/message.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { parseCommand } from '../../core/parse-command.ts';
-import { noFileToFetch } from '../save-file.ts';
-import { findChoice, listButtons } from './choices.ts';
-import { createScreen, type Output } from './create-screen.ts';
-import { safeLine, toAnsi } from './from-markdown.ts';
-import { readMessages, type Typed } from './read-messages.ts';
+import { byteSize } from '../../lib/text/text.ts';
+
+const shortForms: Readonly<Record<string, readonly string[]>> = {
+  y: ['yes', 'approve'],
+  yes: ['yes', 'approve'],
+  n: ['no', 'deny'],
+  no: ['no', 'deny'],
+  a: ['always'],
+};
 
 /** Milliseconds in which a second Ctrl-C leaves. */
 const leaveMs = 2000;
@@ -216,4 +223,31 @@ function withPath({ file, markdown, ...part }: OutgoingPart): Part {
   if (file === undefined) return { ...part, markdown };
   const line = `\`${file.name}\` (${byteSize(file.size)}): \`${file.path}\``;
   return { ...part, markdown: markdown === '' ? line : `${markdown}\n\n${line}` };
+}
+
+type Choice = Extract<Button, { action: string }>;
+
+/** The buttons of a message as lines: a number before what can be chosen, the address behind what opens. */
+function listButtons(buttons: readonly Button[]): string {
+  const choices = choicesOf(buttons);
+  return buttons
+    .map((button) =>
+      'url' in button
+        ? `  ${safeLine(button.label)}: ${safeLine(button.url)}`
+        : `  [${choices.indexOf(button) + 1}] ${safeLine(button.label)}`,
+    )
+    .join('\n');
+}
+
+/** The button that a line chooses: by its number, its label in any case, or `y`, `n`, `a` for what is asked most. */
+function findChoice(buttons: readonly Button[], line: string): Choice | undefined {
+  const choices = choicesOf(buttons);
+  const said = line.trim().toLowerCase();
+  const byNumber = /^\d+$/.test(said) ? choices[Number(said) - 1] : undefined;
+  const labels = shortForms[said] ?? [said];
+  return byNumber ?? choices.find(({ label }) => labels.includes(safeLine(label).toLowerCase()));
+}
+
+function choicesOf(buttons: readonly Button[]): readonly Choice[] {
+  return buttons.filter((button) => 'action' in button);
 }

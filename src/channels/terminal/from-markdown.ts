@@ -1,9 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
-import { displayWidth } from '../../lib/markdown/display-width.ts';
+import { displayWidth, renderText, plainStyle, type TextStyle } from '../../lib/markdown/render-text.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
-import { plainStyle } from '../../lib/markdown/plain-text.ts';
-import { renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
-import { withoutControls } from '../../lib/markdown/without-controls.ts';
+import { withoutControls } from '../../lib/markdown/tame-markdown.ts';
 
 /** Characters that make a terminal show text in another order than it has. */
 const reordering = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

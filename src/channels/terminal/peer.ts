@@ -1,6 +1,16 @@
+import { closeSync, readFileSync } from 'node:fs';
+import { mkdir, readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
+import path from 'node:path';
 import { z } from 'zod';
-import { writeJsonLine } from './json-lines.ts';
+import { writeJsonLine } from './control.ts';
+import { openInside } from '../../lib/files/open-inside.ts';
+import { writeInside } from '../../lib/files/write-inside.ts';
+
+/** Where files for a terminal are put within its conversation's folder. */
+const place = 'sent';
+
+const mostNames = 100;
 
 /** What one side may ask of the other. Arguments are not checked yet. */
 export type Answers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
@@ -63,4 +73,32 @@ export function createPeer(socket: Socket, answers: Answers): Peer {
       else reply?.reject(new Error(String(read.data)));
     },
   };
+}
+
+/**
+ * Puts a file for somebody at a terminal into their conversation's folder, and gives its path. The same bytes under the same
+ * name are there once, however often they are sent; other bytes get a name with a number.
+ */
+export async function saveForTerminal(
+  folder: string,
+  file: Readonly<{ name: string; path: string }>,
+): Promise<string> {
+  const bytes = await readFile(file.path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const { name, ext } = path.parse(file.name);
+  for (let n = 1; n <= mostNames; n++) {
+    const names = [place, n === 1 ? file.name : `${name} (${n})${ext}`];
+    const there = openInside({ root: folder, names }, { alone: true });
+    const same = there === undefined ? writeInside({ root: folder, names }, bytes) : holds(there, bytes);
+    if (same) return path.join(folder, ...names);
+  }
+  throw new Error(`${path.join(folder, place)} takes no file called ${file.name}`);
+}
+
+function holds(descriptor: number, bytes: Buffer): boolean {
+  try {
+    return readFileSync(descriptor).equals(bytes);
+  } finally {
+    closeSync(descriptor);
+  }
 }

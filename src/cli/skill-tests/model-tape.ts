@@ -1,10 +1,10 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
-import { skillOfRun } from '../../runs/run-prompt.ts';
+import { skillOfRun } from '../../runs/run-skill.ts';
 import { ModelError, OperatorError } from '../../core/errors.ts';
 import type { Complete, Model, ModelAnswer, ModelRequest } from '../../core/model.ts';
-import { parseJson } from '../../lib/json/parse-json.ts';
+import { parseJson } from '../../lib/json/json-values.ts';
 
 /** One exchange with a model. */
 export type Exchange = Readonly<{

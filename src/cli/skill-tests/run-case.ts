@@ -1,24 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import type { Audit } from '../../audit/create-audit.ts';
+import { createBot } from '../../bot/create-bot.ts';
+import { noFileToFetch } from '../../channels/save-file.ts';
+import type { CaseRun } from './judge-case.ts';
+import type { Exchange } from './model-tape.ts';
 import type { Config } from '../../config/complete-config.ts';
-import type { SkillCase } from '../../skills/skill-cases.ts';
-import type { Models } from '../../core/model.ts';
 import type { AccessSettings } from '../../core/access-settings.ts';
+import type { Channel, ChannelEvent, OnEvent } from '../../core/channel.ts';
+import { parseCommand, type Message } from '../../core/message.ts';
+import type { Meter } from '../../core/meter.ts';
+import type { Models } from '../../core/model.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../core/message.ts';
-import type { Meter } from '../../core/meter.ts';
-import { parseCommand } from '../../core/parse-command.ts';
+import { openHealth } from '../../operator/health/open-health.ts';
+import type { Plugins } from '../../plugins/plugins.ts';
+import type { SkillSandbox } from '../../skills/open-library.ts';
+import type { SkillCase } from '../../skills/skill-cases.ts';
 import type { SkillLibrary } from '../../skills/skill-library.ts';
 import { createWrittenSkills, type WrittenSkill } from '../../skills/written-skills.ts';
 import { openStore } from '../../store/open-store.ts';
-import type { Audit } from '../../audit/create-audit.ts';
-import { createCaseChannel } from './case-channel.ts';
-import { createBot } from '../../bot/create-bot.ts';
-import type { CaseRun } from './judge-case.ts';
-import type { Exchange } from './model-tape.ts';
-import { openHealth } from '../../operator/health/open-health.ts';
-import type { SkillSandbox } from '../../skills/open-skill-sandbox.ts';
-import type { Plugins } from '../../plugins/plugins.ts';
 
 /** What the cases of a skill share: real parts, but for the channel, the store and the workspace. */
 export type CaseGround = Readonly<{
@@ -207,4 +207,66 @@ function resultOf(skill: string | undefined, exchanges: readonly Exchange[]): st
   const last = runs.findLast((exchange) => callsOf(exchange).length === 0);
   const texts = last?.answer.content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
   return texts?.join('');
+}
+
+/** A channel with one person in one chat, for a case of a skill's tests (L3): what is sent is kept, nothing is shown. */
+type CaseChannel = Readonly<{
+  channel: Channel;
+  /** Resolves when it is stored, or rightly ignored. */
+  say(message: Message): Promise<void>;
+  /** What stands in the chat, oldest first. */
+  shown(): readonly string[];
+}>;
+
+function createCaseChannel(
+  name: string,
+  where: Pick<Message, 'chatType' | 'external' | 'sender'>,
+  /** What the person answers where the bot asks for a yes. */
+  approve: boolean | undefined,
+): CaseChannel {
+  const standing = new Map<string, string>();
+  let take: OnEvent = () => Promise.reject(new Error('the bot has not started yet'));
+  let sent = 0;
+  const channel: Channel = {
+    name,
+    async start(onEvent) {
+      take = onEvent;
+    },
+    stop: async () => undefined,
+    split: (markdown) => (markdown.trim() === '' ? [] : [markdown]),
+    files: { largest: Infinity, fitsCaption: () => true },
+    async send(conversation, { markdown, buttons = [], file }, _key, begin) {
+      await begin?.();
+      const receipt = { id: String(++sent) };
+      standing.set(receipt.id, file === undefined ? markdown : `${markdown}\n[file: ${file.name}]`);
+      const wanted = buttons.find(({ label }) => label === (approve === true ? 'Approve' : 'Deny'));
+      if (wanted !== undefined && 'action' in wanted) {
+        const press = { ...where, id: `press-${sent}`, conversation, action: wanted.action, receipt };
+        // A platform tells of a press after it has told of the message.
+        setImmediate(() => void take({ type: 'press', press }));
+      }
+      return receipt;
+    },
+    find: async () => undefined,
+    async edit(_, { id }, { markdown }) {
+      standing.set(id, markdown);
+    },
+    async remove(_, { id }) {
+      standing.delete(id);
+    },
+    status: async () => undefined,
+    fetchFile: noFileToFetch,
+    setMenus: async () => [],
+    lookUpChat: async () => ({ chatType: where.chatType, external: where.external }),
+    command: (_, name, args = '') => `\`${`/${name} ${args}`.trim()}\``,
+    directLink: () => undefined,
+  };
+  return {
+    channel,
+    async say(message) {
+      const event: ChannelEvent = { type: 'message', message };
+      await take(event);
+    },
+    shown: () => [...standing.values()].filter((text) => text.trim() !== ''),
+  };
 }

@@ -9,15 +9,14 @@ import { parseSkillCases, type SkillCase } from '../../skills/skill-cases.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
-import { nearest } from '../../lib/text/nearest.ts';
+import { nearest } from '../../lib/text/text.ts';
 import type { Skill } from '../../core/skill.ts';
 import { hashSkill } from '../../skills/install/hash-skill.ts';
 import { createSkillLibrary, type SkillLibrary } from '../../skills/skill-library.ts';
 import { marker, readApprovals, type WrittenSkill } from '../../skills/written-skills.ts';
 import { judgeCase, type CaseRun } from './judge-case.ts';
 import { replayed, taped, type Exchange, type Heard, type Tape } from './model-tape.ts';
-import { skillRoots, writtenRoot } from '../../skills/open-library.ts';
-import { openSkillSandbox } from '../../skills/open-skill-sandbox.ts';
+import { skillRoots, writtenRoot, openSkillSandbox } from '../../skills/open-library.ts';
 import { openPlugins } from '../../plugins/plugins.ts';
 import { runCase } from './run-case.ts';
 

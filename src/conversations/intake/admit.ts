@@ -1,26 +1,27 @@
-import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
-import type { Clock } from '../../lib/clock.ts';
-import { conversationKey } from '../../core/conversation.ts';
-import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../core/message.ts';
-import type { Store } from '../../store/store.ts';
-import type { Audit } from '../../audit/create-audit.ts';
-import { createSeldom } from '../../lib/async/throttle.ts';
-import type { Commands } from '../commands.ts';
-import type { GuardSignIns } from '../../capabilities/guard-sign-ins.ts';
-import type { JudgeMessage } from '../judge-message.ts';
+import { createHash } from 'node:crypto';
 import type { MovedChats } from '../../access/chat-migrations.ts';
+import type { Strangers } from '../../access/pairing.ts';
 import type { People } from '../../access/users.ts';
+import type { Audit } from '../../audit/create-audit.ts';
+import type { GuardSignIns } from '../../capabilities/guard-sign-ins.ts';
+import type { Commands } from '../commands.ts';
+import type { Groups, MeetGroup } from './groups.ts';
 import type { Presses } from './presses.ts';
-import type { SuggestPrompts } from './suggest-prompts.ts';
-import type { SettingsTalk } from '../../settings/settings-talk.ts';
-import type { Groups } from './groups.ts';
-import type { MeetGroup } from './meet-group.ts';
-import type { Strangers } from '../../access/strangers.ts';
-import { createTakeEdit } from './take-edit.ts';
-import type { Visits } from './visits.ts';
-import type { Voice } from '../../replies/replies.ts';
+import type { SuggestPrompts, Visits } from './visits.ts';
+import type { JudgeMessage } from '../judge-message.ts';
+import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Message } from '../../core/message.ts';
 import { fixed, sayIn } from '../../core/texts/say.ts';
+import { createSeldom } from '../../lib/async/mutex.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Voice } from '../../replies/replies.ts';
+import type { SettingsTalk } from '../../settings/settings-talk.ts';
+import type { Store } from '../../store/store.ts';
+
+/** Of what was overheard, so much is looked through for what an edit turned to the bot. */
+const mostHeard = 200;
 
 type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
 
@@ -191,5 +192,48 @@ export function createAdmit(options: {
       case 'moved':
         return onMoved(event.from, event.to);
     }
+  };
+}
+
+/**
+ * What an edit changes (H3, H11): what waits is replaced; to what is being answered it is said as a message, which the turn
+ * takes in; what was only overheard, and is now for the bot, is `taken` as if it had just been said.
+ */
+export function createTakeEdit(options: {
+  store: Pick<Store, 'inbox' | 'overheard'>;
+  resolve: Commands['resolve'];
+  taken(message: Message): Promise<void>;
+  clock: Pick<Clock, 'now'>;
+}): (edited: Message) => Promise<void> {
+  const { store, resolve, taken, clock } = options;
+
+  async function takeHeard(edited: Message): Promise<void> {
+    const heard = await store.overheard.recent(conversationKey(edited.conversation), mostHeard, 0);
+    if (!heard.some(({ id }) => id === edited.id)) return;
+    await taken(edited);
+    await store.overheard.remove(edited.id);
+  }
+
+  /** After a mention any word may look like one (I1). */
+  async function isCommand(message: Message): Promise<boolean> {
+    if (message.command?.bare !== true) return message.command !== undefined;
+    return (await resolve(message)) !== undefined;
+  }
+
+  async function sayToTurn(edited: Message): Promise<void> {
+    const waiting = await store.inbox.waitingIn(conversationKey(edited.conversation));
+    const before = waiting.find(({ key }) => key === edited.id)?.message;
+    // A command is carried out as it was given.
+    if (before === undefined || before.text === edited.text) return;
+    if ((await isCommand(before)) || (await isCommand(edited))) return;
+    const words = createHash('sha256').update(edited.text).digest('hex').slice(0, 16);
+    const message = { ...edited, id: `${edited.id}!edit:${words}`, edits: edited.id, attachments: [] };
+    await store.inbox.accept(message, { now: clock.now() });
+  }
+
+  return async (edited) => {
+    const outcome = await store.inbox.replace(edited);
+    if (outcome === 'unknown') await takeHeard(edited);
+    if (outcome === 'too_late') await sayToTurn(edited);
   };
 }

@@ -1,10 +1,31 @@
-import type { Message } from '../../core/message.ts';
 import type { Approvals, AskAnswer } from '../../approvals/approvals.ts';
 import type { ConfirmAccounts } from '../../capabilities/confirm-accounts.ts';
 import { conversationKey } from '../../core/conversation.ts';
-import type { Store } from '../../store/store.ts';
+import type { Message } from '../../core/message.ts';
 import type { Voice } from '../../replies/replies.ts';
-import { plainWord } from './plain-words.ts';
+import type { Store } from '../../store/store.ts';
+
+/** What people write where a button or a command would do, in the languages of the bot (H11, H14). */
+const words: Readonly<Record<'stop' | 'yes' | 'no', ReadonlySet<string>>> = {
+  stop: new Set([
+    'stop',
+    'stopp',
+    'halt',
+    'para',
+    'parar',
+    'pare',
+    'detente',
+    'arrête',
+    'arrêtez',
+    'стоп',
+    'やめて',
+    '止めて',
+    '停',
+    '停止',
+  ]),
+  yes: new Set(['yes', 'y', 'yep', 'yeah', 'ja', 'sí', 'si', 'oui', 'sim', 'да', 'はい', '是', '是的']),
+  no: new Set(['no', 'n', 'nope', 'nein', 'non', 'não', 'nao', 'нет', 'いいえ', '不', '否']),
+};
 
 /** `yes CODE`, `no CODE` or `always CODE`, for where buttons don't work (T8). */
 const answer = /^\s*(yes|no|always)\s+`?([0-9A-Z]{8})`?\s*$/i;
@@ -75,4 +96,14 @@ export function createAnswerAsks(options: {
     if (answered.kind !== 'taken') await voice.answer(message, answered.text);
     return true;
   };
+}
+
+/** Which of them is all that a text says. */
+export function plainWord(text: string): keyof typeof words | undefined {
+  const said = text
+    .normalize('NFC')
+    .trim()
+    .replace(/[\s.!。！]+$/u, '')
+    .toLowerCase();
+  return (Object.keys(words) as (keyof typeof words)[]).find((kind) => words[kind].has(said));
 }

@@ -4,12 +4,11 @@ import { createAdmit } from './admit.ts';
 import { createAnswerAsks } from './approve-by-text.ts';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { Capabilities } from '../../capabilities/create-capabilities.ts';
-import { createMeetGroup } from './meet-group.ts';
+import { createMeetGroup } from './groups.ts';
 import { createPresses } from './presses.ts';
-import { createStrangers } from '../../access/strangers.ts';
+import { createStrangers } from '../../access/pairing.ts';
 import { createHomePage } from './home-page.ts';
-import { createSuggestPrompts } from './suggest-prompts.ts';
-import { createVisits } from './visits.ts';
+import { createSuggestPrompts, createVisits } from './visits.ts';
 
 type Needs = Omit<
   Parameters<typeof createAdmit>[0],

@@ -1,16 +1,13 @@
-import type { WriteCommand } from '../../core/channel.ts';
+import type { WriteCommand, Home, HomeSection, Visit } from '../../core/channel.ts';
 import type { MessageDenial } from '../../access/decide-message.ts';
-import type { Home, HomeSection, Visit } from '../../core/home.ts';
 import type { Store } from '../../store/store.ts';
 import { sayIn } from '../../core/texts/say.ts';
-import { describeTask } from '../describe-tasks.ts';
+import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
 import type { Pairing } from '../../access/pairing.ts';
 import type { People } from '../../access/users.ts';
-import { inlineCode } from '../../lib/text/inline-code.ts';
+import { inlineCode } from '../../lib/text/text.ts';
 import type { Live } from '../../config/runtime-config.ts';
-import type { Overview } from '../overview.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
-import { listSkills, startButtons } from '../skill-list.ts';
 import { ownRuns, taskId } from '../../runs/conversation-work.ts';
 
 /** The page that a person sees beside the chat (H4): what they may use and what runs for them, judged now. `told`: what came of a press there. */

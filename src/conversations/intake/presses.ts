@@ -1,12 +1,11 @@
 import type { ChannelEvent, Press } from '../../core/channel.ts';
-import { parseCommand } from '../../core/parse-command.ts';
+import { parseCommand, type Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Message } from '../../core/message.ts';
 import type { Store } from '../../store/store.ts';
 import { askAnswers, type Approvals } from '../../approvals/approvals.ts';
 import type { ApprovalOutcome } from '../../authoring/approve-skill.ts';
 import type { ConfirmAccounts } from '../../capabilities/confirm-accounts.ts';
-import { inlineCode } from '../../lib/text/inline-code.ts';
+import { inlineCode } from '../../lib/text/text.ts';
 import type { Groups } from './groups.ts';
 import type { Pairing, PairingRequest } from '../../access/pairing.ts';
 import type { People } from '../../access/users.ts';

@@ -1,8 +1,16 @@
-import type { ChannelEvent } from '../../core/channel.ts';
-import type { Message } from '../../core/message.ts';
-import { sayIn } from '../../core/texts/say.ts';
+import type { People } from '../../access/users.ts';
 import type { HomePage } from './home-page.ts';
 import type { Presses } from './presses.ts';
+import type { Overview } from '../overview.ts';
+import type { ChannelEvent, Prompt, Visit } from '../../core/channel.ts';
+import type { Message } from '../../core/message.ts';
+import type { Skill } from '../../core/skill.ts';
+import { sayIn } from '../../core/texts/say.ts';
+import { oneLine } from '../../lib/text/text.ts';
+
+const mostSkills = 3;
+
+const longestTitle = 75;
 
 /** Shows people their page, and does what they press there (H4). */
 export type Visits = (
@@ -26,4 +34,31 @@ export function createVisits(options: { presses: Presses; page: HomePage }): Vis
     // Judged after the press, which may have changed it.
     showHome(await page(visit, told));
   };
+}
+
+/** What a person who looks at their direct message may ask (H4); nothing for who may not use the bot. */
+export type SuggestPrompts = (visit: Visit) => Promise<readonly Prompt[]>;
+
+export function createSuggestPrompts(options: {
+  people: Pick<People, 'mayAct'>;
+  overview: Pick<Overview, 'usable'>;
+}): SuggestPrompts {
+  const { people, overview } = options;
+  return async (visit) => {
+    if (!(await people.mayAct(visit)).allowed) return [];
+    const question = sayIn(visit.sender.language)`What can you do?`;
+    const skills = (await overview.usable(visit)).filter(startsAlone).slice(0, mostSkills);
+    return [
+      { title: question, say: question },
+      ...skills.map(({ name, description }) => ({
+        title: oneLine(`${name}: ${description}`, longestTitle),
+        start: name,
+      })),
+    ];
+  };
+}
+
+/** A skill that needs no words beside its name. */
+function startsAlone({ argumentHint = '' }: Skill): boolean {
+  return argumentHint === '' || argumentHint.startsWith('[');
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { once } from '../../lib/async/once.ts';
+import { once } from '../../lib/async/mutex.ts';
 
 /** Languages that the bot's own sentences are translated into; they are written in English (H14). */
 export const languages = ['de', 'es', 'fr', 'ja', 'pt', 'ru', 'zh'] as const;

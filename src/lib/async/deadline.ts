@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts';
-import { steadyTime } from './monotonic-clock.ts';
 
 /** A time limit that stands still while a person is waited for (T8). */
 export type Deadline = Readonly<{
@@ -60,5 +59,32 @@ export function createDeadline(clock: Clock): Deadline {
       hold();
       left = undefined;
     },
+  };
+}
+
+/** Resolves when `work` has ended, and after `ms` at the latest. Rejects as `work` does until then. */
+export async function waitWithin(clock: Clock, work: Promise<void>, ms: number): Promise<void> {
+  const over = new AbortController();
+  // Its end by `abort` is told to nobody.
+  const time = clock.sleep(ms, over.signal).catch(() => undefined);
+  try {
+    await Promise.race([work, time]);
+  } finally {
+    over.abort();
+  }
+}
+
+/**
+ * Time for measuring waits in memory: milliseconds that never go back. Where the clock is set back (an operator, a time
+ * server), this one goes on from where it was, so that nothing waits for the old time to come again.
+ */
+export function steadyTime(clock: Clock): () => number {
+  let ahead = 0;
+  let seen = clock.now();
+  return () => {
+    const now = clock.now();
+    if (now < seen) ahead += seen - now;
+    seen = now;
+    return now + ahead;
   };
 }

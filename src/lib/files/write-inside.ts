@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,
@@ -9,8 +10,11 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { enterFolder, unlessRefused, type Way } from './enter-folder.ts';
-import type { FilePlace } from './open-inside.ts';
+import { rm } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { enterFolder, unlessRefused, type Way, type FilePlace } from './open-inside.ts';
+
+const run = promisify(execFile);
 
 /**
  * Writes a file (0600), or a copy of the host's file `copyOf`, whole or not at all, folders on the way being made. False where a name on the way is a link or no
@@ -68,4 +72,20 @@ function isRefusal(error: unknown): boolean {
     'ELOOP',
   ];
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
+/**
+ * Removes a folder and all below it, whatever commands made of it: paths of any length, folders that nobody may enter.
+ * Links in it are removed, not followed. One that is not there is fine.
+ */
+export async function removeFolder(folder: string): Promise<void> {
+  try {
+    await rm(folder, { recursive: true, force: true, maxRetries: 2 });
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    const env = { PATH: process.env['PATH'] };
+    // Complaints about single entries do not matter: what can't be removed after all is told by the last one.
+    await run('chmod', ['-R', 'u+rwX', '--', folder], { env }).catch(() => undefined);
+    await run('rm', ['-rf', '--', folder], { env });
+  }
 }

@@ -1,5 +1,5 @@
 import { dereference, validate, type OutputUnit, type Schema, type SchemaDraft } from '@cfworker/json-schema';
-import { isShallow } from './is-shallow.ts';
+import { isShallow } from './json-values.ts';
 import { withinTime } from '../async/run-with-time-limit.ts';
 
 /** What is wrong with data, in words; nothing where it fits. */

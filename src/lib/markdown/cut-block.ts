@@ -1,7 +1,9 @@
-import { cutInlines, cutText } from './cut-inlines.ts';
-import type { Block, List, Table } from './document.ts';
-import { largestFit } from './largest-fit.ts';
-import { layOutTable } from './table-text.ts';
+import { visibleText, type Block, type List, type Table, type Inline } from './document.ts';
+import { layOutTable } from './render-text.ts';
+import { graphemeStart } from '../text/text.ts';
+
+/** How far back a better place for a cut is looked for. Characters. */
+const farthestBack = 600;
 
 /** `part` fits and has something in it; `rest` is what comes after it. */
 export type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
@@ -88,4 +90,83 @@ function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined
   const count = largestFit(rows.length, (most) => fits(withRows(rows.slice(0, most))));
   if (count > 0) return { part: withRows(rows.slice(0, count)), rest: [withRows(rows.slice(count))] };
   return cutBlock({ type: 'code', lang: null, value: layOutTable(table) }, fits);
+}
+
+/** Cuts text as late as `fits` allows: after a line, else (unless only lines will do) a sentence or word, else a grapheme. */
+function cutText(
+  text: string,
+  at: 'lines' | 'words',
+  fits: (part: string) => boolean,
+): Readonly<{ part: string; rest: string }> | undefined {
+  const most = largestFit(text.length, (length) => fits(text.slice(0, length)));
+  if (most === 0) return undefined;
+  const end = most === text.length ? most : goodPlace(text, most, at);
+  if (at === 'lines' && text[end - 1] === '\n')
+    return { part: text.slice(0, end - 1), rest: text.slice(end) };
+  return { part: text.slice(0, end), rest: text.slice(end) };
+}
+
+/** The same over text with marks, which are closed before the cut and opened again after it. */
+function cutInlines(
+  nodes: readonly Inline[],
+  fits: (part: readonly Inline[]) => boolean,
+): Readonly<{ part: readonly Inline[]; rest: readonly Inline[] }> | undefined {
+  const text = nodes.map(visibleText).join('');
+  const cut = cutText(text, 'words', (part) => fits(takeInlines(nodes, 0, part.length)));
+  if (cut === undefined) return undefined;
+  // White space at a cut would be lost or, as a hard break, turn into something else.
+  const restLength = cut.rest.trimStart().length;
+  return {
+    part: takeInlines(nodes, 0, cut.part.trimEnd().length),
+    rest: takeInlines(nodes, text.length - restLength, text.length),
+  };
+}
+
+function goodPlace(text: string, most: number, at: 'lines' | 'words'): number {
+  const earliest = Math.max(1, at === 'lines' ? 0 : most - farthestBack, Math.floor(most / 2));
+  const window = text.slice(earliest, most);
+  const newline = window.lastIndexOf('\n');
+  if (newline !== -1) return earliest + newline + 1;
+  if (at === 'words') {
+    const ahead = window + text.charAt(most);
+    const place = /^[^]*[.!?…]["')\]]*\s/.exec(ahead) ?? /^[^]*\s/.exec(ahead);
+    if (place !== null) return Math.min(earliest + place[0].length, most);
+  }
+  return graphemeStart(text, most);
+}
+
+/** The inlines that hold the visible characters from `start` to `end`. */
+function takeInlines(nodes: readonly Inline[], start: number, end: number): readonly Inline[] {
+  const taken: Inline[] = [];
+  let position = 0;
+  for (const node of nodes) {
+    const length = visibleText(node).length;
+    const [from, to] = [Math.max(start - position, 0), Math.min(end - position, length)];
+    position += length;
+    if (from >= to) continue;
+    if ('children' in node) taken.push({ ...node, children: takeInlines(node.children, from, to) });
+    else if ('value' in node) taken.push({ ...node, value: node.value.slice(from, to) });
+    else taken.push(node);
+  }
+  return taken;
+}
+
+/**
+ * The largest count from 0 to `most` for which `fits` holds, taking that it holds for every smaller one. Asks about
+ * counts near the answer only, so the cost is that of the answer and not of `most`.
+ */
+export function largestFit(most: number, fits: (count: number) => boolean): number {
+  let good = 0;
+  let step = 1;
+  while (good < most && fits(Math.min(good + step, most))) {
+    good = Math.min(good + step, most);
+    step *= 2;
+  }
+  let bad = Math.min(good + step, most + 1);
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (fits(middle)) good = middle;
+    else bad = middle;
+  }
+  return good;
 }

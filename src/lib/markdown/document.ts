@@ -51,3 +51,30 @@ export type Inline =
   | Readonly<{ type: 'emphasis' | 'strong' | 'delete'; children: readonly Inline[] }>
   /** `url` is as `liveUrl` gives it; there are no links inside a link. */
   | Readonly<{ type: 'link'; url: string; children: readonly Inline[] }>;
+
+type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
+
+/** The characters an author wrote, without marks, bullets or layout; blocks, items, cells and breaks end in a newline. */
+export function visibleText(node: Node): string {
+  switch (node.type) {
+    case 'text':
+    case 'inlineCode':
+      return node.value;
+    case 'code':
+      return `${node.value}\n`;
+    case 'break':
+    case 'thematicBreak':
+      return '\n';
+    case 'emphasis':
+    case 'strong':
+    case 'delete':
+    case 'link':
+      return inside(node.children);
+    default:
+      return `${inside(node.children)}\n`;
+  }
+}
+
+function inside(children: readonly Node[]): string {
+  return children.map(visibleText).join('');
+}

@@ -4,7 +4,7 @@ import type * as To from 'mdast-util-to-markdown';
 import type * as Gfm from 'mdast-util-gfm';
 import type * as Commonmark from 'micromark-core-commonmark';
 import type * as GfmSyntax from 'micromark-extension-gfm';
-import { once } from '../async/once.ts';
+import { once } from '../async/mutex.ts';
 
 type Library = typeof From & typeof To & typeof Gfm & typeof GfmSyntax & Pick<typeof Commonmark, 'attention'>;
 

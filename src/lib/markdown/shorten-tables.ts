@@ -1,6 +1,5 @@
-import type { Block, TableRow } from './document.ts';
+import { visibleText, type Block, type TableRow } from './document.ts';
 import { parseMarkdown } from './parse-markdown.ts';
-import { visibleText } from './visible-text.ts';
 import { writeMarkdown } from './write-markdown.ts';
 
 /** Rows of cells as plain text, the header first. */

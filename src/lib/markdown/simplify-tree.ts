@@ -1,7 +1,9 @@
 import type * as mdast from 'mdast';
-import type { Block, Inline, ListItem, TableRow } from './document.ts';
-import { liveUrl } from './live-url.ts';
-import { visibleText } from './visible-text.ts';
+import { visibleText, type Block, type Inline, type ListItem, type TableRow } from './document.ts';
+
+const liveProtocols = new Set(['http:', 'https:', 'mailto:']);
+
+const longestUrl = 2048;
 
 type Definitions = ReadonlyMap<string, string>;
 
@@ -174,4 +176,18 @@ export function mergeTexts(nodes: readonly Inline[]): readonly Inline[] {
     } else merged.push(node);
   }
   return merged;
+}
+
+/**
+ * The address in its normal form when a link may lead there: an absolute http(s) or mailto address of at most 2,048
+ * characters. Nothing for any other scheme, a relative address, one that hides its host behind a name (`good.com@evil.com`)
+ * or nonsense: such a link is shown as text (H2).
+ */
+function liveUrl(address: string): string | undefined {
+  const url = URL.parse(address);
+  if (url === null || !liveProtocols.has(url.protocol) || url.username !== '' || url.password !== '')
+    return undefined;
+  // Characters that end an address in Slack's own markup, which a query, a fragment or a mailto address may carry as they are.
+  const href = url.href.replace(/[|<>"`\\^{}\s]/g, (character) => encodeURIComponent(character));
+  return href.length > longestUrl ? undefined : href;
 }

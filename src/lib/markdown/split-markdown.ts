@@ -1,8 +1,6 @@
-import { cutBlock } from './cut-block.ts';
-import type { Block, MarkdownDocument } from './document.ts';
-import { largestFit } from './largest-fit.ts';
+import { cutBlock, largestFit } from './cut-block.ts';
+import { visibleText, type Block, type MarkdownDocument } from './document.ts';
 import { parseMarkdown } from './parse-markdown.ts';
-import { visibleText } from './visible-text.ts';
 import { writeAndRead, writeMarkdown } from './write-markdown.ts';
 
 /**

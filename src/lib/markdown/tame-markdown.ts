@@ -1,7 +1,28 @@
-import { graphemeStart } from './grapheme-start.ts';
-import { safeParts } from './safe-parts.ts';
-import { sourceLines } from './source-lines.ts';
-import { withoutControls } from './without-controls.ts';
+import { graphemeStart } from '../text/text.ts';
+
+/**
+ * Sequences that tell a terminal something: strings such as titles and links up to their end, control sequences, single
+ * escapes. Each piece ends before the next escape, so that the time grows with the length alone (S9).
+ */
+const sequences =
+  // eslint-disable-next-line no-control-regex -- these are the characters to be removed
+  /\u001b[\]PX^_][^\u0007\u001b\u009c]*(?:\u0007|\u001b\\|\u009c)|(?:\u001b\[|\u009b)[0-?]*[ -/]*[@-~]|\u001b[ -/]*[0-Z\\^-~]/g;
+
+// eslint-disable-next-line no-control-regex -- these are the characters to be removed
+const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g;
+
+/** Container markers (`>`, `-`, `1.`) at the head of one line. */
+const deepestPrefix = 24;
+
+/** What the parser's time grows with the square of. No honest text comes near. */
+const mostInParagraph = { brackets: 1000, delimiters: 1000, halfTicks: 100, addresses: 1000, lazyLines: 400 };
+
+/** Quotes, lists and items that begin, twice where they follow a blank line, which costs most; underlined headings. */
+const mostContainers = 1500;
+
+const marker = /^[ \t]*(?:>|(?:[-*+]|\d{1,9}[.)])(?=[ \t]|$))/;
+
+const nothing: Counts = { brackets: 0, delimiters: 0, halfTicks: 0, addresses: 0, lazyLines: 0 };
 
 /**
  * A stretch of a source that is parsed by itself, together with the link definitions that it refers to and that stand
@@ -70,4 +91,139 @@ function safeCut(source: string, end: number): number {
   const space = source.lastIndexOf(' ', end - 1);
   if (space > end - 1000) return space + 1;
   return graphemeStart(source, end);
+}
+
+type Counts = typeof mostInParagraph;
+
+/** A part of a stretch. `literal`: its shape would hold up the parser for seconds or overflow its stack. */
+type SafePart = Readonly<{ source: string; literal: boolean }>;
+
+/**
+ * Cuts a stretch of Markdown before the lines with which a paragraph would hold up the parser (S6). A line too heavy alone is
+ * literal, and so is everything in containers that are too deep or too many. The cells of a table are parsed one by one.
+ */
+export function safeParts(stretch: string): readonly SafePart[] {
+  const parts: SafePart[] = [];
+  let start = 0;
+  const cutAt = (end: number, literal = false): void => {
+    if (end > start) parts.push({ source: stretch.slice(start, end), literal });
+    start = end;
+  };
+  let counts = nothing;
+  let containers = 0;
+  let contained = false;
+  let previous: string | undefined;
+  let before: SourceLine | undefined;
+  let inTable = false;
+  for (const line of sourceLines(stretch)) {
+    const markers = line.code ? [] : leadingMarkers(line.text);
+    const goesOn = markers.length > 0 && markers[0] === previous;
+    containers += markers.length - (goesOn ? 1 : 0) + (before?.blank === true && markers.length > 0 ? 1 : 0);
+    if (!line.code && /^ {0,3}(?:-+|=+)\s*$/.test(line.text)) containers += 1;
+    if (markers.length > deepestPrefix || containers > mostContainers) {
+      cutAt(stretch.length, true);
+      return parts;
+    }
+    previous = line.blank ? undefined : markers[0];
+    if (line.code || line.blank) {
+      counts = nothing;
+      contained = inTable = false;
+    } else {
+      contained ||= markers.length > 0;
+      inTable = !contained && line.text.startsWith('|') && (inTable || isTableHead(before, line));
+      const begins = inTable || /^[-*+] +[^\s]|^#/.test(line.text);
+      const so = begins ? { ...nothing, lazyLines: counts.lazyLines } : counts;
+      const isMarked = markers.length > 0;
+      const tooMuch = (some: Counts): boolean => isTooMuch(contained ? some : { ...some, lazyLines: 0 });
+      counts = add(so, line.text, isMarked);
+      if (tooMuch(counts)) {
+        cutAt(line.position);
+        counts = add(nothing, line.text, isMarked);
+        if (tooMuch(counts)) cutAt(line.position + line.text.length, true);
+      }
+    }
+    before = line;
+  }
+  cutAt(stretch.length);
+  return parts;
+}
+
+/** Whether the two lines begin a table, whose rows and cells are paragraphs to the parser. Both begin with a bar. */
+function isTableHead(head: SourceLine | undefined, rule: SourceLine): boolean {
+  if (head?.text.startsWith('|') !== true || !/^\|[ \t]*:?-[-:| \t]*$/.test(rule.text.trimEnd()))
+    return false;
+  return cells(head.text) === cells(rule.text);
+}
+
+function cells(row: string): number {
+  return count(
+    row
+      .trim()
+      .replace(/\\[\\|]/g, '')
+      .replace(/\|$/, ''),
+    /\|/g,
+  );
+}
+
+/** For each container that a line opens or goes on: its indentation and the kind of its marker. */
+function leadingMarkers(line: string): readonly string[] {
+  let rest = line;
+  const markers: string[] = [];
+  for (
+    let found = marker.exec(rest);
+    found !== null && markers.length <= deepestPrefix;
+    found = marker.exec(rest)
+  ) {
+    rest = rest.slice(found[0].length);
+    markers.push(found[0].replace(/\d+/, ''));
+  }
+  return markers;
+}
+
+function add(counts: Counts, line: string, marked: boolean): Counts {
+  const unescaped = line.replace(/\\./g, '.');
+  return {
+    brackets: counts.brackets + count(unescaped, /\]/g),
+    delimiters: counts.delimiters + count(unescaped, /(?<=\S)[*~]+|[*~]+(?=\S)|(?<!\w)_+|(?<!_)_+(?!\w)/g),
+    // A run of ticks that an escape shortens never finds its end.
+    halfTicks: counts.halfTicks + count(line, /\\`(?=`)/g),
+    addresses: counts.addresses + count(unescaped, /www\.|https?:|@/gi),
+    lazyLines: marked || /^\s/.test(line) ? 0 : counts.lazyLines + 1,
+  };
+}
+
+function isTooMuch(counts: Counts): boolean {
+  return (Object.keys(mostInParagraph) as (keyof Counts)[]).some((key) => counts[key] > mostInParagraph[key]);
+}
+
+function count(text: string, pattern: RegExp): number {
+  return text.match(pattern)?.length ?? 0;
+}
+
+/** A line with its end, where it begins, and whether it belongs to a fenced code block. */
+type SourceLine = Readonly<{ text: string; position: number; blank: boolean; code: boolean }>;
+
+/** The lines of a source. Fences count at the very start of a line only: those are fences wherever they stand. */
+function* sourceLines(source: string): Generator<SourceLine> {
+  let fence: string | undefined;
+  for (let position = 0; position < source.length;) {
+    const newline = source.indexOf('\n', position);
+    const end = newline === -1 ? source.length : newline + 1;
+    const text = source.slice(position, end);
+    const before = fence;
+    fence = fenceAfter(before, text);
+    yield { text, position, blank: text.trim() === '', code: before !== undefined || fence !== undefined };
+    position = end;
+  }
+}
+
+function fenceAfter(open: string | undefined, line: string): string | undefined {
+  if (open === undefined) return /^(?:`{3,}(?=[^`]*$)|~{3,})/.exec(line.trimEnd())?.[0];
+  const close = /^ {0,3}(`{3,}|~{3,})\s*$/.exec(line)?.[1];
+  return close?.startsWith(open) === true ? undefined : open;
+}
+
+/** The text without terminal sequences and control characters (newline and tab stay), lone surrogates replaced, line ends as `\n`. */
+export function withoutControls(text: string): string {
+  return text.toWellFormed().replace(sequences, '').replace(/\r\n?/g, '\n').replace(controls, '');
 }

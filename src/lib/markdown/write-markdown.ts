@@ -1,11 +1,22 @@
 import type { Root } from 'mdast';
-import { once } from '../async/once.ts';
-import type { MarkdownDocument } from './document.ts';
+import { once } from '../async/mutex.ts';
+import {
+  visibleText,
+  type MarkdownDocument,
+  type Block,
+  type Inline,
+  type ListItem,
+  type TableCell,
+  type TableRow,
+} from './document.ts';
 import { markdownLibrary } from './library.ts';
 import { parseMarkdown } from './parse-markdown.ts';
-import { plainText } from './plain-text.ts';
-import { tightenMarks } from './tighten-marks.ts';
-import { visibleText } from './visible-text.ts';
+import { plainText } from './render-text.ts';
+import { mergeTexts } from './simplify-tree.ts';
+
+const longestGrapheme = 64;
+
+const punctuation = /[\p{P}\p{S}\ufe0f\u200d]/u;
 
 /**
  * Writes a document as Markdown that reads back as the same text. Marks that Markdown can't express where they stand are
@@ -84,4 +95,126 @@ export function escapeMarkdown(text: string): string {
 
 function withoutSpace(text: string): string {
   return text.replace(/\s+/g, '');
+}
+
+type Node = MarkdownDocument | Block | ListItem | TableRow | TableCell;
+
+type Mark = Extract<Inline, Readonly<{ type: 'emphasis' | 'strong' | 'delete' }>>;
+
+/**
+ * The document with the same words, and marks where every Markdown reader finds them: punctuation and spaces at the edge of
+ * a mark move out of it when a letter follows, as in `「**重要**」です`, so nothing needs a character reference (H2).
+ */
+function tightenMarks<N extends Node>(node: N): N {
+  if (!('children' in node)) return node;
+  if (node.type === 'paragraph' || node.type === 'heading' || node.type === 'tableCell')
+    return { ...node, children: trimLines(tightenInlines(node.children, '', '')) };
+  const children: readonly Node[] = node.children;
+  return { ...node, children: children.map(tightenMarks) };
+}
+
+/** `before` and `after`: the characters that stand around, empty at the ends of a line. */
+function tightenInlines(nodes: readonly Inline[], before: string, after: string): readonly Inline[] {
+  const tight: Inline[] = [];
+  const waiting = joinMarks(nodes).toReversed();
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    const [left, right] = [edge(tight.at(-1), -1) ?? before, edge(waiting.at(-1), 0) ?? after];
+    if (node.type === 'link') tight.push({ ...node, children: tightenInlines(node.children, '[', ']') });
+    else if (!isMark(node)) tight.push(node);
+    else {
+      const [first, last] = [node.children[0], node.children.at(-1)];
+      if (first === undefined) continue;
+      const brackets =
+        /^[\p{Ps}\p{Pi}]/u.test(edge(first, 0) ?? '') && /[\p{Pe}\p{Pf}]$/u.test(edge(last, -1) ?? '');
+      const moves = [mustMove(edge(first, 0), left), mustMove(edge(last, -1), right)];
+      const marked = (children: readonly Inline[]): readonly Inline[] =>
+        children.length === 0 ? [] : [{ ...node, children }];
+      if (moves[0] === true || (brackets && moves[1] === true)) {
+        const [moved, rest] = splitStart(first, node.type);
+        waiting.push(...marked([...rest, ...node.children.slice(1)]), ...moved);
+      } else if (last !== undefined && moves[1] === true) {
+        const [rest, moved] = splitEnd(last, node.type);
+        waiting.push(...moved.toReversed(), ...marked([...node.children.slice(0, -1), ...rest]));
+      } else tight.push({ ...node, children: tightenInlines(node.children, '*', '*') });
+    }
+  }
+  return mergeTexts(tight);
+}
+
+/** Whether a mark between these two characters is no mark to CommonMark. */
+function mustMove(inside: string | undefined, outside: string): boolean {
+  if (inside === undefined || /^\s/.test(inside)) return true;
+  return outside.trim() !== '' && !isPunctuation(outside) && punctuation.test(inside);
+}
+
+/** An emoji counts as a letter where it stands outside: readers disagree, and so both are right. */
+function isPunctuation(character: string): boolean {
+  return /[\p{P}!-/:-@[-`{-~]/u.test(character);
+}
+
+/** The first or last character as it is written; undefined for nothing. */
+function edge(node: Inline | undefined, at: 0 | -1): string | undefined {
+  if (node === undefined) return undefined;
+  if (node.type === 'break') return '\n';
+  if (node.type !== 'text') return '*';
+  const characters = at === 0 ? /^./su.exec(node.value) : /.$/su.exec(node.value.slice(-2));
+  return characters?.[0];
+}
+
+function splitStart(node: Inline, type: Mark['type']): readonly [readonly Inline[], readonly Inline[]] {
+  if (node.type !== 'text') return [[moveInto(node, type)], []];
+  const first = /^\s+/.exec(node.value)?.[0] ?? graphemes(node.value.slice(0, longestGrapheme))[0] ?? '';
+  return [text(first), text(node.value.slice(first.length))];
+}
+
+function splitEnd(node: Inline, type: Mark['type']): readonly [readonly Inline[], readonly Inline[]] {
+  if (node.type !== 'text') return [[], [moveInto(node, type)]];
+  const trimmed = node.value.trimEnd();
+  const last = graphemes(trimmed.slice(-longestGrapheme)).at(-1) ?? '';
+  const end = trimmed.length < node.value.length ? trimmed.length : trimmed.length - last.length;
+  return [text(node.value.slice(0, end)), text(node.value.slice(end))];
+}
+
+/** A link that leaves a mark takes it along inside. */
+function moveInto(node: Inline, type: Mark['type']): Inline {
+  return node.type === 'link' ? { ...node, children: [{ type, children: node.children }] } : node;
+}
+
+function graphemes(value: string): readonly string[] {
+  const segments = new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(value);
+  return [...segments].map(({ segment }) => segment);
+}
+
+/** Spaces at the ends of lines would be written as references. Readers drop them anyway. */
+function trimLines(nodes: readonly Inline[], inMark = false): readonly Inline[] {
+  return nodes.map((node, index) => {
+    if ('children' in node) return { ...node, children: trimLines(node.children, true) };
+    if (node.type !== 'text') return node;
+    const neighbours = [nodes[index - 1], nodes[index + 1]] as const;
+    const [starts, ends] = neighbours.map(
+      (other) => other?.type === 'break' || (!inMark && other === undefined),
+    );
+    const value = starts === true ? node.value.trimStart() : node.value;
+    return { ...node, value: (ends === true ? value.trimEnd() : value).replace(/[ \t]*\n[ \t]*/g, '\n') };
+  });
+}
+
+/** Two of the same mark side by side are one: `**a****b**` reads as neither. */
+function joinMarks(nodes: readonly Inline[]): readonly Inline[] {
+  const joined: Inline[] = [];
+  for (const node of nodes) {
+    const last = joined.at(-1);
+    if (isMark(node) && last?.type === node.type)
+      joined[joined.length - 1] = { ...node, children: [...last.children, ...node.children] };
+    else joined.push(node);
+  }
+  return joined;
+}
+
+function isMark(node: Inline): node is Mark {
+  return node.type === 'emphasis' || node.type === 'strong' || node.type === 'delete';
+}
+
+function text(value: string): readonly Inline[] {
+  return value === '' ? [] : [{ type: 'text', value }];
 }

@@ -5,7 +5,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { request } from './node-http.ts';
 import { connectChecked, type ConnectOptions } from './connect-checked.ts';
-import { hostOf } from './matches-host.ts';
+import { hostOf } from './judge-target.ts';
 
 export type HttpGetOptions = Readonly<{
   headers: Readonly<Record<string, string>>;

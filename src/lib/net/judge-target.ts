@@ -1,4 +1,4 @@
-import { hostOf, matchesHost } from './matches-host.ts';
+import { isIP } from 'node:net';
 
 /** Where a proxied request wants to go, if it may. */
 export type Target =
@@ -49,4 +49,43 @@ export function judgeTarget(url: URL, { hosts, ports, howToAllow }: Allowance): 
 
 function defaultPort({ protocol }: URL): number {
   return protocol === 'https:' ? 443 : 80;
+}
+
+/**
+ * Whether one of `patterns` means this host: a host name means itself, `*.` and a host name everything below it. A bare
+ * `*`, an address or anything else that is no host name means nothing. Case and a dot at the end do not count (T9).
+ */
+export function matchesHost(patterns: readonly string[], host: string): boolean {
+  const name = normal(host);
+  if (!isHostName(name)) return false;
+  return patterns.some((written) => {
+    const pattern = normal(written);
+    const below = pattern.startsWith('*.') ? pattern.slice(1) : undefined;
+    if (!isHostName(below?.slice(1) ?? pattern)) return false;
+    return below === undefined ? name === pattern : name.length > below.length && name.endsWith(below);
+  });
+}
+
+/**
+ * The host of a URL in its one spelling, without the brackets of an IPv6 address; `isAddress` where it is an IP address,
+ * however it was written (`2130706433`, `0x7f.1`, `[::1]`): the URL has brought it into its plain form.
+ */
+export function hostOf(url: URL): Readonly<{ host: string; isAddress: boolean }> {
+  const host = url.hostname.replace(/^\[(.*)\]$/s, '$1');
+  return { host, isAddress: isIP(host) !== 0 };
+}
+
+function normal(host: string): string {
+  return host.toLowerCase().replace(/\.$/, '');
+}
+
+/** The last label has a letter: what ends in a number is an IPv4 address to many programs. */
+function isHostName(name: string): boolean {
+  return (
+    name.length <= 253 &&
+    /^(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*(?=[a-z0-9_-]*[a-z])[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/.test(
+      name,
+    ) &&
+    !/(?:^|\.)0x[0-9a-f]*$/.test(name)
+  );
 }

@@ -1,5 +1,6 @@
 import { createFindSecrets, type FindSecrets } from './find-secrets.ts';
-import { secretForms } from './secret-forms.ts';
+
+const base32Letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** A value that must not leave, and the name that stands in its place. */
 export type Secret = Readonly<{ name: string; value: string }>;
@@ -104,4 +105,115 @@ function inParts(find: FindSecrets): InParts<string> {
       return out;
     },
   };
+}
+
+/**
+ * Every form in which a process might print a value (U3): as it is, base64 (also inside a longer encoded text, whatever stands
+ * before it) and base32, hex with and without separators, URL- and JSON-escaped, as the usual programs write these.
+ */
+export function secretForms(value: string): readonly string[] {
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString('hex');
+  const json = [escapedForJson(value), asciiJson(value), ...harmlessJson(value)];
+  const slashed = json.map((form) => form.replaceAll('/', '\\/'));
+  return [
+    ...new Set([
+      value,
+      ...json,
+      ...slashed,
+      // JSON in JSON, as a log line holds it.
+      ...[...json, ...slashed].map(escapedForJson),
+      ...urlForms(value),
+      ...hexForms(hex),
+      bytes.toString('base64'),
+      bytes.toString('base64url'),
+      ...[0, 1, 2].flatMap((offset) => base64At(bytes, offset)),
+      ...[0, 1, 2, 3, 4].map((offset) => base32At(bytes, offset)),
+    ]),
+  ];
+}
+
+function escapedForJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** As Python and others write it: nothing but ASCII. */
+function asciiJson(text: string): string {
+  return escapedForJson(text).replace(/[\u007f-\uffff]/g, byNumber);
+}
+
+/** As encoders write it that mean it for web pages: those of Go and Rails without what HTML reads, .NET's with little but letters. */
+function harmlessJson(text: string): readonly string[] {
+  const json = escapedForJson(text);
+  return [
+    json.replace(/[<>&\u2028\u2029]/g, byNumber),
+    json
+      .replaceAll('\\"', '\\u0022')
+      .replace(/[<>&'+`\u007f-\uffff]/g, (unit) => `\\u${byNumber(unit).slice(2).toUpperCase()}`),
+  ];
+}
+
+/** `\u00e4` */
+function byNumber(unit: string): string {
+  return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** What is left as it is differs from language to language; so does the case of the digits, and what becomes of a space. */
+function urlForms(value: string): readonly string[] {
+  const component = encodeURIComponent(value.toWellFormed());
+  const strict = component.replace(/[!'()*]/g, octet);
+  const written = [
+    component,
+    strict,
+    strict.replaceAll('%2F', '/'),
+    encodeURI(value.toWellFormed()),
+    strict.replaceAll('~', '%7E'),
+  ];
+  return written.flatMap((form) => {
+    const lower = form.replace(/%[0-9A-F]{2}/g, (each) => each.toLowerCase());
+    return [form, lower, ...[form, lower].map((each) => each.replaceAll('%20', '+'))];
+  });
+}
+
+function octet(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+/** The characters that only the value decides when it begins `offset` bytes into a group of three. */
+function base64At(bytes: Buffer, offset: number): readonly string[] {
+  const shifted = Buffer.concat([Buffer.alloc(offset), bytes]);
+  const whole = Math.floor((shifted.length * 8) / 6);
+  return (['base64', 'base64url'] as const).map((form) =>
+    shifted.toString(form).slice(Math.ceil((offset * 8) / 6), whole),
+  );
+}
+
+/** As `bytes.hex(' ')`, `openssl`, `xxd` and `hexdump -C` write it. Dumps break lines, with words between them, after 16 bytes. */
+function hexForms(hex: string): readonly string[] {
+  const bytes = hex.match(/../g) ?? [];
+  // A shorter end says little, and would be found in other dumps.
+  const lines = Array.from({ length: Math.ceil(bytes.length / 16) }, (_, line) =>
+    bytes.slice(line * 16, line * 16 + 16),
+  ).filter(({ length }) => length >= 8);
+  const pairs = (first: number, of: readonly string[]): string =>
+    of.map((byte, index) => (index > 0 && index % 2 === first ? ` ${byte}` : byte)).join('');
+  const lower = [
+    hex,
+    ...[' ', ':', '-'].map((separator) => bytes.join(separator)),
+    ...[0, 1].map((first) => pairs(first, bytes)),
+    ...lines.flatMap((line) => [
+      pairs(0, line),
+      line.join(' '),
+      `${line.slice(0, 8).join(' ')}  ${line.slice(8).join(' ')}`.trimEnd(),
+    ]),
+  ];
+  return [...lower, ...lower.map((form) => form.toUpperCase())];
+}
+
+/** The same as `base64At`, for a group of five. */
+function base32At(bytes: Buffer, offset: number): string {
+  const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('');
+  const first = (5 - ((offset * 8) % 5)) % 5;
+  const letters = bits.slice(first).match(/.{5}/g) ?? [];
+  return letters.map((five) => base32Letters[Number.parseInt(five, 2)]).join('');
 }

@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Meter } from '../../core/meter.ts';
 import type { CallTool } from '../../core/tool-call.ts';
 import type { Tool } from '../../core/tool.ts';
-import { placeOf } from '../../audit/audit-call.ts';
+import { placeOf } from '../../audit/audit-event.ts';
 import type { Audit } from '../../audit/create-audit.ts';
 import type { GrantRun } from '../../runs/run-context.ts';
 import type { GrantTurn } from '../../conversations/turn-context.ts';

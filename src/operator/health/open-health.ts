@@ -1,15 +1,13 @@
 import type { Channel } from '../../core/channel.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { Log } from '../../lib/log.ts';
 import { noMeter, type Meter } from '../../core/meter.ts';
 import type { Model } from '../../core/model.ts';
-import type { Store } from '../../store/store.ts';
-import { measureModel } from './measure-model.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
 import type { HealthServer } from './serve-health.ts';
 import { createStoreHealth, type StoreHealth } from './store-health.ts';
-import { createVitals } from './vitals.ts';
-import { watchChannel } from './watch-channel.ts';
+import { createVitals, type Vitals } from './open-metrics.ts';
 import { watchStore } from './watch-store.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Everything by which a bot knows and tells how it is: its parts, watched, and what is made of that. */
 export type Health = Readonly<{
@@ -57,6 +55,56 @@ export async function openHealth(options: {
       if (listen === undefined || metrics === undefined) return undefined;
       const { serveHealth } = await import('./serve-health.ts');
       return serveHealth({ listen, readiness: vitals.readiness, metrics, redact, log });
+    },
+  };
+}
+
+/** The channel, watched: its events are noted and, while the store can't be used, refused, so that the platform sends them again (Q11). */
+function watchChannel(
+  channel: Channel,
+  vitals: Pick<Vitals, 'channel' | 'event'>,
+  health: Pick<StoreHealth, 'admitting'>,
+): Channel {
+  const { name } = channel;
+  vitals.channel(name, 'starting');
+  return {
+    ...channel,
+    async start(onEvent) {
+      await channel.start((event) => {
+        vitals.event(name);
+        return health.admitting(() => onEvent(event));
+      });
+      vitals.channel(name, 'started');
+    },
+    async stop() {
+      vitals.channel(name, 'stopped');
+      await channel.stop();
+    },
+  };
+}
+
+/** The model, its requests and tokens counted under its alias (L4). */
+function measureModel(model: Model, meter: Meter, vitals: Pick<Vitals, 'model'>): Model {
+  const { alias } = model;
+  const ended = (outcome: Parameters<Vitals['model']>[1]): void => {
+    meter.count('model_requests', { model: alias, outcome });
+    vitals.model(alias, outcome);
+  };
+  return {
+    ...model,
+    async complete(request, signal, onText) {
+      try {
+        const answer = await model.complete(request, signal, onText);
+        ended('ok');
+        const { input, output, cacheRead, cacheWrite } = answer.tokens;
+        const kinds = { input, output, cache_read: cacheRead, cache_write: cacheWrite } as const;
+        for (const kind of ['input', 'output', 'cache_read', 'cache_write'] as const)
+          meter.count('model_tokens', { model: alias, kind }, kinds[kind]);
+        return answer;
+      } catch (error) {
+        ended(signal.aborted ? 'cancelled' : 'failed');
+        throw error;
+      }
     },
   };
 }

@@ -4,8 +4,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { createServer } from '../../lib/net/node-http.ts';
 import { hostAndPort, whyNotListening } from '../../lib/text/host-and-port.ts';
-import type { Metrics } from './open-metrics.ts';
-import type { Readiness } from './vitals.ts';
+import type { Metrics, Readiness } from './open-metrics.ts';
 
 export type HealthServer = Readonly<{
   /** `http://127.0.0.1:9464`, with the port that was taken. */

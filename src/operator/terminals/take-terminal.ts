@@ -1,11 +1,15 @@
 import type { Socket } from 'node:net';
 import { z } from 'zod';
-import type { Receipt, Status } from '../../core/channel.ts';
-import { chatTypes, type Conversation } from '../../core/conversation.ts';
-import { storedReceipt } from '../../store/stored-message.ts';
 import type { TakeTerminal } from '../../channels/terminal/control.ts';
 import { createPeer } from '../../channels/terminal/peer.ts';
+import type { AccessSettings } from '../../core/access-settings.ts';
+import type { Receipt, Status } from '../../core/channel.ts';
+import { chatTypes, type Conversation } from '../../core/conversation.ts';
 import type { Seat, Terminals, Told, View } from './terminals.ts';
+import { storedReceipt } from '../../store/stored-message.ts';
+
+/** Who types in a terminal, unless `--user` says otherwise. */
+export const terminalOwner = 'owner';
 
 /** Who asks to be a terminal, as the first line says it. */
 export const terminalRequest = z.object({
@@ -68,5 +72,18 @@ export function createTakeTerminal(options: {
     const seat: Seat = terminals.sit(who, view);
     void peer.ended.then(seat.leave);
     return peer.take;
+  };
+}
+
+/**
+ * The access rules with those of terminals (A9, H5): the terminal's owner owns the bot, and the rooms a terminal pretends to
+ * be in are allowed ones. Only the control socket (0600) and the process's own terminal make senders of that kind.
+ */
+export function terminalAccess(access: AccessSettings, channel: string): AccessSettings {
+  const rooms = { ...access.channels.get(channel), groupsMode: 'open' } as const;
+  return {
+    ...access,
+    owners: [...access.owners, `terminal:${terminalOwner}`],
+    channels: new Map([...access.channels, [channel, rooms]]),
   };
 }

@@ -11,16 +11,14 @@ import {
   searchedFolders,
 } from './bubblewrap-arguments.ts';
 import { openCommandGroups, type CommandGroup, type CommandGroups } from '../command-groups.ts';
-import { createHandedFiles } from './handed-files.ts';
-import { handshakeByDescriptor, type Handshake } from './handshake.ts';
+import { createHandedFiles, systemMounts, type SystemMounts } from './handed-files.ts';
+import { handshakeByDescriptor, inheritedDescriptors, createPipes, type Handshake } from './handshake.ts';
 import { installProgram } from '../packages/debian-packages.ts';
-import { hasProgram } from '../packages/has-program.ts';
-import { inheritedDescriptors } from './inherited-descriptors.ts';
+import { hasProgram } from '../find-program.ts';
 import { killNamespace } from '../../lib/processes/kill-processes.ts';
 import { openWayOut, type WayOutOptions } from '../open-way-out.ts';
 import { openCapDoor } from '../open-cap-door.ts';
 import { pausing } from '../container/pausing.ts';
-import { createPipes } from './pipes.ts';
 import { firstFile, runLimited, type HostCommand } from '../limits/run-limited.ts';
 import { runOnTerminal, secondsForPerson } from '../run-on-terminal.ts';
 import {
@@ -33,8 +31,7 @@ import {
   type ShellEnd,
   type ShellRequest,
 } from '../sandbox.ts';
-import { shellCommand, terminalEnvironment } from '../shell-command.ts';
-import { systemMounts, type SystemMounts } from './system-mounts.ts';
+import { shellCommand, terminalEnvironment } from '../script-command.ts';
 
 export type BubblewrapOptions = Readonly<{
   /** Path of bwrap. */

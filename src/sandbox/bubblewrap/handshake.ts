@@ -1,7 +1,15 @@
-import type { ChildProcess } from 'node:child_process';
+import { execFile, type ChildProcess } from 'node:child_process';
+import { closeSync, openSync, readFileSync, readdirSync, constants, mkdtempSync, rmSync } from 'node:fs';
 import { Socket } from 'node:net';
-import type { CommandGroup } from '../command-groups.ts';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
 import { measureProcesses } from '../../lib/processes/measure-processes.ts';
+import type { CommandGroup } from '../command-groups.ts';
+
+const pathOnly = 0o10000000;
+
+const closedOnExec = 0o2000000;
 
 /** How a program says that its command is about to begin, and is answered: until then it waits. */
 export type Handshake = Readonly<{
@@ -99,4 +107,82 @@ export function handshakeByStreams(options: {
       };
     },
   };
+}
+
+/** Descriptors that programs must not get, and an open file that says nothing and takes nothing, for their place. */
+export type CoveredDescriptors = Readonly<{ numbers: readonly number[]; file: number; close(): void }>;
+
+/**
+ * Finds the descriptors beyond the first three that this process was started with and would hand on to every program it
+ * starts. Node's own are closed at that moment. Linux only.
+ */
+export function inheritedDescriptors(): CoveredDescriptors {
+  const numbers = readdirSync('/proc/self/fdinfo')
+    .map(Number)
+    .filter((fd) => fd > 2 && isHandedOn(fd));
+  const file = openSync('/dev/null', 'r+');
+  return { numbers, file, close: () => closeSync(file) };
+}
+
+function isHandedOn(fd: number): boolean {
+  try {
+    const [, flags = '0'] = /^flags:\s+(\d+)/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
+    return (Number.parseInt(flags, 8) & closedOnExec) === 0;
+  } catch (error) {
+    // The one that the folder was read with.
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+/** One way from a process to this one. */
+export type Pipe = Readonly<{
+  read: Socket;
+  /** Handed to the process and then closed here. */
+  write: number;
+  /** After the last word of all who had it: may be used again. Without it the pipe is closed. */
+  giveBack(): void;
+}>;
+
+export type Pipes = Readonly<{ take(): Promise<Pipe>; close(): void }>;
+
+/**
+ * Real pipes for the output of commands. What Node makes by itself are sockets, and a script that writes to
+ * `/dev/stderr` or `/dev/stdout` cannot open those. A pipe is made by `mkfifo`, has no name afterwards, and is used for
+ * one command after another. Linux only.
+ */
+export function createPipes(): Pipes {
+  const kept: number[] = [];
+  const free: number[] = [];
+
+  return {
+    async take() {
+      const node = free.pop() ?? (await make());
+      // In this order: who opens to write waits for a reader.
+      const read = openSync(`/proc/self/fd/${node}`, constants.O_RDONLY | constants.O_NONBLOCK);
+      const write = openSync(`/proc/self/fd/${node}`, constants.O_WRONLY);
+      return {
+        read: new Socket({ fd: read, readable: true, writable: false }),
+        write,
+        giveBack: () => free.push(node),
+      };
+    },
+    close() {
+      for (const node of kept.splice(0)) closeSync(node);
+      free.length = 0;
+    },
+  };
+
+  async function make(): Promise<number> {
+    const folder = mkdtempSync(path.join(tmpdir(), 'skillet-pipe-'));
+    try {
+      const name = path.join(folder, 'pipe');
+      await promisify(execFile)('mkfifo', ['-m', '600', name]);
+      const node = openSync(name, pathOnly);
+      kept.push(node);
+      return node;
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  }
 }

@@ -6,7 +6,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Log } from '../../lib/log.ts';
 import { searchedFolders } from '../bubblewrap/bubblewrap-arguments.ts';
 import type { ContainerEngine } from './container-engine.ts';
-import { hasProgram } from '../packages/has-program.ts';
+import { hasProgram } from '../find-program.ts';
 
 /** The image that containers are made of. */
 export type ContainerImage = Readonly<{

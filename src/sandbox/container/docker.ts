@@ -8,14 +8,12 @@ import { nodeSeen, ownPrograms } from '../bubblewrap/bubblewrap-arguments.ts';
 import { containerArguments, missingWord, type Container, type Mount } from './container-arguments.ts';
 import type { ContainerEngine } from './container-engine.ts';
 import { isNoImage, type ContainerImage } from './container-image.ts';
-import { handshakeByStreams } from '../bubblewrap/handshake.ts';
+import { handshakeByStreams, inheritedDescriptors, createPipes } from '../bubblewrap/handshake.ts';
 import { installProgram } from '../packages/debian-packages.ts';
-import { inheritedDescriptors } from '../bubblewrap/inherited-descriptors.ts';
 import { killOne } from '../../lib/processes/kill-processes.ts';
 import { openCapDoor, type CapDoor } from '../open-cap-door.ts';
 import { openWayOut, type WayOut, type WayOutOptions } from '../open-way-out.ts';
 import { pausing } from './pausing.ts';
-import { createPipes } from '../bubblewrap/pipes.ts';
 import { runLimited, type Ran } from '../limits/run-limited.ts';
 import { runOnTerminal, secondsForPerson } from '../run-on-terminal.ts';
 import type {
@@ -26,7 +24,7 @@ import type {
   ShellEnd,
   ShellRequest,
 } from '../sandbox.ts';
-import { shellCommand, terminalEnvironment } from '../shell-command.ts';
+import { shellCommand, terminalEnvironment } from '../script-command.ts';
 
 export type DockerOptions = Readonly<{
   engine: ContainerEngine;

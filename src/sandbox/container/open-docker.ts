@@ -8,7 +8,7 @@ import { containerLabel } from './container-arguments.ts';
 import { findContainerEngine, type ContainerEngine, type ContainerProgram } from './container-engine.ts';
 import { followContainerImage } from './container-image.ts';
 import { createDockerSandbox, type DockerOptions } from './docker.ts';
-import { installedPackages } from '../packages/installed-packages.ts';
+import { installedPackages } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxLimits } from '../sandbox.ts';
 
 /** What `[sandbox]` says of containers. */

@@ -6,13 +6,10 @@ import { systemClock } from '../../lib/clock.ts';
 import { createDeadline, type Deadline } from '../../lib/async/deadline.ts';
 import { createRedaction } from '../../lib/redaction/redact.ts';
 import { collectOutput } from './cap-output.ts';
-import type { Handshake, Talk } from '../bubblewrap/handshake.ts';
-import type { CoveredDescriptors } from '../bubblewrap/inherited-descriptors.ts';
+import type { Handshake, Talk, CoveredDescriptors, Pipe, Pipes } from '../bubblewrap/handshake.ts';
 import { killOne } from '../../lib/processes/kill-processes.ts';
-import { measureFolder } from './measure-disk.ts';
-import type { Pipe, Pipes } from '../bubblewrap/pipes.ts';
+import { measureFolder, trimFolder } from './measure-disk.ts';
 import type { SandboxLimits, SandboxOutcome, SandboxRequest, StopReason } from '../sandbox.ts';
-import { trimFolder } from './trim-folder.ts';
 import { watchLimits } from './watch-limits.ts';
 
 /** The descriptor that the first of a command's files gets. */

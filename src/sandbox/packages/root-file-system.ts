@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
-import { parseJson } from '../../lib/json/parse-json.ts';
+import { parseJson } from '../../lib/json/json-values.ts';
 
 const manifestShape = z.object({
   version: z.literal(1),

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { folderSize } from '../../lib/files/folder-size.ts';
+import { folderSize } from '../../lib/files/list-inside.ts';
 import { startCell, type Cell, type CellAnswer, type CellSetup } from './cell.ts';
 import { packageOf } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { OperatorError } from '../../core/errors.ts';
-import { printable } from '../../lib/text/printable.ts';
+import { printable } from '../../lib/text/text.ts';
 
 /** One git command to run. */
 export type GitRequest = Readonly<{

@@ -1,9 +1,14 @@
 import { rmSync } from 'node:fs';
 import { OperatorError } from '../../core/errors.ts';
-import { decodeText } from '../../lib/text/decode-text.ts';
+import { decodeText } from '../../lib/text/text.ts';
 import { runGit, type GitRequest } from './git-process.ts';
-import { sizeText } from './install-limits.ts';
-import { pathProblem, type OpenSource, type SourceEntry, type SourceSnapshot } from './install-source.ts';
+import {
+  sizeText,
+  pathProblem,
+  type OpenSource,
+  type SourceEntry,
+  type SourceSnapshot,
+} from './install-source.ts';
 
 /**
  * Fetches one commit of a repository into the quarantine, and reads its tree and files out of git's own store: nothing is

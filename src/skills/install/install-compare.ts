@@ -1,12 +1,18 @@
-import { asksMore } from './install-asks.ts';
+import { decodeText } from '../../lib/text/text.ts';
+import { sizeText } from './install-source.ts';
 import type { Offer, OfferedFile } from './install-offers.ts';
-import { compareLines, type ComparedLine } from './compare-lines.ts';
-import { decodeText } from '../../lib/text/decode-text.ts';
-import { sizeText } from './install-limits.ts';
 import { readPinned } from './lock-check.ts';
 import { contentHash, installedFolder, type LockedSkill } from './lock-file.ts';
 import { skillFileOf } from './locked-skill-store.ts';
+import { allowedChatTypesOf } from '../parse/merge-definitions.ts';
 import { judge, readLimit } from '../parse/read-roots.ts';
+import type { Definition } from '../parse/skill-definition.ts';
+
+/** Unchanged lines shown around each change. */
+const around = 3;
+
+/** Beyond this many pairs of lines the middle is shown as replaced. */
+const pairLimit = 4_000_000;
 
 /** How one file differs from what was agreed to. */
 export type FileChange = Readonly<{
@@ -68,4 +74,138 @@ function show(
     return compareLines(left, right);
   if (after === undefined) return `no text, ${sizeText(before.length)}`;
   return `no text, ${sizeText(before.length)} before, ${sizeText(after.bytes.length)} now, sha256 ${after.sha256}`;
+}
+
+/** A line of a comparison: `-` only before, `+` only after, blank in both; `@` stands for lines left out. */
+type ComparedLine = Readonly<{ mark: '-' | '+' | ' ' | '@'; text: string }>;
+
+/** What changed from one text to another, line by line. Nothing that differs is left out. */
+export function compareLines(before: string, after: string): readonly ComparedLine[] {
+  const [a, b] = [linesOf(before), linesOf(after)];
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const unchanged = (lines: readonly string[]): ComparedLine[] => lines.map((text) => ({ mark: ' ', text }));
+  const lines = [
+    ...unchanged(a.slice(0, start)),
+    ...compareMiddle(a.slice(start, a.length - end), b.slice(start, b.length - end)),
+    ...unchanged(a.slice(a.length - end)),
+  ];
+  return withoutFarOnes(lines);
+}
+
+function linesOf(text: string): readonly string[] {
+  if (text === '') return [];
+  const lines = text.split('\n');
+  return lines.at(-1) === '' ? lines.slice(0, -1) : [...lines.slice(0, -1), `${lines.at(-1)}\\ no line end`];
+}
+
+/** By the longest common subsequence. */
+function compareMiddle(a: readonly string[], b: readonly string[]): readonly ComparedLine[] {
+  const removed = (text: string): ComparedLine => ({ mark: '-', text });
+  const added = (text: string): ComparedLine => ({ mark: '+', text });
+  if (a.length * b.length > pairLimit) return [...a.map(removed), ...b.map(added)];
+  const width = b.length + 1;
+  const common = new Uint32Array((a.length + 1) * width);
+  const at = (i: number, j: number): number => common[i * width + j] ?? 0;
+  for (let i = a.length - 1; i >= 0; i -= 1) {
+    for (let j = b.length - 1; j >= 0; j -= 1) {
+      common[i * width + j] = a[i] === b[j] ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
+    }
+  }
+  const lines: ComparedLine[] = [];
+  let [i, j] = [0, 0];
+  while (i < a.length || j < b.length) {
+    const [left, right] = [a[i], b[j]];
+    if (left !== undefined && left === right) {
+      lines.push({ mark: ' ', text: left });
+      i += 1;
+      j += 1;
+    } else if (left !== undefined && (right === undefined || at(i + 1, j) >= at(i, j + 1))) {
+      lines.push(removed(left));
+      i += 1;
+    } else {
+      lines.push(added(right ?? ''));
+      j += 1;
+    }
+  }
+  return lines;
+}
+
+function withoutFarOnes(lines: readonly ComparedLine[]): readonly ComparedLine[] {
+  const near = new Set<number>();
+  for (const [index, { mark }] of lines.entries()) {
+    if (mark === ' ') continue;
+    for (let other = index - around; other <= index + around; other += 1) near.add(other);
+  }
+  const kept: ComparedLine[] = [];
+  let leftOut = 0;
+  for (const [index, line] of lines.entries()) {
+    if (!near.has(index)) leftOut += 1;
+    else {
+      if (leftOut > 0) kept.push({ mark: '@', text: `${leftOut} lines unchanged` });
+      leftOut = 0;
+      kept.push(line);
+    }
+  }
+  return kept;
+}
+
+/** What a skill asks for, by kind; kinds it has nothing of are left out (D6). */
+type Asks = Readonly<Record<string, readonly string[]>>;
+
+export function asksOf({ definition, scripts }: Pick<Offer, 'definition' | 'scripts'>): Asks {
+  const { allowedTools = [], env, packages, programs, capabilities, network, model } = definition;
+  const all: Asks = {
+    tools: allowedTools.length === 0 ? ['every tool that a run may be given'] : allowedTools,
+    env,
+    packages,
+    programs,
+    capabilities,
+    network,
+    model: model === undefined ? [] : [model],
+    works: worksOf(definition),
+    scripts: scripts.map(({ path, sha256 }) => `${path} sha256 ${sha256}`),
+  };
+  return Object.fromEntries(Object.entries(all).filter(([, items]) => items.length > 0));
+}
+
+/** What a skill asks for and did not before, one sentence each; empty where it asks for no more. */
+export function asksMore(before: Definition, after: Definition): readonly string[] {
+  const more: string[] = [];
+  for (const kind of ['env', 'packages', 'capabilities', 'network'] as const) {
+    const added = after[kind].filter((item) => !before[kind].includes(item));
+    if (added.length > 0) more.push(`${kind}: ${added.join(', ')}`);
+  }
+  const had = before.allowedTools ?? [];
+  const tools = after.allowedTools ?? [];
+  if (had.length > 0 && tools.length === 0) more.push('tools: every tool that a run may be given');
+  const added = tools.filter((tool) => !had.includes(tool));
+  if (had.length > 0 && added.length > 0) more.push(`tools: ${added.join(', ')}`);
+  const { access: was } = before;
+  const { access: is } = after;
+  if (was.sensitive && !is.sensitive) more.push('it is no longer sensitive');
+  const types = allowedChatTypesOf(after).filter((type) => !allowedChatTypesOf(before).includes(type));
+  if (types.length > 0) more.push(`it works in ${types.join(', ')} chats too`);
+  if (was.optIn && !is.optIn) more.push('it is on without config saying so');
+  if (was.disableModelInvocation && !is.disableModelInvocation) more.push('a model may start it');
+  if (!was.userInvocable && is.userInvocable) more.push('people may start it by name');
+  if (!before.background && after.background) more.push('it runs in the background');
+  if (before.context !== 'inline' && after.context === 'inline')
+    more.push('its instructions go to the main agent itself');
+  return more;
+}
+
+function worksOf(definition: Definition): readonly string[] {
+  const { access, background, context } = definition;
+  return [
+    `in ${allowedChatTypesOf(definition).join(', ') || 'no'} chats`,
+    ...(access.sensitive ? ['sensitive'] : []),
+    ...(access.optIn ? ['off until config says enabled = true'] : []),
+    ...(access.disableModelInvocation ? ['not started by a model'] : []),
+    ...(access.userInvocable ? [] : ['not started by people']),
+    ...(background ? ['in the background'] : []),
+    ...(context === 'inline' ? ['inline: its instructions go to the main agent itself'] : []),
+  ];
 }

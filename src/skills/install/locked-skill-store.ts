@@ -1,12 +1,13 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import type { Pin } from '../../core/skill.ts';
-import { createGiveWay } from '../../lib/async/yield-to-event-loop.ts';
+import type { Diagnostic } from '../../core/codes.ts';
+import type { Pin, Skill } from '../../core/skill.ts';
+import { createGiveWay } from '../../lib/async/mutex.ts';
+import type { Sandbox, SandboxRequest } from '../../sandbox/sandbox.ts';
 import { checkPinned, pinBroken, readPinned, type HashMemory } from './lock-check.ts';
 import { installedFolder, installedRoot, pinOf, readLock } from './lock-file.ts';
-import { readSkillFile } from '../read-skill-file.ts';
 import { isSkillFileName } from '../scan-root.ts';
+import { readSkillFile } from '../skill-files.ts';
 import type { SkillStore, StoredBytes, StoredSkill } from '../skill-store.ts';
 
 /**
@@ -82,4 +83,25 @@ function foldersOf(directory: string, { files }: Pin): readonly string[] {
 
 function broken(path: string, message: string): StoredBytes {
   return { ok: false, diagnostic: { level: 'error', code: 'LOCK_MISMATCH', message, path } };
+}
+
+/**
+ * The same sandbox, which runs a command of an installed skill only where its folder holds exactly what was agreed to at
+ * that moment, every file hashed anew (D6). For any other skill it is the sandbox itself.
+ */
+export function lockedSandbox(sandbox: Sandbox, { pin }: Pick<Skill, 'pin'>): Sandbox {
+  if (pin === undefined) return sandbox;
+  const checked = async <Outcome>(
+    { skillDirectory }: Pick<SandboxRequest, 'skillDirectory'>,
+    use: () => Promise<Outcome>,
+  ): Promise<Outcome | Readonly<{ status: 'unavailable'; message: string }>> => {
+    const problem = skillDirectory === undefined ? undefined : checkPinned(skillDirectory, pin);
+    return problem === undefined ? use() : { status: 'unavailable', message: pinBroken(pin, problem) };
+  };
+  const { shell } = sandbox;
+  return {
+    ...sandbox,
+    run: (request) => checked(request, () => sandbox.run(request)),
+    ...(shell === undefined ? {} : { shell: (request) => checked(request, () => shell(request)) }),
+  };
 }

@@ -1,7 +1,7 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/codes.ts';
 import type { Skill, SkillAccess } from '../../core/skill.ts';
-import { deepFreeze } from '../../lib/json/deep-freeze.ts';
+import { deepFreeze } from '../../lib/json/json-values.ts';
 import type { Definition } from './skill-definition.ts';
 
 /**

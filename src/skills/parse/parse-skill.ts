@@ -1,17 +1,16 @@
 import { basename } from 'node:path';
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/codes.ts';
+import { deepFreeze } from '../../lib/json/json-values.ts';
+import { decodeText } from '../../lib/text/text.ts';
 import { isAccessLine } from '../access-line.ts';
-import { decodeText } from '../../lib/text/decode-text.ts';
-import { defaultDescription } from './default-description.ts';
-import { deepFreeze } from '../../lib/json/deep-freeze.ts';
-import type { FrontMap } from './front-value.ts';
+import { readText, type FrontMap } from './read-values.ts';
 import { parseFrontMatter } from './parse-skill-front-matter.ts';
 import { bySnakeCase } from './read-access.ts';
 import { accessFields, readFields } from './read-fields.ts';
-import { readText } from './read-values.ts';
-import { nameLimit, slugOf } from './skill-name.ts';
-import type { ParseResult, SkillSource } from './skill-definition.ts';
+import { nameLimit, slugOf, type ParseResult, type SkillSource } from './skill-definition.ts';
 import { splitFrontMatter } from './split-front-matter.ts';
+
+const notProse = /^(?:#{1,6}(?:\s|$)|<|\||!\[|(?:[-*_=]\s*){3,}$)/;
 
 /** A longer description is cut, in code points (F6). */
 export const descriptionLimit = 1024;
@@ -148,4 +147,27 @@ function isInAccessField(yaml: string, line: number): boolean {
 
 function error(code: string, message: string, field?: string): Diagnostic {
   return { level: 'error', code, message, ...(field === undefined ? {} : { field }) };
+}
+
+/** First paragraph of prose in a body, on one line: headings, code, comments, rules, tables and HTML are passed over (F6). */
+export function defaultDescription(body: string): string | undefined {
+  let inFence: string | undefined;
+  const paragraph: string[] = [];
+  for (const line of body.split('\n')) {
+    const text = line.trim();
+    const fence = /^(?:```+|~~~+)/.exec(text)?.[0].slice(0, 3);
+    if (fence !== undefined) {
+      if (paragraph.length > 0) break;
+      if (inFence === undefined) inFence = fence;
+      else if (inFence === fence) inFence = undefined;
+      continue;
+    }
+    if (inFence !== undefined) continue;
+    if (text === '' || notProse.test(text)) {
+      if (paragraph.length > 0) break;
+      continue;
+    }
+    paragraph.push(text);
+  }
+  return paragraph.length === 0 ? undefined : paragraph.join(' ');
 }

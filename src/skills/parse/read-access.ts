@@ -1,6 +1,13 @@
 import { chatTypes, type ChatType } from '../../core/conversation.ts';
-import { kindOf, type FrontMap, type FrontValue } from './front-value.ts';
-import { readList, readNames, splitTools, type Read } from './read-values.ts';
+import {
+  kindOf,
+  readList,
+  readNames,
+  splitTools,
+  type FrontMap,
+  type FrontValue,
+  type Read,
+} from './read-values.ts';
 
 /** Other words for a chat type that config and front matter may use (A1). */
 const chatTypeWords: ReadonlyMap<string, ChatType> = new Map([

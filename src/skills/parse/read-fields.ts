@@ -1,9 +1,42 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
-import type { FrontMap, FrontValue } from './front-value.ts';
+import type { Diagnostic } from '../../core/codes.ts';
 import { readChatTypes, readGrant, readTools } from './read-access.ts';
-import { readBoolean, readCount, readList, readSource, readText, type Read } from './read-values.ts';
-import { dialects, readRequires } from './read-requires.ts';
+import {
+  readBoolean,
+  readCount,
+  readList,
+  readSource,
+  readText,
+  readNames,
+  type FrontMap,
+  type FrontValue,
+  type Read,
+} from './read-values.ts';
 import type { Definition } from './skill-definition.ts';
+
+/** Keys of `metadata` under which OpenClaw reads what is its own; the last two are its older names. */
+const dialects: readonly string[] = ['openclaw', 'clawdbot', 'moltbot'];
+
+const program = /^[A-Za-z0-9_][A-Za-z0-9_.+-]*$/;
+
+const readers: Readonly<Record<'env' | 'bins' | 'pip', (value: FrontValue) => Read<readonly string[]>>> = {
+  env: readGrant.env,
+  bins: (value) => readNames(value, program, 'curl'),
+  pip(value) {
+    const list = readList(value, /[\s,]+/);
+    return list.ok ? { ok: true, value: list.value.flatMap((line) => distribution(line) ?? []) } : list;
+  },
+};
+
+const installers: ReadonlyMap<string, readonly [start: string, key: string]> = new Map([
+  ['apt', ['apt-get install', 'package']],
+  ['brew', ['brew install', 'formula']],
+  ['cargo', ['cargo install', 'crate']],
+  ['download', ['download', 'url']],
+  ['go', ['go install', 'module']],
+  ['node', ['npm install -g', 'package']],
+  ['pip', ['pipx install', 'package']],
+  ['uv', ['uv tool install', 'package']],
+]);
 
 /** Keys that grant or restrict something: an invalid value keeps the skill from loading (F8). */
 export const accessFields: ReadonlySet<string> = new Set([
@@ -160,4 +193,72 @@ function optional<Key extends string, Value>(
   value: Value | undefined,
 ): Partial<Readonly<Record<Key, Value>>> {
   return value === undefined ? {} : ({ [key]: value } as Record<Key, Value>);
+}
+
+/** What a skill says it needs in the dialect of another program. */
+type Requires = Readonly<{
+  env: readonly string[];
+  programs: readonly string[];
+  /** How a program is installed, by its name. */
+  installs: Readonly<Record<string, string>>;
+  /** Packages of PyPI. */
+  python: readonly string[];
+}>;
+
+/**
+ * `requires` and `install` of `metadata.openclaw`, or of `metadata` itself (F6): `env` counts like the field `env`, `bins` are
+ * programs that have to be there, `pip` packages that scripts import; `install` says how to get programs. A list that
+ * can't be read is told and stands for nothing; all else of a dialect has no meaning here.
+ */
+function readRequires(metadata: FrontMap, warn: (message: string, line: number) => void): Requires {
+  const needs = { env: new Set<string>(), bins: new Set<string>(), pip: new Set<string>() };
+  const ways = new Map<string, string>();
+  const places = dialects.map((dialect) => [`metadata.${dialect}`, within(metadata, dialect)] as const);
+  for (const [place, map] of [...places, ['metadata', metadata] as const]) {
+    const requires = within(map, 'requires');
+    for (const key of ['env', 'bins', 'pip'] as const) {
+      const value = requires?.get(key);
+      if (value === undefined) continue;
+      const list = readers[key](value);
+      if (!list.ok) warn(`${place}.requires.${key}: ${list.message}`, value.line);
+      else for (const item of list.value) needs[key].add(item);
+    }
+    const install = map?.get('install');
+    for (const item of install?.kind === 'list' ? install.items : []) {
+      const [programs, way] = readInstall(item);
+      for (const program of programs) if (way !== undefined && !ways.has(program)) ways.set(program, way);
+    }
+  }
+  return {
+    env: [...needs.env],
+    programs: [...needs.bins],
+    installs: Object.fromEntries(ways),
+    python: [...needs.pip],
+  };
+}
+
+/** The name in a line of requirements: `openpyxl>=3.1 ; python_version > "3"`. */
+export function distribution(line: string): string | undefined {
+  return /^\s*([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)\s*(?:$|[\s[<>=!~;@#])/.exec(line)?.[1];
+}
+
+/** Programs, and the command that brings them: `{kind: brew, formula: gh, bins: [gh]}`. Its words are shown to the operator, so only plain ones count. */
+function readInstall(item: FrontValue): readonly [programs: readonly string[], way: string | undefined] {
+  const map = item.kind === 'map' ? item.entries : undefined;
+  const text = (key: string): string => {
+    const value = map?.get(key);
+    return value?.kind === 'text' && /^[\w@.:/+~-]{1,120}$/.test(value.text) ? value.text : '';
+  };
+  const [start, key] = installers.get(text('kind')) ?? [];
+  const what = key === undefined ? '' : text(key) || text('package');
+  const bins = map?.get('bins');
+  const list = bins === undefined ? undefined : readNames(bins, program, 'curl');
+  const programs =
+    list?.ok === true ? list.value : [text('bin') || what].filter((name) => program.test(name));
+  return [programs, start === undefined || what === '' ? undefined : `${start} ${what}`];
+}
+
+function within(map: FrontMap | undefined, key: string): FrontMap | undefined {
+  const value = map?.get(key);
+  return value?.kind === 'map' ? value.entries : undefined;
 }

@@ -1,12 +1,11 @@
-import type { Diagnostic } from '../../core/diagnostic.ts';
+import type { Diagnostic } from '../../core/codes.ts';
 import type { Origin } from '../../core/skill.ts';
-import { fileSkillStore } from '../file-skill-store.ts';
+import { fileSkillStore, type SkillStore, type StoredSkill } from '../skill-store.ts';
 import type { LastGood } from '../last-good.ts';
-import { createGiveWay } from '../../lib/async/yield-to-event-loop.ts';
+import { createGiveWay } from '../../lib/async/mutex.ts';
 import { parseSkill } from './parse-skill.ts';
-import { reservedNames } from '../reserved-names.ts';
+import { reservedNames } from '../prepare-draft.ts';
 import type { ParseResult, SkillSource } from './skill-definition.ts';
-import type { SkillStore, StoredSkill } from '../skill-store.ts';
 import { refusedWhenStrict, validateSkill } from './validate-skill.ts';
 
 /** A place to load skills from: a folder, or a store of another kind (D8). */

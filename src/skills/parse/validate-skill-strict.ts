@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type yaml from 'yaml';
-import { nameProblems } from './skill-name.ts';
-import { yamlProblem } from './yaml-problem.ts';
+import { nameProblems } from './skill-definition.ts';
+import { yamlProblem } from './parse-skill-yaml.ts';
 
 const require = createRequire(import.meta.url);
 

@@ -4,8 +4,7 @@ import { writeItem } from '../grow-item.ts';
 import { acceptMessages, type Arrival, type Arrived } from './accept-messages.ts';
 import type { Backing } from './backing.ts';
 import { createBatch } from './create-batch.ts';
-import { lockOf } from './lock-of.ts';
-import { queueOf } from './queue-of.ts';
+import { lockOf, queueOf } from './queue-of.ts';
 
 type Accepting = Extract<Arrival, { type: 'accept' }>;
 

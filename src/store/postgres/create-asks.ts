@@ -1,7 +1,6 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { unshown, type Ask, type Asks } from '../asks.ts';
-import { readAsk, type AskRow } from '../stored-ask.ts';
+import { unshown, readAsk, type Ask, type Asks, type AskRow } from '../asks.ts';
 import { createBatch } from './create-batch.ts';
 import type { Database, Query } from './open-database.ts';
 

@@ -1,4 +1,4 @@
-import { DatabaseFault } from './database-fault.ts';
+import { DatabaseFault } from './open-database.ts';
 
 type Call<In, Out> = Readonly<{ input: In; done(result: Out): void; failed(error: unknown): void }>;
 

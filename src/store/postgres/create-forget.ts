@@ -1,5 +1,4 @@
-import { forgetPerson } from '../forget-person.ts';
-import type { ForgetRows, PersonRow, PersonTable } from '../forget-rows.ts';
+import { forgetPerson, type ForgetRows, type PersonRow, type PersonTable } from '../forget-person.ts';
 import type { Store } from '../store.ts';
 import type { Database } from './open-database.ts';
 

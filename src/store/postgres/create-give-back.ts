@@ -1,7 +1,7 @@
 import type { Backing } from './backing.ts';
 import { createBatch } from './create-batch.ts';
 import type { Claim, Kind } from './lease.ts';
-import { lockOf } from './lock-of.ts';
+import { lockOf } from './queue-of.ts';
 
 /** A lane whose turn is over. */
 export type Turn = Readonly<{

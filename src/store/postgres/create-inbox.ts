@@ -1,10 +1,19 @@
-import { alongOf, inboxColumns, readItem, toListed, type InboxRow } from '../inbox-row.ts';
-import type { Accepted, Inbox, InboxItem, ListedItem } from '../inbox.ts';
+import {
+  alongOf,
+  inboxColumns,
+  readItem,
+  toListed,
+  type InboxRow,
+  type Accepted,
+  type Inbox,
+  type InboxItem,
+  type ListedItem,
+} from '../inbox.ts';
 import type { Backing } from './backing.ts';
 import { createArrivals } from './create-arrivals.ts';
 import { createBatch } from './create-batch.ts';
 import { fenceValues, lost, type Fence } from './lease.ts';
-import { lockOf } from './lock-of.ts';
+import { lockOf } from './queue-of.ts';
 import type { Query } from './open-database.ts';
 import type { Serve } from './create-serve.ts';
 

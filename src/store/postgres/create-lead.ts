@@ -1,10 +1,9 @@
 import type pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import type { Store } from '../store.ts';
-import { toFault } from './database-fault.ts';
+import { toFault, type Database } from './open-database.ts';
 import { hangUp } from './create-wire.ts';
-import { lockOf } from './lock-of.ts';
-import type { Database } from './open-database.ts';
+import { lockOf } from './queue-of.ts';
 
 const beatMs = 4_000;
 /** The server ends a session that says nothing for so long, whatever became of its process or its network. */

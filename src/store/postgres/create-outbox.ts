@@ -1,11 +1,17 @@
 import { conversationKey } from '../../core/conversation.ts';
-import type { DeadPart, Outbox, OutboxRow } from '../outbox.ts';
-import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
+import {
+  readPart,
+  readReceipt,
+  type DeadPart,
+  type Outbox,
+  type OutboxRow,
+  type OutboxTableRow,
+} from '../outbox.ts';
 import type { Backing } from './backing.ts';
 import type { Serve } from './create-serve.ts';
 import { createBatch } from './create-batch.ts';
 import { fenceValues, lost, type Fence } from './lease.ts';
-import { lockOf } from './lock-of.ts';
+import { lockOf } from './queue-of.ts';
 import type { Query } from './open-database.ts';
 
 /** Parts looked for, or marked, in one statement. */

@@ -1,7 +1,6 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { readOverheard, type OverheardRow } from '../overheard-row.ts';
-import type { Overheard } from '../overheard.ts';
+import { readOverheard, type OverheardRow, type Overheard } from '../overheard.ts';
 import type { Database } from './open-database.ts';
 
 /** Overheard messages on PostgreSQL (M10). A damaged one is left out and reported. */

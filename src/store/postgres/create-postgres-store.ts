@@ -1,6 +1,5 @@
 import { OperatorError } from '../../core/errors.ts';
-import type { Backlog } from '../backlog.ts';
-import type { Store } from '../store.ts';
+import type { Backlog, Store } from '../store.ts';
 import type { Backing } from './backing.ts';
 import type { Announcer } from './create-announcer.ts';
 import { createAsks } from './create-asks.ts';
@@ -19,8 +18,7 @@ import { createServe } from './create-serve.ts';
 import { createSignals } from './create-signals.ts';
 import { createStop } from './create-stop.ts';
 import { createTranscripts } from './create-transcripts.ts';
-import { createUsage } from './create-usage.ts';
-import { createUses } from './create-uses.ts';
+import { createUsage, createUses } from './create-usage.ts';
 import type { Wire } from './create-wire.ts';
 import { hastenLanes, sweepLanes } from './sweep-lanes.ts';
 

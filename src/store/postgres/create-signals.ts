@@ -1,5 +1,4 @@
-import { createLocalSignals } from '../create-local-signals.ts';
-import { topics, type Signals } from '../signals.ts';
+import { createLocalSignals, topics, type Signals } from '../signals.ts';
 import type { Wire } from './create-wire.ts';
 
 /** Signals between processes: at once in this one, by the wire in the others (Q9). */

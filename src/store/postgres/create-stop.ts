@@ -1,9 +1,8 @@
 import { conversationKey } from '../../core/conversation.ts';
-import type { StopOrder } from '../stop-order.ts';
-import type { Store } from '../store.ts';
+import type { StopOrder, Store } from '../store.ts';
 import type { Backing } from './backing.ts';
 import { endItem } from './create-inbox.ts';
-import { lockOf } from './lock-of.ts';
+import { lockOf } from './queue-of.ts';
 import type { Query } from './open-database.ts';
 
 type Keys = readonly Readonly<{ key: string }>[];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Entry } from '../../core/entry.ts';
 import type { Log } from '../../lib/log.ts';
-import type { StoredEntry, Transcripts } from '../transcripts.ts';
+import type { StoredEntry, Transcripts } from '../store.ts';
 import { storedEntry } from '../stored-entry.ts';
 import { readStored } from '../stored-json.ts';
 import { createBatch } from './create-batch.ts';

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type pg from 'pg';
 import { z } from 'zod';
 import type { Log } from '../../lib/log.ts';
-import { toFault } from './database-fault.ts';
-import type { Database } from './open-database.ts';
+import { toFault, type Database } from './open-database.ts';
 
 /** Words between the processes on one database, by LISTEN and NOTIFY. Hints: what is said while a process is cut off never reaches it. */
 export type Wire = Readonly<{

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { DatabaseFault } from './database-fault.ts';
-import type { Answer, Query } from './open-database.ts';
+import { DatabaseFault, type Answer, type Query } from './open-database.ts';
 
 /** The two kinds of work: messages to answer, parts to send. */
 export type Kind = 'inbox' | 'outbox';

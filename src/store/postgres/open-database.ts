@@ -1,6 +1,23 @@
 import pg from 'pg';
 import type { Log } from '../../lib/log.ts';
-import { DatabaseFault, toFault } from './database-fault.ts';
+
+/**
+ * Something the database refused, or that it could not be reached. The driver's own error is not kept as a cause: it
+ * quotes rows (messages of people) and names host and user of the connection (S3, L5).
+ */
+export class DatabaseFault extends Error {
+  override readonly name = 'DatabaseFault';
+  /** SQLSTATE, or the system's code of a failed connection. */
+  readonly code: string | undefined;
+  /** The server answered and did not hang up: the connection can go on. */
+  readonly connected: boolean;
+
+  constructor(message: string, more: { code: string | undefined; connected: boolean }) {
+    super(message);
+    this.code = more.code;
+    this.connected = more.connected;
+  }
+}
 
 export type Answer<Row> = Readonly<{
   rows: readonly Row[];
@@ -157,4 +174,17 @@ const bigint = 20;
 /** Numbers of rows and milliseconds fit a JavaScript number. */
 function parserOf(oid: number, format?: 'text' | 'binary'): (text: string) => unknown {
   return oid === bigint ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown);
+}
+
+/** An error of the driver as one that may be logged. */
+export function toFault(error: unknown): DatabaseFault {
+  const said = error instanceof Error ? error.message : String(error);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  if (error instanceof pg.DatabaseError) {
+    const connected = !/^(08|57P|XX)/.test(code ?? '');
+    return new DatabaseFault(`The database refused: ${said} (${code ?? 'no code'})`, { code, connected });
+  }
+  // A code stands for a message that may name the host; what the driver says itself names nothing.
+  const what = code ?? said;
+  return new DatabaseFault(`The database could not be reached: ${what}`, { code, connected: false });
 }

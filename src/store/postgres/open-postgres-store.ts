@@ -7,12 +7,10 @@ import { createAnnouncer } from './create-announcer.ts';
 import { createEpoch } from './create-epoch.ts';
 import { createPostgresStore } from './create-postgres-store.ts';
 import { createWire } from './create-wire.ts';
-import { DatabaseFault } from './database-fault.ts';
+import { DatabaseFault, openDatabase, type Database } from './open-database.ts';
 import { createLeases } from './lease.ts';
-import { migrate } from './migrate.ts';
-import { openDatabase, type Database } from './open-database.ts';
+import { migrate, schema } from './schema.ts';
 import { openJobs, type Jobs } from './open-jobs.ts';
-import { schema } from './schema.ts';
 import { bringForward, sweepLanes } from './sweep-lanes.ts';
 
 /** Nothing is put off for longer: what is due later was written by a clock that was ahead. */

@@ -1,6 +1,6 @@
 import type { Backing } from './backing.ts';
 import type { Kind } from './lease.ts';
-import { lockOf } from './lock-of.ts';
+import { lockOf } from './queue-of.ts';
 
 const batch = 500;
 const waiting: Readonly<Record<Kind, string>> = {

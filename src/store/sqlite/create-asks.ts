@@ -1,7 +1,6 @@
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { unshown, type Asks } from '../asks.ts';
-import { readAsk, type AskRow } from '../stored-ask.ts';
+import { unshown, readAsk, type Asks, type AskRow } from '../asks.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Connection } from './open-connection.ts';
 

@@ -1,10 +1,8 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { createLocalSignals } from '../create-local-signals.ts';
-import type { Store } from '../store.ts';
+import { createLocalSignals } from '../signals.ts';
 import { createAsks } from './create-asks.ts';
 import { createBackup } from './create-backup.ts';
-import { createBacklog } from './create-backlog.ts';
 import { createBatch } from './create-batch.ts';
 import { createCapabilityRecords } from './create-capability-records.ts';
 import { createInbox } from './create-inbox.ts';
@@ -13,9 +11,9 @@ import { createOutbox } from './create-outbox.ts';
 import { createOverheard } from './create-overheard.ts';
 import { createPrune } from './create-prune.ts';
 import { createTranscripts } from './create-transcripts.ts';
-import { createUsage } from './create-usage.ts';
-import { createUses } from './create-uses.ts';
+import { createUsage, createUses } from './create-usage.ts';
 import type { Connection } from './open-connection.ts';
+import type { Store, Backlog } from '../store.ts';
 
 /** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
 export function createEmbeddedStore(
@@ -131,4 +129,16 @@ function createBell(): Readonly<{ ring(): void; onRing(listener: () => void): vo
     ring: () => listeners.forEach((listener) => listener()),
     onRing: (listener) => void listeners.add(listener),
   };
+}
+
+/** `Store.backlog` on the embedded store: each count walks an index that holds only what it counts. */
+function createBacklog(connection: Connection): () => Promise<Backlog> {
+  const counting = (rows: string) => {
+    const statement = connection.prepare<Readonly<{ rows: number }>>(`SELECT COUNT(*) AS rows FROM ${rows}`);
+    return (): number => statement.get()?.rows ?? 0;
+  };
+  const waiting = counting(`inbox WHERE status = 'waiting'`);
+  const dead = counting(`inbox WHERE status = 'dead'`);
+  const unsent = counting('outbox WHERE finished_at IS NULL');
+  return async () => ({ inboxWaiting: waiting(), inboxDead: dead(), outboxWaiting: unsent() });
 }

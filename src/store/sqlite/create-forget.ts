@@ -1,6 +1,11 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
-import { forgetPerson } from '../forget-person.ts';
-import type { ForgetRows, PersonKeys, PersonTable, RowChange } from '../forget-rows.ts';
+import {
+  forgetPerson,
+  type ForgetRows,
+  type PersonKeys,
+  type PersonTable,
+  type RowChange,
+} from '../forget-person.ts';
 import type { Store } from '../store.ts';
 import type { Connection } from './open-connection.ts';
 

@@ -1,8 +1,14 @@
 import type { Clock } from '../../lib/clock.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { readPart, readReceipt, type OutboxTableRow } from '../outbox-row.ts';
-import type { DeadPart, Outbox, OutboxRow } from '../outbox.ts';
+import {
+  readPart,
+  readReceipt,
+  type OutboxTableRow,
+  type DeadPart,
+  type Outbox,
+  type OutboxRow,
+} from '../outbox.ts';
 import type { Step } from '../store.ts';
 import type { Batch } from './create-batch.ts';
 import { createServe, type Due } from './create-serve.ts';

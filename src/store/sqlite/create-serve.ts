@@ -2,7 +2,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { laneChannel } from '../lane-channel.ts';
 import { createLookout } from '../lookout.ts';
-import type { ServeOptions, Serving } from '../serving.ts';
+import type { ServeOptions, Serving } from '../store.ts';
 
 /** Lanes with something due, oldest first, `limit` at most, those beside conversations or the conversations' own; `nextAt` is when the next one becomes due. */
 export type Due = (

@@ -1,6 +1,6 @@
-import type { Store } from '../store.ts';
-import type { Use, UsageRow } from '../usage.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Connection } from './open-connection.ts';
+import type { Store, Use, UsageRow } from '../store.ts';
 
 type Row = Readonly<{
   day: string;
@@ -46,4 +46,28 @@ export function createUsage(
 
 function toUsage({ input, output, cache_read, cache_write, ...row }: Row): UsageRow {
   return { ...row, tokens: { input, output, cacheRead: cache_read, cacheWrite: cache_write } };
+}
+
+/** `Store.countUse` on the embedded store. */
+export function createUses(connection: Connection, clock: Clock): Store['countUse'] {
+  const known = connection.prepare('SELECT 1 FROM uses WHERE key = ? AND id = ?');
+  /** The use that has to pass out of sight before there is room. */
+  const inTheWay = connection.prepare<Readonly<{ used_at: number }>>(
+    'SELECT used_at FROM uses WHERE key = ? AND used_at > ? ORDER BY used_at DESC LIMIT 1 OFFSET ?',
+  );
+  const insert = connection.prepare(
+    'INSERT INTO uses (key, id, used_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
+
+  return async (id, limits) =>
+    connection.write('process', () => {
+      const now = clock.now();
+      for (const { key, most, ms } of limits) {
+        if (known.get(key, id) !== undefined) continue;
+        const use = inTheWay.get(key, now - ms, most - 1);
+        if (use !== undefined) return { key, freeAt: use.used_at + ms };
+      }
+      for (const { key } of limits) insert.run(key, id, now);
+      return undefined;
+    });
 }

@@ -1,7 +1,6 @@
-import { chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, writeFileSync, closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { OperatorError } from '../../core/errors.ts';
-import { createOnce } from './create-once.ts';
 
 /** SQLite's code for "somebody else holds the lock". */
 const busy = 5;
@@ -57,5 +56,14 @@ function readOrEmpty(file: string): string {
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return '';
     throw error;
+  }
+}
+
+/** Creates an empty file for this user alone (0600) where there is none; one that is there is not opened, and stays as it is. */
+export function createOnce(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
 }

@@ -7,11 +7,9 @@ import { makeFolders } from '../make-folders.ts';
 import { StoreGone } from '../store-fault.ts';
 import type { Store } from '../store.ts';
 import { createEmbeddedStore } from './create-embedded-store.ts';
-import { createOnce } from './create-once.ts';
-import { lockOwner } from './lock-owner.ts';
-import { migrate } from './migrate.ts';
+import { createOnce, lockOwner } from './lock-owner.ts';
+import { migrate, schema } from './schema.ts';
 import { openConnection } from './open-connection.ts';
-import { schema } from './schema.ts';
 
 /**
  * Opens the embedded store: one SQLite file, created (0600, new directories 0700: S4) and migrated as needed, owned by

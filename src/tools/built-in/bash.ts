@@ -4,13 +4,11 @@ import type { Skill } from '../../core/skill.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, type Requester, type Tool } from '../../core/tool.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
-import { ownScript, type ScriptGround } from '../own-script.ts';
-import { reachesOutside, riskInSandbox } from '../risk.ts';
-import { parseSimpleCommand } from '../simple-command.ts';
+import { ownScript, parseSimpleCommand, type ScriptGround } from '../own-script.ts';
+import { reachesOutside, riskInSandbox } from '../policy.ts';
 import type { RunScript } from './skills-run-script.ts';
 import { answerCommand, commandOutputLimit, secretsIn, type CapOf } from './command-answer.ts';
-import { unpackaged } from './packages-for.ts';
-import type { ToolPackages } from './tool-packages.ts';
+import { unpackaged, type ToolPackages } from './tool-packages.ts';
 
 const input = z.object({ command: z.string().min(1) });
 

@@ -1,5 +1,5 @@
 import type { Skill } from '../../core/skill.ts';
-import { readSkillBytes } from '../../skills/read-skill-file.ts';
+import { readSkillBytes } from '../../skills/skill-files.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { openInside } from '../../lib/files/open-inside.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { byteSize } from '../../lib/text/byte-size.ts';
+import { byteSize } from '../../lib/text/text.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import { listInside, type ListedFile, type Listing } from '../../lib/files/list-inside.ts';

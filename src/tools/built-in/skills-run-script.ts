@@ -5,10 +5,10 @@ import { defineTool, type Tool, type ToolContext } from '../../core/tool.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 import { scriptCommand, type ScriptCommand } from '../../sandbox/script-command.ts';
 import type { PackagedOutcome, ScriptPackages } from '../../sandbox/packages/script-packages.ts';
-import { readSkillFile } from '../../skills/read-skill-file.ts';
-import { reachesOutside, riskInSandbox } from '../risk.ts';
+import { readSkillFile } from '../../skills/skill-files.ts';
+import { reachesOutside, riskInSandbox } from '../policy.ts';
 import { answerCommand, commandOutputLimit, secretsIn, type CapOf } from './command-answer.ts';
-import { packagesFor, unpackaged } from './packages-for.ts';
+import { packagesFor, unpackaged } from './tool-packages.ts';
 
 /** Bytes of an argument: Linux takes none of more than 128 KiB. */
 const argumentLimit = 100_000;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { webFetchSettings } from '../../config/built-in-settings.ts';
-import { addressOf } from '../../core/addresses.ts';
+import { addressOf } from '../../core/message.ts';
 import type { ErrorCode } from '../../core/codes.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { defuse, defused, labelled } from '../../lib/text/escape-labels.ts';

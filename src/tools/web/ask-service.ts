@@ -1,5 +1,5 @@
 import type { WebSearchSettings } from '../../config/built-in-settings.ts';
-import { parseJson } from '../../lib/json/parse-json.ts';
+import { parseJson } from '../../lib/json/json-values.ts';
 import { httpGet } from '../../lib/net/http-get.ts';
 
 /** One thing a search found; as the service wrote it, in one line each. */

@@ -7,7 +7,7 @@ import { renderEnvelope } from '../../../src/core/envelope.ts';
 import type { Tool, ToolContext } from '../../../src/core/tool.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import type { ConnectOnce } from '../../../src/mcp/connect-once.ts';
-import { createAgreements } from '../../../src/mcp/create-agreements.ts';
+import { createAgreements } from '../../../src/mcp/server-agreement.ts';
 import { createConfiguredServers } from '../../../src/mcp/create-configured-servers.ts';
 import { createManualClock } from '../manual-clock.ts';
 import { quietLog } from '../quiet-log.ts';

@@ -1,0 +1,223 @@
+import { openAsBlob } from 'node:fs';
+import { z } from 'zod';
+import { saveFile, tooLarge } from '../save-file.ts';
+import { keyBlockId } from './find-key.ts';
+import { toSlackText } from './from-markdown.ts';
+import { textOf, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
+import type { OutgoingPart, Channel } from '../../core/channel.ts';
+import type { Conversation } from '../../core/conversation.ts';
+import { SendError, FetchFileError } from '../../core/errors.ts';
+import { fixed, type Fixed } from '../../core/texts/say.ts';
+
+const text = z.string().nullish();
+
+const info = z.object({
+  file: z.object({
+    mode: text,
+    is_external: z.boolean().nullish(),
+    size: z.number().nullish(),
+    url_private_download: text,
+    url_private: text,
+  }),
+});
+
+const gone = ['file_not_found', 'file_deleted', 'file_removed'];
+
+const withheld = ['access_denied', 'file_not_visible', 'not_visible', 'team_access_not_granted'];
+
+const page = /^\s*<(!doctype\s+html|html)/i;
+
+const notGiven = fixed`Slack does not give it out`;
+
+type File = NonNullable<OutgoingPart['file']>;
+
+/** Bytes of a file that Slack takes. */
+export const largestFile = 1_000_000_000;
+const longestCaption = 3000;
+const uploadMs = 600_000;
+
+/** Whether a text can stand with a file: 3,000 characters, and no link, which Slack might fetch. */
+export function captionFits(markdown: string): boolean {
+  // What marks add to a caption is little; a long text is not parsed for nothing.
+  if (markdown.length > 4 * longestCaption) return false;
+  const text = toSlackText(markdown);
+  return text.length <= longestCaption && !/:\/\/|mailto:/.test(text);
+}
+
+/** Uploads the bytes; nobody sees them yet. Gives the file's id. Throws SendError, never `unknown`: it may be done again. */
+export async function uploadFile(call: CallSlack, { name, size, path }: File): Promise<string> {
+  try {
+    const place = await call('files.getUploadURLExternal', { filename: name, length: size });
+    const answer = await fetch(textOf(place, 'upload_url'), {
+      method: 'POST',
+      body: await openAsBlob(path),
+      redirect: 'error',
+      signal: AbortSignal.timeout(uploadMs),
+    });
+    if (!answer.ok) throw refusedUpload(answer, size);
+    return textOf(place, 'file_id');
+  } catch (error) {
+    const failed = fileError(error);
+    throw failed.outcome === 'unknown' ? new SendError('retry', failed.message, { cause: error }) : failed;
+  }
+}
+
+/** Shows an uploaded file in the conversation, marked with the outbox row's key. Throws SendError. */
+export async function shareFile(
+  call: CallSlack,
+  { chat, thread }: Conversation,
+  { markdown, file: { name } }: Readonly<{ markdown: string; file: File }>,
+  id: string,
+  key: string,
+): Promise<void> {
+  // Verbatim: Slack makes no mention or link of it. Without a caption the name carries the mark.
+  const written = toSlackText(markdown).trim();
+  const caption =
+    written === ''
+      ? { type: 'plain_text', text: name, emoji: false }
+      : { type: 'mrkdwn', text: written, verbatim: true };
+  try {
+    await call('files.completeUploadExternal', {
+      files: [{ id, title: name }],
+      channel_id: chat,
+      ...(thread === undefined ? {} : { thread_ts: thread }),
+      blocks: [{ type: 'section', block_id: keyBlockId(key), text: caption }],
+    });
+  } catch (error) {
+    throw fileError(error);
+  }
+}
+
+/** Slack's place for bytes answers with a status only. An address may have expired: the next try gets a new one. */
+function refusedUpload({ status, headers }: Response, size: number): SendError {
+  const message = `Slack answered ${status} to an upload`;
+  if (status === 413) {
+    return new SendError('refused', message, {
+      sentence: (say) => say`Slack takes no file of that size (${say.bytes(size)}).`,
+    });
+  }
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return new SendError('retry', message, seconds > 0 ? { retryAfterMs: seconds * 1_000 } : {});
+}
+
+function fileError(error: unknown): SendError {
+  const failed = toSendError(error, 'a file');
+  const sentence = refusals[slackErrorCode(error) ?? ''];
+  return sentence === undefined
+    ? failed
+    : new SendError('refused', failed.message, { cause: error, sentence });
+}
+
+/** What the person is told whom a file was meant for. Their answer does not wait for any of these to change. */
+const refusals: Readonly<Record<string, Fixed>> = {
+  file_upload_size_restricted: fixed`This Slack workspace takes no file of that size.`,
+  file_uploads_disabled: fixed`This Slack workspace takes no files.`,
+  file_uploads_except_images_disabled: fixed`This Slack workspace takes no files but pictures.`,
+  file_type_not_allowed: fixed`This Slack workspace takes no files of that type.`,
+  storage_limit_reached: fixed`The storage of this Slack workspace is full.`,
+  posting_to_channel_denied: fixed`I may not post files in this channel.`,
+  missing_scope: fixed`My Slack app lacks the permission to send files (files:write).`,
+};
+
+type Found = Readonly<{ url: string; size: number | undefined }>;
+
+/**
+ * Fetches what a person sent (M12). Slack is asked for the file first: events may hold its id only, or be old. The token
+ * goes to Slack's own hosts and along no redirect (S3).
+ */
+export function createFetchFile(
+  call: CallSlack,
+  { botToken, apiUrl }: Readonly<{ botToken: string; apiUrl?: string }>,
+): Channel['fetchFile'] {
+  async function find(id: string): Promise<Found> {
+    const { file } = info.parse(await call('files.info', { file: id }));
+    if (file.mode === 'tombstone') throw deleted();
+    if (file.mode === 'external' || file.is_external)
+      throw refused('a file lies outside of Slack', fixed`it lies outside of Slack`);
+    const url = file.url_private_download || file.url_private;
+    if (!url || !isOfSlack(url, apiUrl)) throw refused('files.info named no address of Slack', notGiven);
+    return { url, size: file.size ?? undefined };
+  }
+
+  return async ({ ref }, to, signal) => {
+    signal.throwIfAborted();
+    try {
+      const { url, size } = await find(ref);
+      if (size !== undefined && size > to.maxBytes) throw tooLarge(to.maxBytes);
+      signal.throwIfAborted();
+      const headers = { authorization: `Bearer ${botToken}` };
+      const response = await fetch(url, { headers, redirect: 'manual', signal });
+      if (response.status !== 200 || response.body === null) {
+        await response.body?.cancel();
+        throw notServed(response.status);
+      }
+      const begin = { text: '' };
+      const saved = await saveFile(withBegin(response.body, begin), to);
+      // Without the scope Slack answers with a page to sign in on.
+      const isPage = page.test(begin.text);
+      if (saved === size || (size === undefined && !isPage)) return;
+      throw isPage ? notPermitted() : passing(`${saved} of ${size} bytes of a file arrived`);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof FetchFileError) throw error;
+      if (error instanceof Error && 'syscall' in error) throw error;
+      throw toFetchError(error);
+    }
+  };
+}
+
+/** Test servers stand where `apiUrl` says. */
+function isOfSlack(address: string, apiUrl: string | undefined): boolean {
+  if (!URL.canParse(address)) return false;
+  const { protocol, hostname, port, origin } = new URL(address);
+  if (apiUrl !== undefined && origin === new URL(apiUrl).origin) return true;
+  return protocol === 'https:' && port === '' && /(^|\.)slack(-gov)?\.com$/.test(hostname);
+}
+
+async function* withBegin(
+  body: AsyncIterable<Uint8Array>,
+  begin: { text: string },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of body) {
+    if (begin.text.length < 64) begin.text += Buffer.from(chunk.subarray(0, 64)).toString('latin1');
+    yield chunk;
+  }
+}
+
+function toFetchError(error: unknown): FetchFileError {
+  const code = slackErrorCode(error) ?? '';
+  if (code === 'missing_scope') return notPermitted();
+  if (gone.includes(code)) return deleted();
+  if (withheld.includes(code)) return refused(`files.info was answered with ${code}`, notGiven);
+  return passing('a file could not be fetched', error);
+}
+
+function notServed(status: number): FetchFileError {
+  const redirect = status >= 300 && status < 400;
+  const message = `a download was answered with ${status}${redirect ? ', a redirect: it is not followed' : ''}`;
+  if (status >= 500 || status === 429) return passing(message);
+  return status === 404 || status === 410 ? deleted() : refused(message, notGiven);
+}
+
+function notPermitted(): FetchFileError {
+  return refused(
+    'the Slack app lacks the scope files:read',
+    fixed`the Slack app of this bot lacks the scope files:read: its operator can add it and install the app again`,
+  );
+}
+
+function deleted(): FetchFileError {
+  return refused('a file was deleted', fixed`Slack no longer has it`);
+}
+
+function refused(message: string, sentence: string): FetchFileError {
+  return new FetchFileError(message, { sentence });
+}
+
+function passing(message: string, cause?: unknown): FetchFileError {
+  return new FetchFileError(message, {
+    sentence: fixed`it did not arrive whole from Slack`,
+    passing: true,
+    cause,
+  });
+}

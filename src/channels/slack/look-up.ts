@@ -1,0 +1,205 @@
+import { z } from 'zod';
+import { shownName, type Names } from './plain-text.ts';
+import { slackErrorCode, tokenErrors, toSendError, type CallSlack } from './slack-error.ts';
+import type { SeenChatType } from '../../core/conversation.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+
+const hour = 3_600_000;
+
+const flag = z.boolean().nullish();
+
+const info = z.object({
+  channel: z.object({
+    name: z.string().nullish().catch(undefined),
+    is_im: flag,
+    is_mpim: flag,
+    is_group: flag,
+    is_private: flag,
+    is_channel: flag,
+    is_ext_shared: flag,
+    is_member: flag,
+  }),
+});
+
+/** What people are called and speak: asked of Slack, kept for a day, a missing name for five minutes. */
+export type NameLookup = Readonly<{
+  /**
+   * The names of these users (`U…`, `W…`) that are known or learned within half a second. Never throws and never waits
+   * longer, as a message is acknowledged only after it (Q1): who is missing is called by the id.
+   */
+  of(users: readonly string[]): Promise<Names>;
+  /** The language tag of this user's client, if it was learned with their name. */
+  languageOf(user: string): string | undefined;
+}>;
+
+export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameLookup {
+  const cache = new Map<string, Readonly<{ name: string | undefined; language?: string; until: number }>>();
+  /** Users asked about now, each with the wait for the answer, which ends before the call where that is slow. */
+  const asking = new Map<string, Promise<void>>();
+  const paused = { until: 0 };
+
+  const known = (user: string) => {
+    const entry = cache.get(user);
+    return entry !== undefined && entry.until > clock.now() ? entry : undefined;
+  };
+
+  const keep = (user: string, name: string | undefined, language?: string | null): void => {
+    cache.delete(user);
+    const [oldest] = cache.keys();
+    if (cache.size >= mostKept && oldest !== undefined) cache.delete(oldest);
+    const until = clock.now() + (name === undefined ? 5 * minute : 24 * 60 * minute);
+    cache.set(user, { name, ...(language ? { language } : {}), until });
+  };
+
+  const ask = async (user: string): Promise<void> => {
+    try {
+      const asked = { user, include_locale: true };
+      const { real_name, name, profile, locale } = answer.parse(await call('users.info', asked)).user;
+      keep(user, shownName(profile?.display_name, profile?.real_name, real_name, name), locale);
+    } catch (error) {
+      const code = slackErrorCode(error);
+      const { message, retryAfterMs } = toSendError(error, 'a look at a name');
+      const useless = retryAfterMs !== undefined || (code !== undefined && tokenErrors.includes(code));
+      if (useless) paused.until = clock.now() + (retryAfterMs ?? 5 * minute);
+      else keep(user, undefined);
+      log[useless ? 'warn' : 'debug']({ user, code, why: message }, 'Slack name not found out');
+    }
+  };
+
+  const waitFor = async (answered: Promise<void>): Promise<void> => {
+    const enough = new AbortController();
+    try {
+      await Promise.race([answered, clock.sleep(patienceMs, enough.signal)]);
+    } finally {
+      enough.abort();
+    }
+  };
+
+  const learn = async (user: string): Promise<void> => {
+    const pending = asking.get(user);
+    if (pending !== undefined) return pending;
+    if (asking.size >= mostAsked || clock.now() < paused.until) return;
+    const answered = ask(user);
+    const wait = waitFor(answered);
+    asking.set(user, wait);
+    void answered.then(() => asking.delete(user));
+    return wait;
+  };
+
+  return {
+    async of(users) {
+      const people = [...new Set(users)].filter((user) => /^[UW]\w+$/.test(user));
+      await Promise.all(people.filter((user) => known(user) === undefined).map(learn));
+      return new Map(
+        people.flatMap((user) => {
+          const name = known(user)?.name;
+          return name === undefined ? [] : [[user, name] as const];
+        }),
+      );
+    },
+    languageOf: (user) => known(user)?.language,
+  };
+}
+
+const patienceMs = 500;
+const minute = 60_000;
+const mostKept = 10_000;
+/** Calls under way at once: they share the SDK's hundred with the answers, which must not wait behind them. */
+const mostAsked = 20;
+
+const text = z.string().nullish().catch(undefined);
+const answer = z.object({
+  user: z.object({
+    name: text,
+    real_name: text,
+    locale: text,
+    profile: z.object({ display_name: text, real_name: text }).nullish().catch(undefined),
+  }),
+});
+
+/** `absent`: Slack says that the bot is not in that channel. */
+type ChatFacts = Readonly<{
+  chatType: SeenChatType;
+  external: boolean;
+  absent: boolean;
+  /** Of a channel, as people call it; events do not tell it. */
+  name?: string;
+}>;
+
+/** What kind of room a chat is: told by events, else asked of Slack, kept for an hour (A1, Q2). */
+export type ChatLookup = Readonly<{
+  /** An event told. */
+  note(chat: string, facts: Pick<ChatFacts, 'chatType' | 'external'>): void;
+  /** What is known without asking. */
+  known(chat: string): ChatFacts | undefined;
+  /** Asks where nothing is known. Never throws: what can't be learned is unknown, which denies (A3). */
+  lookUp(chat: string): Promise<ChatFacts>;
+  /** Asks where the name is not known, too. */
+  lookUpNamed(chat: string): Promise<ChatFacts>;
+}>;
+
+export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatLookup {
+  const cache = new Map<string, Readonly<{ facts: ChatFacts; until: number }>>();
+  const asking = new Map<string, Promise<ChatFacts>>();
+
+  const known = (chat: string): ChatFacts | undefined => {
+    const entry = cache.get(chat);
+    return entry !== undefined && entry.until > clock.now() ? entry.facts : undefined;
+  };
+
+  const keep = (chat: string, facts: ChatFacts): void => {
+    const now = clock.now();
+    if (cache.size >= 10_000) for (const [old, { until }] of cache) if (until <= now) cache.delete(old);
+    if (cache.size >= 10_000) cache.clear();
+    cache.set(chat, { facts, until: now + hour });
+  };
+
+  const ask = async (chat: string): Promise<ChatFacts> => {
+    try {
+      const facts = toFacts(info.parse(await call('conversations.info', { channel: chat })).channel);
+      // An absent bot may be invited any moment, an unknown type is no answer: neither is worth keeping.
+      if (!facts.absent && facts.chatType !== 'unknown') keep(chat, facts);
+      return facts;
+    } catch (error) {
+      const code = slackErrorCode(error);
+      log.warn({ chat, code, err: code === undefined ? error : undefined }, 'Slack chat type not found out');
+      return { chatType: 'unknown', external: true, absent: code === 'channel_not_found' };
+    }
+  };
+
+  const askOnce = (chat: string): Promise<ChatFacts> => {
+    const pending = asking.get(chat) ?? ask(chat).finally(() => asking.delete(chat));
+    asking.set(chat, pending);
+    return pending;
+  };
+
+  return {
+    note(chat, { chatType, external }) {
+      if (chatType !== 'unknown') keep(chat, { ...known(chat), chatType, external, absent: false });
+    },
+    known,
+    lookUp: async (chat) => known(chat) ?? askOnce(chat),
+    async lookUpNamed(chat) {
+      const facts = known(chat);
+      const isWhole = facts?.name !== undefined || facts?.chatType === 'private';
+      return facts !== undefined && isWhole ? facts : askOnce(chat);
+    },
+  };
+}
+
+function toFacts(channel: z.output<typeof info>['channel']): ChatFacts {
+  const name = shownName(channel.name);
+  return {
+    ...(name === undefined ? {} : { name }),
+    chatType: typeOf(channel),
+    external: channel.is_ext_shared === true,
+    absent: channel.is_im !== true && channel.is_member === false,
+  };
+}
+
+function typeOf(channel: z.output<typeof info>['channel']): SeenChatType {
+  if (channel.is_im) return 'private';
+  if (channel.is_mpim || channel.is_group || channel.is_private) return 'group';
+  return channel.is_channel ? 'channel' : 'unknown';
+}

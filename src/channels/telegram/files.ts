@@ -1,0 +1,185 @@
+import { open } from 'node:fs/promises';
+import { InputFile } from 'grammy';
+import type { InlineKeyboardMarkup, ReplyParameters } from 'grammy/types';
+import { saveFile } from '../save-file.ts';
+import { saidBy, withoutToken, type TelegramApi } from './telegram-api.ts';
+import type { OutgoingPart, Channel } from '../../core/channel.ts';
+import { SendError, FetchFileError } from '../../core/errors.ts';
+import { fixed } from '../../core/texts/say.ts';
+
+/** Bytes of a file that Telegram gives to a bot. */
+const largestDownload = 20 * 1024 * 1024;
+
+const usualRoot = 'https://api.telegram.org';
+
+/** Bytes of a file that a bot may send: a little under what Telegram takes, and the number that people are told. */
+export const largestFile = 50_000_000;
+/** Bytes of a picture that is shown as one; larger ones go as files. */
+const largestPhoto = 10 * 1024 * 1024;
+const photoTypes = ['image/jpeg', 'image/png', 'image/webp'];
+
+type Rest = Readonly<{
+  chat_id: number;
+  message_thread_id?: number;
+  caption?: string;
+  parse_mode?: 'HTML';
+  reply_parameters?: ReplyParameters;
+  reply_markup?: InlineKeyboardMarkup;
+}>;
+
+/** Uploads a file: a picture as a photo, Opus in Ogg as a voice note, where Telegram takes it for one; anything else as a document (T12). */
+export async function sendFile(
+  api: TelegramApi,
+  { name, mime, size, path }: NonNullable<OutgoingPart['file']>,
+  rest: Rest,
+): Promise<Readonly<{ message_id: number }>> {
+  if (size > largestFile) {
+    throw new SendError('refused', `a file of ${size} bytes is over Telegram's limit`, {
+      sentence: (say) =>
+        say`Telegram lets a bot send files of up to ${say.bytes(largestFile)}, and this one has ${say.bytes(size)}.`,
+    });
+  }
+  if (photoTypes.includes(mime) && size <= largestPhoto) {
+    try {
+      return await api.sendPhoto({ ...rest, photo: new InputFile(path, name) });
+    } catch (error) {
+      // Photos may be forbidden where files are not. Too long, too narrow, damaged: as a document it arrives as it is.
+      if (!saidBy(error, /PHOTO_|PHOTOS_|send photos|IMAGE_PROCESS_FAILED/)) throw error;
+    }
+  }
+  if (await isVoice(path)) {
+    try {
+      return await api.sendVoice({ ...rest, voice: new InputFile(path, name) });
+    } catch (error) {
+      // A person may take no voice notes, a group may forbid them: a file it can still be.
+      if (!saidBy(error, /VOICE_MESSAGES_FORBIDDEN|CHAT_SEND_VOICES_FORBIDDEN|send voice/)) throw error;
+    }
+  }
+  try {
+    return await api.sendDocument({ ...rest, document: new InputFile(path, name) });
+  } catch (error) {
+    throw refusedUpload(error, size);
+  }
+}
+
+/** Opus in Ogg, by its first bytes: nothing else is played as a voice note. */
+async function isVoice(path: string): Promise<boolean> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(36), 0, 36, 0);
+    const start = buffer.subarray(0, bytesRead).toString('latin1');
+    return start.startsWith('OggS') && start.endsWith('OpusHead');
+  } finally {
+    await file.close();
+  }
+}
+
+/** What Telegram, or a proxy before it, has against a file, in words for the person. */
+function refusedUpload(error: unknown, size: number): unknown {
+  const message = error instanceof Error ? error.message : '';
+  if (saidBy(error, /too (large|big)/i))
+    return new SendError('refused', message, {
+      cause: error,
+      sentence: (say) => say`Telegram takes no file of that size (${say.bytes(size)}).`,
+    });
+  if (
+    saidBy(
+      error,
+      /CHAT_SEND_(DOCS|PHOTOS|MEDIA)_FORBIDDEN|not enough rights to send (documents|photos|media)/i,
+    )
+  )
+    return new SendError('refused', message, {
+      cause: error,
+      sentence: fixed`This chat lets me send no files.`,
+    });
+  return error;
+}
+
+/**
+ * Fetches what a person sent (M12): `getFile`, then the bytes from the same root. The address holds the token, so no
+ * redirect is followed and no error carries it (S3).
+ */
+export function createFetchFile({
+  api,
+  token,
+  apiRoot = usualRoot,
+}: Readonly<{ api: TelegramApi; token: string; apiRoot?: string }>): Channel['fetchFile'] {
+  const root = apiRoot.replace(/\/+$/, '');
+
+  async function locate(
+    ref: string,
+    signal: AbortSignal,
+  ): Promise<Readonly<{ path: string; size?: number }>> {
+    try {
+      // grammY declares a signal type of its own.
+      const { file_path: path, file_size: size } = await api.getFile({ file_id: ref }, signal as never);
+      if (path === undefined)
+        throw refused('Telegram named no path of a file', fixed`Telegram no longer has it`);
+      return { path, ...(size === undefined ? {} : { size }) };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof FetchFileError) throw error;
+      if (saidBy(error, /file is too big/i)) throw tooBig();
+      if (saidBy(error, /./))
+        throw refused(error instanceof Error ? error.message : '', fixed`Telegram no longer has it`);
+      throw passing('getFile got no answer', error);
+    }
+  }
+
+  return async ({ ref, size: told }, to, signal) => {
+    signal.throwIfAborted();
+    if (told !== undefined && told > largestDownload) throw tooBig();
+    const { path, size } = await locate(ref, signal);
+    try {
+      const response = await fetch(`${root}/file/bot${token}/${inUrl(path)}`, { redirect: 'manual', signal });
+      if (response.status !== 200 || response.body === null) {
+        await response.body?.cancel();
+        throw notGiven(response.status);
+      }
+      const saved = await saveFile(response.body, to);
+      if (size !== undefined && saved !== size) throw passing(`${saved} of ${size} bytes of a file arrived`);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof FetchFileError) throw error;
+      if (error instanceof Error && 'syscall' in error) throw error;
+      throw passing('a download broke off', new Error(withoutToken(String(error), token)));
+    }
+  };
+}
+
+/** A Bot API server in `--local` mode names a file of its own machine: nothing that comes over the wire opens a file here. */
+function inUrl(path: string): string {
+  const names = path.split('/');
+  if (/^[a-z]:|\\/i.test(path) || names.some((name) => /^\.{0,2}$/.test(name))) {
+    const sentence = fixed`the Bot API server of this bot runs in --local mode, whose files the bot does not read: its operator can switch that off`;
+    throw refused('getFile named a path that is not one of downloads', sentence);
+  }
+  return names.map(encodeURIComponent).join('/');
+}
+
+function notGiven(status: number): FetchFileError {
+  const redirect = status >= 300 && status < 400;
+  const message = `a download was answered with ${status}${redirect ? ', a redirect: it is not followed' : ''}`;
+  return status >= 500 || status === 429
+    ? passing(message)
+    : refused(message, fixed`Telegram does not give it out`);
+}
+
+function tooBig(): FetchFileError {
+  return refused(
+    'a file is larger than Telegram gives to bots',
+    fixed`larger than 20 MB, the most Telegram gives to a bot`,
+  );
+}
+
+function refused(message: string, sentence: string): FetchFileError {
+  return new FetchFileError(message, { sentence });
+}
+
+function passing(message: string, cause?: unknown): FetchFileError {
+  return new FetchFileError(message, {
+    sentence: fixed`it did not arrive whole from Telegram`,
+    passing: true,
+    cause,
+  });
+}

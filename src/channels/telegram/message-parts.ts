@@ -1,0 +1,163 @@
+import type { Chat, ExternalReplyInfo, Message, MessageOrigin, MessageEntity } from 'grammy/types';
+import { textsIn } from '../texts-in.ts';
+import type { Quote } from '../../core/message.ts';
+
+type Content = Partial<Message> | ExternalReplyInfo;
+
+/** Who is quoted. */
+type Author = Omit<Quote, 'text' | 'note'>;
+
+/** Who said first what was passed on; those who hide their account have a name only. */
+export function authorOf(origin: MessageOrigin, me: Me): Author {
+  switch (origin.type) {
+    case 'user': {
+      const { id, first_name, last_name } = origin.sender_user;
+      const name = [first_name, last_name].filter(Boolean).join(' ');
+      return id === me.id ? { name, own: true } : { name, own: false, sender: `telegram:${id}` };
+    }
+    case 'hidden_user':
+      return { name: origin.sender_user_name, own: false };
+    case 'chat':
+      return ofChat(origin.sender_chat);
+    case 'channel':
+      return ofChat(origin.chat);
+  }
+}
+
+function ofChat(chat: Chat): Author {
+  return { name: titleOf(chat), own: false, sender: `telegram:${chat.id}` };
+}
+
+function titleOf(chat: Chat): string {
+  return chat.title ?? chat.first_name ?? String(chat.id);
+}
+
+/** What was sent that is neither text nor a file, in words. */
+export function thingOf(content: Content): Pick<Quote, 'text' | 'note'> | undefined {
+  const { venue, location, contact, poll, dice, checklist, game, invoice, story, paid_media: paid } = content;
+  if (venue !== undefined)
+    return said('place', `${venue.title}, ${venue.address} (${placeOf(venue.location)})`);
+  if (location !== undefined)
+    return said(location.live_period === undefined ? 'location' : 'live location', placeOf(location));
+  if (contact !== undefined) {
+    const name = [contact.first_name, contact.last_name].filter(Boolean).join(' ');
+    return said('contact', `${name}, ${contact.phone_number}`);
+  }
+  if (poll !== undefined)
+    return said('poll', [poll.question, ...poll.options.map(({ text }) => `- ${text}`)]);
+  if (dice !== undefined) return said('dice', `${dice.emoji} ${dice.value}`);
+  if (checklist !== undefined) {
+    const tasks = checklist.tasks.map(
+      ({ text, completion_date: done }) => `- [${done === undefined ? ' ' : 'x'}] ${text}`,
+    );
+    return said('checklist', [checklist.title, ...tasks]);
+  }
+  if (game !== undefined) return said('game', [game.title, game.description]);
+  if (invoice !== undefined) {
+    // In the smallest unit of the currency, as Telegram counts.
+    const price = `${invoice.total_amount} of the smallest unit of ${invoice.currency}`;
+    return said('invoice', [invoice.title, invoice.description, price]);
+  }
+  if (story !== undefined) return said('story', `A story of ${titleOf(story.chat)}. Bots can't see stories.`);
+  if (paid !== undefined) return said('paid media', `Media for ${paid.star_count} stars, not shown to bots.`);
+  return 'chat' in content && 'date' in content ? serviceThingOf(content) : undefined;
+}
+
+function serviceThingOf(content: Partial<Message>): Pick<Quote, 'text' | 'note'> | undefined {
+  const { users_shared: users, chat_shared: chat, web_app_data: app, rich_message: rich } = content;
+  if (users !== undefined) {
+    const each = users.users.map(({ user_id, first_name, last_name, username }) =>
+      [first_name, last_name, username && `@${username}`, `telegram:${user_id}`].filter(Boolean).join(' '),
+    );
+    return said('shared people', each);
+  }
+  if (chat !== undefined) return said('shared chat', `${chat.title ?? ''} telegram:${chat.chat_id}`.trim());
+  if (app !== undefined) return said('web app data', [app.button_text, app.data]);
+  if (rich !== undefined) return said('rich message', textsIn(rich.blocks) || 'No text in it can be read.');
+  const kind = Object.keys(content).find((key) => !envelope.has(key) && !isNotice.test(key));
+  if (content.chat?.type !== 'private' || kind === undefined) return undefined;
+  return said(kind.replaceAll('_', ' '), 'The content of this kind of message cannot be read here.');
+}
+
+/** What stands on messages of every kind, and the files that `toAttachments` reads. */
+const envelope: ReadonlySet<string> = new Set([
+  ...['message_id', 'message_thread_id', 'from', 'sender_chat', 'date', 'chat', 'is_topic_message'],
+  ...['sender_tag', 'sender_boost_count', 'sender_business_bot', 'forward_origin', 'reply_to_message'],
+  ...['reply_to_checklist_task_id', 'reply_to_poll_option_id', 'reply_to_story', 'external_reply', 'quote'],
+  ...['is_paid_post', 'via_bot', 'edit_date', 'has_protected_content', 'is_from_offline', 'media_group_id'],
+  ...['author_signature', 'link_preview_options', 'effect_id', 'paid_star_count', 'reply_markup', 'text'],
+  ...['photo', 'animation', 'document', 'audio', 'voice', 'video', 'video_note', 'sticker'],
+  ...['entities', 'caption', 'caption_entities', 'show_caption_above_media', 'has_media_spoiler'],
+]);
+
+/** Notices of Telegram about a chat, which nobody says. */
+const isNotice =
+  /^(?:new_|left_|delete_|group_|supergroup_|channel_|forum_|general_|video_chat_|message_auto_|migrate_|pinned_|chat_|community_|boost_|giveaway|suggested_post_|checklist_tasks_|poll_option_|managed_bot_|proximity_|write_access_|connected_|passport_|successful_|refunded_|gift|unique_gift|direct_message_price_|paid_message_price_)/;
+
+function said(note: string, text: string | readonly string[]): Pick<Quote, 'text' | 'note'> {
+  return { note, text: typeof text === 'string' ? text : text.filter((line) => line !== '').join('\n') };
+}
+
+function placeOf({ latitude, longitude }: Readonly<{ latitude: number; longitude: number }>): string {
+  return `${latitude}, ${longitude}`;
+}
+
+/** Who the bot is, as `getMe` says. */
+export type Me = Readonly<{
+  id: number;
+  username: string;
+  /**
+   * Names that `/name` without `@bot` means this bot by in a group; as long as they are not known every `/name` does.
+   */
+  commands?: ReadonlySet<string>;
+}>;
+
+/** A text as the model reads it, with what its entities tell. */
+type ReadText = Readonly<{
+  /** Without the bot's own mention; the address of a link stands behind its words. */
+  text: string;
+  mentioned: boolean;
+  /** Addresses behind words that are not they. */
+  hiddenLinks: readonly string[];
+}>;
+
+/**
+ * Reads a text by its entities. Only they count, so a mention inside code is none; offsets are UTF-16 units, as the
+ * platform counts and as strings are indexed.
+ */
+export function readText(text: string, entities: readonly MessageEntity[], me: Me): ReadText {
+  const own = entities.filter((entity) => isOwn(text, entity, me));
+  const links = entities
+    .filter((entity) => entity.type === 'text_link')
+    .filter((entity) => isHidden(text, entity));
+  // From the end on, so that what is before stays where it is.
+  const changes = [...own, ...links].sort((a, b) => b.offset - a.offset);
+  const rest = changes.reduce((left, entity) => {
+    const end = entity.offset + entity.length;
+    if (entity.type !== 'text_link') return cut(left, entity.offset, end);
+    return `${left.slice(0, end)} (${entity.url})${left.slice(end)}`;
+  }, text);
+  const hiddenLinks = links.flatMap((entity) => (entity.type === 'text_link' ? [entity.url] : []));
+  return { text: rest.trim(), mentioned: own.length > 0, hiddenLinks };
+}
+
+/** The words of a link are not its address. */
+function isHidden(text: string, { offset, length, url }: MessageEntity.TextLinkMessageEntity): boolean {
+  const bare = (address: string): string => address.replace(/^[a-z]+:\/\//i, '').replace(/\/$/, '');
+  return bare(text.slice(offset, offset + length).trim()) !== bare(url);
+}
+
+function isOwn(text: string, entity: MessageEntity, me: Me): boolean {
+  if (entity.type === 'text_mention') return entity.user.id === me.id;
+  if (entity.type !== 'mention') return false;
+  const name = text.slice(entity.offset + 1, entity.offset + entity.length);
+  return name.toLowerCase() === me.username.toLowerCase();
+}
+
+/** Takes the name out, with one neighbouring space, or with the comma or colon of an address: `@bot, hello`. */
+function cut(text: string, start: number, end: number): string {
+  const before = text.slice(0, start);
+  const after = text.slice(end);
+  if (before.trim() === '') return after.replace(/^\s*[,:]?\s*/, '');
+  return /\s$/.test(before) ? before + after.replace(/^[^\S\n]/, '') : before + after;
+}

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import path from 'node:path';
+import type { Tool } from '../core/tool.ts';
+import { removeFolder } from '../lib/files/write-inside.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { bashTool } from '../tools/built-in/bash.ts';
+import { listFilesTool } from '../tools/built-in/list-files.ts';
+import { readFileTool } from '../tools/built-in/read-file.ts';
+import { turnPlaces, makeRunFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
+import { sendFileTool } from '../tools/built-in/send-file.ts';
+import { writeFileTool } from '../tools/built-in/write-file.ts';
+
+/** Of one command. */
+const timeoutMs = 120_000;
+
+/** File tools of the main agent, over the folder of its conversation alone (T2, T13). `quota`: bytes that it may hold. */
+export function turnFileTools(chat: string, sandbox: Pick<Sandbox, 'seen'>, quota: number): readonly Tool[] {
+  const places = turnPlaces(chat, sandbox);
+  return [readFileTool(places), writeFileTool(places, quota), listFilesTool(places), sendFileTool(places)];
+}
+
+/**
+ * `bash` of the main agent, where `[agent] tools` names it (T2, T4): no skill's files or environment, no network, the folder
+ * of its conversation (`chat`), and an empty scratch folder that is gone with the command. `simple` is read at each call.
+ */
+export function turnBash(options: {
+  sandbox: Sandbox;
+  workspace: string;
+  chat: string;
+  simple(): boolean;
+}): Tool {
+  const { sandbox, workspace, chat, simple } = options;
+  return bashTool({
+    sandbox,
+    folders: [
+      'the working directory (empty, gone when the command ends)',
+      `${sandbox.seen('chat', chat)} (kept for this conversation)`,
+    ],
+    async within(work) {
+      const folders = { scratch: path.join(scratchFolders(workspace), randomUUID()), chat };
+      await makeRunFolders(folders);
+      try {
+        return await work(folders);
+      } finally {
+        await removeFolder(folders.scratch);
+      }
+    },
+    env: {},
+    simple,
+    timeoutMs,
+  });
+}

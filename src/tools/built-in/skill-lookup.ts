@@ -1,0 +1,172 @@
+import { z } from 'zod';
+import { fail, succeed, type Envelope } from '../../core/envelope.ts';
+import { searchSkills, type SearchMemory } from '../../core/search-skills.ts';
+import type { Skill } from '../../core/skill.ts';
+import { prepareTool, readOnly, defineTool, type Tool } from '../../core/tool.ts';
+import { defuse } from '../../lib/text/escape-labels.ts';
+import { nearest, oneLine } from '../../lib/text/text.ts';
+import type { FilledBody } from '../../skills/registry.ts';
+import { listSkillFiles, readSkillFile } from '../../skills/skill-files.ts';
+import type { Contraction } from '../contraction.ts';
+import { instructionsLimit, skillInstructions } from '../skill-instructions.ts';
+import { offsetInput, pageOf } from '../web/page-of.ts';
+
+const filePath = z.string().describe('relative to the skill, such as references/api.md');
+
+const ownFile = z.object({ path: filePath, offset: offsetInput });
+
+/** What a list or a search says of a skill (R1). */
+export function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
+  const { name, version, description, tags, authors } = skill;
+  return {
+    name,
+    ...(version === undefined ? {} : { version }),
+    description,
+    ...(tags.length === 0 ? {} : { tags }),
+    ...(authors.length === 0 ? {} : { author: authors.join(', ') }),
+  };
+}
+
+/** The one answer for a skill that is unknown or hidden here (A11). `visible`: those that may be named. */
+export function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
+  const written = JSON.stringify(oneLine(name, 100));
+  const names = visible.map((skill) => skill.name);
+  const near = nearest(name.replaceAll('_', '-'), names);
+  const advice = near.length > 0 ? `. Near: ${near.join(', ')}` : '; skills_list names those there are';
+  return fail('SKILL_NOT_FOUND', `there is no skill ${written} here${advice}`);
+}
+
+/** `skills_list {}`: every skill that is visible here (R1). Made for each turn; `visible` is asked anew for each call. */
+export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
+  const make = prepareTool({
+    name: 'skills_list',
+    description: 'Lists the skills available here.',
+    input: z.object({}),
+    traits: readOnly,
+  });
+  return (visible) =>
+    make(async () => {
+      const skills = visible();
+      return succeed(skills.length === 0 ? 'No skills are available here.' : skills.map(describeSkill));
+    });
+}
+
+/** `skills_search {query}`: visible skills that fit, best first (R1, R2). Made for each turn. */
+export function createSkillsSearch(): (visible: () => readonly Skill[]) => Tool {
+  const memory: SearchMemory = new WeakMap();
+  const make = prepareTool({
+    name: 'skills_search',
+    description: 'Finds skills by words in their name, description and tags.',
+    input: z.object({ query: z.string().min(1).max(500) }),
+    traits: readOnly,
+  });
+  return (visible) =>
+    make(async ({ query }) => {
+      const found = searchSkills(visible(), query, memory);
+      return succeed(found.length === 0 ? 'No skill available here fits.' : found.map(describeSkill));
+    });
+}
+
+/**
+ * `skills_load {skill}`: a skill's instructions, its path as tools see it, its scripts and file index (R1, R3). A hidden
+ * skill is answered like an unknown one (A11). Made for each turn, which it narrows (T6).
+ */
+export function createSkillsLoad(): (options: {
+  /** A visible skill, after a re-scan where the name is unknown (D7). */
+  find(name: string): Promise<Skill | undefined>;
+  /** Those whose names may be told where one is unknown. */
+  visible(): readonly Skill[];
+  /** Its instructions as the file holds them now, the places for arguments left as they are. */
+  body(skill: Skill): Promise<FilledBody>;
+  /** Its folder as tools see it. */
+  pathOf(directory: string): string;
+  contraction: Pick<Contraction, 'judge'>;
+  /** Whether what comes of following it is private (S7). */
+  isSensitive(skill: Skill): boolean;
+}) => Tool {
+  const input = z.object({ skill: z.string() });
+  const make = prepareTool({
+    name: 'skills_load',
+    description:
+      'Loads the instructions of a skill for you to follow yourself in this turn, with the list of its files. ' +
+      'From then on you may use only the tools it allows.',
+    input,
+    // What may be called next hangs on it, so it never runs beside other calls (T6).
+    traits: { ...readOnly, sideEffects: true },
+    risk: 'safe',
+  });
+  return ({ find, visible, body, pathOf, contraction, isSensitive }) => ({
+    ...make(async ({ skill: name }): Promise<Envelope> => {
+      const skill = await find(name);
+      if (skill === undefined) return noSuchSkill(name, visible());
+      const loaded = await skillInstructions(skill, { body: body(skill), contraction });
+      if (!loaded.ok) return loaded.envelope;
+      const { files, scripts, cut } = listSkillFiles(skill);
+      const facts = {
+        ...describeSkill(skill),
+        ...(skill.directory === undefined ? {} : { path: pathOf(skill.directory) }),
+        scripts,
+        files,
+        ...(cut ? { files_cut: 'there are more files than are listed here' } : {}),
+        ...(loaded.truncated ? { body_truncated: true } : {}),
+      };
+      return {
+        ok: true,
+        data: `${defuse(JSON.stringify(facts, null, 1))}\n${loaded.text}`,
+        warnings: loaded.warnings,
+        errors: [],
+        follows: loaded.follows,
+      };
+    }),
+    async terms(given) {
+      const skill = await find(input.parse(given).skill);
+      return skill !== undefined && isSensitive(skill) ? { marks: skill.name } : {};
+    },
+    labelsOutput: true,
+    outputLimit: instructionsLimit,
+  });
+}
+
+/** `skills_read_file {skill, path}` for the main agent, made for each turn. A hidden skill gets the answer of an unknown one (A11, R4). */
+export function createSkillsReadFile(): (
+  visible: () => readonly Skill[],
+  /** Whether what its files say is private (S7). */
+  isSensitive: (skill: Skill) => boolean,
+) => Tool {
+  const input = z.object({ skill: z.string(), path: filePath, offset: offsetInput });
+  const make = prepareTool({
+    name: 'skills_read_file',
+    description: 'Reads a text file of a skill.',
+    input,
+    traits: readOnly,
+  });
+  return (visible, isSensitive) => {
+    const find = (name: string): Skill | undefined => visible().find((each) => each.name === name);
+    return {
+      ...make(async ({ skill: name, path, offset }) => {
+        const skill = find(name);
+        return skill === undefined ? noSuchSkill(name, visible()) : readFile(skill, path, offset);
+      }),
+      async terms(given) {
+        const skill = find(input.parse(given).skill);
+        return skill !== undefined && isSensitive(skill) ? { marks: skill.name } : {};
+      },
+    };
+  };
+}
+
+/** `skills_read_file {path}` in a run: its own skill's files and no other's (R1). */
+export function ownSkillReadFileTool(skill: Skill): Tool {
+  return defineTool({
+    name: 'skills_read_file',
+    description: 'Reads a text file of this skill.',
+    input: ownFile,
+    traits: readOnly,
+    run: async ({ path, offset }) => readFile(skill, path, offset),
+  });
+}
+
+function readFile(skill: Skill, path: string, offset: number | undefined): Envelope {
+  const read = readSkillFile(skill, path);
+  return read.ok ? pageOf(read.text, offset) : fail(read.code, read.message);
+}
