@@ -24,7 +24,8 @@ import type { People } from '../access/users.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import { takeDown, type ShowWork } from './progress.ts';
 import { journalOf, taskKey, type Tasks } from '../runs/tasks.ts';
-import { partKey, repliesTo, type Voice } from '../replies/replies.ts';
+import { repliesTo } from '../core/requester-of.ts';
+import { partKey, type Voice } from '../replies/replies.ts';
 import { conversationKey } from '../core/conversation.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 

@@ -2,8 +2,10 @@ import type { Message } from './message.ts';
 import type { Requester } from './tool.ts';
 
 /** In whose name and where something is done for a message. */
-export function requesterOf({ conversation, chatType, external, sender }: Message): Requester {
+export function requesterOf(message: Message): Requester {
+  const { conversation, chatType, external, sender } = message;
   const { id, name, kind, language } = sender;
+  const replyTo = repliesTo(message);
   return {
     conversation,
     chatType,
@@ -12,5 +14,11 @@ export function requesterOf({ conversation, chatType, external, sender }: Messag
     name,
     kind,
     ...(language === undefined ? {} : { language }),
+    ...(replyTo === undefined ? {} : { replyTo }),
   };
+}
+
+/** In groups an answer points at its message. */
+export function repliesTo({ chatType, platformId }: Message): string | undefined {
+  return chatType === 'private' ? undefined : platformId;
 }

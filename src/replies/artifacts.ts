@@ -28,7 +28,7 @@ export function createHandOver(options: {
 }): HandOver {
   const { store, outgoing, channels, voice, clean } = options;
 
-  return async (artifact, { requester: { conversation, language }, turn, call, index }) => {
+  return async (artifact, { requester: { conversation, language, replyTo }, turn, call, index }) => {
     const channel = channels.get(conversation.channel);
     if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
     const key = `${turn}!file-${digest(`${call}\n${index}`).slice(0, 16)}`;
@@ -60,6 +60,7 @@ export function createHandOver(options: {
     const part = {
       markdown: below ? caption : '',
       file: { id, name, mime, size, ...(language === undefined ? {} : { language }) },
+      ...(replyTo === undefined ? {} : { replyTo }),
     };
     await store.commit({
       outbox: [

@@ -1,3 +1,4 @@
+import { repliesTo } from '../core/requester-of.ts';
 import type { Button, Channel } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
@@ -104,11 +105,6 @@ export function createVoice(options: {
       }
     },
   };
-}
-
-/** In groups an answer points at its message. */
-export function repliesTo({ chatType, platformId }: Message): string | undefined {
-  return chatType === 'private' ? undefined : platformId;
 }
 
 /** What only its sender saw is answered to them alone (H12). */

@@ -12,6 +12,8 @@ import {
 } from '../../src/replies/artifacts.ts';
 import { createVoice } from '../../src/replies/replies.ts';
 import type { Channel } from '../../src/core/channel.ts';
+import type { Message } from '../../src/core/message.ts';
+import { requesterOf } from '../../src/core/requester-of.ts';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { createRedaction } from '../../src/lib/redaction/redact.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -24,7 +26,7 @@ type Stage = Readonly<{
   clock: ManualClock;
   outgoing: OutgoingFiles;
   /** Hands a file over and says an answer behind it. */
-  answer(): Promise<void>;
+  answer(asked?: Partial<Message>): Promise<void>;
   /** What the person sees, in order; a file as `[its name]` and its caption. */
   seen(): readonly string[];
   /** Sends what there is, time passing as it must. */
@@ -66,18 +68,23 @@ async function stageOf(
     clock,
     log,
   });
-  const requester = {
+  const message: Message = {
+    id: 'x:1:1',
     conversation,
     chatType: 'private',
     external: false,
-    sender: 'x:1',
-    kind: 'person',
-  } as const;
+    sender: { id: 'x:1', name: 'Ann', kind: 'person' },
+    text: 'The report?',
+    addressed: true,
+    attachments: [],
+    sentAt: 0,
+  };
   return {
     clock,
     outgoing,
     seen,
-    async answer() {
+    async answer(asked = {}) {
+      const requester = requesterOf({ ...message, ...asked });
       const file = { name: 'a.csv', data: 'name,amount\n', caption: 'The report' };
       const handed = await handOver(file, { requester, turn: 'x:1:1', call: 'c', index: 0 });
       assert.ok(handed.ok);
@@ -116,7 +123,7 @@ function onlyOnce<Result>(make: () => Promise<Result>): () => Promise<Result> {
 async function onTelegram(t: TestContext, more: Readonly<{ vanishes?: boolean }> = {}) {
   const bot = await telegram();
   const ann = bot.server.person();
-  ann.says('hi');
+  const asked = ann.says('hi');
   const stage = await stageOf(t, {
     ...more,
     channel: bot.channel,
@@ -124,7 +131,8 @@ async function onTelegram(t: TestContext, more: Readonly<{ vanishes?: boolean }>
     seen: () =>
       ann.dm.everSent().map(({ text, file }) => (file === undefined ? text : `[${file.name}] ${text}`)),
   });
-  return { ...stage, faults: bot.server.faults };
+  const answered = (): readonly unknown[] => ann.dm.everSent().map(({ replyTo }) => replyTo);
+  return { ...stage, faults: bot.server.faults, asked, answered };
 }
 
 async function onSlack(t: TestContext, more: Readonly<{ vanishes?: boolean }> = {}) {
@@ -145,6 +153,23 @@ async function onSlack(t: TestContext, more: Readonly<{ vanishes?: boolean }> = 
 function captionOf(blocks: readonly unknown[] = []): string {
   return (blocks[0] as { text: { text: string } }).text.text;
 }
+
+for (const chatType of ['group', 'private'] as const)
+  test(`M12 a file in a ${chatType} chat replies to the question as texts do`, async (t) => {
+    const { answer, deliver, asked, answered, seen } = await onTelegram(t);
+    await answer({ chatType, platformId: String(asked) });
+    await deliver();
+    assert.deepEqual(plain(seen()), whole);
+    assert.deepEqual(answered(), [chatType === 'group' ? asked : undefined, undefined]);
+  });
+
+test('M12 a file arrives though the question was deleted meanwhile', async (t) => {
+  const { answer, deliver, answered, seen } = await onTelegram(t);
+  await answer({ chatType: 'group', platformId: '999999' });
+  await deliver();
+  assert.deepEqual(plain(seen()), whole);
+  assert.deepEqual(answered(), [undefined, undefined]);
+});
 
 const whole = ['[a.csv] The report', 'The answer'];
 const missing = (why: string): readonly string[] => [
