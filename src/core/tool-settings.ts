@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fixed, sayIn, type Say } from './texts/say.ts';
 import { settingField, type SettingField, type SettingValue } from './setting-field.ts';
 
 /** Values by key, of one layer: config, or what a chat says. As they came: `unknown` until they are checked. */
@@ -59,7 +60,7 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
       const field = known.get(key);
       const checks = shape[key];
       if (field === undefined || checks === undefined)
-        return { ok: false, problem: 'there is no such setting' };
+        return { ok: false, problem: fixed`there is no such setting` };
       const issues = issuesOf(checks, value);
       const plain = settingValue.safeParse(value);
       if (issues !== undefined) return { ok: false, problem: problemOf(field, issues) };
@@ -72,10 +73,11 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
       if (read.success) return { ok: true as const, values: read.data };
       const problems = read.error.issues.map(({ path, message }): SettingProblem => {
         const field = known.get(String(path[0]));
-        if (field === undefined) return { problem: hasSecrets ? 'these values do not go together' : message };
+        if (field === undefined)
+          return { problem: hasSecrets ? fixed`these values do not go together` : message };
         const missing = own[field.key] === undefined;
         const issues = read.error.issues.filter((issue) => String(issue.path[0]) === field.key);
-        const problem = missing ? 'it has to be set' : problemOf(field, issues);
+        const problem = missing ? fixed`it has to be set` : problemOf(field, issues);
         return { key: field.key, problem };
       });
       return { ok: false as const, problems };
@@ -111,40 +113,50 @@ function fitsField({ min = 0, max, step, default: preset }: SettingField, value:
   });
 }
 
-/** What a value of this setting looks like, as a request: `write a whole number from 1 to 20`. */
-export function whatToEnter(field: SettingField): string {
+/** What a value of this setting looks like, as a request: `write a whole number from 1 to 20`. Numbers are as people type them. */
+export function whatToEnter(field: SettingField, say = sayIn(undefined)): string {
   const { kind, whole, min, max, step, options } = field;
-  const values = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
-    options.map(({ value }) => value),
-  );
+  const values = say.either(options.map(({ value }) => value));
   switch (kind) {
     case 'boolean':
-      return 'write true or false';
-    case 'number':
-      return `write a ${whole === true ? 'whole number' : 'number'}${rangeOf(min, max)}${step === undefined || step === 1 ? '' : ` in steps of ${step}`}`;
+      return say`write true or false`;
+    case 'number': {
+      const number = whole === true ? say`write a whole number` : say`write a number`;
+      const steps = step === undefined || step === 1 ? '' : say`in steps of ${step}`;
+      return [number, rangeOf(min, max, say), steps].filter((part) => part !== '').join(' ');
+    }
     case 'select':
-      return `write ${values}`;
-    case 'multiselect':
-      return `write a list of ${values}${countOf(min, max, options.length)}`;
+      return say`write ${values}`;
+    case 'multiselect': {
+      const least = min === 0 ? undefined : min;
+      const count = countOf(least, max === undefined || max >= options.length ? undefined : max, say);
+      return count === '' ? say`write a list of ${values}` : say`write a list of ${values}, ${count}`;
+    }
     case 'url':
-      return 'write an address, such as "https://example.org"';
+      return say`write an address, such as "https://example.org"`;
     case 'string':
     case 'text':
     case 'secret':
     case 'path':
     case 'code':
-      return `write text${rangeOf(min === 0 ? undefined : min, max)}${min === undefined && max === undefined ? '' : ' characters'}`;
+      return textOf(min === 0 ? undefined : min, max, say);
   }
 }
 
-function rangeOf(min: number | undefined, max: number | undefined): string {
-  if (min !== undefined && max !== undefined) return ` from ${min} to ${max}`;
-  if (min !== undefined) return ` of at least ${min}`;
-  return max === undefined ? '' : ` of at most ${max}`;
+function rangeOf(min: number | undefined, max: number | undefined, say: Say): string {
+  if (min !== undefined && max !== undefined) return say`from ${min} to ${max}`;
+  if (min !== undefined) return say`of at least ${min}`;
+  return max === undefined ? '' : say`of at most ${max}`;
 }
 
-function countOf(min: number | undefined, max: number | undefined, all: number): string {
-  const few = min === undefined || min === 0 ? [] : [`at least ${min}`];
-  const many = max === undefined || max >= all ? [] : [`at most ${max}`];
-  return few.length + many.length === 0 ? '' : `, ${[...few, ...many].join(' and ')} of them`;
+function countOf(min: number | undefined, max: number | undefined, say: Say): string {
+  if (min !== undefined && max !== undefined) return say`at least ${min} and at most ${max} of them`;
+  if (min !== undefined) return say`at least ${min} of them`;
+  return max === undefined ? '' : say`at most ${max} of them`;
+}
+
+function textOf(min: number | undefined, max: number | undefined, say: Say): string {
+  if (min !== undefined && max !== undefined) return say`write text from ${min} to ${max} characters`;
+  if (min !== undefined) return say`write text of at least ${min} characters`;
+  return max === undefined ? say`write text` : say`write text of at most ${max} characters`;
 }

@@ -1,4 +1,5 @@
 import { conversationKey, type Conversation, type SeenChatType } from '../core/conversation.ts';
+import { fixed } from '../core/texts/say.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
 import type { Tool } from '../core/tool.ts';
 import { layerSettings } from './layer-settings.ts';
@@ -11,7 +12,12 @@ import type { Live } from '../config/runtime-config.ts';
 export type SettingPlace = Readonly<{ conversation: Conversation; by: string; person?: string }>;
 
 /** A person in a chat. */
-export type Who = Readonly<{ conversation: Conversation; chatType: SeenChatType; sender: string }>;
+export type Who = Readonly<{
+  conversation: Conversation;
+  chatType: SeenChatType;
+  sender: string;
+  language?: string | undefined;
+}>;
 
 export function placeOf({ conversation, chatType, sender }: Who): SettingPlace {
   return { conversation, by: sender, ...(chatType === 'private' ? { person: sender } : {}) };
@@ -34,14 +40,14 @@ export function createChangeSetting(options: {
 
   return async ({ conversation, by, person }, tool, field, value) => {
     const { settings, name } = tool;
-    if (settings === undefined) return 'choose another tool: this one has no settings';
+    if (settings === undefined) return fixed`choose another tool: this one has no settings`;
     if (value !== undefined) {
       const checked = settings.check(field.key, value);
       if (!checked.ok) return checked.problem;
       const chat = { ...(await chats.of(conversation, tool)), [field.key]: checked.value };
       const { problems } = layerSettings(settings, tableOf(config(), name), chat);
       if (problems.some(({ layer, key }) => layer === 'chat' && key === undefined))
-        return 'write another: it does not go together with what else is set';
+        return fixed`write another: it does not go together with what else is set`;
     }
     await chats.set(conversation, name, field, value, person);
     await audit.record({

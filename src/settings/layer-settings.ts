@@ -1,3 +1,4 @@
+import { fixed } from '../core/texts/say.ts';
 import type { SettingProblem, SettingValues, ToolSettings } from '../core/tool-settings.ts';
 
 /** Who says what a setting is; what neither says is at its default (X3). */
@@ -24,7 +25,7 @@ export function layerSettings(
   // Each value is fine and all together are not: that of the chat gives way, then that of config.
   const without = (given: LayeredSettings, layer: SettingLayer): LayeredSettings => ({
     ...given,
-    problems: [...above.problems, { layer, problem: 'its values do not go together' }],
+    problems: [...above.problems, { layer, problem: fixed`its values do not go together` }],
   });
   if (settings.resolve(below.values).ok) return without(below, 'chat');
   if (settings.resolve({}).ok) return without(nothing, 'config');

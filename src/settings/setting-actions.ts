@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Act } from '../core/channel.ts';
+import { fixed, type Fixed } from '../core/texts/say.ts';
 import { chatIdOf, type Conversation } from '../core/conversation.ts';
 
 /** What a button under a menu of settings does. Tool, key and option are named by `nameOf`, which a restart does not change. */
@@ -26,16 +27,16 @@ export function menuOf(conversation: Conversation, sender: string): string {
 }
 
 /** What is told who may not change settings. */
-export const mayNotChange = 'Only an owner or an approver can change settings.';
+export const mayNotChange = fixed`Only an owner or an approver can change settings.`;
 
 /** What is told who acts on a menu that another person opened, or that was opened in another chat; nothing where it is their own. */
 export function othersMenu(
   menu: string | undefined,
   { conversation, sender }: Pick<Act, 'conversation' | 'sender'>,
-): string | undefined {
+): Fixed | undefined {
   return menu === menuOf(conversation, sender.id)
     ? undefined
-    : 'Somebody else opened this. Open the settings yourself to change them.';
+    : fixed`Somebody else opened this. Open the settings yourself to change them.`;
 }
 
 /** At most 44 bytes. */

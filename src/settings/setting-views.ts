@@ -1,7 +1,9 @@
 import type { Button } from '../core/channel.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
+import { fixed, sayIn, type Say } from '../core/texts/say.ts';
+import { whatToEnter } from '../core/tool-settings.ts';
 import type { Tool } from '../core/tool.ts';
-import { oneLine, inlineCode } from '../lib/text/text.ts';
+import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { LayeredSettings } from './layer-settings.ts';
 import { nameOf, writeAction, type SettingAction } from './setting-actions.ts';
 import { toolTitle } from '../tools/about-built-in.ts';
@@ -23,23 +25,31 @@ export type SettingView = Readonly<{ text: string; buttons: readonly Button[] }>
 /** How a command is written in the chat. */
 export type WriteHere = (name: string, args?: string) => string;
 
+/** Who reads a view: their menu, and their language. */
+export type Reader = Readonly<{ menu: string; say: Say }>;
+
 /** How many things one message lets choose from; the rest is a page further. */
 const pageSize = 20;
 
 /** The tools that have settings. */
-export function toolsView(tools: readonly Tool[], menu: string, write: WriteHere, page = 0): SettingView {
-  if (tools.length === 0) return { text: 'No tool here has settings.', buttons: [] };
+export function toolsView(
+  tools: readonly Tool[],
+  { menu, say }: Reader,
+  write: WriteHere,
+  page = 0,
+): SettingView {
+  if (tools.length === 0) return { text: say`No tool here has settings.`, buttons: [] };
   const lines = pageOf(tools, page).map(
-    (tool) => `- \`${tool.name}\` ${toolTitle(tool)}: ${keysOf(tool).join(', ')}`,
+    (tool) => `- \`${tool.name}\` ${toolTitle(tool, say)}: ${keysOf(tool).join(', ')}`,
   );
   return {
-    text: ['Settings of tools in this chat:', '', ...lines, '', usage(write)].join('\n'),
+    text: [say`Settings of tools in this chat:`, '', ...lines, '', usage(write, say)].join('\n'),
     buttons: [
       ...pageOf(tools, page).map((tool) =>
-        button(menu, toolTitle(tool), { view: 'tool', tool: nameOf(tool.name), page: 0 }),
+        button(menu, toolTitle(tool, say), { view: 'tool', tool: nameOf(tool.name), page: 0 }),
       ),
-      ...turning(menu, tools.length, page, (to) => ({ view: 'tools', page: to })),
-      button(menu, 'Done', { view: 'done' }),
+      ...turning({ menu, say }, tools.length, page, (to) => ({ view: 'tools', page: to })),
+      button(menu, say`Done`, { view: 'done' }),
     ],
   };
 }
@@ -48,28 +58,41 @@ export function toolsView(tools: readonly Tool[], menu: string, write: WriteHere
 export function toolView(
   tool: Tool,
   layered: LayeredSettings,
-  menu: string,
+  { menu, say }: Reader,
   write: WriteHere,
   page = 0,
 ): SettingView {
   const fields = tool.settings?.fields ?? [];
   const name = nameOf(tool.name);
-  const lines = pageOf(fields, page).map((field) => `- \`${field.key}\` ${oneField(field, layered)}`);
+  const lines = pageOf(fields, page).map((field) => `- \`${field.key}\` ${oneField(field, layered, say)}`);
   const problems = layered.problems.map(({ key, layer, problem }) => {
-    const where = layer === 'chat' ? 'What is set in this chat' : `\`[tools.${tool.name}]\` in the config`;
-    return `${where} can't be used${key === undefined ? '' : ` for \`${key}\``}: ${problem}.`;
+    const found = fields.find((field) => field.key === key);
+    const why = sayProblem(found, problem, say);
+    const table = inlineCode(`[tools.${tool.name}]`);
+    if (key === undefined)
+      return layer === 'chat'
+        ? say`What is set in this chat can't be used: ${why}.`
+        : say`${table} in the config can't be used: ${why}.`;
+    return layer === 'chat'
+      ? say`What is set in this chat can't be used for ${inlineCode(key)}: ${why}.`
+      : say`${table} in the config can't be used for ${inlineCode(key)}: ${why}.`;
   });
   return {
-    text: [`**${toolTitle(tool)}** in this chat:`, '', ...lines, '', ...problems, usageOf(tool, write)].join(
-      '\n',
-    ),
+    text: [
+      say`**${toolTitle(tool, say)}** in this chat:`,
+      '',
+      ...lines,
+      '',
+      ...problems,
+      usageOf(tool, write, say),
+    ].join('\n'),
     buttons: [
       ...pageOf(fields, page).map((field) =>
-        button(menu, field.title, { view: 'field', tool: name, field: nameOf(field.key), page: 0 }),
+        button(menu, say(field.title), { view: 'field', tool: name, field: nameOf(field.key), page: 0 }),
       ),
-      ...turning(menu, fields.length, page, (to) => ({ view: 'tool', tool: name, page: to })),
-      button(menu, 'All tools', { view: 'tools', page: 0 }),
-      button(menu, 'Done', { view: 'done' }),
+      ...turning({ menu, say }, fields.length, page, (to) => ({ view: 'tool', tool: name, page: to })),
+      button(menu, say`All tools`, { view: 'tools', page: 0 }),
+      button(menu, say`Done`, { view: 'done' }),
     ],
   };
 }
@@ -79,7 +102,7 @@ export function fieldView(
   tool: Tool,
   field: SettingField,
   layered: LayeredSettings,
-  menu: string,
+  { menu, say }: Reader,
   more: Readonly<{ page?: number; typing?: string }> = {},
 ): SettingView {
   const { page = 0, typing } = more;
@@ -87,7 +110,7 @@ export function fieldView(
   const value = valueOf(field, layered);
   const chosen = new Set(Array.isArray(value) ? value : [value]);
   const options = optionsOf(field).map(({ value: option, label }) =>
-    button(menu, `${chosen.has(option) ? '✓ ' : ''}${label}`, {
+    button(menu, `${chosen.has(option) ? '✓ ' : ''}${say(label)}`, {
       view: 'choose',
       ...of,
       option: nameOf(String(option)),
@@ -100,18 +123,18 @@ export function fieldView(
   });
   return {
     text: [
-      `**${toolTitle(tool)}: ${field.title}** in this chat: ${oneField(field, layered, false)}`,
-      ...(field.description === undefined ? [] : ['', oneLine(field.description, 300)]),
+      say`${`**${toolTitle(tool, say)}: ${say(field.title)}**`} in this chat: ${oneField(field, layered, say, false)}`,
+      ...(field.description === undefined ? [] : ['', oneLine(say(field.description), 300)]),
       ...(typing === undefined ? [] : ['', typing]),
     ].join('\n'),
     buttons: [
       ...pageOf(options, page),
-      ...turning(menu, options.length, page, (to) => ({ view: 'field', ...of, page: to })),
+      ...turning({ menu, say }, options.length, page, (to) => ({ view: 'field', ...of, page: to })),
       ...steps,
       ...(layered.from.get(field.key) === 'chat'
-        ? [button(menu, 'Unset in this chat', { view: 'reset', ...of })]
+        ? [button(menu, say`Unset in this chat`, { view: 'reset', ...of })]
         : []),
-      button(menu, 'Back', { view: 'tool', tool: of.tool, page: 0 }),
+      button(menu, say`Back`, { view: 'tool', tool: of.tool, page: 0 }),
     ],
   };
 }
@@ -127,8 +150,8 @@ export function optionsOf(
 ): readonly Readonly<{ value: string | boolean; label: string }>[] {
   if (field.kind !== 'boolean') return field.options;
   return [
-    { value: true, label: 'On' },
-    { value: false, label: 'Off' },
+    { value: true, label: fixed`On` },
+    { value: false, label: fixed`Off` },
   ];
 }
 
@@ -145,20 +168,20 @@ export function stepped(
   return to === value ? undefined : to;
 }
 
-function oneField(field: SettingField, layered: LayeredSettings, titled = true): string {
-  const from = { chat: 'this chat', config: 'config' }[layered.from.get(field.key) ?? 'config'];
-  const where = layered.from.has(field.key) ? from : 'default';
+function oneField(field: SettingField, layered: LayeredSettings, say: Say, titled = true): string {
+  const from = layered.from.get(field.key);
+  const where = from === undefined ? say`default` : from === 'chat' ? say`this chat` : say`config`;
   const value = layered.values[field.key] ?? field.default;
-  const shown = showSetting(field, value);
-  return `${titled ? `${field.title}: ` : ''}${shown}${value === undefined ? '' : ` (${where})`}`;
+  const shown = showSetting(field, value, say);
+  return `${titled ? `${say(field.title)}: ` : ''}${shown}${value === undefined ? '' : ` (${where})`}`;
 }
 
-function usage(write: WriteHere): string {
-  return `Press a tool, or write ${write('settings', 'TOOL')}. To set a value, write ${write('settings', 'TOOL KEY VALUE')}.`;
+function usage(write: WriteHere, say: Say): string {
+  return say`Press a tool, or write ${write('settings', 'TOOL')}. To set a value, write ${write('settings', 'TOOL KEY VALUE')}.`;
 }
 
-function usageOf({ name }: Tool, write: WriteHere): string {
-  return `\n${write('settings', `${name} KEY VALUE`)} sets one in this chat. The value \`default\` removes what this chat has set.`;
+function usageOf({ name }: Tool, write: WriteHere, say: Say): string {
+  return `\n${say`${write('settings', `${name} KEY VALUE`)} sets one in this chat. The value \`default\` removes what this chat has set.`}`;
 }
 
 function keysOf({ settings }: Tool): readonly string[] {
@@ -174,32 +197,32 @@ function pageOf<Item>(items: readonly Item[], page: number): readonly Item[] {
 }
 
 function turning(
-  menu: string,
+  { menu, say }: Reader,
   count: number,
   page: number,
   to: (page: number) => SettingAction,
 ): readonly Button[] {
   return [
-    ...(page > 0 ? [button(menu, '‹ Before', to(page - 1))] : []),
-    ...((page + 1) * pageSize < count ? [button(menu, 'More ›', to(page + 1))] : []),
+    ...(page > 0 ? [button(menu, `‹ ${say`Before`}`, to(page - 1))] : []),
+    ...((page + 1) * pageSize < count ? [button(menu, `${say`More`} ›`, to(page + 1))] : []),
   ];
 }
 
 /** What a person typed as a value of this setting; whether the tool takes it is for its check to say. */
-export function readSetting(field: SettingField, typed: string): SettingValue {
+export function readSetting(field: SettingField, typed: string, say: Say): SettingValue {
   const text = typed.trim();
   const word = text.toLowerCase();
   switch (field.kind) {
     case 'boolean':
-      return words.get(word) ?? text;
+      return words.get(word) ?? onOrOff(word, say) ?? text;
     case 'number':
       return /^[+-]?(\d+(?:\.\d*)?|\.\d+)$/.test(text) ? Number(text) : text;
     case 'select':
-      return choiceOf(field, text);
+      return choiceOf(field, text, say);
     case 'multiselect':
-      return noneWords.has(word)
+      return noneWords.has(word) || word === say`none`.toLowerCase()
         ? []
-        : [...new Set(text.split(',').map((one) => choiceOf(field, one.trim())))];
+        : [...new Set(text.split(',').map((one) => choiceOf(field, one.trim(), say)))];
     case 'text':
     case 'code':
       return typed;
@@ -212,25 +235,37 @@ export function readSetting(field: SettingField, typed: string): SettingValue {
 }
 
 /** A value for people, as one line of Markdown. Of a secret only that it is set. */
-export function showSetting(field: SettingField, value: unknown): string {
-  if (value === undefined) return field.required ? '**not set, has to be**' : 'not set';
-  if (field.secret) return 'set, not shown';
-  if (typeof value === 'boolean') return value ? 'on' : 'off';
-  if (typeof value === 'number') return `${value}${field.unit === undefined ? '' : ` ${field.unit}`}`;
-  const labels = new Map(field.options.map((option) => [option.value, option.label]));
+export function showSetting(field: SettingField, value: unknown, say: Say): string {
+  if (value === undefined) return field.required ? `**${say`not set, has to be`}**` : say`not set`;
+  if (field.secret) return say`set, not shown`;
+  if (typeof value === 'boolean') return value ? say`on` : say`off`;
+  if (typeof value === 'number') return `${value}${field.unit === undefined ? '' : ` ${say(field.unit)}`}`;
+  const labels = new Map(field.options.map((option) => [option.value, say(option.label)]));
   if (Array.isArray(value)) {
     const shown = value.map((one) => oneLine(labels.get(String(one)) ?? String(one), 60));
-    return shown.length === 0 ? 'none' : shown.map(inlineCode).join(', ');
+    return shown.length === 0 ? say`none` : shown.map(inlineCode).join(', ');
   }
   const text = typeof value === 'string' ? value : '';
-  return text === '' ? 'empty' : inlineCode(labels.get(text) ?? text);
+  return text === '' ? say`empty` : inlineCode(labels.get(text) ?? text);
+}
+
+/** What is wrong with a value, as its tool's check says in English, for a person. */
+export function sayProblem(field: SettingField | undefined, problem: string, say: Say): string {
+  return field !== undefined && problem === whatToEnter(field, sayIn(undefined))
+    ? whatToEnter(field, say)
+    : say(problem);
+}
+
+function onOrOff(word: string, say: Say): boolean | undefined {
+  if (word === say`on`.toLowerCase()) return true;
+  return word === say`off`.toLowerCase() ? false : undefined;
 }
 
 /** By its value or its label, in any case. */
-function choiceOf({ options }: SettingField, text: string): string {
+function choiceOf({ options }: SettingField, text: string, say: Say): string {
   const word = text.toLowerCase();
-  const found = options.find(
-    ({ value, label }) => value.toLowerCase() === word || label.toLowerCase() === word,
+  const found = options.find(({ value, label }) =>
+    [value, label, say(label)].some((each) => each.toLowerCase() === word),
   );
   return found?.value ?? text;
 }

@@ -4,6 +4,7 @@ import type { Button, Channel, WriteCommand, Filled, OpenForm } from '../core/ch
 import { SendError } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
+import { sayIn, fixed, type Fixed } from '../core/texts/say.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import { nearest } from '../lib/text/text.ts';
@@ -15,9 +16,9 @@ import {
   createShowSettings,
   type PressSettings,
 } from './show-settings.ts';
-import { mayNotChange } from './setting-actions.ts';
+import { mayNotChange, readAction, type SettingAction } from './setting-actions.ts';
 import type { SettingEntries } from './setting-entries.ts';
-import { readSetting, showSetting, valueOf, type SettingView } from './setting-views.ts';
+import { readSetting, sayProblem, showSetting, valueOf, type SettingView } from './setting-views.ts';
 import { createTakeForm, type HoldsSecret } from './settings-form.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
 import { toolTitle } from '../tools/about-built-in.ts';
@@ -80,29 +81,38 @@ export function createSettingsTalk(options: {
   ): Promise<Changed> {
     const problem = await change(placeOf(who), tool, field, value);
     const back: readonly Button[] = (await show.ofTool(who, tool)).buttons.filter(
-      ({ label }) => label === 'All tools',
+      (button) => opens(button) === 'tools',
     );
-    if (problem !== undefined) return { text: notSet(tool, field, problem), buttons: [], taken: false };
+    const say = sayIn(who.language);
+    const named = `${toolTitle(tool, say)}, ${say(field.title)}`;
+    if (problem !== undefined) {
+      const text = say`${named}: that doesn't work. Please ${sayProblem(field, problem, say)}.`;
+      return { text, buttons: [], taken: false };
+    }
     const layered = await inForce.of(who.conversation, tool);
-    const now = showSetting(field, valueOf(field, layered));
-    const where = value === undefined ? 'is no longer set in this chat; it is now' : 'in this chat';
-    return { text: `${toolTitle(tool)}, ${field.title} ${where}: ${now}.`, buttons: back, taken: true };
+    const now = showSetting(field, valueOf(field, layered), say);
+    const text =
+      value === undefined
+        ? say`${named} is no longer set in this chat; it is now: ${now}.`
+        : say`${named} in this chat: ${now}.`;
+    return { text, buttons: back, taken: true };
   }
 
   async function take(message: Message, tool: Tool, field: SettingField, typed: string): Promise<Changed> {
     const who = whoOf(message);
     // Gone before anything else is said: the next one may not find it there.
     const removed = field.secret ? await removeSecret(message) : '';
-    const value = typed.trim().toLowerCase() === 'default' ? undefined : readSetting(field, typed);
+    const say = sayIn(who.language);
+    const value = typed.trim().toLowerCase() === 'default' ? undefined : readSetting(field, typed, say);
     const view = await set(who, tool, field, value);
-    return { ...view, text: `${view.text}${removed}` };
+    return { ...view, text: `${view.text} ${say(removed)}`.trimEnd() };
   }
 
   return {
     async menu(who) {
       if (tools().length === 0 || !(await mayChange(who.sender))) return undefined;
       const { text, buttons } = show.overview(who);
-      return { text, buttons: buttons.filter(({ label }) => label !== 'Done') };
+      return { text, buttons: buttons.filter((button) => opens(button) !== 'done') };
     },
     press: createPressSettings({ show, inForce, change, entries, mayChange, log }),
     isMeant(args) {
@@ -116,21 +126,22 @@ export function createSettingsTalk(options: {
       const who = whoOf(message);
       const [, name = '', key = '', typed = ''] = /^(\S*)\s*(\S*)\s*([^]*)$/.exec(args.trim()) ?? [];
       const { tool, field } = show.find(name, key);
+      const say = sayIn(who.language);
       if (!(await mayChange(who.sender))) {
         // Whoever it was who tried, a secret has no business in the chat.
         if (field?.secret === true && typed !== '') await removeSecret(message);
-        return { text: mayNotChange, buttons: [] };
+        return { text: say(mayNotChange), buttons: [] };
       }
       if (name === '') return show.overview(who);
       if (tool === undefined) {
         const { text, buttons } = show.overview(who);
-        return { text: `I know no tool of that name with settings.\n\n${text}`, buttons };
+        return { text: `${say`I know no tool of that name with settings.`}\n\n${text}`, buttons };
       }
       if (key === '')
         return (await show.inForm(who, tool, openForm)) ? { text: '', buttons: [] } : show.ofTool(who, tool);
       if (field === undefined) {
         const { text, buttons } = await show.ofTool(who, tool);
-        return { text: `This tool has no setting of that name.\n\n${text}`, buttons };
+        return { text: `${say`This tool has no setting of that name.`}\n\n${text}`, buttons };
       }
       return typed === '' ? show.ofField(who, tool, field) : take(message, tool, field, typed);
     },
@@ -150,24 +161,27 @@ export function createSettingsTalk(options: {
   async function late(message: Message): Promise<boolean> {
     if (!(await mayChange(message.sender.id))) return false;
     const removed = await removeSecret(message);
-    await voice.answer(message, `That came too late. Open the settings again.${removed}`);
+    const say = sayIn(message.sender.language);
+    const late = say`That came too late. Open the settings again.`;
+    await voice.answer(message, `${late} ${say(removed)}`.trimEnd());
     return true;
   }
 }
 
 function whoOf({ conversation, chatType, sender }: Message): Who {
-  return { conversation, chatType, sender: sender.id };
+  return { conversation, chatType, sender: sender.id, language: sender.language };
 }
 
-function notSet(tool: Tool, { title }: SettingField, problem: string): string {
-  return `${toolTitle(tool)}, ${title}: that doesn't work. Please ${problem}.`;
+/** Which view a button of settings opens. */
+function opens(button: Button): SettingAction['view'] | undefined {
+  return 'action' in button ? readAction(button.action)?.does.view : undefined;
 }
 
 /**
  * Deletes a person's message that holds a secret, where the platform lets the bot do that, and says in a sentence what came of
  * it; nothing where there is no such message (a slash command, a terminal).
  */
-type RemoveSecret = (message: Pick<Message, 'conversation' | 'platformId'>) => Promise<string>;
+type RemoveSecret = (message: Pick<Message, 'conversation' | 'platformId'>) => Promise<Fixed>;
 
 function createRemoveSecret(options: {
   channels: ReadonlyMap<string, Pick<Channel, 'remove'>>;
@@ -179,11 +193,11 @@ function createRemoveSecret(options: {
     if (platformId === undefined) return '';
     try {
       await channels.get(conversation.channel)?.remove(conversation, { id: platformId });
-      return ' Your message was deleted here.';
+      return fixed`Your message was deleted here.`;
     } catch (error) {
       if (!(error instanceof SendError)) throw error;
       log.info({ err: error }, 'a message with a secret could not be deleted');
-      return ' I can not delete your message here: please delete it yourself, it holds a secret.';
+      return fixed`I can not delete your message here: please delete it yourself, it holds a secret.`;
     }
   };
 }

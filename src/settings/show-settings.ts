@@ -1,8 +1,10 @@
 import type { WriteCommand, OpenForm, Press } from '../core/channel.ts';
 import type { Message } from '../core/message.ts';
 import type { SettingField, SettingValue } from '../core/setting-field.ts';
+import { fixed, inEveryLanguage, sayIn, type Say } from '../core/texts/say.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
+import { inlineCode } from '../lib/text/text.ts';
 import { placeOf, type Who, type ChangeSetting } from './change-setting.ts';
 import {
   menuOf,
@@ -17,10 +19,12 @@ import {
   fieldView,
   toolsView,
   toolView,
+  sayProblem,
   optionsOf,
   stepped,
   valueOf,
   type SettingView,
+  type Reader,
   type WriteHere,
 } from './setting-views.ts';
 import { settingsForm, type HoldsSecret } from './settings-form.ts';
@@ -52,31 +56,36 @@ export function createShowSettings(options: {
     (name, args) =>
       writeCommand(conversation, name, args);
 
+  const readerOf = ({ conversation, sender, language }: Who): Reader => ({
+    menu: menuOf(conversation, sender),
+    say: sayIn(language),
+  });
+
   return {
     find(tool, field = '') {
       const found = tools().find(({ name }) => name === tool || nameOf(name) === tool);
       const of = found?.settings?.fields.find(({ key }) => key === field || nameOf(key) === field);
       return { ...(found === undefined ? {} : { tool: found }), ...(of === undefined ? {} : { field: of }) };
     },
-    overview: (who, page = 0) => toolsView(tools(), menuOf(who.conversation, who.sender), writeIn(who), page),
+    overview: (who, page = 0) => toolsView(tools(), readerOf(who), writeIn(who), page),
     async ofTool(who, tool, page = 0) {
       const layered = await inForce.of(who.conversation, tool);
-      return toolView(tool, layered, menuOf(who.conversation, who.sender), writeIn(who), page);
+      return toolView(tool, layered, readerOf(who), writeIn(who), page);
     },
     async ofField(who, tool, field, page = 0) {
-      const { conversation, sender } = who;
       const types = !['boolean', 'select', 'multiselect'].includes(field.kind);
       if (types) await entries.begin(who, { tool: tool.name, key: field.key, secret: field.secret });
-      const layered = await inForce.of(conversation, tool);
-      const typing = types ? { typing: askFor(field, who.chatType) } : {};
-      return fieldView(tool, field, layered, menuOf(conversation, sender), { page, ...typing });
+      const layered = await inForce.of(who.conversation, tool);
+      const typing = types ? { typing: askFor(field, who.chatType, sayIn(who.language)) } : {};
+      return fieldView(tool, field, layered, readerOf(who), { page, ...typing });
     },
     async inForm(who, tool, openForm) {
       if (openForm === undefined) return false;
       try {
         const layered = await inForce.of(who.conversation, tool);
-        const menu = menuOf(who.conversation, who.sender);
-        await openForm(settingsForm(tool, layered, { conversation: who.conversation, menu, holdsSecret }));
+        await openForm(
+          settingsForm(tool, layered, { ...readerOf(who), conversation: who.conversation, holdsSecret }),
+        );
         return true;
       } catch (error) {
         log.warn({ err: error, tool: tool.name }, 'a form of settings could not be shown');
@@ -86,19 +95,36 @@ export function createShowSettings(options: {
   };
 }
 
-function askFor({ secret, placeholder, kind }: SettingField, chatType: Message['chatType']): string {
-  const how = chatType === 'private' ? 'as your next message' : 'as a reply to this message';
-  const example = placeholder === undefined ? '' : `, such as \`${placeholder.replaceAll('`', '')}\``;
-  const hidden = secret ? ' It is kept from the model, and your message is deleted where I can do that.' : '';
-  return `${asked} the ${kind === 'number' ? 'number' : 'value'} ${how}${example}, within 10 minutes.${hidden}`;
+function askFor({ secret, placeholder }: SettingField, chatType: Message['chatType'], say: Say): string {
+  const of = askings[chatType === 'private' ? 'private' : 'group'];
+  const asked = placeholder === undefined ? say(of.plain) : say(of.example, inlineCode(placeholder));
+  const hidden = say`It is kept from the model, and your message is deleted where I can do that.`;
+  return secret ? `${asked} ${hidden}` : asked;
 }
 
-/** What a value is asked for by: an answer to such a message is a value, whenever it comes. */
-const asked = 'Or write';
+/** What a value is asked for by. */
+const askings = {
+  private: {
+    plain: fixed`Or write the value as your next message, within 10 minutes.`,
+    example: fixed`Or write the value as your next message, such as ${0}, within 10 minutes.`,
+  },
+  group: {
+    plain: fixed`Or write the value as a reply to this message, within 10 minutes.`,
+    example: fixed`Or write the value as a reply to this message, such as ${0}, within 10 minutes.`,
+  },
+};
 
-/** Whether a message answers one that asked for a value. */
+/** Whether a message answers one that asked for a value, in whatever language: it is a value, whenever it comes. */
 export function answersAsking({ replyTo }: Message): boolean {
-  return replyTo?.own === true && /^Or write the (number|value) as /m.test(replyTo.text);
+  if (replyTo?.own !== true) return false;
+  const lines = replyTo.text.split('\n');
+  return Object.values(askings)
+    .flatMap(({ plain, example }) => [plain, example])
+    .flatMap(inEveryLanguage)
+    .some((sentence) => {
+      const [begin = ''] = sentence.split('{0}');
+      return lines.some((line) => line.startsWith(begin.trim()));
+    });
 }
 
 /** What becomes of the message whose button was pressed, or why nothing does; nothing where a form was opened instead. */
@@ -119,8 +145,9 @@ export function createPressSettings(options: {
   const { show, inForce, change, entries, mayChange, log } = options;
 
   async function act(who: Who, does: SettingAction): Promise<SettingView> {
+    const say = sayIn(who.language);
     if (does.view === 'tools') return show.overview(who, does.page);
-    if (does.view === 'done') return { text: 'Settings closed.', buttons: [] };
+    if (does.view === 'done') return { text: say`Settings closed.`, buttons: [] };
     const { tool, field } = show.find(does.tool, 'field' in does ? does.field : '');
     if (tool === undefined) return show.overview(who);
     if (does.view === 'tool') return show.ofTool(who, tool, does.page);
@@ -132,17 +159,19 @@ export function createPressSettings(options: {
     if (does.view !== 'reset' && next === undefined) return show.ofField(who, tool, field);
     const problem = await change(placeOf(who), tool, field, next);
     const view = await show.ofField(who, tool, field, does.view === 'choose' ? does.page : 0);
-    return problem === undefined ? view : { ...view, text: `${view.text}\n\nNot changed: ${problem}.` };
+    if (problem === undefined) return view;
+    const why = say`Not changed: ${sayProblem(field, problem, say)}.`;
+    return { ...view, text: `${view.text}\n\n${why}` };
   }
 
   return async (pressed, openForm) => {
     const { conversation, chatType, sender } = pressed;
-    const who = { conversation, chatType, sender: sender.id };
+    const who = { conversation, chatType, sender: sender.id, language: sender.language };
     const read = readAction(pressed.action);
     const refused = (await mayChange(sender.id)) ? othersMenu(read?.menu, pressed) : mayNotChange;
     if (refused !== undefined || read === undefined) {
       log.warn({ sender: sender.id }, 'somebody pressed a button of settings that is not theirs');
-      return refused === undefined ? undefined : { refused };
+      return refused === undefined ? undefined : { refused: sayIn(sender.language)(refused) };
     }
     await entries.end(who);
     const { does } = read;

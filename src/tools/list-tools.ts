@@ -4,7 +4,7 @@ import type { Diagnostic } from '../core/codes.ts';
 import type { Message } from '../core/message.ts';
 import { requesterOf } from '../core/requester-of.ts';
 import type { Skill } from '../core/skill.ts';
-import { sayIn } from '../core/texts/say.ts';
+import { fixed, sayIn, type Fixed, type Say } from '../core/texts/say.ts';
 import type { Risk, Tool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -30,15 +30,18 @@ export function createListTools(options: {
   const { live, library, useOf, web, outside, sandbox } = options;
   const inSandbox = riskInSandbox({ mode: sandbox.mode, reachesNetwork: false });
 
-  function builtIn(name: string): readonly Shown[] {
+  function builtIn(name: string, say: Say): readonly Shown[] {
     const about = Object.hasOwn(aboutBuiltIn, name) ? aboutBuiltIn[name] : undefined;
     if (about === undefined || about.inner === true) return [];
     const { icon, title, says, risk } = about;
-    return [{ name, title: `${icon} ${title}`, says, risk: risk === 'sandbox' ? inSandbox : risk }];
+    return [
+      { name, title: `${icon} ${say(title)}`, says: say(says), risk: risk === 'sandbox' ? inSandbox : risk },
+    ];
   }
 
   return async (message) => {
     const { config, rules } = live();
+    const say = sayIn(message.sender.language);
     const requester = requesterOf(message);
     const use = await useOf(message);
     const usable = library.current().skills.filter((skill) => decideSkill(skill, rules, use).allowed);
@@ -48,17 +51,16 @@ export function createListTools(options: {
       (usable.length > 0 || !/^(use_skill|skills_)/.test(name)) &&
       (!name.startsWith('capability_') || usable.some((skill) => skill.capabilities.length > 0));
     const show = (names: readonly string[], tools: readonly Tool[]): readonly Shown[] => [
-      ...names.filter(exists).flatMap(builtIn),
-      ...tools.flatMap(outsideTool),
+      ...names.filter(exists).flatMap((name) => builtIn(name, say)),
+      ...tools.flatMap((tool) => outsideTool(tool, say)),
     ];
     const main = show(config.agent.tools, await outside.offered(requester, 'main'));
     const listed = new Set(main.map(({ name }) => name));
     const inRuns = usable.length === 0 ? [] : show(ofRuns, await outside.offered(requester, 'run'));
     const more = inRuns.filter(({ name }) => !listed.has(name));
-    const say = sayIn(message.sender.language);
     const line = ({ name, title, says, risk }: Shown): string => {
       const { action } = decidePolicy(config.policy, { tool: name, risk, requester, marked: false });
-      return `- ${title} \`${name}\` ${badges[risk]} ${risk}${{ allow: '', confirm: `, ${say`asks first`}`, deny: `, ${say`not allowed`}` }[action]}: ${says}`;
+      return `- ${title} \`${name}\` ${badges[risk]} ${say(risks[risk])}${{ allow: '', confirm: `, ${say`asks first`}`, deny: `, ${say`not allowed`}` }[action]}: ${says}`;
     };
     return [
       ...(main.length === 0
@@ -83,6 +85,13 @@ const ofRuns = [
   'capability_invoke',
 ];
 
+const risks: Readonly<Record<Risk, Fixed>> = {
+  safe: fixed`safe`,
+  moderate: fixed`moderate`,
+  dangerous: fixed`dangerous`,
+  critical: fixed`critical`,
+};
+
 const badges: Readonly<Record<Risk, string>> = {
   safe: '🟢',
   moderate: '🟡',
@@ -90,11 +99,11 @@ const badges: Readonly<Record<Risk, string>> = {
   critical: '🔴',
 };
 
-function outsideTool(tool: Tool): readonly Shown[] {
+function outsideTool(tool: Tool, say: Say): readonly Shown[] {
   if (tool.about?.hidden === true) return [];
   // What a plugin or a server says of itself is a line of plain words here.
   const says = oneLine(tool.description.replace(/[`*_[\]<>|\\#~]/g, ''), 100);
-  return [{ name: tool.name, title: toolTitle(tool), says, risk: riskOf(tool) }];
+  return [{ name: tool.name, title: toolTitle(tool, say), says, risk: riskOf(tool) }];
 }
 
 /**

@@ -195,9 +195,12 @@ test('X3 what to enter names a range of one side, too', () => {
   const one = toolSettings(
     z.object({ a: z.int().min(3), b: z.number().max(2), c: z.string().meta({ kind: 'code' }) }),
   );
-  assert.deepEqual(one.fields.map(whatToEnter), [
-    'write a whole number of at least 3',
-    'write a number of at most 2',
-    'write text of at most 3000 characters',
-  ]);
+  assert.deepEqual(
+    one.fields.map((field) => whatToEnter(field)),
+    [
+      'write a whole number of at least 3',
+      'write a number of at most 2',
+      'write text of at most 3000 characters',
+    ],
+  );
 });

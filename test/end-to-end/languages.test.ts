@@ -59,3 +59,36 @@ test('H14 I1 the menus are set for each language, in its words', async (t) => {
   const languages = new Set(telegram.calls('setMyCommands').map(({ args }) => args['language_code']));
   assert.ok(languages.has(undefined), 'others read English');
 });
+
+test('H14 X3 settings are chosen, asked for, refused and read in the language of the person', async (t) => {
+  const { telegram } = await startWholeBot(t, {
+    toml: '[bot]\nowner = ["telegram:1001"]\n[access]\ndm = "open"\n',
+  });
+  const olga = telegram.person({ name: 'Olga', id: 1001, language: 'de' });
+  olga.says('/settings');
+  const menu = await olga.dm.nextMessage(/Einstellungen der Werkzeuge in diesem Chat/);
+  assert.deepEqual(menu.buttons, ['🌐 Seiten lesen', 'Fertig']);
+  const press = async (label: string, match: RegExp) => {
+    olga.presses(menu.id, label);
+    return telegram.until(String(match), () =>
+      olga.dm.sent().find(({ id, text }) => id === menu.id && match.test(text)),
+    );
+  };
+  await press('🌐 Seiten lesen', /Längste Seite: 26000 Zeichen \(Standard\)/);
+  await press('Längste Seite', /Wie viel von einer Seite[^]*Oder schreib den Wert .* als deine nächste/);
+  olga.says('viel');
+  await olga.dm.nextMessage(
+    'Seiten lesen, Längste Seite: Das geht nicht. Bitte schreib eine ganze Zahl von 1000 bis 26000',
+  );
+  const jean = telegram.person({ language: 'fr' });
+  jean.says('/settings');
+  await jean.dm.nextMessage('Seul un propriétaire ou un approbateur peut modifier les réglages.');
+});
+
+test('H14 X2 tools are listed in the language of the person', async (t) => {
+  const { telegram } = await startWholeBot(t, { toml: open });
+  const ann = telegram.person({ language: 'es' });
+  ann.says('/tools');
+  const { text } = await ann.dm.nextMessage(/web_fetch/);
+  assert.match(text, /🌐 Leer páginas web_fetch 🟢 seguro: Lee una página de la internet pública\./);
+});

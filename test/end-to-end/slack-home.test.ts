@@ -21,7 +21,11 @@ const toml = [
 ].join('\n');
 
 /** Anna owns the bot, Ben may use it, and nobody knows Cid. Payroll is Anna's alone. */
-async function withHome(t: TestContext, more: Partial<Parameters<typeof startWholeBot>[1]> = {}) {
+async function withHome(
+  t: TestContext,
+  more: Partial<Parameters<typeof startWholeBot>[1]> = {},
+  locale: string | undefined = undefined,
+) {
   const set = await startWholeBot(t, {
     toml,
     skills: {
@@ -34,7 +38,8 @@ async function withHome(t: TestContext, more: Partial<Parameters<typeof startWho
     ...more,
   });
   const { slack } = set;
-  const [anna, ben] = [slack.workspace.addUser('anna'), slack.workspace.addUser('ben')];
+  const annas = locale === undefined ? {} : { locale };
+  const [anna, ben] = [slack.workspace.addUser('anna', annas), slack.workspace.addUser('ben')];
   const cid = slack.workspace.addUser('cid', { locale: 'de-DE' });
   assert.deepEqual([anna.id, ben.id], [annasId, bensId]);
   /** The next page of this person with these words. */
@@ -58,6 +63,14 @@ test('H4 A2 the Home tab lists what a person may start in a direct message, and 
   const annas = await page(anna, /lookup/);
   assert.match(annas, /payroll/);
   assert.match(annas, /Settings of tools/);
+});
+
+test('H4 H14 the Home tab, its settings too, is in the language of its visitor', async (t) => {
+  const { slack, page, anna } = await withHome(t, {}, 'de-DE');
+  await slack.people.openHome(anna);
+  const shown = await page(anna, /lookup/);
+  assert.match(shown, /Einstellungen der Werkzeuge in diesem Chat:[^]*🌐 Seiten lesen/);
+  assert.doesNotMatch(shown, /Settings|Done|Fertig/);
 });
 
 test('H4 I1 a skill that is started on the Home tab answers in the direct message', async (t) => {

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
+import { languages, sayIn } from '../../src/core/texts/say.ts';
+import { answersAsking } from '../../src/settings/show-settings.ts';
+import { makeMessage } from '../support/make-message.ts';
 import { toolsView, toolView } from '../../src/settings/setting-views.ts';
 import { writeCommand } from '../../src/channels/slack/create-slack.ts';
 import { succeed } from '../../src/core/envelope.ts';
@@ -17,8 +20,20 @@ test('H12 settings name their command as the chat writes it', () => {
   });
   const layered = { values: {}, from: new Map(), problems: [] } as const;
   const write = (name: string, args?: string) => writeCommand({ command: '/ask' }, {}, name, args);
-  const all = toolsView([lamp], 'menu', write).text;
+  const all = toolsView([lamp], { menu: 'menu', say: sayIn(undefined) }, write).text;
   assert.match(all, /write `\/ask settings TOOL`\. To set a value, write `\/ask settings TOOL KEY VALUE`\.$/);
-  const one = toolView(lamp, layered, 'menu', write).text;
+  const one = toolView(lamp, layered, { menu: 'menu', say: sayIn(undefined) }, write).text;
   assert.match(one, /`\/ask settings lamp KEY VALUE` sets one in this chat\./);
+});
+
+test('X3 H14 an answer to a message that asked for a value is known in every language, and nothing else is', () => {
+  const asked = 'Or write the value as a reply to this message, such as {0}, within 10 minutes.';
+  const answering = (text: string, own = true): boolean =>
+    answersAsking(makeMessage({ replyTo: { own, name: 'Skillet', text } }));
+  for (const language of [undefined, ...languages]) {
+    const view = `Room in this chat\n\n${sayIn(language)(asked, 'kitchen')} More.`;
+    assert.ok(answering(view), language);
+    assert.ok(!answering(view, false), 'somebody else said it');
+    assert.ok(!answering(sayIn(language)`Stopped.`));
+  }
 });

@@ -67,7 +67,12 @@ export function createHomePage(options: {
     const { name } = live().config.bot;
     const hello = say`Hello, I am ${name}. Write to me in a direct message, or start a skill here: I answer there.`;
     const { model, used, notices } = await overview.status(sender);
-    const menu = await settings.menu({ conversation, chatType, sender: sender.id });
+    const menu = await settings.menu({
+      conversation,
+      chatType,
+      sender: sender.id,
+      language: sender.language,
+    });
     return [
       { markdown: [...told, hello].join('\n\n') },
       ...(await pairings(visit)),

@@ -17,6 +17,8 @@ export type Say = ((words: TemplateStringsArray | Words, ...values: readonly (st
   Readonly<{
     /** `1.234,50` */
     number(value: number, digits?: number): string;
+    /** `a, b oder c` */
+    either(values: readonly string[]): string;
     /** `3,4 MB` */
     bytes(count: number): string;
     /** A day and time in an IANA zone: `23.11.2026, 17:05 MEZ`. */
@@ -48,7 +50,8 @@ export function sayIn(tag: string | undefined): Say {
     (words: TemplateStringsArray | Words, ...values: readonly (string | number)[]): string => {
       if (typeof words === 'function') return words(say);
       const sentence = typeof words === 'string' ? words : keyOf(words);
-      const translated = catalogue?.()[sentence] ?? sentence;
+      const known = catalogue?.() ?? {};
+      const translated = Object.hasOwn(known, sentence) ? (known[sentence] ?? sentence) : sentence;
       return values.length === 0
         ? translated
         : translated.replace(/\{(\d+)\}/g, (_, at: string) => String(values[Number(at)]));
@@ -56,12 +59,19 @@ export function sayIn(tag: string | undefined): Say {
     {
       number: (value: number, digits = 0) =>
         value.toLocaleString(locale, { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+      either: (values: readonly string[]) =>
+        new Intl.ListFormat(locale, { type: 'disjunction' }).format(values),
       bytes: (count: number) => bytesIn(locale, count),
       time: (at: number, timeZone: string) => timeIn(locale, at, { dateStyle: 'medium' }, timeZone),
       hour: (at: number, timeZone: string) => timeIn(locale, at, {}, timeZone),
     },
   );
   return say;
+}
+
+/** A sentence as people of any language read it. */
+export function inEveryLanguage(sentence: Fixed): readonly string[] {
+  return [undefined, ...languages].map((language) => sayIn(language)(sentence));
 }
 
 /** A sentence that is said later, or by somebody who knows the language: fixed`Denied ${0}.` */
