@@ -120,6 +120,7 @@ export function createHandleItem(options: {
       conversation: message.conversation,
       part: partKey(item.key, 0),
       ...(replyTo === undefined ? {} : { replyTo }),
+      ...(message.platformId === undefined ? {} : { asked: message.platformId }),
       resumed: item.interruptedAt !== undefined,
       mayRead: async () => (await people.decide(message)).allowed,
       signal,

@@ -17,6 +17,8 @@ export type Work = Readonly<{
   part: string;
   /** `platformId` of the message that is answered. */
   replyTo?: string;
+  /** `platformId` of the message that is worked on. */
+  asked?: string;
   /** A process ended under this work before. */
   resumed: boolean;
   /** Whether words may still be shown: somebody may have been removed (A9). */
@@ -166,7 +168,7 @@ export function createShowWork(options: {
 
 /** The receipt is in the store at once, so that a restart goes on with the same message. */
 function createPlaceholder(
-  { conversation, part, replyTo, resumed, signal }: Work,
+  { conversation, part, replyTo, asked, resumed, signal }: Work,
   channel: Channel,
   outbox: Pick<Outbox, 'show' | 'shown'>,
 ): Placeholder {
@@ -194,6 +196,7 @@ function createPlaceholder(
   return {
     key,
     ...(replyTo === undefined ? {} : { replyTo }),
+    ...(asked === undefined ? {} : { asked }),
     keep,
     async posted() {
       known ??= lookUp();

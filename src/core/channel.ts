@@ -65,6 +65,8 @@ export type Placeholder = Readonly<{
   key: string;
   /** `platformId` of the message it answers. */
   replyTo?: string;
+  /** `platformId` of the message that is worked on, replied to or not: a sign of work may stand on it. */
+  asked?: string;
   /** The message, once it was posted, in this process or one before. */
   posted(): Promise<Receipt | undefined>;
   /** Keeps the receipt of the message, at once after it was posted. Rejects where it can't be kept: the message has to go again. Without one, the message is gone. */

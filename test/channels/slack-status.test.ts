@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { neededScopes } from '../../src/channels/slack/identify.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { connectSlackChannel, type ConnectedSlack } from '../support/slack-server/connected-slack.ts';
@@ -103,16 +104,17 @@ test('H6 words of an answer are one message that changes, in a thread in place o
   const { slack, channel } = connected;
   const { anna, room, conversation } = await threadIn(connected);
   const direct = slack.workspace.dmWith(anna.id);
+  const asked = slack.people.dm(anna, 'hello').ts;
   const places = [
     [room, conversation],
     [direct, { channel: 'slack', chat: direct.id }],
   ] as const;
   for (const [here, place] of places) {
-    const work = keptPlaceholder({ key: `work in ${here.id}` });
+    const work = keptPlaceholder({ key: `work in ${here.id}`, asked });
     await channel.status(place, { kind: 'typing' }, work);
     await channel.status(place, { kind: 'words', markdown: 'It *is' }, work);
     const first = await slack.posted(
-      ({ channel: chat, ts }) => chat === here.id && ts !== conversation.thread,
+      ({ channel: chat, ts }) => chat === here.id && ts !== conversation.thread && ts !== asked,
     );
     assert.equal(first.threadTs, here === room ? conversation.thread : undefined);
     assert.deepEqual(await work.first, { id: first.ts });
@@ -145,17 +147,90 @@ test('H6 U13 on Slack words after a line are a new message, and the line goes', 
   await channel.status(place, undefined, work);
 });
 
-test('H7 a direct message without a thread shows a status message, and nothing for typing alone', async (t) => {
+test('U13 a direct message without a thread shows a reaction at once, which goes with the work or with its first words', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
-  const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
-  const conversation = { channel: 'slack', chat: room.id };
-  const work = keptPlaceholder();
-  await channel.status(conversation, { kind: 'typing' }, work);
-  await channel.status(conversation, undefined, work);
-  assert.equal(slack.changes.all().length, 0);
-  await channel.status(conversation, line('at work'), work);
+  const anna = slack.workspace.addUser('anna');
+  const reactions = () => slack.shown.all().map(({ change, ts, name }) => [change, ts, name]);
+  for (const last of [undefined, { kind: 'words', markdown: 'It is' }, line('at work')] as const) {
+    const said = slack.people.dm(anna, 'hello');
+    await said.delivered;
+    const place = { channel: 'slack', chat: said.channel };
+    const work = keptPlaceholder({ key: said.ts, asked: said.ts });
+    await channel.status(place, { kind: 'typing' }, work);
+    await slack.shown.until(({ kind, ts }) => kind === 'reaction' && ts === said.ts);
+    assert.deepEqual(reactions().at(-1), ['added', said.ts, 'eyes']);
+    assert.deepEqual(work.receipts, []);
+    if (last !== undefined) {
+      await channel.status(place, last, work);
+      await work.first;
+    }
+    if (last?.kind !== 'words') await channel.status(place, undefined, work);
+    await slack.shown.until(({ change, ts }) => change === 'removed' && ts === said.ts);
+    await channel.status(place, undefined, work);
+  }
+});
+
+test('U13 a second piece of work in a direct message keeps its reaction when the first ends', async (t) => {
+  const connected = await connectSlackChannel(t);
+  const { slack, channel } = connected;
+  const anna = slack.workspace.addUser('anna');
+  const asked = [slack.people.dm(anna, 'one'), slack.people.dm(anna, 'two')];
+  const works = asked.map(({ ts }) => keptPlaceholder({ key: ts, asked: ts }));
+  for (const [index, said] of asked.entries()) {
+    await said.delivered;
+    await channel.status({ channel: 'slack', chat: said.channel }, { kind: 'typing' }, works[index]!);
+    await slack.shown.until(({ ts }) => ts === said.ts);
+  }
+  for (const [index, said] of asked.entries()) {
+    await channel.status({ channel: 'slack', chat: said.channel }, undefined, works[index]!);
+    await slack.shown.until(({ change, ts }) => change === 'removed' && ts === said.ts);
+  }
+  assert.deepEqual(
+    slack.shown.all().map(({ change, ts }) => [change, ts]),
+    [...asked.map(({ ts }) => ['added', ts]), ...asked.map(({ ts }) => ['removed', ts])],
+  );
+});
+
+test('U13 where the bot may not react, a direct message without a thread shows a line at once', async (t) => {
+  const scopes = [...neededScopes.keys()].filter((scope) => scope !== 'reactions:write');
+  const { slack, channel } = await connectSlackChannel(t, { server: { scopes } });
+  const said = slack.people.dm(slack.workspace.addUser('anna'), 'hello');
+  await said.delivered;
+  const place = { channel: 'slack', chat: said.channel };
+  for (const key of ['first', 'second']) {
+    const work = keptPlaceholder({ key, asked: said.ts });
+    await channel.status(place, { kind: 'typing' }, work);
+    assert.equal((await work.first).silent, true);
+    await channel.status(place, undefined, work);
+  }
+  assert.deepEqual(
+    slack.changes
+      .all()
+      .flatMap(({ kind, message }) => (message.ts === said.ts ? [] : [[kind, message.text]])),
+    [
+      ['posted', '_…_'],
+      ['posted', '_…_'],
+    ],
+  );
+  assert.equal(slack.calls.all().filter(({ method }) => method === 'reactions.add').length, 1);
+});
+
+test('H13 where a receipt reaction is set, a direct message needs no other sign, and keeps it', async (t) => {
+  const { slack, channel } = await connectSlackChannel(t, { channel: { reaction: 'eyes' } });
+  const said = slack.people.dm(slack.workspace.addUser('anna'), 'hello');
+  await said.delivered;
+  const place = { channel: 'slack', chat: said.channel };
+  const work = keptPlaceholder({ asked: said.ts });
+  await channel.status(place, { kind: 'typing' }, work);
+  await channel.status(place, line('at work'), work);
   await slack.posted(({ text }) => text === '_at work_');
+  await channel.status(place, undefined, work);
+  await channel.stop();
+  assert.deepEqual(
+    slack.calls.all().filter(({ method }) => method.startsWith('reactions.')),
+    [],
+  );
 });
 
 test('Q6 a line that is still on its way when the work ends is known before the answer', async (t) => {

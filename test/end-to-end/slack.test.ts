@@ -45,6 +45,20 @@ test('H4 a direct message is answered directly; a stranger of another workspace 
   assert.equal(messages.requests.length, 1);
 });
 
+test('U13 a direct message shows at once that it is worked on', async (t) => {
+  const held = Promise.withResolvers<void>();
+  const script = () => ({
+    content: [{ type: 'text' as const, text: 'Hello.' }],
+    wire: { hold: held.promise },
+  });
+  const { slack } = await startWholeBot(t, onSlack({ script }));
+  const said = slack.people.dm(slack.workspace.addUser('anna'), 'hello');
+  await slack.shown.until(({ kind, ts }) => kind === 'reaction' && ts === said.ts);
+  held.resolve();
+  await slack.posted(({ text }) => text === 'Hello.');
+  await slack.shown.until(({ change, ts }) => change === 'removed' && ts === said.ts);
+});
+
 test('I1 I6 /skill in a channel opens a thread; @bot NAME: text runs a skill in it; @bot stop is a command', async (t) => {
   const { slack, messages } = await startWholeBot(
     t,

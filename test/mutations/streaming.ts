@@ -27,4 +27,12 @@ export const streamingMutations: readonly Mutation[] = [
       '0 : undefined) ?? 0',
     ],
   ]),
+  ...changesOf('channels/slack/create-status.ts', 'channels/slack-status.test.ts', [
+    [
+      'a receipt reaction is taken for a sign of work',
+      ' && !mark) return true',
+      ' && !mark) refused.clear()',
+    ],
+    ['a refused reaction is tried each time', 'ofOneMessage.includes(code) ? here : everywhere', "''"],
+  ]),
 ];

@@ -10,14 +10,18 @@ export type KeptPlaceholder = Placeholder &
   }>;
 
 export function keptPlaceholder(
-  more: Partial<Pick<Placeholder, 'key' | 'replyTo'>> & { stored?: Receipt; keepFails?: Error } = {},
+  more: Partial<Pick<Placeholder, 'key' | 'replyTo' | 'asked'>> & {
+    stored?: Receipt;
+    keepFails?: Error;
+  } = {},
 ): KeptPlaceholder {
-  const { key = 'item#0!status', stored, keepFails, replyTo } = more;
+  const { key = 'item#0!status', stored, keepFails, replyTo, asked } = more;
   const receipts: Receipt[] = [];
   const first = Promise.withResolvers<Receipt>();
   return {
     key,
     ...(replyTo === undefined ? {} : { replyTo }),
+    ...(asked === undefined ? {} : { asked }),
     posted: async () => receipts.at(-1) ?? stored,
     async keep(receipt) {
       if (keepFails !== undefined) throw keepFails;

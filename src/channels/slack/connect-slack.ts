@@ -99,7 +99,7 @@ export async function connectSlack(
     await (reply === undefined ? ack() : ack(reply));
   };
   const sender = createSender(call, paces.posts, paces.edits);
-  const status = createStatus({ call, sender, ...paces, log, clock });
+  const status = createStatus({ call, sender, ...paces, log, clock, mark: reaction === undefined });
   return {
     me,
     chats,

@@ -41,38 +41,47 @@ export function createStatus(options: {
   edits: Pace;
   log: Log;
   clock: Clock;
+  /** Whether work may be shown by a reaction. */
+  mark: boolean;
 }): StatusBoard {
-  const { call, log, clock } = options;
-  const threads = createThreadStatus(call);
+  const { call, log, clock, mark } = options;
+  const own = createOwnStatus(call, mark);
   const works = new Map<string, Work>();
-  /** The work whose status stands in a thread. */
+  /** The work whose status Slack shows in a thread, or at a message. */
   const newest = new Map<string, Work>();
   const ending = new Set<Promise<void>>();
 
   /** One step towards the wish. */
   async function step(work: Work, placeholder: Placeholder): Promise<void> {
     const { conversation, wanted } = work;
-    const thread = conversationKey(conversation);
+    const inThread = conversation.thread !== undefined;
+    const place = `${conversationKey(conversation)} ${inThread ? '' : (placeholder.asked ?? '')}`;
     try {
       if (wanted === undefined) {
-        if (work.shown !== undefined && newest.get(thread) === work) await threads.set(conversation, '');
+        if (work.shown !== undefined && newest.get(place) === work)
+          await own.set(conversation, '', placeholder);
         work.shown = undefined;
-        if (newest.get(thread) === work) newest.delete(thread);
+        if (newest.get(place) === work) newest.delete(place);
       } else if (!isCurrent(work, clock.now())) {
-        newest.set(thread, work);
+        newest.set(place, work);
         if (wanted.kind === 'line' && (await placeholder.posted()) !== undefined) work.line.write(wanted);
         else if (wanted.kind === 'words') {
-          if (work.shown !== undefined) await threads.set(conversation, '');
+          if (work.shown !== undefined) await own.set(conversation, '', placeholder);
           work.shown = undefined;
           work.line.write(wanted);
-        } else if (await threads.set(conversation, wanted.kind === 'line' ? wanted.text : 'is thinking…'))
+        } else if (wanted.kind === 'line' && !inThread) work.line.write(wanted);
+        else if (
+          await own.set(conversation, wanted.kind === 'line' ? wanted.text : 'is thinking…', placeholder)
+        )
           work.shown = { status: wanted, at: clock.now() };
         else if (wanted.kind === 'line') work.line.write(wanted);
+        // A direct message shows at once that it was read; elsewhere others would read that too.
+        else if (!inThread && conversation.chat.startsWith('D')) work.line.write({ kind: 'line', text: '…' });
       }
       work.failures = 0;
     } catch (error) {
       work.failures += 1;
-      log.debug({ err: error, conversation: thread }, 'Slack status not changed');
+      log.debug({ err: error, conversation: place }, 'Slack status not changed');
     }
   }
 
@@ -147,33 +156,6 @@ async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   }
 }
 
-/** Slack's own status line under a thread. */
-type ThreadStatus = Readonly<{
-  /** Sets the line, an empty one takes it away; false where Slack has none here, which is remembered. Throws what the call threw. */
-  set(conversation: Conversation, status: string): Promise<boolean>;
-}>;
-
-function createThreadStatus(call: CallSlack): ThreadStatus {
-  const refused = new Set<string>();
-  return {
-    async set(conversation, status) {
-      const { chat, thread } = conversation;
-      if (thread === undefined || refused.has(chat) || refused.has(conversationKey(conversation)))
-        return false;
-      try {
-        await call('assistant.threads.setStatus', { channel_id: chat, thread_ts: thread, status });
-        return true;
-      } catch (error) {
-        const code = slackErrorCode(error);
-        if (code === undefined || code === 'ratelimited') throw error;
-        if (refused.size > 5000) refused.clear();
-        refused.add(code === 'invalid_thread_ts' ? conversationKey(conversation) : chat);
-        return false;
-      }
-    },
-  };
-}
-
 /** The message of one piece of work: a line, for where Slack has none of its own, or the answer's words (H6). */
 function createStatusLine(options: {
   conversation: Conversation;
@@ -235,3 +217,51 @@ function shownAs(wish: Wish): Readonly<{ text: string; blocks: readonly object[]
   const [piece = ''] = splitMarkdown(wish.markdown, slackFits);
   return toSlackMessage(piece);
 }
+
+/** Slack's own signs of work, which are no messages: a line under a thread; where there is none, a reaction on the message that is answered. */
+type OwnStatus = Readonly<{
+  /** Sets the sign, an empty status takes it away; false where Slack has none here, which is remembered. Throws what the call threw. */
+  set(conversation: Conversation, status: string, placeholder: Placeholder): Promise<boolean>;
+}>;
+
+/** Without `mark`, messages carry a reaction already: that of their receipt (H13). */
+function createOwnStatus(call: CallSlack, mark: boolean): OwnStatus {
+  const refused = new Set<string>();
+  return {
+    async set({ chat, thread }, status, { asked }) {
+      const message = thread ?? asked;
+      if (message === undefined) return false;
+      if (thread === undefined && !mark) return true;
+      const [method, args] =
+        thread === undefined
+          ? ([
+              status === '' ? 'reactions.remove' : 'reactions.add',
+              { ...at(chat, message), name: 'eyes' },
+            ] as const)
+          : (['assistant.threads.setStatus', { channel_id: chat, thread_ts: thread, status }] as const);
+      const everywhere = `${method} ${chat}`;
+      const here = `${everywhere} ${message}`;
+      if (refused.has(everywhere) || refused.has(here)) return false;
+      try {
+        await call(method, args);
+        return true;
+      } catch (error) {
+        const code = slackErrorCode(error);
+        if (code === undefined || code === 'ratelimited') throw error;
+        if (code === 'already_reacted' || code === 'no_reaction') return true;
+        if (refused.size > 5000) refused.clear();
+        refused.add(ofOneMessage.includes(code) ? here : everywhere);
+        return false;
+      }
+    },
+  };
+}
+
+const ofOneMessage: readonly string[] = [
+  'invalid_thread_ts',
+  'message_not_found',
+  'too_many_emoji',
+  'too_many_reactions',
+];
+
+const at = (channel: string, timestamp: string) => ({ channel, timestamp });

@@ -22,7 +22,10 @@ export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['im:read', 'the slash command and buttons in direct messages'],
   ['mpim:history', 'threads in group direct messages without a mention'],
   ['mpim:read', 'group direct messages'],
-  ['reactions:write', 'the reaction on a message that will be answered'],
+  [
+    'reactions:write',
+    'the reaction on a message that will be answered, or on one at work in a direct message',
+  ],
   ['users:read', 'names and languages of people'],
 ]);
 
