@@ -81,6 +81,7 @@ export function createAgent(options: {
   chatAgent: Pick<ChatAgent, 'of'>;
   audit: Pick<Audit, 'record'>;
   meter: Meter;
+  env: Readonly<Record<string, string | undefined>>;
   /** Aborted when the process is to end. */
   stopping: AbortSignal;
   clock: Clock;
@@ -145,7 +146,7 @@ export function createAgent(options: {
     turn: createTurn({
       store,
       questions,
-      receive: createReceiveFiles({ ...options, transcribe: createTranscribe(log) }),
+      receive: createReceiveFiles({ ...options, transcribe: createTranscribe(options) }),
       readEarlier: createReadEarlier(options),
       zone,
       background,

@@ -15,6 +15,16 @@ const complaintLimit = 2_000;
 /** So long may its output stay open after it has ended. */
 const drainMs = 500;
 
+/** What of its own environment the bot passes to programs that an operator named: none of its secrets. */
+const passed = ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'TMPDIR'];
+
+export function programEnvironment(
+  env: Readonly<Record<string, string | undefined>>,
+): Readonly<Record<string, string>> {
+  const kept = passed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
+  return Object.fromEntries(kept);
+}
+
 /**
  * Runs one process for one call and takes what it wrote (C2). It has a group of its own, which is ended with it: at the end of
  * its time, when it writes too much, when the signal is aborted (then the reason is thrown), after it has answered, and when this process ends.

@@ -10,9 +10,7 @@ import type { Clock } from '../lib/clock.ts';
 import { hashJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
 import { createEndWithUs } from '../lib/processes/end-with-us.ts';
-
-/** What of the host's environment a provider gets: where programs and its own files are, and nothing that may be a secret (C2). */
-const passed = ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'TMPDIR'];
+import { programEnvironment } from './run-bridge-process.ts';
 
 const tokenIssuer = 'skillet';
 
@@ -170,11 +168,10 @@ function publicJwkOf(key: KeyObject): Readonly<{ kty?: string; crv?: string; x?:
   return { kty, crv, x };
 }
 
-/** The whole environment of a bridge: those, and the public key that its tokens are checked with, as a JWK (C3). */
+/** The whole environment of a bridge: that of every such program, and the public key that its tokens are checked with, as a JWK (C3). */
 export function bridgeEnvironment(
   env: Readonly<Record<string, string | undefined>>,
   publicJwk: string,
 ): Readonly<Record<string, string>> {
-  const kept = passed.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]] as const]));
-  return { ...Object.fromEntries(kept), SKILLET_PUBLIC_JWK: publicJwk };
+  return { ...programEnvironment(env), SKILLET_PUBLIC_JWK: publicJwk };
 }

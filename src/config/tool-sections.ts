@@ -100,16 +100,23 @@ const webSearch = section(
   },
 );
 
-/** `[tools.transcribe]`: the server that turns speech into text (M12). Without it nobody hears voice messages. */
-const transcribe = section({
-  base_url: httpUrl,
-  api_key: z.string().min(1).optional(),
-  model: z.string().min(1).default('whisper-1'),
-  language: z
-    .string()
-    .regex(/^[a-z]{2,3}$/, 'write a language in two or three small letters, such as "en"')
-    .optional(),
-});
+/** `[tools.transcribe]`: the server or the program that turns speech into text (M12). Without it nobody hears voice messages. */
+const transcribe = section(
+  {
+    base_url: httpUrl.optional(),
+    command: command.optional(),
+    api_key: z.string().min(1).optional(),
+    model: z.string().min(1).default('whisper-1'),
+    language: z
+      .string()
+      .regex(/^[a-z]{2,3}$/, 'write a language in two or three small letters, such as "en"')
+      .optional(),
+  },
+  (table, complain) => {
+    if ((table['command'] === undefined) === (table['base_url'] === undefined))
+      complain(['base_url'], 'write either base_url or command');
+  },
+);
 
 /** `[tools.NAME]`: a tool's settings (X3). */
 export const toolsSection = z

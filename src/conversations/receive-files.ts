@@ -143,11 +143,14 @@ export function createReceiveFiles(options: {
     async function spokenIn(
       { hash, name, mime, size }: KeptFile,
       settings: TranscribeSettings,
-    ): Promise<Pick<Received & { ok: true }, 'text' | 'unshown'>> {
+    ): Promise<Pick<Received & { ok: true }, 'text' | 'unshown' | 'told'>> {
       const bytes = await received.read(folder, hash, size);
       if (bytes === undefined) return {};
-      const spoken = await transcribe({ bytes, name, mime }, settings, until);
-      if ('problem' in spoken) return { unshown: spoken.problem };
+      const spoken = await transcribe({ bytes, name, mime }, settings, signal);
+      if ('problem' in spoken) {
+        const told = say`I couldn’t make out what is said in ${inlineCode(name)}. Please write it to me, or try again later.`;
+        return { unshown: spoken.problem, told };
+      }
       const text = spoken.text.slice(0, Math.min(shownMost.text, left.texts));
       left.texts -= text.length;
       return { text: { text, whole: text === spoken.text, spoken: true } };

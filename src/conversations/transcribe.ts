@@ -1,9 +1,17 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { programEnvironment, runBridgeProcess } from '../capabilities/run-bridge-process.ts';
+import { safeName } from '../lib/files/safe-name.ts';
 import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
+import { createEndWithUs } from '../lib/processes/end-with-us.ts';
 
-/** Where spoken words are written down: `[tools.transcribe]`. */
+/** What writes spoken words down: `[tools.transcribe]`, a server or else a program. */
 export type TranscribeSettings = Readonly<{
-  baseUrl: string;
+  baseUrl?: string | undefined;
+  /** Program and arguments; `{file}` is the path of the audio file. */
+  command?: readonly string[] | undefined;
   apiKey?: string | undefined;
   model: string;
   language?: string | undefined;
@@ -22,12 +30,72 @@ const longestMs = 60_000;
 /** Bytes of an answer. */
 const longestAnswer = 1_000_000;
 
+type Program = Parameters<Transcribe>[0] & Readonly<{ command: readonly string[] }>;
+
+/** Writes down what is said: by the operator's own program, or else by their server (M12). */
+export function createTranscribe(options: {
+  env: Readonly<Record<string, string | undefined>>;
+  log: Log;
+}): Transcribe {
+  const { log } = options;
+  const byProgram = createByProgram(options);
+  const byServer = createByServer(log);
+  return (file, settings, signal) =>
+    settings.command === undefined
+      ? byServer(file, settings, signal)
+      : byProgram({ ...file, command: settings.command }, signal);
+}
+
+/**
+ * One process a file, started without a shell. It gets the path of the file and none of the bot's secrets; what it prints is
+ * the text. Only exit code 0 counts.
+ */
+function createByProgram({ env, log }: Parameters<typeof createTranscribe>[0]) {
+  const endWithUs = createEndWithUs(log);
+  return async ({ bytes, name, command }: Program, signal: AbortSignal): Promise<Transcript> => {
+    const folder = await mkdtemp(path.join(tmpdir(), 'skillet-audio-'));
+    try {
+      const file = path.join(folder, safeName(name));
+      await writeFile(file, bytes, { mode: 0o600 });
+      const filled = command.map((part) => part.replaceAll('{file}', () => file));
+      const done = await runBridgeProcess({
+        command: command.some((part) => part.includes('{file}')) ? filled : [...command, file],
+        input: '',
+        timeoutMs: longestMs,
+        env: programEnvironment(env),
+        signal,
+        endWithUs,
+      });
+      if (done.ended === 'exit' && done.code === 0) {
+        const text = done.output.toString().trim();
+        return text === '' ? { problem: silent } : { text };
+      }
+      const { ended, complaint } = done;
+      log.warn({ program: command[0], ended, complaint }, 'audio could not be transcribed');
+      return { problem: programProblems[ended] };
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  };
+}
+
+const silent = 'no words were heard in it';
+const program = 'the program that turns speech into text';
+const programProblems = {
+  exit: `${program} failed`,
+  signal: `${program} was ended`,
+  absent: `${program} could not be started`,
+  timeout: `${program} took longer than a minute`,
+  held: `${program} left another program running`,
+  'too much': `${program} printed too much`,
+} as const;
+
 /**
  * Has a server with an OpenAI-compatible `/audio/transcriptions` write down what is said (M12). The operator named it, so
  * it may be on this machine; no redirect is followed, for the key and the voice are meant for it alone.
  */
-export function createTranscribe(log: Log): Transcribe {
-  return async ({ bytes, name, mime }, { baseUrl, apiKey, model, language }, signal) => {
+function createByServer(log: Log): Transcribe {
+  return async ({ bytes, name, mime }, { baseUrl = '', apiKey, model, language }, signal) => {
     const url = new URL(`${baseUrl.replace(/\/+$/, '')}/audio/transcriptions`);
     const form = new FormData();
     form.set('model', model);
@@ -51,7 +119,7 @@ export function createTranscribe(log: Log): Transcribe {
         'audio was sent to be transcribed',
       );
       const text = status === 200 ? textIn(body) : undefined;
-      if (text === '') return { problem: 'no words were heard in it' };
+      if (text === '') return { problem: silent };
       return text === undefined ? { problem: whyNot(status) } : { text };
     } catch (error) {
       signal.throwIfAborted();

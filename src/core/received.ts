@@ -37,6 +37,8 @@ export type Received = Readonly<
       text?: Readonly<{ text: string; whole: boolean; spoken?: true }>;
       /** Why a picture or document is not shown. */
       unshown?: string;
+      /** Of audio that could not be transcribed, for the person: Markdown, in their language. */
+      told?: string;
     }
   | {
       ok: false;

@@ -87,10 +87,7 @@ export function whyUnread(
   received: ReceivedOf,
 ): string | undefined {
   if (text.trim() !== '' || replyTo !== undefined || shared.length > 0) return undefined;
-  const reasons = attachments.map((attachment) => {
-    const got = received(attachment);
-    return got?.ok === false ? got.told : undefined;
-  });
+  const reasons = attachments.map((attachment) => received(attachment)?.told);
   if (reasons.length === 0 || reasons.includes(undefined)) return undefined;
   return [...new Set(reasons)].join('\n\n');
 }

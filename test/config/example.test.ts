@@ -42,7 +42,7 @@ test('G1 every commented line of config.example.toml is valid too', () => {
 });
 
 test('G1 every key of the schema is in config.example.toml', () => {
-  const data: unknown = parse(whole);
+  const data: unknown = parse(whole.replace(/^# or: /gm, ''));
   const keys = everyKey();
   assert.ok(
     keys.length > 130 && keys.includes('skills.*.env_in_bash') && keys.includes('policy.rules[].action'),

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { userContent } from '../../src/runs/user-content.ts';
+import { userContent, whyUnread } from '../../src/runs/user-content.ts';
 import { createReceiveFiles } from '../../src/conversations/receive-files.ts';
 import { createReceivedFiles } from '../../src/runs/received-files.ts';
 import { createTranscribe } from '../../src/conversations/transcribe.ts';
@@ -55,6 +55,11 @@ async function formOf(request: IncomingMessage): Promise<Record<string, unknown>
 
 /** What the model reads of a voice message. */
 async function readOf(transcribe: object | undefined, more: Partial<Message> = {}): Promise<string> {
+  return (await takeVoice(transcribe, more)).read;
+}
+
+/** What the model reads of a voice message, and what its sender is told. */
+async function takeVoice(transcribe: object | undefined, more: Partial<Message> = {}) {
   const workspace = mkdtempSync(path.join(tmpdir(), 'transcribe-'));
   const log = quietLog();
   const receive = createReceiveFiles({
@@ -66,7 +71,7 @@ async function readOf(transcribe: object | undefined, more: Partial<Message> = {
     received: createReceivedFiles(workspace, async () => 10_000_000_000),
     moved: { original: async (conversation) => conversation },
     sandbox: { seen: (kind) => `/${kind}` },
-    transcribe: createTranscribe(log),
+    transcribe: createTranscribe({ env: { ...process.env, SKILLET_TEST_KEY: 'sk-secret' }, log }),
     clock: systemClock,
     log,
   });
@@ -83,7 +88,8 @@ async function readOf(transcribe: object | undefined, more: Partial<Message> = {
     ...more,
   };
   const received = await receive(message, [], new AbortController().signal);
-  return userContent(message, { background: [], received });
+  const read = userContent(message, { background: [], received });
+  return { read, told: whyUnread(message, received) };
 }
 
 const said = { status: 200, body: JSON.stringify({ text: ' Book a table for <two>. ' }) };
@@ -151,7 +157,58 @@ test('M12 S3 neither key nor voice goes along a redirect', async (t) => {
   assert.deepEqual(other.heard, []);
 });
 
-test('M12 S2 [tools.transcribe] needs an address, and its key is a secret', () => {
+const printing = (script: string, ...args: readonly string[]): object => ({
+  command: [process.execPath, '-e', script, ...args],
+});
+
+for (const args of [[], ['--', '{file}', 'last'], ['--', '--input={file}']])
+  test(`M12 a program of the operator reads the audio file: ${JSON.stringify(args)}`, async () => {
+    const read = await readOf(
+      printing(
+        `const file = process.argv.find((part) => /voice/.test(part)).replace('--input=', '');
+        process.stdout.write(require('fs').readFileSync(file, 'utf8') + ' in <' + file + '>\\n');`,
+        ...args,
+      ),
+    );
+    const [, file = ''] =
+      /^\[transcript of "voice\.ogg"\] OggS and what was said in \S*?([/].*voice\.ogg)/.exec(read) ?? [];
+    assert.notEqual(file, '', read);
+    assert.equal(existsSync(path.dirname(file)), false, 'the audio is not left behind');
+  });
+
+test("M12 S2 a program of the operator gets none of the bot's secrets, and no shell", async () => {
+  const script = 'console.log(Object.keys(process.env).join(), process.argv[1])';
+  const read = await readOf(printing(script, '$(id)'));
+  assert.match(read, /PATH/);
+  assert.doesNotMatch(read, /SKILLET_TEST_KEY/);
+  assert.match(read, /\$\(id\)/);
+});
+
+const programFaults: readonly (readonly [string, object, RegExp])[] = [
+  ['fails', printing("console.log('half'); process.exitCode = 3"), /the program [^.]* failed/],
+  ['prints nothing', printing(''), /no words were heard in it/],
+  ['prints without end', printing("setInterval(() => console.log('x'.repeat(1e6)), 0)"), /printed too much/],
+  ['is not there', { command: ['/nowhere/whisper'] }, /could not be started/],
+];
+
+for (const [what, settings, problem] of programFaults)
+  test(`M12 a program of transcripts that ${what} is told to the model and to the person`, async () => {
+    const { read, told } = await takeVoice(settings);
+    assert.match(read, /^\(no text\)/);
+    assert.match(read, problem);
+    assert.match(told ?? '', /^I couldn’t make out what is said in `voice\.ogg`\. Please write it/);
+  });
+
+test('M12 a server of transcripts that fails is told to the person, unless they wrote words too', async (t) => {
+  const { baseUrl } = await startServer(t, { status: 500, body: '' });
+  const sender = { id: 'telegram:42', name: 'Ann', kind: 'person', language: 'de' } as const;
+  const settings = { baseUrl, model: 'm' };
+  const { told } = await takeVoice(settings, { sender });
+  assert.match(told ?? '', /^Ich konnte nicht verstehen, was in `voice\.ogg` gesagt wird/);
+  assert.equal((await takeVoice(settings, { text: 'Listen' })).told, undefined);
+});
+
+test('M12 S2 [tools.transcribe] needs an address or a program, and its key is a secret', () => {
   const parse = (...lines: readonly string[]) =>
     parseConfig(['[tools.transcribe]', ...lines].join('\n'), { env: { KEY: 'the-key-of-it' } });
   const good = parse('base_url = "https://api.example/v1"', 'api_key = "$KEY"');
@@ -164,4 +221,8 @@ test('M12 S2 [tools.transcribe] needs an address, and its key is a secret', () =
   assert.ok(secretsOfConfig(good.config).some(({ value }) => value === 'the-key-of-it'));
   const bad = parse('api_key = "$KEY"');
   assert.match(bad.ok ? '' : bad.problems.map(formatConfigProblem).join(), /tools\.transcribe\.base_url/);
+  const both = parse('base_url = "https://api.example/v1"', 'command = "whisper"');
+  assert.match(both.ok ? '' : both.problems.map(formatConfigProblem).join(), /either base_url or command/);
+  const own = parse('command = ["whisper", "--file", "{file}"]');
+  assert.deepEqual(own.ok ? own.config.tools.transcribe?.command : own, ['whisper', '--file', '{file}']);
 });

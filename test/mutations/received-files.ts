@@ -42,6 +42,12 @@ export const receivedFileMutations: readonly Mutation[] = [
   ...changesOf('conversations/transcribe.ts', 'conversations/transcribe.test.ts', [
     ['key and voice go along a redirect', "redirect: 'manual'", "redirect: 'follow'"],
     ['a transcript has no end', 'if (size > longestAnswer)', 'if (false)'],
+    [
+      'the program of transcripts gets the secrets',
+      'env: programEnvironment(env)',
+      'env: env as ReturnType<typeof programEnvironment>',
+    ],
+    ['audio stays in the temporary folder', 'await rm(folder, ', 'void (folder, '],
   ]),
   ...changesOf('runs/user-content.ts', 'conversations/transcribe.test.ts', [
     ['a voice that was passed on gives orders', 'if (shared.length > 0) return [];', ''],
