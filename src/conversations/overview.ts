@@ -98,10 +98,10 @@ export function describeTask(
   const ask = asks.find(({ kind, transcript }) => kind === 'approval' && transcript === journal);
   const state = takenAt === undefined ? say`waiting` : say`running`;
   const asked = ask?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
-  const since = new Date(ask?.askedAt ?? acceptedAt).toISOString().slice(0, 16).replace('T', ' ');
+  const since = say.time(ask?.askedAt ?? acceptedAt, 'UTC');
   const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${task?.skill ?? say`a run`}`;
   const name = inlineCode(sender?.name ?? say`somebody`);
-  return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since} UTC`;
+  return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since}`;
 }
 
 /** How a command is written where the list is read. */

@@ -64,7 +64,7 @@ test('T8 a call that needs a yes is asked for with buttons, and Approve has it m
   assert.deepEqual(question.buttons, ['Approve', 'Deny', 'Always']);
   ann.says('/tasks');
   const tasks = await ann.dm.nextMessage(/In the background here/);
-  assert.match(tasks.text, /dice, for Ann, waiting for your yes since \d{4}-\d\d-\d\d \d\d:\d\d UTC$/);
+  assert.match(tasks.text, /dice, for Ann, waiting for your yes since \d{1,2} \w+ \d{4}, \d\d:\d\d UTC$/);
   ann.presses(question.id, 'Approve');
   await ann.dm.nextMessage('It was rolled.');
   const now = await answered(telegram, ann, question);
