@@ -2,7 +2,7 @@
  * Turns a second with an instant model, and the cost of a turn in a store that is full (SPEC B2): `npm run bench:throughput`.
  * The servers of Telegram and of the model share the machine with the bot. Figures are printed, never judged.
  * `SKILLET_BENCH_PEOPLE`, `_ROUNDS`, `_STORED` (conversations of the full store, 0: none such) and `_STORES`
- * (`embedded,postgres`) change it; `_STATEMENTS=20` counts what PostgreSQL is asked and names the 20 dearest statements.
+ * (`embedded,postgres`) change it; `_STATEMENTS=20` counts what PostgreSQL is asked and names the 20 most expensive statements.
  */
 import { loadavg } from 'node:os';
 import path from 'node:path';

@@ -111,7 +111,7 @@ export function createAccountLinks({ storage, page, flow, now }: LinkOptions) {
     if (row === undefined || row['user'] !== user || row['capability'] !== capability)
       throw new Refusal('capability_auth_flow_invalid', 'there is no such flow of this person');
     if (Number(row['expires']) <= now())
-      throw new Refusal('capability_auth_flow_expired', 'the flow is older than 10 minutes: begin anew');
+      throw new Refusal('capability_auth_flow_expired', 'the flow is older than 10 minutes: begin again');
     return row as KeptFlow;
   }
 

@@ -5,7 +5,7 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 
 export type Row = Readonly<Record<string, string | number | null>>;
 
-/** The provider's own file. Every process of it opens the file anew, so what must not happen twice is held by keys in it. */
+/** The provider's own file. Every process of it opens the file again, so what must not happen twice is held by keys in it. */
 export type Storage = Readonly<{
   get(sql: string, ...values: SQLInputValue[]): Row | undefined;
   all(sql: string, ...values: SQLInputValue[]): readonly Row[];

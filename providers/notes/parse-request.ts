@@ -44,7 +44,7 @@ const envelope = z.object({
   params: object,
 });
 
-/** The id of a request, which its answer has to carry; nothing where it can't be read. */
+/** The id of a request, which its answer has to carry; undefined if it can't be read. */
 export function idOf(request: unknown): string | undefined {
   const read = z.object({ id: z.string() }).safeParse(request);
   return read.success ? read.data.id : undefined;

@@ -119,7 +119,7 @@ type AccessRules = Readonly<{
   users?: readonly string[] | undefined;
 }>;
 
-/** Why these rules keep somebody from using `name` here, for the operator; nothing where they do not (A2, A4, A7, X7). */
+/** Why these rules keep somebody from using `name` here, for the operator; undefined if they do not (A2, A4, A7, X7). */
 export function whyNoAccess(name: string, rules: AccessRules, use: Use): string | undefined {
   if (!rules.chatTypes.includes(use.chatType)) {
     const those = rules.chatTypes.join(', ') || 'no';

@@ -12,7 +12,7 @@ export async function markOf(transcripts: Reads, id: string): Promise<Marks | un
   );
 }
 
-/** The same of a run with all that it is inside of: it was told of that. What was begun in the conversation counts, too. */
+/** The same of a run with all that it is inside of: it was told of that. What was started in the conversation counts, too. */
 export async function markAround(transcripts: Reads, id: string): Promise<Marks | undefined> {
   const own = await markOf(transcripts, id);
   const parent = parentOf(id);
@@ -20,7 +20,7 @@ export async function markAround(transcripts: Reads, id: string): Promise<Marks 
   return joinMarks(own, await outer);
 }
 
-/** The journal of what was begun in a conversation, whether or not it ever came to a result. It ends with `/new`. */
+/** The journal of what was started in a conversation, whether or not it ever came to a result. It ends with `/new`. */
 export function begunIn(id: string): string {
   return `${conversationOf(id)}#marks`;
 }

@@ -38,7 +38,7 @@ export type Compaction = Readonly<{
 /**
  * The summary entry that makes room for the next request, where it passes 70 % of the model's window, or where `full` says
  * that it did not fit (M9, M3). Made by the model; where that fails, a text that says that earlier parts were left out.
- * Nothing where there is room, or nothing to be made shorter, or the signal was aborted meanwhile.
+ * Undefined if there is room, or nothing to be made shorter, or the signal was aborted meanwhile.
  */
 export async function compactEntries(options: {
   entries: readonly Entry[];
@@ -201,7 +201,7 @@ export function promptSize(request: ModelRequest, entries: readonly Entry[], tok
   return size * 2 < estimated ? estimated : size;
 }
 
-/** What the answer's prompt held of instructions that a turn begun since shows as one line each (T6). */
+/** What the answer's prompt held of instructions that a turn started since shows as one line each (T6). */
 function stubbedSince(entries: readonly Entry[], last: number): number {
   if (beginningOfLastTurn(entries) <= last) return 0;
   const before = entries.slice(0, last);

@@ -20,7 +20,7 @@ export type CompactionPlan = Readonly<{ cut: number; tail: number }>;
 
 /**
  * Where to cut (M9): as many whole turns stay verbatim as fit `room`, the one that began at `start` always; if that one
- * alone takes more than `turnRoom`, it is cut inside, between complete tool pairs. Nothing where less than `worth`
+ * alone takes more than `turnRoom`, it is cut inside, between complete tool pairs. Undefined if less than `worth`
  * would become shorter. All in estimated tokens. Pure.
  */
 export function planCompaction(

@@ -64,7 +64,7 @@ export type RunLoopOptions = Readonly<{
 
 /**
  * The one agent loop (M2): asks the model, carries out the tools it asks for, until it has answered. It may be called
- * again with the entries read back after a crash, and goes on where they end: a finished call is never repeated,
+ * again with the entries read back after a crash, and continues where they end: a finished call is never repeated,
  * and a turn that has its answer returns it without a model call (Q5). What the model does wrong is a
  * result; only a journal that can't store makes it throw.
  */

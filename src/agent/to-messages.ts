@@ -14,7 +14,7 @@ type Said = { role: 'user' | 'assistant'; content: Block[] };
  * A transcript as the Messages API takes it: roles alternate, the results of one answer's calls stand first in the one
  * message after it, a call without a result is closed as interrupted (M7), no text is empty, thinking goes back
  * unchanged with what it is bound to, notices are the host's words. A refused turn is left out and said to be, an answer that broke off at the
- * end of the window is made anew. What a summary stands for is not shown (M9), nor
+ * end of the window is made again. What a summary stands for is not shown (M9), nor
  * the instructions that earlier turns followed (T6), nor what a viewer may not know of (M13). Pure: the same entries give the same
  * bytes, so that the prompt cache holds (M5).
  */

@@ -24,11 +24,11 @@ export type JudgedLoop = Readonly<{
   skill?: Skill;
   run?: string;
   transcript: string;
-  /** What else must hold, judged anew for each call and again after a person's answer (D7). */
+  /** What else must hold, judged again for each call and again after a person's answer (D7). */
   mayGoOn(): Promise<Decision<'TOOL_POLICY_DENIED'>>;
   /** Waits for a person in a way that counts against no time limit. */
   waiting<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** What becomes of a call that nobody answered for 10 s: it goes on by itself (U9). Absent: it is waited for. */
+  /** What becomes of a call that nobody answered for 10 s: it continues by itself (U9). Absent: it is waited for. */
   later?(call: JudgedCall): Promise<Envelope>;
 }>;
 

@@ -30,7 +30,7 @@ export type StandingRules = Readonly<{
   add(rule: StandingRule, by: string, at: number): Promise<void>;
   /** Oldest first. */
   list(): Promise<readonly KeptRule[]>;
-  /** The rule that is gone; nothing where there was none. */
+  /** The rule that is gone; undefined if there was none. */
   revoke(id: string): Promise<KeptRule | undefined>;
   /** Removes what somebody may have done, or has allowed (Q12). */
   forget(sender: string): Promise<void>;

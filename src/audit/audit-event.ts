@@ -131,7 +131,7 @@ export function auditOfCall(
   };
 }
 
-/** How the definitions in force differ from those before; nothing where they do not. */
+/** How the definitions in force differ from those before; undefined if they do not. */
 export function skillChanges(before: readonly Skill[], now: readonly Skill[]): AuditEvent | undefined {
   const then = new Map(before.map((skill) => [skill.name, JSON.stringify(skill)]));
   const names = new Set(now.map(({ name }) => name));

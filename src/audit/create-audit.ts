@@ -103,7 +103,7 @@ export function createAudit(options: {
         chain = append(await (chain ??= openChain()), batch);
         await chain;
       } catch (error) {
-        // The chain is read anew: what of this batch stands in the files counts.
+        // The chain is read again: what of this batch stands in the files counts.
         chain = undefined;
         const events = batch.map(({ event }) => event.event);
         log.error({ err: error, events }, 'what was done could not be recorded in the audit');

@@ -35,7 +35,7 @@ export function seal(key: Buffer, before: Head, at: number, event: AuditEvent): 
 
 export type Unsealed =
   | Readonly<{ ok: true; head: Head }>
-  /** `head`: where the chain goes on from this line, if it can be told. */
+  /** `head`: where the chain continues from this line, if it can be told. */
   | Readonly<{ ok: false; problem: string; head?: Head }>;
 
 /** Whether a line is what was sealed behind this head. */
@@ -59,7 +59,7 @@ export function unseal(key: Buffer, before: Head, line: string): Unsealed {
   return { ok: true, head };
 }
 
-/** Number and seal that a line claims to have; nothing where it is no line of an audit. */
+/** Number and seal that a line claims to have; undefined if it is no line of an audit. */
 export function readLine(line: string): (Head & Readonly<{ body: string }>) | undefined {
   const [, open, mac] = /^(\{.*),"mac":"([0-9a-f]{64})"\}$/s.exec(line) ?? [];
   if (open === undefined || mac?.length !== macLength) return undefined;
@@ -97,7 +97,7 @@ export type AuditReport = Readonly<{
 
 /**
  * Reads the whole audit, oldest file first: finds lines that were changed, moved, added or taken away, the last ones too,
- * for the store kept how far it went (L6). What it can't find: who has the key and the store can write both anew.
+ * for the store kept how far it went (L6). What it can't find: who has the key and the store can rewrite both.
  */
 export async function verifyAudit(options: {
   files: readonly string[];
@@ -136,6 +136,6 @@ export async function verifyAudit(options: {
         : { ...place, problem: `is the last line, and ${kept.seq - head.seq} more were written` },
     );
   else if (rewritten)
-    problems.push({ ...place, problem: 'is not what the store knows: it was written anew' });
+    problems.push({ ...place, problem: 'is not what the store knows: it was written again' });
   return { lines, files: files.length, problems: problems.slice(0, mostProblems) };
 }

@@ -11,7 +11,7 @@ import type { Definition } from '../skills/parse/skill-definition.ts';
 import { marker, type WrittenSkill } from '../skills/written-skills.ts';
 import type { Store } from '../store/store.ts';
 
-/** Asks whoever may enable a skill that the bot wrote (D9). */
+/** Asks those who may enable a skill that the bot wrote (D9). */
 export type AskAboutSkill = (record: WrittenSkill, requester: Requester) => Promise<void>;
 
 /**

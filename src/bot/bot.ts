@@ -37,7 +37,7 @@ export type BotParts = Readonly<{
   onSetAside?: (key: string) => void;
   /** Told of each message over which the model failed for good. */
   onFailed?: (key: string) => void;
-  /** The health of `store`: what is begun in an outage waits there (Q11). */
+  /** The health of `store`: what is started in an outage waits there (Q11). */
   health: Pick<StoreHealth, 'start' | 'stop'>;
   audit: Audit;
   plugins: Pick<Plugins, 'source' | 'providers' | 'diagnostics'>;
@@ -49,7 +49,7 @@ export type BotParts = Readonly<{
 }>;
 
 export type Bot = Readonly<{
-  /** Resolves when every channel takes events; work left from before goes on meanwhile. */
+  /** Resolves when every channel takes events; work left from before continues meanwhile. */
   start(): Promise<void>;
   /** Stops accepting, finishes or checkpoints what runs, flushes (Q7). */
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ export type Bot = Readonly<{
   cancel(lane: string): Promise<boolean>;
   /** Resolves when nothing waits or runs, and everything was sent. */
   idle(): Promise<void>;
-  /** For whoever asks once and goes: waits a moment for tools of servers that were never seen (X7). */
+  /** For anyone who asks once and goes: waits a moment for tools of servers that were never seen (X7). */
   toolsSeen(): Promise<void>;
   operate: Operate;
   people: People;

@@ -107,7 +107,7 @@ export function createAdvanceFlow(options: {
       return { ok: true, value: 'waiting' };
     }
     const linked: FlowContent = { ...unanswered, account: value };
-    // Due at once: where the process ends here, the identity is shown by whoever looks next.
+    // Due at once: where the process ends here, the identity is shown by anyone who looks next.
     if (await change(flow, linked, { state: 'linked', dueAt: now })) {
       const shown = { ...flow, state: 'linked', content: linked } as const;
       await askToConfirm(shown, value);

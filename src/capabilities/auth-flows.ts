@@ -194,7 +194,7 @@ type GivenAnswer = Readonly<{ code: string; url: string | null; state: string | 
 
 /** What is sealed of a sign-in (C6). */
 export type FlowContent = Readonly<{
-  /** For whom and where: the private chat it was begun in. */
+  /** For whom and where: the private chat it was started in. */
   requester: Requester;
   skill: string;
   run: string;

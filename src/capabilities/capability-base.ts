@@ -26,7 +26,7 @@ export type CapabilityBase = Readonly<{
 
 export function createCapabilityBase(options: {
   config: () => Config;
-  /** What plugins bring, as config has them now; nothing where no bot runs. */
+  /** What plugins bring, as config has them now; undefined if no bot runs. */
   ofPlugins?: (config: Config) => readonly BridgeProvider[];
   records: CapabilityRecords;
   env: Readonly<Record<string, string | undefined>>;
@@ -49,7 +49,7 @@ export function createCapabilityBase(options: {
   };
 }
 
-/** Read anew when the config in force is another one (G3). */
+/** Read again when the config in force is another one (G3). */
 function providersOf(
   config: () => Config,
   ofPlugins: (config: Config) => readonly BridgeProvider[],

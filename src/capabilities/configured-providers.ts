@@ -31,7 +31,7 @@ export function configuredProviders(
 
   for (const [name, { enabled, capabilityProvider: own }] of Object.entries(skills.byName)) {
     const preset = Object.hasOwn(presets, name) ? presets[name] : undefined;
-    // A preset is of an opt-in skill; whoever writes a provider out means it.
+    // A preset is of an opt-in skill; anyone who writes a provider out means it.
     const wired = own === undefined ? preset !== undefined && enabled === true : enabled !== false;
     if (!wired || own?.enabled === false) continue;
     const where = `[skills.${name}.capability_provider]`;

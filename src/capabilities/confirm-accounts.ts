@@ -18,7 +18,7 @@ const plainName = /^[A-Za-z][\w .-]{0,39}$/;
 export type ConfirmAccounts = Readonly<{
   /** Shows a linked identity with buttons, once for a flow. */
   ask(flow: OpenFlow, account: LinkedAccount): Promise<void>;
-  /** A press or a text: what is to be said to who answered in vain; nothing where it counted, `unknown` where it means nothing here. */
+  /** A press or a text: what is to be said to who answered in vain; undefined if it counted, `unknown` where it means nothing here. */
   answer(
     id: string,
     from: Readonly<{ sender: string; language?: string; conversation: Conversation }>,

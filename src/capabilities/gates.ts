@@ -104,7 +104,7 @@ function isPerson({ sender, conversation, chatType }: Requester): boolean {
 }
 
 /**
- * Where data holds something that looks like a credential, as a path such as `items.0.access_token`; nothing where it holds
+ * Where data holds something that looks like a credential, as a path such as `items.0.access_token`; undefined if it holds
  * none (C5). What is there is not told.
  */
 export function findCredential(data: unknown, path: readonly string[] = []): string | undefined {

@@ -24,7 +24,7 @@ export type TakenAnswer = Readonly<
 
 type Said = Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>;
 
-/** For so long after its end the answer of a sign-in is known as one, whoever brings it. */
+/** For so long after its end the answer of a sign-in is known as one, no matter who brings it. */
 const knownMs = 3_600_000;
 
 /**
@@ -185,7 +185,7 @@ function tooMany(urls: readonly string[]): AuthAnswer {
     : { kind: 'unusable', problem: 'capability_auth_code_conflict', state: null };
 }
 
-/** Query and fragment together; nothing where it is no address. */
+/** Query and fragment together; undefined if it is no address. */
 function parametersOf(url: string): URLSearchParams | undefined {
   if (!URL.canParse(url)) return undefined;
   const { search, hash } = new URL(url);

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { steadyTime } from '../lib/async/deadline.ts';
 
 /**
- * One limit of a platform. `of` names the bucket a key is counted in, or nothing where the limit does not apply.
+ * One limit of a platform. `of` names the bucket a key is counted in, or nothing if the limit does not apply.
  * `window`: at most `count` in any `ms`. `bucket`: `count` at once, then one every `ms`.
  */
 export type PaceRule = Readonly<{
@@ -64,7 +64,7 @@ export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: Sh
     if (counters.size > 1000) forgetIdle(counters, now);
   };
 
-  /** Lets go whoever may, then sleeps until the next one may. */
+  /** Lets go all who may, then sleeps until the next one may. */
   const release = (): void => {
     const now = time();
     let next = Infinity;

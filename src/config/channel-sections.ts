@@ -19,7 +19,7 @@ export const telegramSection = section(
   (table, complain) => {
     if (table['mode'] !== 'webhook') return;
     if (table['webhook_url'] === undefined) {
-      complain(['webhook_url'], 'mode = "webhook" needs the https address that Telegram shall call');
+      complain(['webhook_url'], 'mode = "webhook" needs the https address that Telegram should call');
     }
     if (table['webhook_secret'] === undefined) {
       complain(['webhook_secret'], 'mode = "webhook" needs a secret: write "$TELEGRAM_WEBHOOK_SECRET"');

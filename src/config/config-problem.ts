@@ -13,10 +13,7 @@ const fixes: readonly (readonly [RegExp, string])[] = [
     'a text is not closed on its line: add the closing quote',
   ],
   [/escape/, 'a backslash in "…" begins an escape: write \\\\ or use single quotes'],
-  [
-    /unfinished (array|table)|expected comma/,
-    'a list or table is not closed, or a comma is missing: mend it',
-  ],
+  [/unfinished (array|table)|expected comma/, 'a list or table is not closed, or a comma is missing: fix it'],
   [/end of table array/, 'a list of tables begins with [[NAME]]: add the missing bracket'],
   [/followed by an end-of-line/, 'one line holds one key: put what follows on a line of its own'],
   [
@@ -121,7 +118,7 @@ function either(words: readonly string[]): string {
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words);
 }
 
-/** Where keys stand in a config file as it is saved now; nothing where it can't be read. */
+/** Where keys stand in a config file as it is saved now; undefined if it can't be read. */
 export function placeInFile(file: string | undefined): (path: KeyPath) => Place | undefined {
   try {
     const text = file === undefined ? '' : readFileSync(file, 'utf8');
@@ -136,7 +133,7 @@ export function placeInFile(file: string | undefined): (path: KeyPath) => Place 
 /** The place and the fix of a text that is no TOML. The parser's own message quotes the lines around it: it is not used. */
 export function describeSyntaxError(error: TomlError): ConfigProblem {
   const [first = ''] = error.message.split('\n');
-  const fix = fixes.find(([pattern]) => pattern.test(first))?.[1] ?? 'mend it as https://toml.io says';
+  const fix = fixes.find(([pattern]) => pattern.test(first))?.[1] ?? 'fix it as https://toml.io says';
   return {
     line: error.line,
     column: error.column,

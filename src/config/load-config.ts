@@ -65,7 +65,7 @@ function cannotRead(error: NodeJS.ErrnoException): string {
     case 'EISDIR':
       return 'The config path is a folder: name the file in it.';
     default:
-      return `The config file cannot be read (${error.code ?? error.message}): mend the path or the disk.`;
+      return `The config file cannot be read (${error.code ?? error.message}): fix the path or the disk.`;
   }
 }
 

@@ -5,7 +5,7 @@ import { resolveModel, type ModelSettings } from '../core/model.ts';
 
 const cache = { read: 0.1, write: 1.25 };
 
-/** What a model costs: as config says, else its list price; nothing where neither is known. */
+/** What a model costs: as config says, else its list price; undefined if neither is known. */
 export function pricesOf(settings: ModelSettings): Prices | undefined {
   const listed = listPrices(settings);
   const { priceIn = listed?.in, priceOut = listed?.out, priceCacheRead, priceCacheWrite } = settings;

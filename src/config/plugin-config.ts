@@ -62,7 +62,7 @@ export function checkPluginConfig(
   return { ok: false, messages: [...excess, ...wrong] };
 }
 
-/** The keys of an object that takes no others by its author's word or silence; nothing where any may stand. */
+/** The keys of an object that takes no others by its author's word or silence; undefined if any may stand. */
 function keysOf(schema: z.ZodType): readonly string[] | undefined {
   const def = schema._zod.def as { type: string; shape?: object; catchall?: z.ZodType };
   if (def.type !== 'object' || def.shape === undefined) return undefined;

@@ -5,7 +5,7 @@ import { secretsOfConfig, secretsOfProxies } from './secrets-of-config.ts';
 import type { AccessSettings, SkillRules } from '../core/access-settings.ts';
 import { createRedaction, type Redaction, type Secret } from '../lib/redaction/redact.ts';
 
-/** Everything that a saved edit changes at once (G3): made whole from one config, read anew at each use. */
+/** Everything that a saved edit changes at once (G3): made whole from one config, read again at each use. */
 export type Live = Readonly<{
   config: Config;
   access: AccessSettings;

@@ -115,7 +115,7 @@ export function formatKeyPath(path: KeyPath): string {
     .join('');
 }
 
-/** The value at a path; nothing where the path leads nowhere. */
+/** The value at a path; undefined if the path leads nowhere. */
 export function valueAt(data: unknown, path: KeyPath): unknown {
   return path.reduce<unknown>(
     (value, part) =>

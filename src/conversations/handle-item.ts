@@ -236,7 +236,7 @@ export function createHandleItem(options: {
   };
 }
 
-/** What was begun is finished, and what a run gave is told, whatever it costs (Q5, U9). */
+/** What was started is finished, and what a run gave is told, whatever it costs (Q5, U9). */
 function isNew(item: InboxItem): boolean {
   return item.message.task === undefined && !wasBegun(item);
 }

@@ -100,7 +100,7 @@ export function createLanes(options: {
 
   async function run(item: InboxItem, lost: AbortSignal): Promise<void> {
     const abort = new AbortController();
-    // Another process goes on with it from the journal.
+    // Another process continues with it from the journal.
     const onLost = (): void => abort.abort(shutdownReason());
     lost.addEventListener('abort', onLost);
     running.set(item.key, abort);
@@ -113,7 +113,7 @@ export function createLanes(options: {
       if (lost.aborted)
         log.warn(
           { err: error, message: item.key },
-          'a lane was lost: whoever has it next goes on with its message',
+          'a lane was lost: its next holder continues with its message',
         );
       else await failed(item, error, began);
     } finally {
@@ -140,7 +140,7 @@ export function createLanes(options: {
   }
 
   async function failed(item: InboxItem, error: unknown, began: number): Promise<void> {
-    // Cut off by the shutdown: no try at all, it goes on at the next start (Q7).
+    // Cut off by the shutdown: no try at all, it continues at the next start (Q7).
     if (stopping.signal.aborted) return inbox.postpone(item.key, 'cut off by a shutdown', clock.now());
     const reason = error instanceof Error ? error.message : String(error);
     const further = await progressed(item, began);

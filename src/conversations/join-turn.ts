@@ -20,7 +20,7 @@ export type JoinTurn = (
   }>,
 ) => Joining | undefined;
 
-/** What somebody writes so soon after their last message goes on with it. */
+/** What somebody writes so soon after their last message continues with it. */
 const fragmentMs = 1_500;
 
 export function createJoinTurn(options: {

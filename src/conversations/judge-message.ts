@@ -30,7 +30,7 @@ export type Judged = Readonly<
 
 export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
 
-/** `isNew`: it may be refused for what it would cost; what has begun is finished (Q5). */
+/** `isNew`: it may be refused for what it would cost; what has started is finished (Q5). */
 export function createJudgeMessage(options: {
   commands: Pick<Commands, 'resolve' | 'elsewhere' | 'unknown'>;
   budgets: Pick<Budgets, 'ofMessage'>;

@@ -166,7 +166,7 @@ export function createShowWork(options: {
   };
 }
 
-/** The receipt is in the store at once, so that a restart goes on with the same message. */
+/** The receipt is in the store at once, so that a restart continues with the same message. */
 function createPlaceholder(
   { conversation, part, replyTo, asked, resumed, signal }: Work,
   channel: Channel,

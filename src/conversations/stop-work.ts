@@ -47,7 +47,7 @@ async function haltRun(
 }
 
 /**
- * `/stop` (Q4, I3): drops what waits here, cancels what runs, in whatever process, and says what happened; nothing where
+ * `/stop` (Q4, I3): drops what waits here, cancels what runs, in whatever process, and says what happened; undefined if
  * what was being answered here says it. In a group everybody but the owner stops their own work only.
  */
 export async function stopWork(
@@ -67,7 +67,7 @@ export async function stopWork(
     asks: asksOf(message, isOwner, theirs),
   });
   for (const id of stopped.cancelled) await approvals.settled(id);
-  // It may have been begun before, and wait for its next try.
+  // It may have been started before, and wait for its next try.
   for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key))) await takeDown(item, store);
 
   const say = sayIn(message.sender.language);

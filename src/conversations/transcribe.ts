@@ -133,7 +133,7 @@ function createByServer(log: Log): Transcribe {
 
 const server = 'the server that turns speech into text';
 
-/** Nothing where it is longer than any transcript. */
+/** Undefined if it is longer than any transcript. */
 async function bodyOf({ body }: Response): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
   let size = 0;

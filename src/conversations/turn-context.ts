@@ -51,7 +51,7 @@ export type GrantTurn = (
   progress: (text: string) => void,
 ) => Promise<TurnGrant>;
 
-/** What the main agent gets for one message: the catalogue and tools of the skills it may use here, made anew (P6, A8). */
+/** What the main agent gets for one message: the catalogue and tools of the skills it may use here, made again (P6, A8). */
 export function createGrantTurn(options: {
   live: () => Live;
   library: SkillLibrary;
@@ -186,7 +186,7 @@ export function createGrantTurn(options: {
       const allowed = new Set(contraction.names);
       return own.filter(({ name }) => allowed.has(name));
     };
-    /** A call that nobody has answered yet goes on by itself, like a run (U9). */
+    /** A call that nobody has answered yet continues by itself, like a run (U9). */
     const later = async ({ id, tool, input }: JudgedCall): Promise<Envelope> => {
       const set = await work(tool.name, id, input);
       if ('refused' in set) return fail('LIMIT_REACHED', set.refused);

@@ -63,7 +63,7 @@ export type TurnRequest = Readonly<{
 /** What the person writes while their turn is running (H11). */
 export type Joining = Readonly<{
   /**
-   * The next message that joins, if it came after `since`; once the answer is there, only an edit of what it answers or what goes on with it. It is
+   * The next message that joins, if it came after `since`; once the answer is there, only an edit of what it answers or what continues with it. It is
    * taken: the turn stores it and finishes its item in one step.
    */
   next(since: number, answered: boolean): Promise<Message | undefined>;
@@ -79,7 +79,7 @@ const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephra
 const stopped = fixed`Stopped.`;
 
 /**
- * Answers one message from its transcript. It can be called again for the same message at any point and goes on where
+ * Answers one message from its transcript. It can be called again for the same message at any point and continues where
  * it was (Q5). Throws ModelError for a fault that passes by itself, so that the message is tried again later (Q3).
  */
 export function createTurn(options: {
@@ -118,7 +118,7 @@ export function createTurn(options: {
       const followed = followedBy(entry);
       if (followed !== undefined) grant.follow(followed);
     };
-    // An item that was set aside and is tried again comes after what was said since: it is said anew.
+    // An item that was set aside and is tried again comes after what was said since: it is said again.
     const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
     const under = last?.kind === 'user' ? (last.joins ?? last.item) : undefined;
 
@@ -222,7 +222,7 @@ export function createTurn(options: {
     transcript: string,
   ): Promise<readonly Message[]> {
     const heard = await heardSince(message, entries);
-    // What was put aside by `/new` is not read again.
+    // What `/new` archived is not read again.
     const isFirst = entries.length === 0 && transcript === conversationKey(message.conversation);
     if (!isFirst || background() === 0 || message.chatType === 'private') return heard;
     const read = await readEarlier(message);

@@ -10,7 +10,7 @@ import { markOf, roomOf } from '../access/taint-of.ts';
 import type { Question } from '../runs/questions.ts';
 import { filesShown, questionContent, tellsDate, userContent, whyUnread } from '../runs/user-content.ts';
 
-/** The time is told so often in a conversation that goes on. */
+/** The time is said this often in a long conversation. */
 const timeToldMs = 15 * 60_000;
 
 const meanwhile =

@@ -49,7 +49,7 @@ export type Receipt = Readonly<{
 }>;
 
 /**
- * What a person sees while work goes on: a typing sign, a line that says what is being done (U13), or the answer as far
+ * What a person sees while work continues: a typing sign, a line that says what is being done (U13), or the answer as far
  * as it is written, whole from its beginning (H6).
  */
 export type Status = Readonly<
@@ -160,7 +160,7 @@ export type Channel = Readonly<{
     key: string,
     begin?: () => Promise<void>,
   ): Promise<Receipt>;
-  /** Looks for a part whose sending was cut off. Nothing where the platform has no way to look. */
+  /** Looks for a part whose sending was cut off. Undefined if the platform has no way to look. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
   /** Waits for the platform's pace, then changes a message of the bot's own; one that reads so already is left as it is. The same edit may be made twice. Throws SendError. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;

@@ -45,7 +45,7 @@ export function isClaude(id: string): boolean {
 
 const pattern = /claude-(haiku|sonnet|opus|fable|mythos)-(\d)(?:[-.](\d{1,2}))?(?!\d)/i;
 
-/** Nothing where the model is not known. */
+/** Undefined if the model is not known. */
 function bindsThinking(family: string, version: number): boolean | undefined {
   if (version <= 500) return false;
   const known = family === 'fable' || family === 'mythos' ? [501, 502] : [505];

@@ -69,7 +69,7 @@ export type WarningCode = (typeof warningCodes)[number];
 
 /** Something wrong or noteworthy with a file, said once with its place and its fix. */
 export type Diagnostic = Readonly<{
-  /** A note is nothing to mend: something could be had that is not asked for yet. */
+  /** A note is nothing to fix: something could be had that is not asked for yet. */
   level: 'error' | 'warning' | 'note';
   /** A warning code of the specification (`SHADOWED`), or a short upper-case name of the problem. */
   code: string;

@@ -63,7 +63,7 @@ export type Entry =
       at: number;
     }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>
-  /** In a journal of marks alone: something private was begun here (S7). */
+  /** In a journal of marks alone: something private was started here (S7). */
   | Readonly<{ kind: 'mark'; marks: Marks; at: number }>
   /** What came before, in short: stands for every earlier entry but the last `kept` ones, which stay verbatim (M9). */
   | Readonly<{
@@ -83,7 +83,7 @@ export type Entry =
 
 /**
  * A skill whose instructions the main agent has been given to follow itself, from here to the end of the turn (U8, T6).
- * It stands on the transcript entry that gives them, so that a turn that goes on after a crash is bound as before.
+ * It stands on the transcript entry that gives them, so that a turn that continues after a crash is bound as before.
  */
 export type Followed = Readonly<{
   skill: string;

@@ -79,7 +79,7 @@ export class ModelError extends Error {
   }
 }
 
-/** Something the operator must mend: `message` names the place and the fix, and is printed without a stack. */
+/** Something the operator must fix: `message` names the place and the fix, and is printed without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }

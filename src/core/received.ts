@@ -49,7 +49,7 @@ export type Received = Readonly<
     }
 >;
 
-/** What became of this very attachment; nothing where nobody tried to fetch it. */
+/** What became of this very attachment; undefined if nobody tried to fetch it. */
 export type ReceivedOf = (attachment: Attachment) => Received | undefined;
 
 /**

@@ -14,7 +14,7 @@ export type ToolCall = Readonly<{
 export type ToolOutcome = Readonly<{
   content: string;
   isError: boolean;
-  /** `content` holds the instructions of this skill: whoever stores the one stores the other with it (T6). */
+  /** `content` holds the instructions of this skill: anyone who stores the one stores the other with it (T6). */
   follows?: Followed;
   /** Inbox item that is done once this outcome is stored: what it would have told stands here. */
   settles?: string;
@@ -28,7 +28,7 @@ export type ToolOutcome = Readonly<{
 
 /**
  * The one door for effects. What goes wrong is an outcome the model can act on (T11). It rejects only where the store can't
- * be used: then the call has no outcome yet, and is made again when its turn goes on (Q5, Q11). `begin` is awaited right
+ * be used: then the call has no outcome yet, and is made again when its turn continues (Q5, Q11). `begin` is awaited right
  * before the tool runs, when everything before it has agreed: what was asked of a person meanwhile was no start.
  */
 export type CallTool = (

@@ -85,7 +85,7 @@ export function toolSettings(schema: z.ZodObject): ToolSettings {
   });
 }
 
-/** What an author's schema has against a value; nothing where it takes it. */
+/** What an author's schema has against a value; undefined if it takes it. */
 function issuesOf(schema: z.core.$ZodType, value: unknown): readonly z.core.$ZodIssue[] | undefined {
   try {
     return z.safeParse(schema, value).error?.issues;

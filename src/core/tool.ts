@@ -148,7 +148,7 @@ export type Tool = Readonly<{
   goesTo?(input: unknown): string | undefined;
   /** What people can set of it; absent where that is nothing (X3). */
   settings?: ToolSettings;
-  /** What is wrong with an input, for the model to act on; nothing where `run` would take it (T1). */
+  /** What is wrong with an input, for the model to act on; undefined if `run` would take it (T1). */
   check(input: unknown): string | undefined;
   /** Judges one call of a valid input; absent: every call is as the tool is declared. */
   terms?(
@@ -213,7 +213,7 @@ export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObjec
 
 const jsonSchemas = new WeakMap<z.ZodType, Tool['inputSchema']>();
 
-/** Of one zod schema it is made once: tools that are made anew each turn share theirs. */
+/** Of one zod schema it is made once: tools that are made again each turn share theirs. */
 function jsonSchemaOf(input: z.ZodType): Tool['inputSchema'] {
   const known = jsonSchemas.get(input);
   if (known !== undefined) return known;
@@ -244,7 +244,7 @@ export type OutsideTool = Readonly<{
   access: OutsideAccess;
 }>;
 
-/** What is brought by now, read anew for each turn, run and call. The order is stable; it waits for nothing. */
+/** What is brought by now, read again for each turn, run and call. The order is stable; it waits for nothing. */
 export type OutsideSource = () => readonly OutsideTool[];
 
 /** Delivered files as a model reads of them: names, types and sizes on one line; empty where there are none (T12). */

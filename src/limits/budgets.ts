@@ -11,13 +11,13 @@ import type { Store, UsageRow } from '../store/store.ts';
 
 /** What people may have done (U10): `[limits]` for each sender, chat and skill and for all of it together. */
 export type Budgets = Readonly<{
-  /** Why a message of theirs is not answered now, as a sentence for them; nothing where it may be. */
+  /** Why a message of theirs is not answered now, as a sentence for them; undefined if it may be. */
   ofMessage(requester: Requester): Promise<string | undefined>;
   /** Why a run may not begin now, for a model to tell. What may begin is counted, once for its `id`. */
   ofRun(requester: Requester, skill: string, id: string): Promise<string | undefined>;
   /** Why a run may not begin beside these. To be asked in the step that adds it. */
   atOnce(requester: Requester, skill: string): (underWay: readonly ListedItem[]) => string | undefined;
-  /** Why a tool may not ask a model for this person now, as a sentence for them; nothing where it may. */
+  /** Why a tool may not ask a model for this person now, as a sentence for them; undefined if it may. */
   ofModel(requester: Requester, skill: string | undefined): Promise<string | undefined>;
   /** What a person used today. */
   today(sender: string): Promise<Spent>;
@@ -41,7 +41,7 @@ type SumKey = `sender ${string}` | `room ${string}` | `skill ${string}` | 'all';
 type Sums = ReadonlyMap<SumKey, Spent>;
 
 const hourMs = 3_600_000;
-/** For messages the sums of a day are read so seldom: what an answer uses is known only after it anyway. Runs are judged by the sums as they are. */
+/** For messages the sums of a day are read so rarely: what an answer uses is known only after it anyway. Runs are judged by the sums as they are. */
 const staleMs = 1_000;
 
 export function createBudgets(options: {
@@ -228,7 +228,7 @@ function waitText(ms: number, say: Say): string {
   return left === 0 ? say`in ${hours} h` : say`in ${hours} h ${left} min`;
 }
 
-/** US dollars for these tokens, by the prices set for the alias or the list price of its model; nothing where none is known. */
+/** US dollars for these tokens, by the prices set for the alias or the list price of its model; undefined if none is known. */
 export function costOf({ models }: Config, alias: string, tokens: Tokens): number | undefined {
   const settings = resolveModel(models, alias);
   const prices = settings && pricesOf(settings);

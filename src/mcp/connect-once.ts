@@ -62,7 +62,7 @@ const mostPages = 50;
 const pingMs = 10_000;
 /** Characters of a complaint: what is read of it, and what is told. */
 const complaintLimit = { read: 20_000, told: 2_000 };
-/** Time limits are kept by whoever calls, by their own clock: the library's are out of the way. */
+/** The caller keeps time limits, by their own clock: the library's are out of the way. */
 const noTimeout = { timeout: 2 ** 31 - 1 };
 
 const page = z.looseObject({ tools: z.array(z.unknown()), nextCursor: z.string().optional() });

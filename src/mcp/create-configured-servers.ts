@@ -215,7 +215,7 @@ export function createConfiguredServers(options: {
   };
 }
 
-/** What a connection depends on; rules and trust are read anew at each use. */
+/** What a connection depends on; rules and trust are read again at each use. */
 function openedWith({ command, args, env, url, headers }: McpSettings): string {
   return JSON.stringify([command, args, env, url, headers]);
 }

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createDeadline, waitWithin } from '../lib/async/deadline.ts';
 import type { Called, Connection } from './connect-once.ts';
 
-/** How it stands with a server. `why` is in the words of whoever failed. */
+/** How it stands with a server. `why` is in the words of the side that failed. */
 export type LinkState =
   Readonly<{ is: 'connecting' }> | Readonly<{ is: 'connected' }> | Readonly<{ is: 'lost'; why: string }>;
 

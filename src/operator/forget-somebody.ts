@@ -16,7 +16,7 @@ import type { StandingRules } from '../approvals/standing-rules.ts';
 
 export type ForgottenPerson = Readonly<{
   forgotten: string;
-  /** They were paired, an owner by claim, or had asked to be let in. */
+  /** They were paired, an owner by claim, or had asked to be admitted. */
   known: boolean;
   /** Rows removed or rewritten; folders of files, and files on their way. */
   removed: Readonly<Omit<Forgotten, 'places' | 'files'> & { files: number; accounts: number }>;

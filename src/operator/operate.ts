@@ -133,7 +133,7 @@ async function usageSince(store: Pick<Store, 'usage'>, day: string): Promise<rea
   return (await store.usage({})).filter((row) => row.day >= day);
 }
 
-/** What the command line did with installed skills, told to whoever keeps the audit. */
+/** What the command line did with installed skills, told to the audit. */
 const installed = z.object({
   source: z.string(),
   commit: z.string().optional(),

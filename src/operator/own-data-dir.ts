@@ -45,7 +45,7 @@ export function ownDataDir(dataDir: string): Readonly<{ problem(): string | unde
   }
 }
 
-/** Throws the OperatorError that `ownDataDir` would, whoever owns the directory now; changes nothing. */
+/** Throws the OperatorError that `ownDataDir` would, no matter who owns the directory now; changes nothing. */
 export function tryDataDir(dataDir: string): void {
   try {
     tryFolders(dataDir);

@@ -66,7 +66,7 @@ function needRestart(
   return changed.filter((key) => (key === 'plugins' ? loadsMore(before, now) : readOnce.test(key)));
 }
 
-/** What is loaded stays so; whom its tools are for, and whether there are any, is read anew each time (X1). */
+/** What is loaded stays so; whom its tools are for, and whether there are any, is read again each time (X1). */
 function loadsMore(before: Pick<Config, 'plugins'>, now: Pick<Config, 'plugins'>): boolean {
   const old = before.plugins.filter(({ enabled }) => enabled).map(asLoaded);
   return now.plugins

@@ -222,7 +222,7 @@ function titleOf(name: string): string {
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(' ');
 }
 
-/** What `work` gives; rejects with the signal's reason as soon as that is aborted, whatever `work` goes on to do. */
+/** What `work` gives; rejects with the signal's reason as soon as that is aborted, whatever `work` continues to do. */
 async function untilAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
   const aborted = Promise.withResolvers<never>();
   const abort = (): void => aborted.reject(signal.reason as Error);

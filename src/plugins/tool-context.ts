@@ -25,7 +25,7 @@ export type Workspace = Readonly<{
   /** Writes a file whole, folders on the way being made: 20 MB at most, and what `[sandbox] disk_mb` leaves. */
   write(path: string, data: string | Uint8Array): Promise<void>;
   /**
-   * Files and folders below a folder, four levels deep, at most 200; nothing where there is no such folder. What is listed of
+   * Files and folders below a folder, four levels deep, at most 200; undefined if there is no such folder. What is listed of
    * `/chat` begins with `/chat`.
    */
   list(path?: string): Promise<readonly WorkspaceEntry[]>;

@@ -115,7 +115,7 @@ function digest(text: string): string {
 export type OutgoingFiles = Readonly<{
   /**
    * Keeps the bytes (0600), whole or not at all: they are on the disk when it resolves. Under an id that is there already
-   * nothing is written: it is the same file handed over again. More than `largest` bytes are not kept, and nothing where
+   * nothing is written: it is the same file handed over again. More than `largest` bytes are not kept, and nothing if
    * files of 2 GB wait already (`full`): a platform that takes nothing must not fill the disk.
    */
   keep(
@@ -124,7 +124,7 @@ export type OutgoingFiles = Readonly<{
     name: string,
     largest: number,
   ): Promise<Kept | 'too large' | 'full'>;
-  /** Where the bytes are; nothing where they are not kept here (any more). */
+  /** Where the bytes are; undefined if they are not kept here (any more). */
   find(id: string): Promise<string | undefined>;
   remove(id: string): Promise<void>;
   /** Removes what was kept before that and never sent. */

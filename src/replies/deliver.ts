@@ -244,7 +244,7 @@ async function readyPart(
   return tries < mostSearches ? 'later' : withoutFile({ ...part, file }, fixed`It is no longer stored.`);
 }
 
-/** Why a file will never arrive, in words for the person; nothing where it still may, or where no file failed. */
+/** Why a file will never arrive, in words for the person; undefined if it still may, or where no file failed. */
 function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | undefined {
   if (part.file === undefined) return undefined;
   const refused = error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;

@@ -48,7 +48,7 @@ function placeOf({ conversation, platformId }: Given): string {
   return conversationKey(thread !== undefined && thread === platformId ? chat : conversation);
 }
 
-/** Runs that were begun for this person, in whatever conversation. */
+/** Runs that were started for this person, in whatever conversation. */
 export async function ownRuns(sender: string, inbox: Pick<Inbox, 'beside'>): Promise<readonly ListedItem[]> {
   return (await inbox.beside()).filter(({ message }) => message?.sender.id === sender);
 }

@@ -48,7 +48,7 @@ export function createInlineSkill(options: {
 /** `[skills.NAME]`, as far as it makes an inline skill a run. */
 export type GivenToSkill = Readonly<{ model?: string | undefined; env: Readonly<Record<string, string>> }>;
 
-/** Why an inline skill is a run after all where the main agent has these tools; nothing where it can be followed (U8). */
+/** Why an inline skill is a run after all where the main agent has these tools; undefined if it can be followed (U8). */
 export function whyForked(
   skill: Skill,
   tools: readonly string[],

@@ -51,7 +51,7 @@ export type ReceivedFiles = Readonly<{
     quota: number,
     fetch: (path: string) => Promise<void>,
   ): Promise<KeptFile | 'full' | 'disk full'>;
-  /** The first bytes of a kept file, at most `limit`. Nothing where it is gone. It is kept longer for being read. */
+  /** The first bytes of a kept file, at most `limit`. Undefined if it is gone. It is kept longer for being read. */
   read(folder: string, hash: string, limit: number): Promise<Buffer | undefined>;
   /** Removes what this person sent, copies included, and these folders. Returns how many files and folders. */
   forget(gone: Readonly<{ sender: string; folders: (name: string) => boolean }>): Promise<number>;

@@ -240,7 +240,7 @@ export function createGrantRun(options: {
   };
 }
 
-/** A run that was begun by a person or a model goes on while either may. */
+/** A run that was started by a person or a model continues while either may. */
 function mayGoOn(skill: Skill, rules: SkillRules, use: SkillUse): Decision<'TOOL_POLICY_DENIED'> {
   const decision = decideSkill(skill, rules, { ...use, by: 'person' });
   if (decision.allowed || decideSkill(skill, rules, { ...use, by: 'model' }).allowed)

@@ -21,7 +21,7 @@ export function useOfEntry(entry: Entry, user: User): NonNullable<Step['usage']>
   return [{ ...user, day: new Date(entry.at).toISOString().slice(0, 10), tokens: entry.tokens }];
 }
 
-/** Whether the run behind a call that `parent` made has begun, in this process or one before. */
+/** Whether the run behind a call that `parent` made has started, in this process or one before. */
 export type HasBegun = (parent: string, toolUseId: string) => Promise<boolean>;
 
 /** Asks the run's own journal. */

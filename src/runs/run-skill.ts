@@ -41,7 +41,7 @@ export type RunGrant =
       filesCut: boolean;
       tools: readonly Tool[];
       callTool: CallTool;
-      /** Clears away what the run leaves behind; not called for one that goes on later. */
+      /** Clears away what the run leaves behind; not called for one that continues later. */
       clear(): Promise<void>;
     }>
   | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
@@ -51,7 +51,7 @@ export type RunPlace = Readonly<{
   id: string;
   /** Id of its journal. */
   transcript: string;
-  /** Its time limit, not yet begun. */
+  /** Its time limit, not yet started. */
   deadline: Deadline;
   /** Skills whose runs this one is inside of, the outermost first (U7). */
   chain: readonly string[];
@@ -72,7 +72,7 @@ export type RunSkill = (
 
 /**
  * A run is a fresh loop over its own journal (U2): no main history, no other skill. Called again with the same parent
- * and tool use it goes on where it was (Q5); so does one that asked a person, called to `resume` with the answer (U14).
+ * and tool use it continues where it was (Q5); so does one that asked a person, called to `resume` with the answer (U14).
  */
 export function createRunSkill(options: {
   store: Pick<Store, 'transcripts' | 'commit'>;
@@ -80,7 +80,7 @@ export function createRunSkill(options: {
   zone(): string;
   questions: Pick<Questions, 'take'>;
   grant(skill: Skill, request: SkillRequest, context: ToolContext, run: RunPlace): Promise<RunGrant>;
-  /** In the config's currency; nothing where no price is set. */
+  /** In the config's currency; undefined if no price is set. */
   costOf(model: Model, tokens: Tokens): number | undefined;
   clock: Clock;
   log: Log;
@@ -167,7 +167,7 @@ export function createRunSkill(options: {
     const { status, code, iterations, tokens } = ended;
     const { requester } = context;
     const cost = costOf(granted.model, tokens);
-    // Its result may come to a conversation that was begun afresh.
+    // Its result may come to a conversation that was reset since.
     const marks = await markAround(store.transcripts, transcript);
     log.info(
       {
@@ -205,7 +205,7 @@ function failed(code: SkillResult['code'], text: string): SkillResult {
   return { status: 'error', ...(code === undefined ? {} : { code }), text, ...nothing };
 }
 
-/** What a model is told that goes on with a run that asked nothing, or whose time is over. */
+/** What a model is told that continues with a run that asked nothing, or whose time is over. */
 export function notWaiting(run: string): string {
   return `no run ${run} of this skill waits for an answer of this person: start again, without resume`;
 }

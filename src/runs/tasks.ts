@@ -13,7 +13,7 @@ import type { StopOrder, Stopped, Store } from '../store/store.ts';
 /** Signals are hints: without one the result is looked for so often. */
 const lookEveryMs = 5_000;
 
-/** Once a run waits for a person, whoever waits for the run does not wait longer than this (U9). */
+/** Once a run waits for a person, anyone who waits for the run does not wait longer than this (U9). */
 const askingPatienceMs = 10_000;
 
 type RunTask = Extract<Task, { kind: 'run' }>;
@@ -37,11 +37,11 @@ export type Tasks = Readonly<{
     task: NewTask,
     refuse?: (underWay: readonly ListedItem[]) => string | undefined,
   ): Promise<Readonly<{ id: string } | { refused: string }>>;
-  /** Runs it, or goes on with it, and tells its conversation the result. */
+  /** Runs it, or continues with it, and tells its conversation the result. */
   run(item: InboxItem, task: RunTask, granted: Granted, signal: AbortSignal): Promise<void>;
   /** Tells its conversation that it was given up. */
   giveUp(item: InboxItem, task: RunTask, reason: string): Promise<void>;
-  /** Tells whoever waits for a run what it is doing: once a second at most. */
+  /** Tells anyone who waits for a run what it is doing: once a second at most. */
   progress(task: RunTask, signal: AbortSignal): (text: string) => void;
 }>;
 

@@ -68,7 +68,7 @@ export function createUseSkill(options: {
   hasBegun(toolUseId: string): Promise<boolean>;
   /**
    * Runs the skill in a queue beside the conversation and waits for the result, unless `background` (U9). Returns the result,
-   * or its id if it goes on by itself. Absent in that queue.
+   * or its id if it continues by itself. Absent in that queue.
    */
   attend?(
     skill: string,
@@ -91,7 +91,7 @@ export function createUseSkill(options: {
       'Of some skills it gives the instructions instead: follow them yourself. ' +
       'With background it runs by itself and you are woken with the result: for work of minutes.',
     input,
-    // Interrupted, it goes on from the run's own journal: running it again is running it once (Q5).
+    // Interrupted, it continues from the run's own journal: running it again is running it once (Q5).
     traits: { ...readOnly, sideEffects: true },
     // What a run does is judged call by call (T7).
     risk: 'safe',
@@ -100,7 +100,7 @@ export function createUseSkill(options: {
       const before = denial(skill, request.skill, context);
       if (before !== undefined || skill === undefined) {
         if (!(await hasBegun(context.toolUseId))) return before ?? notFound(request.skill);
-        // What was begun has an end of its own, in its lane: decided again after a restart, it is over (D7).
+        // What was started has an end of its own, in its lane: decided again after a restart, it is over (D7).
         const told = await attended(request.skill, request, background ?? false, context);
         return (
           told ?? fail('CANCELLED', `the run of ${defuse(request.skill)} was ended: it may not go on here`)
@@ -134,7 +134,7 @@ export function createUseSkill(options: {
   };
   return names.length === 0 ? labelling : { ...labelling, inputSchema: withEnum(tool.inputSchema, names) };
 
-  /** What came of it in a lane of its own; nothing where this is that lane. */
+  /** What came of it in a lane of its own; undefined if this is that lane. */
   async function attended(
     name: string,
     request: SkillRequest,
@@ -185,7 +185,7 @@ export function createUseSkill(options: {
   }
 }
 
-/** What a model is told of work that goes on by itself (U9). */
+/** What a model is told of work that continues by itself (U9). */
 export function runningTask(
   what: string,
   task: string,

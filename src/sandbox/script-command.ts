@@ -38,7 +38,7 @@ const listsPackages = /^# \/\/\/ script[ \t]*$/m;
 /**
  * What runs a script, by its first line (`#!/bin/sh -e`, `#!/usr/bin/env -S node --flag`), else by its ending (R5).
  * Python that lists its dependencies, and what names uv or uvx in its first line, is run by those without a network of
- * their own (R7). Nothing where neither tells. The execute bit plays no part.
+ * their own (R7). Undefined if neither tells. The execute bit plays no part.
  */
 export function scriptCommand(file: string, text: string): ScriptCommand | undefined {
   const [program, ...options] = named(file, text);

@@ -29,7 +29,7 @@ export function menuOf(conversation: Conversation, sender: string): string {
 /** What is told who may not change settings. */
 export const mayNotChange = fixed`Only an owner or an approver can change settings.`;
 
-/** What is told who acts on a menu that another person opened, or that was opened in another chat; nothing where it is their own. */
+/** What is told who acts on a menu that another person opened, or that was opened in another chat; undefined if it is their own. */
 export function othersMenu(
   menu: string | undefined,
   { conversation, sender }: Pick<Act, 'conversation' | 'sender'>,
@@ -62,7 +62,7 @@ export function writeAction(menu: string, action: SettingAction): string {
   return [settingPrefix, menu, ...parts].join(':');
 }
 
-/** What a pressed button says; nothing where it is no such action. Anybody may have written it. */
+/** What a pressed button says; undefined if it is no such action. Anybody may have written it. */
 export function readAction(action: string): Readonly<{ menu: string; does: SettingAction }> | undefined {
   const [prefix, menu, kind, ...rest] = action.split(':');
   if (prefix !== settingPrefix || menu === undefined) return undefined;

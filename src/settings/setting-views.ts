@@ -155,7 +155,7 @@ export function optionsOf(
   ];
 }
 
-/** The number one step further, inside its bounds; nothing where there is none. */
+/** The number one step further, inside its bounds; undefined if there is none. */
 export function stepped(
   { kind, step, min = -Infinity, max = Infinity }: SettingField,
   value: SettingValue | undefined,

@@ -35,7 +35,7 @@ export type SettingsTalk = Readonly<{
   press: PressSettings;
   /** Sets what a form says and tells the chat; else gives what is wrong, by key, and sets nothing. */
   takeForm(filled: Filled): Promise<Readonly<Record<string, string>> | undefined>;
-  /** Takes a message that is a value the bot asked for, and answers it; false where it is none. No value goes on from here (X3). */
+  /** Takes a message that is a value the bot asked for, and answers it; false where it is none. No value continues from here (X3). */
   takeValue(message: Message): Promise<boolean>;
 }>;
 
@@ -128,7 +128,7 @@ export function createSettingsTalk(options: {
       const { tool, field } = show.find(name, key);
       const say = sayIn(who.language);
       if (!(await mayChange(who.sender))) {
-        // Whoever it was who tried, a secret has no business in the chat.
+        // No matter who tried, a secret has no business in the chat.
         if (field?.secret === true && typed !== '') await removeSecret(message);
         return { text: say(mayNotChange), buttons: [] };
       }
@@ -179,7 +179,7 @@ function opens(button: Button): SettingAction['view'] | undefined {
 
 /**
  * Deletes a person's message that holds a secret, where the platform lets the bot do that, and says in a sentence what came of
- * it; nothing where there is no such message (a slash command, a terminal).
+ * it; undefined if there is no such message (a slash command, a terminal).
  */
 type RemoveSecret = (message: Pick<Message, 'conversation' | 'platformId'>) => Promise<Fixed>;
 

@@ -127,7 +127,7 @@ export function answersAsking({ replyTo }: Message): boolean {
     });
 }
 
-/** What becomes of the message whose button was pressed, or why nothing does; nothing where a form was opened instead. */
+/** What becomes of the message whose button was pressed, or why nothing does; undefined if a form was opened instead. */
 export type PressSettings = (
   press: Press,
   openForm?: OpenForm,
@@ -181,7 +181,7 @@ export function createPressSettings(options: {
   };
 }
 
-/** What a press makes of a value; nothing where it means none any more. */
+/** What a press makes of a value; undefined if it means none any more. */
 function nextValue(
   field: SettingField,
   value: SettingValue | undefined,

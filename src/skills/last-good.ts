@@ -60,7 +60,7 @@ export function createLastGood(folder: string): LastGood {
 function readIndex(path: string): Readonly<Record<string, string>> {
   const bytes = readIfThere(path);
   if (bytes === undefined) return {};
-  // Where it was cut off while it was written everything is kept anew.
+  // Where it was cut off while it was written everything is kept again.
   const parsed = indexShape.safeParse(parseJson(bytes.toString('utf8')));
   return parsed.success ? parsed.data : {};
 }

@@ -50,7 +50,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
     const inForce = files.filter((file) => !waiting.includes(file));
     const skill =
       inForce.length === 0 ? ofWaiting(waiting) : resolve(name, inForce, diagnostics, options.made);
-    // It hides nothing: what else the name stands for goes on (D3).
+    // It hides nothing: what else the name stands for continues (D3).
     if (inForce.length > 0) diagnostics.push(...waiting.map(({ stored }) => hiddenBehind(name, stored.path)));
     if (skill === undefined) continue;
     skills.push(skill);
@@ -59,7 +59,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
   return createRegistry(skills, diagnostics, options.lastGood);
 }
 
-/** A skill that waits for approval, so that it can be seen and enabled (D9); nothing where its file is broken. */
+/** A skill that waits for approval, so that it can be seen and enabled (D9); undefined if its file is broken. */
 function ofWaiting(files: readonly ReadSkill[]): Skill | undefined {
   const [first] = [...files].sort(nearestFirst);
   return first?.result.ok === true ? unapproved(first.result.definition) : undefined;
@@ -94,7 +94,7 @@ function resolve(
   const standsAlone =
     own.origin === 'user' && (broken === undefined || rank(broken) < origins.indexOf('user'));
   if (broken !== undefined && !standsAlone) {
-    const message = `"${name}" is off until ${broken.stored.path} is mended: what it says of access cannot be read`;
+    const message = `"${name}" is off until ${broken.stored.path} is fixed: what it says of access cannot be read`;
     diagnostics.push({ level: 'error', code: 'SKILL_OFF', message, path: broken.stored.path });
     return undefined;
   }

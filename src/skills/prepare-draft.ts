@@ -136,7 +136,7 @@ type CheckedDraft = Readonly<{
   allowedTools?: Skill['allowedTools'];
 }>;
 
-/** Everything that is wrong with a draft at once, so that its writer can mend it in one go: the validate profile (F5), its name, its files' paths and sizes (D9). */
+/** Everything that is wrong with a draft at once, so that its writer can fix it in one go: the validate profile (F5), its name, its files' paths and sizes (D9). */
 export function checkDraft({ name, content, files }: SkillDraft): CheckedDraft {
   const directory = path.join('/', 'skills', path.basename(name === '' ? '?' : name));
   const source = { path: path.join(directory, 'SKILL.md'), directory, bytes: Buffer.from(content) };

@@ -248,7 +248,7 @@ type Place = Readonly<{
   folder: string;
   /** What is awaited in it; absent when it is the wanted folder itself. */
   entry: string | undefined;
-  /** Another one for a folder that was made anew. */
+  /** Another one for a folder that was made again. */
   identity: string;
 }>;
 

@@ -20,7 +20,7 @@ export type KeptFlow = Readonly<{
   id: string;
   sender: string;
   capability: string;
-  /** Key of the conversation it was begun in. */
+  /** Key of the conversation it was started in. */
   conversation: string;
   state: FlowState;
   sealed: string;
@@ -36,7 +36,7 @@ export type FlowChange = Readonly<{ state: FlowState; sealed: string; dueAt?: nu
 export type CapabilityRecords = Readonly<{
   /** Makes this the check of the key that everything here is sealed with, where there is none yet; gives the one in force. */
   claimKey(check: string): Promise<string>;
-  /** That check; nothing where no key was ever used. */
+  /** That check; undefined if no key was ever used. */
   keyCheck(): Promise<string | undefined>;
   /** Oldest first; of one person, of one capability, where they are named. */
   accounts(of: Readonly<{ sender?: string; capability?: string }>): Promise<readonly KeptAccount[]>;
@@ -55,7 +55,7 @@ export type CapabilityRecords = Readonly<{
   link(id: string, account: KeptAccount): Promise<boolean>;
   /** Ends what is not ended of a person's flows, of one conversation where one is named. Gives how many. */
   endFlows(of: Readonly<{ sender: string; conversation?: string }>): Promise<number>;
-  /** A flow that is due, which is due again at `againAt` for whoever looks then: its taker may die. */
+  /** A flow that is due, which is due again at `againAt` for anyone who looks then: its taker may die. */
   takeDue(now: number, againAt: number): Promise<KeptFlow | undefined>;
   /** A flow that was taken and is due again at `from` is due at `to` instead. False where it was changed or taken meanwhile. */
   holdOn(id: string, from: number, to: number): Promise<boolean>;

@@ -36,7 +36,7 @@ const tellingLetters = 8;
 /**
  * Judges the entries of one transcript or run journal in their order (Q12). Removed are the person's turns: their user
  * entry and everything up to the next one of somebody else. In the turns of others what is quoted of the person is
- * replaced; a summary that may hold their words gives way to a plain note. A summary goes on keeping the same entries.
+ * replaced; a summary that may hold their words gives way to a plain note. A summary continues keeping the same entries.
  */
 export function createForgetEntries(
   sender: string,

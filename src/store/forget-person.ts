@@ -19,7 +19,7 @@ const personKeys: readonly PersonKeys[] = ['commands', 'pairing', 'settings', 's
 /**
  * Removes a person from a store, the same way for every store (Q12): their direct messages whole, in other chats their
  * turns and the runs in their name, what others quoted of them, and what is kept under their id. Done in steps, so that
- * the bot goes on; what was cut off is finished by doing it again.
+ * the bot continues; what was cut off is finished by doing it again.
  */
 export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Forgotten> {
   const items = new Set<string>();
@@ -102,7 +102,7 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
     }
   }
 
-  /** `judge` gives what is left of a row's JSON; nothing where it is to go. Gives how many went. */
+  /** `judge` gives what is left of a row's JSON; undefined if it is to go. Gives how many went. */
   async function forgetRows(
     table: PersonTable,
     judge: (row: PersonRow) => string | undefined,

@@ -9,7 +9,7 @@ export function writeItem(message: Message): string {
   return JSON.stringify(parts);
 }
 
-/** The parts of an item once this twin filled in the chat type that one of them lacks; nothing where there is no such gap (Q2). */
+/** The parts of an item once this twin filled in the chat type that one of them lacks; undefined if there is no such gap (Q2). */
 export function completeItem(parts: string, twin: Message): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok || twin.chatType === 'unknown') return undefined;
@@ -20,7 +20,7 @@ export function completeItem(parts: string, twin: Message): string | undefined {
   );
 }
 
-/** The parts of a waiting item once this message continues it; nothing where it has to be an item of its own (H3). */
+/** The parts of a waiting item once this message continues it; undefined if it has to be an item of its own (H3). */
 export function joinItem(parts: string, message: Message, glue: string): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok || stored.value.length >= bounds.joinedMessages) return undefined;
@@ -28,7 +28,7 @@ export function joinItem(parts: string, message: Message, glue: string): string 
   return JSON.stringify([...stored.value, { message, glue }]);
 }
 
-/** The parts of an item once this message replaced itself in it (an edit); nothing where they can't be read. */
+/** The parts of an item once this message replaced itself in it (an edit); undefined if they can't be read. */
 export function editItem(parts: string, message: Message): string | undefined {
   const stored = readStored(storedItem, parts);
   if (!stored.ok) return undefined;

@@ -66,7 +66,7 @@ export type Inbox = Readonly<{
    */
   take(lane: string, now: number): Promise<InboxItem | undefined>;
   /**
-   * Marks one waiting item as taken that is not the oldest of its lane, for whoever works in the lane (H11); nothing if it
+   * Marks one waiting item as taken that is not the oldest of its lane, for anyone who works in the lane (H11); nothing if it
    * is not due, was stopped, or waits no more. An edit comes too late from then on.
    */
   takeAlong(key: string, now: number): Promise<InboxItem | undefined>;

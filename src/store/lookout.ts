@@ -67,7 +67,7 @@ export function createLookout(options: {
   }
 
   function wakeAt(at: number): void {
-    // Looking too early does no harm; setting the clock anew after every look would cost more than the look.
+    // Looking too early does no harm; setting the clock again after every look would cost more than the look.
     if (alarm.at !== undefined && alarm.at <= at) return;
     alarm.abort.abort();
     const abort = new AbortController();

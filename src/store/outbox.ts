@@ -79,7 +79,7 @@ export function readPart(row: OutboxTableRow): ReadJson<OutboxRow> {
   return { ok: true, value: shown === undefined ? known : { ...known, shown } };
 }
 
-/** A damaged receipt counts as missing: the part is sent anew. */
+/** A damaged receipt counts as missing: the part is sent again. */
 export function readReceipt(text: string | null | undefined): Receipt | undefined {
   const read = text == null ? undefined : readStored(storedReceipt, text);
   return read?.ok === true ? read.value : undefined;

@@ -73,7 +73,7 @@ export type Store = Readonly<{
   usage(of: Readonly<{ day?: string; sender?: string }>): Promise<readonly UsageRow[]>;
   /**
    * Resolves when this process is the only one that does `what` (polling Telegram), with a signal that is aborted when it
-   * may no longer be. Where the holder dies another is let in within 30 s. Rejects with the reason of `until` when that is aborted.
+   * may no longer be. Where the holder dies another is admitted within 30 s. Rejects with the reason of `until` when that is aborted.
    */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
   /**
@@ -140,7 +140,7 @@ export type StopOrder = Readonly<{
 
 /**
  * What stopping did. Items: `dropped` those that nobody had taken (they are done without an answer), `stopping` those that
- * are marked for whoever works on them or takes them up after a crash; in neither those that waited no more. `cancelled`:
+ * are marked for anyone who works on them or takes them up after a crash; in neither those that waited no more. `cancelled`:
  * ids of asks that were open.
  */
 export type Stopped = Readonly<Record<'dropped' | 'stopping' | 'cancelled', readonly string[]>>;

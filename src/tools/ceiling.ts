@@ -10,7 +10,7 @@ export type Ceiling = Readonly<{
   names: readonly string[];
   /** How bash commands must begin, where they are limited; for the message that refuses one. */
   commands?: readonly string[];
-  /** Judged anew for every call, with its input. */
+  /** Judged again for every call, with its input. */
   allows(name: string, input: unknown): boolean;
   warnings: Envelope['warnings'];
 }>;

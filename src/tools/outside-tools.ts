@@ -4,13 +4,13 @@ import type { Log } from '../lib/log.ts';
 import type { OutsideSource, OutsideTool, Requester, Tool } from '../core/tool.ts';
 import { knownToolNames } from './ceiling.ts';
 
-/** The tools that plugins and MCP servers bring, for whoever may use them (X1, X7). */
+/** The tools that plugins and MCP servers bring, for the people who may use them (X1, X7). */
 export type OutsideTools = Readonly<{
   /** What this person may use here now, sorted by name: the main agent's, or a run's. */
   offered(requester: Requester, to: 'main' | 'run'): Promise<readonly Tool[]>;
-  /** All of them, whoever may use them, sorted by name. */
+  /** All of them, no matter who may use them, sorted by name. */
   all(): readonly Tool[];
-  /** Names of all of them, whoever may use them: a list that names one of these is no mistake. */
+  /** Names of all of them, no matter who may use them: a list that names one of these is no mistake. */
   names(): readonly string[];
   /** Whether a call may be made now. A tool that is no outside tool, and never was, is not judged here. */
   mayCall(tool: Tool, requester: Requester): Promise<Decision<'TOOL_POLICY_DENIED'>>;

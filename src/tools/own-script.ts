@@ -4,7 +4,7 @@ import { scriptCommand } from '../sandbox/script-command.ts';
 export type ScriptGround = Readonly<{
   /** The skill's folder, as commands see it. */
   seen: string;
-  /** The text of a file of the skill by its path in there; nothing where it is none. */
+  /** The text of a file of the skill by its path in there; undefined if it is none. */
   read(path: string): string | undefined;
   /** Whether the working directory has an entry of this name, which a relative path would lead to. */
   hides(name: string): boolean;
@@ -53,7 +53,7 @@ function inSkill(written: string, seen: string): string | undefined {
 }
 
 /**
- * The words of one simple command, as a shell would pass them on, or nothing where the text is more than that: an
+ * The words of one simple command, as a shell would pass them on, or nothing if the text is more than that: an
  * operator, an expansion, a substitution, a line end, an unclosed quote (T5). Whatever could mean more than itself to
  * any shell is refused, so the words can be spawned as an argument vector.
  */

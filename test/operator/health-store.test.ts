@@ -169,7 +169,7 @@ test('Q11 a long outage is one line as it begins, one every ten minutes, one as 
   assert.deepEqual(
     store.log.lines.map(({ level, message }) => `${level} ${message}`),
     [
-      'error the store cannot be used: nothing is accepted or begun until it can',
+      'error the store cannot be used: nothing is accepted or started until it can',
       ...Array.from({ length: 3 }, () => 'warn the store still cannot be used'),
       'warn the store can be used again',
     ],

@@ -111,7 +111,7 @@ test('D7 a broken edit keeps the last good version of that skill and reports it'
   assert.deepEqual([mended?.access.sensitive, mended?.diagnostics], [false, []]);
 });
 
-test('D7 a broken access field switches the skill off until it is mended', async (t) => {
+test('D7 a broken access field switches the skill off until it is fixed', async (t) => {
   const root = makeRoot(t, { 'tool/SKILL.md': good() });
   const library = await open(t, root);
   for (const broken of ['sensitive: ture', 'access:\n  chat_types: [privat]', 'access:\n  chat_types: [']) {

@@ -187,7 +187,7 @@ type Verdict = Readonly<{ again: false } | { again: true; afterMs?: number }>;
 /**
  * Tries up to four times, for two minutes from the first failure on: an answer may break off after longer (M4). Waits
  * as long as the failure asks for, else 0.5, 1, 2 s; up to a quarter more, so that many don't return at once. A wait that
- * would overrun the budget is not begun. Throws the last failure, or the signal's reason.
+ * would overrun the budget is not started. Throws the last failure, or the signal's reason.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,

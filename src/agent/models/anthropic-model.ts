@@ -28,7 +28,7 @@ export type AnthropicModelOptions = Readonly<{
   sees?: boolean;
   thinking?: Thinking;
   effort?: Effort;
-  /** Milliseconds without a byte after which a stream that has begun is given up; never if absent. */
+  /** Milliseconds without a byte after which a stream that has started is given up; never if absent. */
   silenceMs?: number;
   log: Log;
   clock: Clock;

@@ -27,7 +27,7 @@ export type BoundRequest = Readonly<{
   messages: readonly Anthropic.MessageParam[];
   /** Index of the last message of an earlier request of this account, where thinking tells of one. */
   known?: number | undefined;
-  /** What the thinking of an answer to this request is bound to; nothing where it has none. */
+  /** What the thinking of an answer to this request is bound to; undefined if it has none. */
   bindingOf(content: readonly Anthropic.ContentBlock[]): string | undefined;
 }>;
 

@@ -186,7 +186,7 @@ function textOfBlock(block: Readonly<{ type: string; text?: unknown }>): string 
 
 type Section = Readonly<{ heading: string; text: string }>;
 
-/** The part below one heading that fits the words best, as it stands; nothing where none fits. */
+/** The part below one heading that fits the words best, as it stands; undefined if none fits. */
 export function bestSection(files: readonly string[], words: string): string | undefined {
   const terms = termsOf(words).map((term) => term.replace(/s$/, ''));
   const fit = ({ heading, text }: Section): number =>

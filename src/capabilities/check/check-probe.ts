@@ -52,7 +52,7 @@ export function createProbe(
     future: createIdentityTokens(seed, { now: () => systemClock.now() + 120_000 }),
   };
   const env = bridgeEnvironment(options.env, tokens.publicJwk);
-  // Whoever has a provider checked is there to see what is left.
+  // Anyone who has a provider checked is there to see what is left.
   const endWithUs = createEndWithUs({ warn: () => undefined });
   const slowest = { ms: 0, what: '' };
 
@@ -195,7 +195,7 @@ export function skipped(what: string, found: string): CheckResult {
   return { what, verdict: 'skipped', found };
 }
 
-/** What was heard in place of one of these errors; nothing where it was one of them. */
+/** What was heard in place of one of these errors; undefined if it was one of them. */
 export function unlessError(heard: Heard, ...codes: readonly string[]): string | undefined {
   return heard.kind === 'error' && (codes.length === 0 || codes.includes(heard.code))
     ? undefined
@@ -208,7 +208,7 @@ export function unlessResult(heard: Heard): string | undefined {
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** Plain data that a JSON Schema of an object takes, made of what it requires; nothing where that is not so simple. Throws for a schema that can't be used. */
+/** Plain data that a JSON Schema of an object takes, made of what it requires; undefined if that is not so simple. Throws for a schema that can't be used. */
 export function sampleInput(schema: Schema): Readonly<Record<string, unknown>> | undefined {
   const made = sample(schema, 0);
   if (typeof made !== 'object' || made === null || Array.isArray(made)) return undefined;

@@ -66,7 +66,7 @@ const begins: Rule = {
 
 const proven: Rule = {
   what: 'the address of an authorization-code flow carries a state, and a PKCE challenge (S256)',
-  why: 'without a state somebody could have a person link an account that is not theirs; without PKCE a code is worth something to whoever sees it',
+  why: 'without a state somebody could have a person link an account that is not theirs; without PKCE a code is worth something to anyone who sees it',
   fix: 'put fresh state, code_challenge and code_challenge_method=S256 into auth_url, and keep the verifier with the flow',
 };
 
@@ -84,7 +84,7 @@ const foreign: Rule = {
 
 const invented: Rule = {
   what: 'an invented code links nothing',
-  why: 'a code has to come from whoever gives the account',
+  why: 'a code has to come from where the account is',
   fix: 'exchange the code at the service, and answer with one of the capability_auth_… errors where it is refused',
 };
 
@@ -96,7 +96,7 @@ const wrongState: Rule = {
 
 const pending: Rule = {
   what: 'auth_poll says that nobody has confirmed yet',
-  why: 'the bot goes on asking until there is an account, or an error',
+  why: 'the bot continues asking until there is an account, or an error',
   fix: 'answer {"status":"pending","retry_after_seconds":…} until the person has confirmed',
 };
 
@@ -251,7 +251,7 @@ function wrongSchemas(definitions: readonly CapabilityDefinition[]): string | un
   return wrong.length === 0 ? undefined : wrong.slice(0, 5).join('; ');
 }
 
-/** What is wrong with a schema; nothing where data can be held to it. */
+/** What is wrong with a schema; undefined if data can be held to it. */
 function schemaProblem(schema: Readonly<Record<string, unknown>>): string | undefined {
   if ('type' in schema && schema['type'] !== 'object') return 'its type is not object';
   try {

@@ -38,7 +38,7 @@ export function harmlessCall(definitions: readonly CapabilityDefinition[]): Harm
   return { method: 'auth_begin', params, chatType: first.allowed_chat_types[0] ?? 'private' };
 }
 
-const why = 'whoever can start the provider could otherwise act as any person of the bot';
+const why = 'anyone who can start the provider could otherwise act as any person of the bot';
 const rule = (what: string, fix: string): Rule => ({
   what: `a token ${what} is refused with capability_access_denied`,
   why,

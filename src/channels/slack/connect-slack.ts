@@ -174,7 +174,7 @@ async function tellAlone(call: CallSlack, press: Press, words: string): Promise<
   const { chat, thread } = conversation;
   await call('chat.postEphemeral', {
     channel: chat,
-    // In a thread that nobody has begun yet it would not be seen.
+    // In a thread that nobody has started yet it would not be seen.
     ...(thread === undefined || thread === receipt?.id ? {} : { thread_ts: thread }),
     user: userOf(sender.id),
     text: escapeText(words),

@@ -96,7 +96,7 @@ export function createIntake(options: IntakeOptions): Intake {
     return options.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
   };
 
-  /** Whoever else speaks in a thread ends what the bot has with its partner there: the next words may be for them (H11). */
+  /** Anyone who else speaks in a thread ends what the bot has with its partner there: the next words may be for them (H11). */
   const notePartner = async ({ conversation, chatType, sender, addressed }: Message): Promise<void> => {
     if (chatType === 'private' || sender.kind === 'bot') return;
     if (addressed) return partners.set(conversation, sender.id);

@@ -27,7 +27,7 @@ type Work = {
   readonly conversation: Conversation;
   readonly line: PlaceholderLine;
   wanted: Status | undefined;
-  /** What Slack's own line says, and since when; nothing where it is not used. */
+  /** What Slack's own line says, and since when; undefined if it is not used. */
   shown: Readonly<{ status: Status; at: number }> | undefined;
   failures: number;
   alarm: AbortController;

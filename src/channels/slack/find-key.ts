@@ -13,7 +13,7 @@ export function keyBlockId(key: string): string {
   return `${eventType}_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** The `ts` of the bot's message with this key; nothing where there is none, or where the app may not read. */
+/** The `ts` of the bot's message with this key; undefined if there is none, or where the app may not read. */
 export async function findKey(
   call: CallSlack,
   { chat, thread }: Conversation,

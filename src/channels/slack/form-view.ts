@@ -27,7 +27,7 @@ export function toFormView({ title, text, action, conversation, fields }: Form):
         block_id: one.field.key,
         label: plain(one.field.title, 2000),
         hint: plain(one.hint, 2000),
-        // What is left empty is unset; a value is asked for by whoever reads the form.
+        // What is left empty is unset; a value is asked for by the reader of the form.
         optional: true,
         element: { action_id: actionId, ...elementOf(one) },
       })),
@@ -35,7 +35,7 @@ export function toFormView({ title, text, action, conversation, fields }: Form):
   };
 }
 
-/** A form that somebody sent, its chat type still to be looked up; nothing where the payload is something else. */
+/** A form that somebody sent, its chat type still to be looked up; undefined if the payload is something else. */
 export function toFilled(payload: unknown, me: SlackIdentity): Filled | undefined {
   const sent = viewSubmission.safeParse(payload);
   if (!sent.success || sent.data.view.callback_id !== callback) return undefined;

@@ -129,7 +129,7 @@ export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** What people are called, by their Slack user id. Shown only: whoever decides looks at the id (A9). */
+/** What people are called, by their Slack user id. Shown only: decisions look at the id (A9). */
 export type Names = ReadonlyMap<string, string>;
 
 /** The first of these names that is not blank: one line of 80 characters at most, nothing invisible in it. */

@@ -159,7 +159,7 @@ const sentences: Readonly<Record<string, string>> = {
   edit_window_closed: 'That Slack message is too old to change',
 };
 
-/** One Web API call; rejects with the SDK's own error. Nothing is retried here: whoever calls decides what may go twice. */
+/** One Web API call; rejects with the SDK's own error. Nothing is retried here: the caller decides what may go twice. */
 export type CallSlack = (
   method: string,
   args: Readonly<Record<string, unknown>>,

@@ -27,7 +27,7 @@ const longestSource = 32_768;
 /** Telegram silently drops the marks of a message beyond these. */
 const mostEntities = 100;
 
-/** Telegram mentions whoever has the name after an `@`, outside code. An invisible word joiner keeps it a text (H2). */
+/** Telegram mentions anyone who has the name after an `@`, outside code. An invisible word joiner keeps it a text (H2). */
 const names = /(?<!\w)@(?=\w|<|$)/g;
 
 const textStyle: TextStyle = {

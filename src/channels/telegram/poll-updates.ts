@@ -57,10 +57,10 @@ export function pollUpdates(options: {
     }
   }
 
-  /** One term: until the bot stops or another process may poll. What was taken and not acknowledged comes again, to whoever polls then. */
+  /** One term: until the bot stops or another process may poll. What was taken and not acknowledged comes again, to anyone who polls then. */
   async function poll(leading: AbortSignal, signal: AbortSignal): Promise<void> {
     let isOurs = false;
-    // Update ids start anew at a random place after a quiet week, lower perhaps. Telegram knows what it was told to
+    // Update ids start again at a random place after a quiet week, lower perhaps. Telegram knows what it was told to
     // forget, so the offset lives only from an acknowledgement to the answer that confirms it.
     let offset: number | undefined;
     let told: number | undefined;
@@ -86,7 +86,7 @@ export function pollUpdates(options: {
         await pause(pauseAfter(error, failures), signal);
       }
     }
-    // Whoever polls by now would be cut off by it.
+    // Anyone who polls by now would be cut off by it.
     if (offset !== undefined && offset !== told && !leading.aborted) await confirm(offset);
   }
 
@@ -180,7 +180,7 @@ function backOff(failures: number): number {
 
 /** What belongs to one chat keeps its order. */
 function chatOf(update: Update): string {
-  // Telegram promises a chat; one that has none is left to whoever reads it.
+  // Telegram promises a chat; one that has none is left to the reader.
   const said: Readonly<{ chat?: Readonly<{ id: number }> }> | undefined =
     update.message ??
     update.edited_message ??

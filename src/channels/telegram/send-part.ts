@@ -158,7 +158,7 @@ function toSendError(error: unknown): SendError {
 
 function outcomeOf({ code, movedTo }: TelegramFault): SendError['outcome'] {
   if (movedTo !== undefined || code === 429) return 'retry';
-  // A wrong token can be mended; what waits is sent then.
+  // A wrong token can be fixed; what waits is sent then.
   if (code === 401 || code === 404) return 'retry';
   return code >= 500 ? 'unknown' : 'refused';
 }

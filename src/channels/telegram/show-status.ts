@@ -41,7 +41,7 @@ export function createShowStatus(options: {
   /** False where this server has none. */
   let hasDrafts = true;
 
-  /** Typing goes on beside a line: the line alone does not tell that work goes on. */
+  /** Typing continues beside a line: the line alone does not tell that work continues. */
   async function keepTyping(conversation: Conversation, { signal }: AbortController): Promise<void> {
     while (!signal.aborted && (await type(conversation))) {
       await clock.sleep(typingMs, signal).catch((reason: unknown) => {

@@ -173,7 +173,7 @@ export async function isServed(dataDir: string): Promise<boolean> {
   }
 }
 
-/** Why somebody else than the bot could listen there (S10). Root asks the bot of whoever owns the data directory. */
+/** Why somebody else than the bot could listen there (S10). Root asks the bot of anyone who owns the data directory. */
 function untrusted(socketPath: string, us = process.getuid?.()): string | undefined {
   try {
     return changeableByOthers(socketPath, us === 0 ? statSync(path.dirname(socketPath)).uid : us);
@@ -209,7 +209,7 @@ export function readJsonLines(socket: Socket, onLine: (value: unknown) => void):
   socket.on('end', () => take(rest));
 }
 
-/** Writes one line; nothing where the connection has ended. */
+/** Writes one line; undefined if the connection has ended. */
 export function writeJsonLine(socket: Socket, value: unknown): void {
   if (socket.writable) socket.write(`${JSON.stringify(value)}\n`);
 }

@@ -10,7 +10,7 @@ import { parseJson } from '../../lib/json/json-values.ts';
 export type Exchange = Readonly<{
   /** The skill whose run asked; absent for the main agent. */
   run?: string | undefined;
-  /** The last message of the request, for whoever reads the recording. */
+  /** The last message of the request, for readers of the recording. */
   asked?: Anthropic.MessageParam | undefined;
   answer: ModelAnswer;
 }>;

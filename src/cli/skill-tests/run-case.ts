@@ -140,7 +140,7 @@ function messageOf(
   };
 }
 
-/** Whoever speaks may speak: what is tested is what they may use. */
+/** Anyone who speaks may speak: what is tested is what they may use. */
 function admitting(access: AccessSettings, sender: string): AccessSettings {
   return {
     owners: sender === author ? [...access.owners, author] : access.owners,

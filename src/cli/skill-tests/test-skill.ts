@@ -114,7 +114,7 @@ async function copySkills(from: string, to: string): Promise<void> {
   });
 }
 
-/** A run that takes long is waited for, not put aside; nothing is fetched. */
+/** A long run is waited for, not sent to the background; nothing is fetched. */
 function configFor(config: Config, workspace: string): Config {
   return {
     ...config,

@@ -28,7 +28,7 @@ type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
 /** `/new` outside a thread: a new thread has no memory yet. */
 const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
 
-/** Whoever is refused writes at most one line of the audit in an hour, for each reason. */
+/** Anyone who is refused writes at most one line of the audit in an hour, for each reason. */
 const refusalEveryMs = 3_600_000;
 /** A burst into a full queue is answered once. */
 const fullEveryMs = 60_000;

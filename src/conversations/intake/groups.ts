@@ -21,7 +21,7 @@ export type Groups = Readonly<{
   ignored(): Promise<readonly AllowedGroup[]>;
   /** Takes back what was decided; false where nothing was. */
   revoke(id: string): Promise<boolean>;
-  /** The bot is no longer in a group: whoever adds it again does not inherit what was allowed. */
+  /** The bot is no longer in a group: anyone who adds it again does not inherit what was allowed. */
   left(place: Conversation): Promise<void>;
 }>;
 

@@ -27,7 +27,7 @@ export function createDeadline(clock: Clock): Deadline {
     timer = new AbortController();
     clock.sleep(Math.max(0, left), timer.signal).then(
       () => over.abort(new DOMException('the time is up', 'TimeoutError')),
-      // Stopped: it is counted anew, or not at all.
+      // Stopped: it is counted again, or not at all.
       () => undefined,
     );
   }
@@ -76,7 +76,7 @@ export async function waitWithin(clock: Clock, work: Promise<void>, ms: number):
 
 /**
  * Time for measuring waits in memory: milliseconds that never go back. Where the clock is set back (an operator, a time
- * server), this one goes on from where it was, so that nothing waits for the old time to come again.
+ * server), this one continues from where it was, so that nothing waits for the old time to come again.
  */
 export function steadyTime(clock: Clock): () => number {
   let ahead = 0;

@@ -19,7 +19,7 @@ export function once<T>(make: () => T): () => T {
   return () => (made ??= { value: make() }).value;
 }
 
-/** True at most once in `everyMs` for each key, so that whoever is refused can't fill the disk. Forgets when the process ends. */
+/** True at most once in `everyMs` for each key, so that anyone who is refused can't fill the disk. Forgets when the process ends. */
 export function createSeldom(everyMs: number, clock: Clock): (key: string) => boolean {
   const seen = new Map<string, number>();
   return (key) => {

@@ -1,4 +1,4 @@
-/** Why work is aborted when the process ends: it is not over, it goes on at the next start (Q7). */
+/** Why work is aborted when the process ends: it is not over, it continues at the next start (Q7). */
 export function shutdownReason(): DOMException {
   return new DOMException('shutting down', 'ShutdownError');
 }

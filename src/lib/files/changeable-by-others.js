@@ -9,7 +9,7 @@ const others = 0o002;
 const sticky = 0o1000;
 
 /**
- * Why somebody else than this user and root could change what stands at a path, or put something else there (S10); nothing where
+ * Why somebody else than this user and root could change what stands at a path, or put something else there (S10); undefined if
  * nobody can. Links are followed first. Looks at the path, its folder, and every folder above. `isPrivate` says whether a
  * group has no other member.
  * @param {string} place

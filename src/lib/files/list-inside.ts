@@ -27,7 +27,7 @@ const lookLimit = 5_000;
 
 /**
  * Lists regular files and folders below a folder, four levels deep, at most 200. Links, devices and pipes are left out, and
- * dot folders and `node_modules` not entered. Nothing where the folder is absent or behind a link (T13).
+ * dot folders and `node_modules` not entered. Undefined if the folder is absent or behind a link (T13).
  */
 export function listInside(root: string, names: readonly string[], way?: Way): Listing | undefined {
   const found: ListedFile[] = [];
@@ -87,7 +87,7 @@ function namesIn(folder: EnteredFolder, state: { cut: boolean; looked: number })
 /**
  * Bytes on the disk that a folder and all below it take, 512 for each entry included; counting ends once they are over
  * `enough`. Links are not followed, also where one takes a folder's place meanwhile; folders that commands closed to
- * themselves are opened again, so that nothing is hidden in them. Nothing where there are more than `mostEntries`.
+ * themselves are opened again, so that nothing is hidden in them. Undefined if there are more than `mostEntries`.
  */
 export async function folderSize(
   folder: string,

@@ -26,7 +26,7 @@ type Lines = Iterable<string>;
 
 /**
  * The words of a Word, Excel or PowerPoint file (OOXML), at most `most` characters: paragraphs and rows as lines, cells
- * between tabs. Looks, pictures and formulas are left out. Nothing where it is none, or is damaged or encrypted.
+ * between tabs. Looks, pictures and formulas are left out. Undefined if it is none, or is damaged or encrypted.
  */
 export function officeText(bytes: Buffer, most: number): OfficeText | undefined {
   const entries = new Map<string, ZipEntry>((zipEntries(bytes) ?? []).map((entry) => [entry.name, entry]));
@@ -162,11 +162,11 @@ function unescaped(text: string): string {
 /** An entry of a ZIP archive. */
 type ZipEntry = Readonly<{
   name: string;
-  /** Its bytes. Nothing where they are more than `most`, damaged, encrypted or packed in a way that is not read here. */
+  /** Its bytes. Undefined if they are more than `most`, damaged, encrypted or packed in a way that is not read here. */
   read(most: number): Buffer | undefined;
 }>;
 
-/** The entries of a ZIP archive in memory, as its directory lists them. Nothing where it has none that can be read. */
+/** The entries of a ZIP archive in memory, as its directory lists them. Undefined if it has none that can be read. */
 function zipEntries(bytes: Buffer): readonly ZipEntry[] | undefined {
   const end = endOf(bytes);
   if (end === undefined) return undefined;

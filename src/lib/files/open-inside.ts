@@ -11,7 +11,7 @@ const standsFor = 0x200000;
 export type FilePlace = Readonly<{ root: string; names: readonly string[] }>;
 
 /**
- * Opens a regular file for reading and gives its descriptor. Nothing where a name is absent or a link, or where it is a
+ * Opens a regular file for reading and gives its descriptor. Undefined if a name is absent or a link, or where it is a
  * folder, a device, a pipe or a socket, which are not opened. With `alone` neither is a file that has a second name: it
  * may be one of somewhere else (T13).
  */
@@ -78,7 +78,7 @@ export type Way = 'descriptor' | 'path';
 
 /**
  * Enters a folder below `root`, one name after another, never through a link. `root` is the host's own path and may be one.
- * Nothing where a name is absent, no folder, or a link. With `make` folders that are absent are made (0700).
+ * Undefined if a name is absent, no folder, or a link. With `make` folders that are absent are made (0700).
  */
 export function enterFolder(
   root: string,
@@ -90,7 +90,7 @@ export function enterFolder(
   );
 }
 
-/** What `work` gives, or nothing where the file system refuses: whatever it says is one answer (R4). */
+/** What `work` gives, or nothing if the file system refuses: whatever it says is one answer (R4). */
 export function unlessRefused<Result>(work: () => Result): Result | undefined {
   try {
     return work();

@@ -46,7 +46,7 @@ function tooLarge(size: number, limit: number): ReadBytes {
 }
 
 /**
- * The text of a file, or nothing where it is none: UTF-8, UTF-16 with its mark, and Windows-1252, in which Excel writes CSV.
+ * The text of a file, or nothing if it is none: UTF-8, UTF-16 with its mark, and Windows-1252, in which Excel writes CSV.
  * With `cut` the bytes are only its beginning.
  */
 export function fileText(bytes: Uint8Array, cut: boolean): string | undefined {

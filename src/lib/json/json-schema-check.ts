@@ -2,7 +2,7 @@ import { dereference, validate, type OutputUnit, type Schema, type SchemaDraft }
 import { isShallow } from './json-values.ts';
 import { withinTime } from '../async/run-with-time-limit.ts';
 
-/** What is wrong with data, in words; nothing where it fits. */
+/** What is wrong with data, in words; undefined if it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
 
 type Node = Readonly<Record<string, unknown>>;

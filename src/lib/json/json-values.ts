@@ -18,7 +18,7 @@ const brace = 0x7b;
 
 const bracket = 0x5b;
 
-/** What a text says as JSON; nothing where it is none. Which data it has to be is for the caller to check. */
+/** What a text says as JSON; undefined if it is none. Which data it has to be is for the caller to check. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -57,7 +57,7 @@ function cutBlocks(
   return count === 0 ? undefined : { part: whole, rest: blocks.slice(count) };
 }
 
-/** Between items; an item that is too long by itself goes on after the cut without its bullet. */
+/** Between items; an item that is too long by itself continues after the cut without its bullet. */
 function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
   const count = largestFit(list.children.length, (most) =>
     fits({ ...list, children: list.children.slice(0, most) }),

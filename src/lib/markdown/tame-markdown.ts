@@ -165,7 +165,7 @@ function cells(row: string): number {
   );
 }
 
-/** For each container that a line opens or goes on: its indentation and the kind of its marker. */
+/** For each container that a line opens or continues: its indentation and the kind of its marker. */
 function leadingMarkers(line: string): readonly string[] {
   let rest = line;
   const markers: string[] = [];

@@ -105,7 +105,7 @@ function lookUp(host: string): Promise<readonly HostAddress[]> {
   });
 }
 
-/** Tries the addresses as they come, the next one where the last takes long; nothing where none takes a connection. */
+/** Tries the addresses as they come, the next one where the last takes long; undefined if none takes a connection. */
 function openSocket(
   found: readonly HostAddress[],
   port: number,

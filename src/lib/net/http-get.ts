@@ -25,7 +25,7 @@ export type HttpAnswer =
       statusText: string;
       headers: IncomingHttpHeaders;
       body: Buffer;
-      /** The body goes on after `maxBytes`. */
+      /** The body continues after `maxBytes`. */
       cut: boolean;
     }>
   /** `refused`: an address nobody may reach. `broken`: the host gave no whole answer. One clause that names the host. */

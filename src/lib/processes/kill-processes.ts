@@ -25,7 +25,7 @@ export function killTree(root: number): void {
   for (const id of ids) killOne(id);
 }
 
-/** Ends a process, or a group by its number below zero; nothing where it is gone already. */
+/** Ends a process, or a group by its number below zero; undefined if it is gone already. */
 export function killOne(id: number): void {
   unlessGone(() => process.kill(id, 'SIGKILL'));
 }

@@ -49,7 +49,7 @@ const freeSockets = 64;
 
 /**
  * Bytes that sockets in the network of a process may hold, but for the first few: they are in no process, so nobody else
- * counts them. Nothing where it shares its network with this process.
+ * counts them. Undefined if it shares its network with this process.
  */
 export function measureSockets(id: number): number {
   const link = (name: string): string | undefined => unlessGone(() => readlinkSync(`/proc/${name}/ns/net`));

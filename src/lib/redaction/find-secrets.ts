@@ -53,7 +53,7 @@ export function createFindSecrets(words: ReadonlyMap<string, string>): FindSecre
     return found;
   }
 
-  /** Whether some word begins with all that stands from `start` on, and goes on after it. */
+  /** Whether some word begins with all that stands from `start` on, and continues after it. */
   function mayGoOn(flat: string, start: number): boolean {
     const rest = flat.slice(start);
     if (rest.length >= block && !beginnings.has(rest.slice(0, block))) return false;

@@ -32,7 +32,7 @@ export async function giveMemoryBack(
   }
 }
 
-/** The memory of this process; nothing where node was not started with `--expose-gc`. */
+/** The memory of this process; undefined if node was not started with `--expose-gc`. */
 export function memoryHere(): Memory | undefined {
   const { gc } = globalThis;
   if (gc === undefined) return undefined;

@@ -8,7 +8,7 @@ import type { Backlog } from '../../store/store.ts';
 export type Metrics = Readonly<{
   meter: Meter;
   contentType: string;
-  /** Reads the backlog anew; where the store can't be read its gauges say NaN. */
+  /** Reads the backlog again; where the store can't be read its gauges say NaN. */
   text(): Promise<string>;
 }>;
 

@@ -69,7 +69,7 @@ export async function serveHealth(options: {
   const { address, family, port: taken } = server.address() as AddressInfo;
   const url = `http://${family === 'IPv6' ? `[${address}]` : address}:${taken}`;
   if (!isLoopback(address)) {
-    log.warn({ url }, 'health and metrics can be read by whoever reaches this address');
+    log.warn({ url }, 'health and metrics can be read by anyone who reaches this address');
   }
   log.info({ url }, 'health and metrics are served');
   return {

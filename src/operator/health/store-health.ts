@@ -14,7 +14,7 @@ export type StoreHealth = Readonly<{
   /** A fault of the database that a call met turns the state red at once; any other error changes nothing. */
   met(error: unknown): void;
   /**
-   * For work that has begun: a call that the database refuses is made again when it can be used, so that nothing that was
+   * For work that has started: a call that the database refuses is made again when it can be used, so that nothing that was
    * done is lost. One that may have been carried out after all is made again only where it is `repeatable`, else it
    * rejects then.
    */
@@ -64,7 +64,7 @@ export function createStoreHealth(options: {
     red = { reason: fault.reason, since };
     const relapse = since - lastOverAt < relapseMs;
     firstPauseMs = relapse ? Math.min(firstPauseMs * 2, longestRelapseMs) : shortestMs;
-    log.error({ err: error }, 'the store cannot be used: nothing is accepted or begun until it can');
+    log.error({ err: error }, 'the store cannot be used: nothing is accepted or started until it can');
     onFault();
     const refusal = notNow(fault.reason);
     for (const refuse of admissions) refuse(refusal);

@@ -25,7 +25,7 @@ kill -KILL $1
 
 /**
  * Ends this process, with a last line on standard error, when its event loop has stood still for 30 s (S9): nothing inside could,
- * and whoever supervises it starts another. A shell watches, which costs less than 1 MB where a thread costs 10. On Linux alone.
+ * and its supervisor starts another. A shell watches, which costs less than 1 MB where a thread costs 10. On Linux alone.
  */
 export function startWatchdog(
   log: Pick<Log, 'warn'>,

@@ -11,7 +11,7 @@ import type { Store } from '../../store/store.ts';
 export type Seated = Readonly<{
   user: string;
   as: ChatType;
-  /** Somebody watches: a message is tried as often as on any platform. Else whoever waits is told at once. */
+  /** Somebody watches: a message is tried as often as on any platform. Else anyone who waits is told at once. */
   patient: boolean;
 }>;
 
@@ -82,7 +82,7 @@ export function createTerminals(options: {
   cancel(lane: string): Promise<boolean>;
   /** Puts a file where the person at the terminal can have it, and gives its path. */
   saveFile(conversation: Conversation, file: NonNullable<OutgoingPart['file']>): Promise<string>;
-  /** Why nobody listens to who said this, in the operator's words; nothing where somebody does. */
+  /** Why nobody listens to who said this, in the operator's words; undefined if somebody does. */
   whyUnheard(message: Message): Promise<string | undefined>;
   clock: Clock;
 }): Terminals {

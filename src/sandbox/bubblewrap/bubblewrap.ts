@@ -37,7 +37,7 @@ export type BubblewrapOptions = Readonly<{
   /** Path of bwrap. */
   bwrap: string;
   limits: SandboxLimits;
-  /** Folder with a system of the sandbox's own, in place of the host's: asked at each command, as it may be built anew (R6). */
+  /** Folder with a system of the sandbox's own, in place of the host's: asked at each command, as it may be built again (R6). */
   rootfs?: () => string | undefined;
   /** Files and folders of the bot, which are covered where they lie within the system. */
   hidden?: readonly string[];

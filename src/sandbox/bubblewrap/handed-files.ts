@@ -22,7 +22,7 @@ const settings = [
   'fonts ghostscript ImageMagick-6 ImageMagick-7 java-17-openjdk java-21-openjdk libreoffice R texmf',
 ].flatMap((line) => line.split(' '));
 
-/** Made anew for each command, or of no use to one. */
+/** Made again for each command, or of no use to one. */
 const notOfRoot: ReadonlySet<string> = new Set(
   'boot chat dev home media mnt packages proc root run scratch skill sys tmp'.split(' '),
 );
@@ -96,7 +96,7 @@ export function createHandedFiles(
 
 /** A file without a name: it is gone with the process. Linux only. */
 type NamelessFile = Readonly<{
-  /** Opened anew to be read from its beginning; whoever asks closes it. */
+  /** Opened again to be read from its beginning; the caller closes it. */
   open(): number;
   close(): void;
 }>;

@@ -1,7 +1,7 @@
 /** Numbers of system calls, by the name that Node gives a processor. */
 type Numbers = Readonly<{ x64: number; arm64: number }>;
 
-/** What the kernel offers without privileges although it belongs to no namespace, or is seldom free of faults. */
+/** What the kernel offers without privileges although it belongs to no namespace, or is rarely free of faults. */
 const refused: readonly Numbers[] = [
   { x64: 248, arm64: 217 }, // add_key: keys are the whole system's
   { x64: 249, arm64: 218 }, // request_key
@@ -48,7 +48,7 @@ const architectures = { x64: 0xc000003e, arm64: 0xc00000b7 } as const;
 const clone: Numbers = { x64: 56, arm64: 220 };
 const socket: Numbers = { x64: 41, arm64: 198 };
 const ioctl: Numbers = { x64: 16, arm64: 29 };
-/** TIOCSTI and TIOCLINUX, which put words into the mouth of whoever sits at the terminal. */
+/** TIOCSTI and TIOCLINUX, which put words into the mouth of anyone who sits at the terminal. */
 const typing = [0x5412, 0x541c];
 const setsockopt: Numbers = { x64: 54, arm64: 208 };
 /** SO_SNDBUF and SO_RCVBUF: what sockets may hold is counted by what they hold by themselves. */

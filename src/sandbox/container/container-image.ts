@@ -12,7 +12,7 @@ import { hasProgram } from '../find-program.ts';
 export type ContainerImage = Readonly<{
   /** Its id now: that of the root file system in use, or the one that config names. Throws OperatorError where there is none. */
   current(): Promise<string>;
-  /** It is not there any more: asks, and where it may makes it anew. */
+  /** It is not there any more: asks, and where it may makes it again. */
   forget(): void;
 }>;
 
@@ -77,7 +77,7 @@ export function followContainerImage(options: {
 }
 
 /**
- * Whoever built it owns the tree; in the image it belongs to root. What is mounted in a container is not in it, and
+ * Anyone who built it owns the tree; in the image it belongs to root. What is mounted in a container is not in it, and
  * `python` is a name for python3 where the tree has none.
  */
 async function importTree(engine: ContainerEngine, tree: string, name: string): Promise<void> {
@@ -96,7 +96,7 @@ async function importTree(engine: ContainerEngine, tree: string, name: string): 
   }
 }
 
-/** An image of this machine; nothing where there is none of this name. */
+/** An image of this machine; undefined if there is none of this name. */
 async function look(
   engine: ContainerEngine,
   image: string,

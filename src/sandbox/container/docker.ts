@@ -239,7 +239,7 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
     return Number(await engine.call(['inspect', '--type', 'container', '--format', '{{.State.Pid}}', name]));
   }
 
-  /** For sure: whatever state it is in, and whoever may end its processes. */
+  /** For sure: in any state, and no matter who may end its processes. */
   async function remove(name: string): Promise<void> {
     await engine.call(['rm', '--force', name]).catch((error: unknown) => {
       if (

@@ -97,7 +97,7 @@ async function mappedFiles(id: number): Promise<readonly string[]> {
   return [...places.values()];
 }
 
-/** Nothing where the process ended, or may not be looked at. */
+/** Undefined if the process ended, or may not be looked at. */
 async function unlessClosed<T>(look: Promise<T>): Promise<T | undefined> {
   try {
     return await look;

@@ -64,7 +64,7 @@ export function watchLimits(options: {
       if (load.memory + sockets > memory && measureOwnMemory(load.ids) + sockets > memory) over('memory');
     }
   }, everyProcesses);
-  // A disk that can't be measured is not left to whoever writes on it.
+  // A disk that can't be measured is not left to the writer.
   void watchDisk().catch(() => over('crashed'));
   return { stop };
 
@@ -101,7 +101,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 /**
  * Tells which limit the control group of a process has met since it began: what the kernel ends or refuses there, nobody
- * else hears of (T9). Nothing where it shares its group with this process, or can't be looked at.
+ * else hears of (T9). Undefined if it shares its group with this process, or can't be looked at.
  */
 function followCgroupEvents(id: number): () => StopReason | undefined {
   const own = groups('self');
@@ -147,7 +147,7 @@ function groups(id: string): ReadonlyMap<string, string> {
   );
 }
 
-/** What the file says; nothing where it is not there any more. */
+/** What the file says; undefined if it is not there any more. */
 export function readGroupFile(file: string): string {
   try {
     return readFileSync(file, 'latin1');

@@ -1,4 +1,4 @@
-/** The Debian package that brings a program; nothing where none is known to: a package of that name may be another program. */
+/** The Debian package that brings a program; undefined if none is known to: a package of that name may be another program. */
 export function packageOf(program: string): string | undefined {
   return renamed.get(program) ?? (sameName.has(program) ? program : undefined);
 }
@@ -21,7 +21,7 @@ export function unpackaged(program: string, way?: string): string {
   return `no Debian package is known to bring ${program}: install it ${how}`;
 }
 
-/** The Debian package that brings a Python module, or a package of PyPI; nothing where none is known to. */
+/** The Debian package that brings a Python module, or a package of PyPI; undefined if none is known to. */
 export function pythonPackageOf(name: string): string | undefined {
   const [top = ''] = name.toLowerCase().replaceAll('_', '-').split('.');
   const other = pythonNames.get(top);

@@ -37,7 +37,7 @@ export function rootFolder(dataDir: string): string {
 export const manifestName = 'manifest.json';
 
 /**
- * Gives the root file system that is to be used now; nothing where none was built, or its manifest can't be read. A build
+ * Gives the root file system that is to be used now; undefined if none was built, or its manifest can't be read. A build
  * counts from the next call on: a call costs one look at the manifest's times while nothing changed.
  */
 export function followRootFileSystem(folder: string): () => RootFileSystem | undefined {

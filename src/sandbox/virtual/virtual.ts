@@ -125,7 +125,7 @@ async function roomIn(folder: string | undefined, diskMb: number): Promise<numbe
   return folder === undefined ? 0 : Math.max(0, most - ((await folderSize(folder, most)) ?? 0));
 }
 
-/** The outermost `node_modules` that holds just-bash and what it needs, or nothing where it is not installed. */
+/** The outermost `node_modules` that holds just-bash and what it needs, or nothing if it is not installed. */
 function libraryFolder(): string | undefined {
   try {
     const [before = ''] = fileURLToPath(import.meta.resolve('just-bash')).split('/node_modules/');

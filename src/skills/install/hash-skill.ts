@@ -14,7 +14,7 @@ export type SkillHash = Readonly<{
 const fileLimit = 1_000;
 const byteLimit = 20_000_000;
 
-/** Hashes everything below a folder, dot entries included; links are not followed. Nothing where it is absent, holds what is no file, or is too large. */
+/** Hashes everything below a folder, dot entries included; links are not followed. Undefined if it is absent, holds what is no file, or is too large. */
 export function hashSkill(directory: string): SkillHash | undefined {
   const files: SkillHash['files'][number][] = [];
   let bytes = 0;

@@ -51,7 +51,7 @@ export type OpenSource = Readonly<{
   env: Readonly<Record<string, string | undefined>>;
 }>;
 
-/** Why a file of this path may not be installed; nothing where it may (D6, S1). */
+/** Why a file of this path may not be installed; undefined if it may (D6, S1). */
 export function pathProblem(path: string): string | undefined {
   const parts = path.split('/');
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'its path is absolute';

@@ -26,7 +26,7 @@ const stampDoubtMs = 100;
 
 /** What keeps a skill from being used: for an operator, with the fix. */
 export function pinBroken({ name }: Pick<Pin, 'name'>, problem: string): string {
-  return `${name}: ${problem} since it was agreed to, so it is not used; the operator can mend it with "skillet skill update ${name}"`;
+  return `${name}: ${problem} since it was agreed to, so it is not used; the operator can fix it with "skillet skill update ${name}"`;
 }
 
 /** SHA-256 as pins write it. */
@@ -34,7 +34,7 @@ export function sha256Of(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** What is wrong with these bytes as a file of a pinned skill; nothing where they are what was agreed to (D6). */
+/** What is wrong with these bytes as a file of a pinned skill; undefined if they are what was agreed to (D6). */
 export function pinProblem(
   { files }: Pick<Pin, 'files'>,
   path: string,
@@ -55,8 +55,8 @@ export function readPinned(directory: string, pin: Pick<Pin, 'files'>, path: str
 }
 
 /**
- * What is wrong with an installed skill's folder: a file that is missing, changed, added, or no plain file; nothing where
- * it holds exactly what was agreed to (D6). Every file is hashed anew, but for those `memory` knows by their stamp.
+ * What is wrong with an installed skill's folder: a file that is missing, changed, added, or no plain file; undefined if
+ * it holds exactly what was agreed to (D6). Every file is hashed again, but for those `memory` knows by their stamp.
  */
 export function checkPinned(
   directory: string,
@@ -106,7 +106,7 @@ function hashOf(path: string, memory: HashMemory | undefined): string | undefine
 
 type Whole = Readonly<{ bytes: Uint8Array; stamp: string; changedMs: number; unchanged: boolean }>;
 
-/** A plain file as it is on the disk now; no bytes where its stamp is `known`. Nothing where it is none, or too long for a pin. */
+/** A plain file as it is on the disk now; no bytes where its stamp is `known`. Undefined if it is none, or too long for a pin. */
 function readWhole(path: string, known?: string): Whole | undefined {
   try {
     // Non-blocking, so that a pipe with no writer cannot hold up the bot.

@@ -87,7 +87,7 @@ function broken(path: string, message: string): StoredBytes {
 
 /**
  * The same sandbox, which runs a command of an installed skill only where its folder holds exactly what was agreed to at
- * that moment, every file hashed anew (D6). For any other skill it is the sandbox itself.
+ * that moment, every file hashed again (D6). For any other skill it is the sandbox itself.
  */
 export function lockedSandbox(sandbox: Sandbox, { pin }: Pick<Skill, 'pin'>): Sandbox {
   if (pin === undefined) return sandbox;

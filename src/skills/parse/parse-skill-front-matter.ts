@@ -48,7 +48,7 @@ export function parsePlainFrontMatter(yaml: string): FrontMap | undefined {
     if (pair === null || front.has(key)) return undefined;
     if (value !== undefined) {
       const text = readScalar(value);
-      // A line that goes on below it begins with a blank: no pair, so the parser's business.
+      // A line that continues below it begins with a blank: no pair, so the parser's business.
       if (text === undefined) return undefined;
       front.set(key, { kind: 'text', text, line: at + 1 });
       continue;

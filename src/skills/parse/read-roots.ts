@@ -26,7 +26,7 @@ export type ReadOptions = Readonly<{
   /** Results of an earlier reading, by path; brought up to date. */
   remembered?: Map<string, Remembered>;
   lastGood?: Pick<LastGood, 'read'>;
-  /** Told of each file that was read anew and is good. */
+  /** Told of each file that was read again and is good. */
   onGood?: (stored: StoredSkill, store: SkillStore, bytes: Uint8Array | undefined) => void;
 }>;
 
@@ -102,7 +102,7 @@ async function readOne(
   if (kept === undefined) return { result, stamp };
   const last = judge({ ...place, bytes: kept, cut: false }, stored, options.strict === true);
   if (!last.ok) return { result, stamp };
-  const message = 'the file is broken; its last good version is used until it is mended';
+  const message = 'the file is broken; its last good version is used until it is fixed';
   const note: Diagnostic = { level: 'warning', code: 'LAST_GOOD_KEPT', message, path };
   const diagnostics = [...result.diagnostics, note];
   return { result: { ok: true, definition: Object.freeze({ ...last.definition, diagnostics }) }, stamp };

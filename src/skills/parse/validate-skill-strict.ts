@@ -104,7 +104,7 @@ function textOfScalar({ value }: yaml.Scalar): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The reference takes a quoted text that goes on at the first column; ours wants it indented. */
+/** The reference takes a quoted text that continues at the first column; ours wants it indented. */
 function indentQuoted(front: string): string {
   return front.replace(
     /^([^\s#"':][^\n"':]*:[ \t]+)("(?:[^"\\]|\\[^])*"|'(?:[^']|'')*')/gm,

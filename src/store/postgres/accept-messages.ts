@@ -141,7 +141,7 @@ export async function addWork(
   );
 }
 
-/** Locked: whoever takes an item waits until what came for it is in it. */
+/** Locked: anyone who takes an item waits until what came for it is in it. */
 async function readKnown(
   query: Query,
   of: readonly Readonly<{ message: Message }>[],

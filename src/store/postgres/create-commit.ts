@@ -74,7 +74,7 @@ export function createCommit({
   }
 
   async function commit(step: Step): Promise<void> {
-    // Who holds the lane goes on with it; for anybody else its job has to be called.
+    // Who holds the lane continues with it; for anybody else its job has to be called.
     const freed =
       step.done === undefined || leases.active() ? undefined : await laneOf(database.query, step.done);
     const parts = lanesOf(step);

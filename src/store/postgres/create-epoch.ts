@@ -2,7 +2,7 @@ import type { Database } from './open-database.ts';
 
 /**
  * The stretch of the server's life in which nothing that was committed to memory was forgotten. Lanes are claimed in one, and
- * lost with it: a lane goes on only where all of its steps are still there.
+ * lost with it: a lane continues only where all of its steps are still there.
  */
 export type Epoch = Readonly<{
   /** As it was when a connection was last lost, or a second ago: a lane that is claimed under an older one is lost with its first write. */

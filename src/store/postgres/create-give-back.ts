@@ -12,14 +12,14 @@ export type Turn = Readonly<{
   waitMs: number;
 }>;
 
-/** What became of it: it goes on here (more of it is due), or was given back (empty, or with a job for later), or is another process's. */
+/** What became of it: it continues here (more of it is due), or was given back (empty, or with a job for later), or is another process's. */
 export type Outcome = Readonly<{ next: 'again' | 'gone' | 'lost' } | { next: 'later'; inMs: number }>;
 
 /** Lanes given back in one statement. */
 const most = 100;
 
 /**
- * Gives lanes of one kind back, so that no waiting item is without a job: whoever adds work to a lane holds the same lock.
+ * Gives lanes of one kind back, so that no waiting item is without a job: anyone who adds work to a lane holds the same lock.
  * Lanes that end together share a statement.
  */
 export function createGiveBack(

@@ -181,7 +181,7 @@ export async function laneOf(query: Query, key: string): Promise<string | undefi
   return rows[0]?.lane;
 }
 
-/** When the head of a lane is due (milliseconds since 1970); nothing where the lane is empty. */
+/** When the head of a lane is due (milliseconds since 1970); undefined if the lane is empty. */
 export async function inboxHead(query: Query, lane: string): Promise<number | undefined> {
   const { rows } = await query<Readonly<{ due_at: number }>>(
     `SELECT due_at FROM skillet.inbox WHERE status = 'waiting' AND lane = $1 ORDER BY seq LIMIT 1`,

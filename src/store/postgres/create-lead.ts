@@ -41,7 +41,7 @@ export function createLead(database: Database, log: Log): Readonly<{ lead: Store
     function beat(aliveAt: number): void {
       if (leading.signal.aborted) return;
       clearTimeout(timers.trusted);
-      const late = () => end(new Error(`the database did not answer whoever leads in ${what}`));
+      const late = () => end(new Error(`the database did not answer the leader in ${what}`));
       timers.trusted = setTimeout(late, Math.max(0, aliveAt + trustedMs - performance.now())).unref();
       timers.next = setTimeout(() => {
         const sent = performance.now();

@@ -82,7 +82,7 @@ export function createOutbox(
     next,
     // On the disk before the platform hears of it.
     sending: (key) => leases.fenced((fence) => beginSend({ key, fence })),
-    // Not fenced: that it was sent is true whoever has the conversation now.
+    // Not fenced: that it was sent stays true, no matter who has the conversation now.
     sent: (key, receipt) => noteSent({ key, receipt: JSON.stringify(receipt) }),
     retry: (key, error, at) =>
       change(`status = 'waiting', tries = tries + 1, error = $6, due_at = $7`, [key, plain(error), at]),
@@ -150,7 +150,7 @@ export function createOutbox(
   };
 }
 
-/** When the first unsent row of a conversation is due (milliseconds since 1970); nothing where all is sent. */
+/** When the first unsent row of a conversation is due (milliseconds since 1970); undefined if all is sent. */
 export async function outboxHead(query: Query, lane: string): Promise<number | undefined> {
   const { rows } = await query<Readonly<{ due_at: number }>>(
     `SELECT CASE WHEN status = 'sending' THEN 0 ELSE due_at END AS due_at FROM skillet.outbox

@@ -28,7 +28,7 @@ const timerSlackMs = 10;
 export function createServe(
   options: Readonly<{
     kind: Kind;
-    /** When the head of a lane is due; nothing where the lane is empty. */
+    /** When the head of a lane is due; undefined if the lane is empty. */
     head(query: Query, lane: string): Promise<number | undefined>;
     /** The table and the rows of it that wait. */
     waiting: string;
@@ -130,7 +130,7 @@ export function createServe(
         await leases.under(lease, () => run(lease.claim.lane, lease.lost));
         return false;
       } catch (error) {
-        // A lane that was lost goes on elsewhere: that was said already.
+        // A lane that was lost continues elsewhere: that was said already.
         const level = lease.state() === 'lost' ? 'debug' : 'error';
         log[level](
           { err: error, lane: lease.claim.lane },

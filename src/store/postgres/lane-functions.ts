@@ -32,7 +32,7 @@ export const acceptNew = (waits: string): string => `
  */
 export const laneFunctions = `
   -- Emptied by the server when it recovers from a crash, in which it may have lost what was written to memory only. A lane is
-  -- held under the epoch it was claimed in: nobody goes on with one whose last steps the server forgot.
+  -- held under the epoch it was claimed in: nobody continues with one whose last steps the server forgot.
   CREATE UNLOGGED TABLE skillet.epoch (
     one boolean PRIMARY KEY DEFAULT true CHECK (one),
     id uuid NOT NULL DEFAULT gen_random_uuid()
@@ -48,7 +48,7 @@ export const laneFunctions = `
     RETURN current;
   END $$ LANGUAGE plpgsql;
 
-  -- Whether a lane's job is held by this very claim, which it stays until the transaction ends: whoever takes the lane over
+  -- Whether a lane's job is held by this very claim, which it stays until the transaction ends: anyone who takes the lane over
   -- replaces the job's row. Without a job there is nothing to hold.
   CREATE FUNCTION skillet.holds(of_epoch uuid, queue text, job uuid, attempt integer) RETURNS boolean AS $$
   BEGIN
@@ -69,7 +69,7 @@ export const laneFunctions = `
     RETURN true;
   END $$ LANGUAGE plpgsql;
 
-  -- A job for a lane that has none, due in so many milliseconds; whoever calls holds the lane's lock.
+  -- A job for a lane that has none, due in so many milliseconds; anyone who calls holds the lane's lock.
   CREATE FUNCTION skillet.offer(queue text, lane text, in_ms bigint) RETURNS void AS $$
   BEGIN
     INSERT INTO skillet_jobs.job_common (name, data, singleton_key, policy, start_after, created_on, keep_until,
@@ -81,7 +81,7 @@ export const laneFunctions = `
     ON CONFLICT DO NOTHING;
   END $$ LANGUAGE plpgsql;
 
-  -- When the head of a lane is due; nothing where the lane is empty.
+  -- When the head of a lane is due; undefined if the lane is empty.
   CREATE FUNCTION skillet.head_due(kind text, of_lane text) RETURNS bigint AS $$
   BEGIN
     IF kind = 'inbox' THEN

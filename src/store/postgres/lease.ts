@@ -49,7 +49,7 @@ export function createLease(claim: Claim): Lease {
   };
 }
 
-/** What a write shows to be let through: the claim of the lane it is made for, or nothing where it is made for none. */
+/** What a write shows to be let through: the claim of the lane it is made for, or nothing if it is made for none. */
 export type Fence = Readonly<{
   epoch: string | null;
   queue: string | null;

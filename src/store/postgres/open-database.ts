@@ -36,7 +36,7 @@ export type Database = Readonly<{
   /** A statement on its own; it outlives as `memory` does. */
   query: Query;
   /**
-   * All of what `work` writes, or nothing where it throws. `locks` are taken first, in one order for all, and held to the
+   * All of what `work` writes, or nothing if it throws. `locks` are taken first, in one order for all, and held to the
    * end: what holds the same lock runs one after another.
    */
   transaction<T>(

@@ -161,7 +161,7 @@ export const schema: readonly string[] = [
   );
   INSERT INTO skillet.health (one, checked_at) VALUES (true, now());
 
-  -- True while a lane's job is held by this very claim, which it stays until the transaction ends: whoever takes the lane
+  -- True while a lane's job is held by this very claim, which it stays until the transaction ends: anyone who takes the lane
   -- over replaces the job's row. Without a job there is nothing to hold. "durable": this transaction is committed to disk.
   CREATE FUNCTION skillet.held(queue text, job uuid, attempt integer, durable boolean) RETURNS boolean AS $$
   BEGIN

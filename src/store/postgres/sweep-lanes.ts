@@ -16,7 +16,7 @@ type Ground = Omit<Backing, 'leases'>;
 
 /**
  * Gives a job to every lane with anything waiting that has none. No lane should ever lack one; a database that was
- * restored or mended by hand may hold some that do. A lane that gets one too many is looked at for nothing.
+ * restored or fixed by hand may hold some that do. A lane that gets one too many is looked at for nothing.
  */
 export async function sweepLanes(ground: Ground): Promise<void> {
   const { database, jobs, announce } = ground;

@@ -18,7 +18,7 @@ export function createBackup(connection: Connection): Store['backup'] {
       closeSync(openSync(part, 'wx', 0o600));
       await connection.backup(part, onProgress);
       chmodSync(part, 0o600);
-      // Whoever comes first has the name.
+      // Anyone who comes first has the name.
       closeSync(openSync(file, 'wx', 0o600));
       renameSync(part, file);
     } catch (error) {

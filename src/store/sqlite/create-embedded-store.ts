@@ -101,7 +101,7 @@ export function createEmbeddedStore(
     reserve: async () => 0,
     countUse: createUses(connection, clock),
     prune: createPrune(connection),
-    // Seldom asked, and large: 5 files and 26 statements.
+    // Rarely asked, and large: 5 files and 26 statements.
     async forget(sender) {
       const { createForget } = await import('./create-forget.ts');
       return createForget(connection)(sender);
@@ -122,7 +122,7 @@ export function createEmbeddedStore(
   };
 }
 
-/** Rings for whoever waits for one kind of work. */
+/** Rings for anyone who waits for one kind of work. */
 function createBell(): Readonly<{ ring(): void; onRing(listener: () => void): void }> {
   const listeners = new Set<() => void>();
   return {

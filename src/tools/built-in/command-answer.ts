@@ -112,7 +112,7 @@ export function secretsIn(env: Readonly<Record<string, string>>): readonly Secre
   return Object.entries(env).map(([name, value]) => ({ name, value }));
 }
 
-/** The ends of both streams; nothing where both are empty. */
+/** The ends of both streams; undefined if both are empty. */
 export function tailsOf({ stdout, stderr }: SandboxOutput): string | undefined {
   const streams = [
     ...(stdout === '' ? [] : [`[end of stdout]\n${wholeEnd(stdout, tailLimit)}`]),

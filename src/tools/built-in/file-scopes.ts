@@ -43,7 +43,7 @@ export function absent(places: Places, path: string): NotFound {
   return { ok: false, code: 'FILE_NOT_FOUND', message: `there is no file ${written}; files are in ${where}` };
 }
 
-/** The open file at a path of a folder of the run or conversation. Nothing where `absent` is the answer. */
+/** The open file at a path of a folder of the run or conversation. Undefined if `absent` is the answer. */
 export function openIn(
   place: Exclude<Place, { kind: 'skill' }>,
   names: readonly string[],

@@ -36,7 +36,7 @@ export function noSuchSkill(name: string, visible: readonly Skill[]): Envelope {
   return fail('SKILL_NOT_FOUND', `there is no skill ${written} here${advice}`);
 }
 
-/** `skills_list {}`: every skill that is visible here (R1). Made for each turn; `visible` is asked anew for each call. */
+/** `skills_list {}`: every skill that is visible here (R1). Made for each turn; `visible` is asked again for each call. */
 export function createSkillsList(): (visible: () => readonly Skill[]) => Tool {
   const make = prepareTool({
     name: 'skills_list',

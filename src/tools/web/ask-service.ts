@@ -7,7 +7,7 @@ export type SearchResult = Readonly<{ title: string; url: string; snippet: strin
 
 export type SearchOutcome =
   | Readonly<{ ok: true; results: readonly SearchResult[] }>
-  /** `message` says what is wrong and who can mend it; it holds no key. */
+  /** `message` says what is wrong and who can fix it; it holds no key. */
   | Readonly<{ ok: false; message: string }>;
 
 /** Asks a search service; best results first, as many as are set at most. */

@@ -78,7 +78,7 @@ function outcomeOf({ status, data }: ServiceAnswer): Awaited<ReturnType<Search>>
   return { ok: false, message: `Brave answered with status ${status}${said} and no results` };
 }
 
-/** Seconds until a used-up window begins anew: headers like `1, 1419704`, one number a window. */
+/** Seconds until a used-up window begins again: headers like `1, 1419704`, one number a window. */
 function waitOf({ header }: ServiceAnswer): number {
   const numbers = (name: string): readonly number[] => header(name).split(',').map(Number);
   const remaining = numbers('x-ratelimit-remaining');
