@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Signals } from '../store/signals.ts';
 
 /** Chats whose platform gave them a new id: their rules and their memory stay (A6). Ids are qualified. */
-export type MovedChats = Readonly<{
+export type ChatMigrations = Readonly<{
   /** False when this move was known already. */
   remember(from: string, to: string): Promise<boolean>;
   /** Ids the chat had before, nearest first. */
@@ -22,11 +22,11 @@ const longestChain = 4;
 const rereadMs = 30_000;
 
 /** Moves are few and asked for with every message, so they are kept in memory; other processes are told of a new one (Q9). */
-export function createMovedChats(options: {
+export function createChatMigrations(options: {
   stored: Keyv;
   signals: Pick<Signals, 'send' | 'on'>;
   clock: Clock;
-}): MovedChats {
+}): ChatMigrations {
   const { stored, signals, clock } = options;
   let known: Readonly<{ moves: Promise<ReadonlyMap<string, string>>; at: number }> | undefined;
   signals.on('moved', () => (known = undefined));

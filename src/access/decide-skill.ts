@@ -1,4 +1,4 @@
-import { listsId, type MovedChats } from './chat-migrations.ts';
+import { listsId, type ChatMigrations } from './chat-migrations.ts';
 import type { Decision } from './decide-message.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { chatIdOf, type ChatType, type SeenChatType } from '../core/conversation.ts';
@@ -136,13 +136,13 @@ export function whyNoAccess(name: string, rules: AccessRules, use: Use): string 
   return undefined;
 }
 
-export type UseOf = (
+export type AccessContext = (
   message: Pick<Message, 'conversation' | 'chatType' | 'external'> &
     Readonly<{ sender: Pick<Message['sender'], 'id'> }>,
 ) => Promise<SkillUse>;
 
 /** The use of skills that a person's message stands for, as `decideSkill` judges it. */
-export function createUseOf(moved: MovedChats): UseOf {
+export function createAccessContext(moved: ChatMigrations): AccessContext {
   return async ({ conversation, chatType, external, sender }) => ({
     chatType,
     chatIds: [chatIdOf(conversation), ...(await moved.formerIds(conversation))],

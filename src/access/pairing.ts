@@ -1,17 +1,17 @@
 import { createHash, randomBytes, randomInt } from 'node:crypto';
 import type Keyv from 'keyv';
 import type { MessageDenial } from './decide-message.ts';
-import type { People } from './users.ts';
+import type { Users } from './users.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { WriteCommand } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import { sayIn } from '../core/texts/say.ts';
-import { createInTurn } from '../lib/async/mutex.ts';
+import { createMutex } from '../lib/async/mutex.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import type { Store } from '../store/store.ts';
 
 const claim = /^[/!]?(?:skill\s+)?[/!]?start\s+claim_([0-9a-f]{32})$/i;
@@ -56,12 +56,12 @@ const mostAnswered = 30;
 /** Pairing by code and the claim of the first owner. Nothing a stranger wrote is kept but id and name (A10). */
 export function createPairing(options: {
   stored: Keyv;
-  people: People;
+  people: Users;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
 }): Pairing {
   const { stored, people, audit, clock } = options;
-  const inTurn = createInTurn();
+  const inTurn = createMutex();
   let answeredAt: readonly number[] = [];
 
   // A key for each request and token: taking one away is one step, whichever process does it (Q9).
@@ -187,7 +187,7 @@ export type Strangers = Readonly<{
 
 export function createStrangers(options: {
   pairing: Pairing;
-  voice: Voice;
+  voice: Replies;
   writeCommand: WriteCommand;
 }): Strangers {
   const { pairing, voice, writeCommand } = options;

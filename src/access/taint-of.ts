@@ -1,27 +1,27 @@
-import { joinMarks, markIn, type Marks } from '../core/taint.ts';
+import { joinTaint, taintIn, type Taint } from '../core/taint.ts';
 import type { Store, Transcripts } from '../store/store.ts';
 
 type Reads = Pick<Transcripts, 'read'>;
 
 /** The same of what is stored of a transcript or run. */
-export async function markOf(transcripts: Reads, id: string): Promise<Marks | undefined> {
+export async function taintOf(transcripts: Reads, id: string): Promise<Taint | undefined> {
   const { entries, damaged } = await transcripts.read(id);
-  return markIn(
+  return taintIn(
     entries.map(({ entry }) => entry),
     damaged,
   );
 }
 
 /** The same of a run with all that it is inside of: it was told of that. What was started in the conversation counts, too. */
-export async function markAround(transcripts: Reads, id: string): Promise<Marks | undefined> {
-  const own = await markOf(transcripts, id);
+export async function taintAround(transcripts: Reads, id: string): Promise<Taint | undefined> {
+  const own = await taintOf(transcripts, id);
   const parent = parentOf(id);
-  const outer = parent === id ? markOf(transcripts, begunIn(id)) : markAround(transcripts, parent);
-  return joinMarks(own, await outer);
+  const outer = parent === id ? taintOf(transcripts, startedIn(id)) : taintAround(transcripts, parent);
+  return joinTaint(own, await outer);
 }
 
 /** The journal of what was started in a conversation, whether or not it ever came to a result. It ends with `/new`. */
-export function begunIn(id: string): string {
+export function startedIn(id: string): string {
   return `${conversationOf(id)}#marks`;
 }
 
@@ -31,17 +31,17 @@ export function roomOf(id: string): string {
 }
 
 /** Adds marks to one of these journals. What is noted already is noted again once a day, so that it is kept while it is used. */
-export async function noteMarks(
+export async function recordTaint(
   store: Readonly<{ transcripts: Reads }> & Pick<Store, 'commit'>,
   journal: string,
-  marks: Marks | undefined,
+  marks: Taint | undefined,
   now: number,
 ): Promise<void> {
   if (marks === undefined) return;
   const { entries } = await store.transcripts.read(journal);
-  const known = markIn(entries.map(({ entry }) => entry));
+  const known = taintIn(entries.map(({ entry }) => entry));
   const last = entries.at(-1)?.entry.at ?? 0;
-  const all = joinMarks(known, marks) ?? marks;
+  const all = joinTaint(known, marks) ?? marks;
   if (all === known && now - last < dayMs) return;
   await store.commit({ entries: [{ transcript: journal, entry: { kind: 'mark', marks: all, at: now } }] });
 }

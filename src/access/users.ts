@@ -2,7 +2,7 @@ import type Keyv from 'keyv';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { decideMessage, type MessageDenial, type Speaker, type Decision } from './decide-message.ts';
 import { chatIdOf } from '../core/conversation.ts';
-import type { MovedChats } from './chat-migrations.ts';
+import type { ChatMigrations } from './chat-migrations.ts';
 
 /** A person whom an owner approved (A10). */
 export type Paired = Readonly<{ sender: string; name: string; since: number }>;
@@ -11,7 +11,7 @@ export type Paired = Readonly<{ sender: string; name: string; since: number }>;
 export type AllowedGroup = Readonly<{ id: string; name: string; since: number }>;
 
 /** Who is known to the bot: configured, paired, or the owner by claim. */
-export type People = Readonly<{
+export type Users = Readonly<{
   owners(): Promise<readonly string[]>;
   isOwner(sender: string): Promise<boolean>;
   addOwner(sender: string): Promise<void>;
@@ -30,13 +30,13 @@ export type People = Readonly<{
 }>;
 
 /** `stored` has a key for each person, so that two processes change it without harm to each other (Q9). */
-export function createPeople(options: {
+export function createUsers(options: {
   stored: Keyv;
   access: () => AccessSettings;
-  moved: MovedChats;
+  moved: ChatMigrations;
   /** Whether an owner can be there at all: the terminal's is only while somebody sits at one. */
   isHere?: (owner: string) => boolean;
-}): People {
+}): Users {
   const { stored, access, moved, isHere = () => true } = options;
 
   async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
@@ -51,7 +51,7 @@ export function createPeople(options: {
     return access().owners.includes(sender) || (await stored.has(ownerKey(sender)));
   }
 
-  const decide: People['decide'] = async (message) => {
+  const decide: Users['decide'] = async (message) => {
     const { id } = message.sender;
     const formerChatIds = await moved.formerIds(message.conversation);
     const chats = [chatIdOf(message.conversation), ...formerChatIds];

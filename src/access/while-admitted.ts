@@ -3,12 +3,12 @@ import type { Decision } from './decide-message.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Model } from '../core/model.ts';
 import type { Requester } from '../core/tool.ts';
-import type { People } from './users.ts';
+import type { Users } from './users.ts';
 
 /** Whether the person that something is done for may still use the bot (S11). */
 export type StillAdmitted = (requester: Requester) => Promise<Decision<'TOOL_POLICY_DENIED'>>;
 
-export function createStillAdmitted(people: Pick<People, 'mayAct'>): StillAdmitted {
+export function createStillAdmitted(people: Pick<Users, 'mayAct'>): StillAdmitted {
   return async ({ sender: id, kind, conversation, chatType }) => {
     const may = await people.mayAct({ conversation, chatType, sender: { id, kind } });
     if (may.allowed) return may;

@@ -1,11 +1,11 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { estimateTokens, planCompaction, summaryRequest, type CompactionPlan } from './plan-compaction.ts';
-import { isHidden, asStub, stubFollowed, beginningOfLastTurn, type Viewer } from './show-to.ts';
+import { isHidden, asStub, collapseActiveSkills, beginningOfLastTurn, type Viewer } from './show-to.ts';
 import { toMessages, isShown, newestSummary, viewEntries, type Summary } from './to-messages.ts';
 import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import { addTokens, noTokens, type Model, type ModelRequest, type Tokens } from '../core/model.ts';
-import { markIn } from '../core/taint.ts';
+import { taintIn } from '../core/taint.ts';
 import type { Clock } from '../lib/clock.ts';
 import { truncate } from '../lib/text/text.ts';
 
@@ -61,7 +61,7 @@ export async function compactEntries(options: {
   const estimated = estimateTokens(request);
   const asEstimated = (tokens: number): number => (tokens * estimated) / size;
   const shown = estimateTokens(request.messages);
-  const plan = planCompaction(stubFollowed(entries), start, {
+  const plan = planCompaction(collapseActiveSkills(entries), start, {
     room: Math.min(asEstimated(window * share.kept), shown * 0.4),
     turnRoom: Math.min(asEstimated(window * share.turn), shown * 0.6),
     worth: full ? 0 : asEstimated(window * share.worth),
@@ -82,7 +82,7 @@ export async function compactEntries(options: {
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
   const previous = newestSummary(entries).summary;
   // By all that is read back before it, shown or not.
-  const marks = markIn(entries);
+  const marks = taintIn(entries);
   const summary: Summary = {
     kind: 'summary',
     text: made.ok ? made.text : trimmed(previous, limit),

@@ -1,5 +1,5 @@
 import { callsOf, finalText } from './read-turn.ts';
-import type { Entry, Followed } from '../core/entry.ts';
+import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
 
 /** For whom a transcript is shown in a chat of several people: what they may know of (A8, A11). */
@@ -100,12 +100,12 @@ function isInvocation(item: string | undefined): boolean {
 export const invocationEnd = '#skill';
 
 /** The skills that the turn under way was given the instructions of, in order (T6). */
-export function followedInTurn(entries: readonly Entry[]): readonly Followed[] {
-  return entries.slice(beginningOfLastTurn(entries)).flatMap((entry) => followedBy(entry) ?? []);
+export function activeInTurn(entries: readonly Entry[]): readonly ActiveSkill[] {
+  return entries.slice(beginningOfLastTurn(entries)).flatMap((entry) => activatedBy(entry) ?? []);
 }
 
 /** What an entry binds the turn to. */
-export function followedBy(entry: Entry): Followed | undefined {
+export function activatedBy(entry: Entry): ActiveSkill | undefined {
   return entry.kind === 'user' || entry.kind === 'tool_result' ? entry.follows : undefined;
 }
 
@@ -113,21 +113,21 @@ export function followedBy(entry: Entry): Followed | undefined {
  * The entries with the instructions that earlier turns followed as one line each: they hold for their own turn only (T6).
  * Pairs of calls and results stay whole. The same entries give the same bytes, and every later turn the same (M5).
  */
-export function stubFollowed(entries: readonly Entry[]): readonly Entry[] {
+export function collapseActiveSkills(entries: readonly Entry[]): readonly Entry[] {
   const turn = beginningOfLastTurn(entries);
   return entries.map((entry, index) => (index < turn ? asStub(entry) : entry));
 }
 
 /** Skills whose instructions the turn under way was given and a summary has taken out of view. */
-export function followedUnseen(entries: readonly Entry[], view: readonly Entry[]): readonly string[] {
-  const seen = new Set(followedInTurn(view).map(({ skill }) => skill));
-  const all = followedInTurn(entries).map(({ skill }) => skill);
+export function activeUnseen(entries: readonly Entry[], view: readonly Entry[]): readonly string[] {
+  const seen = new Set(activeInTurn(view).map(({ skill }) => skill));
+  const all = activeInTurn(entries).map(({ skill }) => skill);
   return [...new Set(all)].filter((skill) => !seen.has(skill));
 }
 
 /** One entry as later turns show it. */
 export function asStub(entry: Entry): Entry {
-  const followed = followedBy(entry);
+  const followed = activatedBy(entry);
   if (followed === undefined || (entry.kind !== 'user' && entry.kind !== 'tool_result')) return entry;
   return { ...entry, content: `[Skill ${followed.skill} was followed here]` };
 }

@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { entriesShown, fileBlocks } from './file-blocks.ts';
 import { callsOf, type Answer } from './read-turn.ts';
-import { showTo, followedUnseen, stubFollowed, type Viewer } from './show-to.ts';
+import { showTo, activeUnseen, collapseActiveSkills, type Viewer } from './show-to.ts';
 import type { Entry } from '../core/entry.ts';
 import type { BoundThinking } from '../core/model.ts';
 import { interrupted } from '../core/tool-call.ts';
@@ -33,8 +33,8 @@ export function toMessages(
   const view = viewEntries(entries);
   // Counted from the end: what a summary stands for is not in the view.
   const turn = shown.underWay === undefined ? undefined : view.length - (entries.length - shown.underWay);
-  const kept = withoutRefused(showTo(stubFollowed(view), viewer, turn));
-  const unseen = followedUnseen(entries, view);
+  const kept = withoutRefused(showTo(collapseActiveSkills(view), viewer, turn));
+  const unseen = activeUnseen(entries, view);
   const withFiles = shown.files === 'words' ? new Set<Entry>() : entriesShown(kept);
   for (const [index, entry] of kept.entries()) {
     if (entry.kind === 'user') say('user', userBlocks(entry, withFiles.has(entry)));

@@ -2,8 +2,8 @@ import type { StandingRule } from './standing-rules.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 import type { HandOver, Requester } from '../core/tool.ts';
 import { codeBlock, inlineCode, printable } from '../lib/text/text.ts';
-import type { Voice } from '../replies/replies.ts';
-import type { Ask, JsonValue } from '../store/asks.ts';
+import type { Replies } from '../replies/replies.ts';
+import type { PendingRequest, JsonValue } from '../store/pending-requests.ts';
 
 /** Name of the file that a long call is handed over in. */
 const wholeFile = 'what-is-asked.txt';
@@ -15,7 +15,7 @@ const shortField = { whole: 400, beginning: 200 };
 const shortEnough = 2_500;
 
 /** A call that a person is to agree to. */
-export type AskedCall = Readonly<{
+export type ApprovalRequest = Readonly<{
   tool: string;
   /** Which one of that name: see `Tool`. */
   edition?: string;
@@ -36,14 +36,18 @@ export type AskedCall = Readonly<{
   run?: string;
 }>;
 
-type Rows = ReturnType<Voice['rows']>;
+type Rows = ReturnType<Replies['rows']>;
 
 /** `input`: what stays in view once the message says how it ended. Absent where other messages show it. */
 export type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
 
 /** What a person is asked before a call (T8), as one message: what is too long for it is handed over whole as a file, and where that can't be there are several. */
-export function createApprovalQuestion(voice: Pick<Voice, 'rows'>) {
-  return async (id: string, call: AskedCall, handOver: HandOver | undefined): Promise<ApprovalQuestion> => {
+export function createApprovalQuestion(voice: Pick<Replies, 'rows'>) {
+  return async (
+    id: string,
+    call: ApprovalRequest,
+    handOver: HandOver | undefined,
+  ): Promise<ApprovalQuestion> => {
     const say = sayIn(call.requester.language);
     const whole = describeCall(call.tool, call.input, call.skill, say);
     const rows = rowsOn(id, call, whole);
@@ -64,7 +68,7 @@ export function createApprovalQuestion(voice: Pick<Voice, 'rows'>) {
     return { rows, ...(input === undefined ? {} : { input }) };
   }
 
-  function rowsOn(id: string, call: AskedCall, what: string): Rows {
+  function rowsOn(id: string, call: ApprovalRequest, what: string): Rows {
     const say = sayIn(call.requester.language);
     const words = ['yes', 'no', ...(call.standing === undefined ? [] : ['always'])];
     const answers = words.map((word) => inlineCode(`${word} ${id}`)).join(' / ');
@@ -135,7 +139,7 @@ function code(text: string): string {
 }
 
 /** What stands where the question was, in the language of who asked. */
-export function outcomeText(ask: Ask): string {
+export function outcomeText(ask: PendingRequest): string {
   const { payload, state, answer } = ask;
   const say = sayIn(languageOf(ask));
   const tool = inlineCode(textOf(payload['tool']));
@@ -148,11 +152,11 @@ export function outcomeText(ask: Ask): string {
 }
 
 /** The language of who asked: the message is theirs. */
-export function languageOf({ payload }: Ask): string | undefined {
+export function languageOf({ payload }: PendingRequest): string | undefined {
   return textOf(payload['language']);
 }
 
-export function isApproved({ answer }: Ask): boolean {
+export function isApproved({ answer }: PendingRequest): boolean {
   return answer?.value === 'approve' || answer?.value === 'always';
 }
 

@@ -5,9 +5,9 @@ import { chatIdOf, conversationKey, type Conversation } from '../core/conversati
 import { listsId } from '../access/chat-migrations.ts';
 import type { Log } from '../lib/log.ts';
 import type { HandOver } from '../core/tool.ts';
-import { waitWithin } from '../lib/async/deadline.ts';
+import { raceTimeout } from '../lib/async/deadline.ts';
 import { interrupted } from '../core/tool-call.ts';
-import { outcomeKey, type Ask } from '../store/asks.ts';
+import { outcomeKey, type PendingRequest } from '../store/pending-requests.ts';
 import type { Store } from '../store/store.ts';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
@@ -17,10 +17,10 @@ import {
   languageOf,
   outcomeText,
   textOf,
-  type AskedCall,
+  type ApprovalRequest,
 } from './approval-question.ts';
 import type { StandingRules } from './standing-rules.ts';
-import { partKey, type Voice } from '../replies/replies.ts';
+import { partKey, type Replies } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';
 
 export type Approval =
@@ -43,7 +43,7 @@ export type Approvals = Readonly<{
    * message is handed over whole as a file, or where that can't be in several messages: it is never cut.
    */
   request(
-    call: AskedCall,
+    call: ApprovalRequest,
     signal: AbortSignal,
     how?: Readonly<{ patienceMs?: number; handOver?: HandOver }>,
   ): Promise<Approval>;
@@ -68,7 +68,7 @@ const attendEveryMs = 60_000;
 /** Asks people before risky calls (T8). What is asked stands in the store: it survives a restart, and any process takes the answer. */
 export function createApprovals(options: {
   store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
-  voice: Pick<Voice, 'rows'>;
+  voice: Pick<Replies, 'rows'>;
   approvers(): readonly string[];
   rules: Pick<StandingRules, 'add' | 'covers'>;
   audit: Pick<Audit, 'record' | 'holds'>;
@@ -98,7 +98,7 @@ export function createApprovals(options: {
     return (await store.outbox.receipt(textOf(known.payload['message']))) !== undefined;
   }
 
-  async function ask(id: string, call: AskedCall, handOver: HandOver | undefined): Promise<void> {
+  async function ask(id: string, call: ApprovalRequest, handOver: HandOver | undefined): Promise<void> {
     const { tool, skill, standing, requester, transcript, toolUseId } = call;
     const { rows: outbox, input } = await question(id, call, handOver);
     const now = clock.now();
@@ -143,7 +143,7 @@ export function createApprovals(options: {
         const now = clock.now();
         if (until !== undefined && now >= until) return { kind: 'unanswered' };
         const left = Math.min(ask.expiresAt, until ?? Infinity) - now;
-        await waitWithin(clock, poked.promise, Math.max(1, Math.min(left, lookEveryMs)));
+        await raceTimeout(clock, poked.promise, Math.max(1, Math.min(left, lookEveryMs)));
       }
     } finally {
       over.removeEventListener('abort', poke);
@@ -152,7 +152,7 @@ export function createApprovals(options: {
   }
 
   /** The ask as it stands, ended where its time is over. */
-  async function look(id: string): Promise<Ask | undefined> {
+  async function look(id: string): Promise<PendingRequest | undefined> {
     const ask = await store.asks.find(id);
     if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
     for (const expired of await store.asks.expire(clock.now())) await settled(expired);
@@ -189,7 +189,7 @@ export function createApprovals(options: {
   }
 
   /** How it ended, and whether the call it was for was cut off. */
-  async function cameOf(ask: Ask): Promise<string> {
+  async function cameOf(ask: PendingRequest): Promise<string> {
     const { entries } = isApproved(ask) ? await store.transcripts.read(ask.transcript) : { entries: [] };
     const isInterrupted = entries.some(
       ({ entry }) =>
@@ -249,13 +249,13 @@ export function createApprovals(options: {
   };
 }
 
-function outcomeOf(ask: Ask): Approval {
+function outcomeOf(ask: PendingRequest): Approval {
   if (ask.state === 'answered')
     return isApproved(ask) ? { kind: 'approved', by: ask.answer?.by ?? '' } : { kind: 'denied' };
   return { kind: ask.state === 'expired' ? 'expired' : 'stopped' };
 }
 
-function auditOf(ask: Ask): AuditEvent {
+function auditOf(ask: PendingRequest): AuditEvent {
   const { id, payload, conversation, requester, state, answer } = ask;
   const answered = isApproved(ask) ? 'approved' : 'denied';
   return {
@@ -280,7 +280,7 @@ const storedRule = z.object({
 });
 
 /** The same for the same call: letters and digits that are not mistaken for one another. */
-function idOf({ tool, edition, input, files, requester, transcript, toolUseId }: AskedCall): string {
+function idOf({ tool, edition, input, files, requester, transcript, toolUseId }: ApprovalRequest): string {
   const place = chatIdOf(requester.conversation);
   const of = edition === undefined ? [] : [edition];
   const bound = [tool, input, files ?? '', place, requester.sender, transcript, toolUseId, ...of];

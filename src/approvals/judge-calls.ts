@@ -1,19 +1,19 @@
-import { begunIn, markAround, markOf, noteMarks, roomOf, wroteAddress } from '../access/taint-of.ts';
+import { startedIn, taintAround, taintOf, recordTaint, roomOf, wroteAddress } from '../access/taint-of.ts';
 import type { Clock } from '../lib/clock.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { Decision } from '../access/decide-message.ts';
 import { isSensitive } from '../access/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
-import { joinMarks, type Marks } from '../core/taint.ts';
+import { joinTaint, type Taint } from '../core/taint.ts';
 import type { HandOver, Tool } from '../core/tool.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
 import type { Store } from '../store/store.ts';
 import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
 import { decidePolicy } from '../tools/policy.ts';
-import type { AskedCall } from './approval-question.ts';
+import type { ApprovalRequest } from './approval-question.ts';
 import type { Approval, Approvals } from './approvals.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import type { StillAdmitted } from '../access/while-admitted.ts';
 import { mayStand, type StandingRule, type StandingRules } from './standing-rules.ts';
@@ -46,7 +46,7 @@ export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
 
 /** Host policy (T8): what config says of a call, and a person's word where it says `confirm`. */
 export function createJudgeCalls(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   approvals: Approvals;
   rules: Pick<StandingRules, 'covers'>;
   outside: Pick<OutsideTools, 'mayCall'>;
@@ -64,8 +64,8 @@ export function createJudgeCalls(options: {
     const { tool, input, requester, outward = false } = call;
     // What an MCP server does with what it is given, nobody can see.
     if (!outward && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
-    const around = await markAround(transcripts, of.transcript);
-    const known = joinMarks(around, await markInFolder(tool, of.transcript));
+    const around = await taintAround(transcripts, of.transcript);
+    const known = joinTaint(around, await markInFolder(tool, of.transcript));
     if (known === undefined) return false;
     // Accounts that a skill declares belong to it, as the hosts of a sensitive skill do: it may take back what it gave itself.
     const belongs =
@@ -77,19 +77,19 @@ export function createJudgeCalls(options: {
   }
 
   /** What the folder of the conversation may hold that this call can reach. */
-  async function markInFolder(tool: Tool, transcript: string): Promise<Marks | undefined> {
+  async function markInFolder(tool: Tool, transcript: string): Promise<Taint | undefined> {
     if (!tool.traits.requiresFilesystem || isForeign(tool)) return undefined;
-    return markOf(transcripts, roomOf(transcript));
+    return taintOf(transcripts, roomOf(transcript));
   }
 
   /** Notes before a call begins what may be known from then on in its conversation, and what may lie in the folder. */
   async function note({ tool, marks }: JudgedCall, transcript: string): Promise<void> {
     const found = await markInFolder(tool, transcript);
-    const begun = joinMarks(marks, found);
-    await noteMarks(store, begunIn(transcript), begun, clock.now());
+    const begun = joinTaint(marks, found);
+    await recordTaint(store, startedIn(transcript), begun, clock.now());
     const { requiresFilesystem, sideEffects } = tool.traits;
     if (begun === undefined && !(requiresFilesystem && sideEffects)) return;
-    await noteMarks(store, roomOf(transcript), await markAround(transcripts, transcript), clock.now());
+    await recordTaint(store, roomOf(transcript), await taintAround(transcripts, transcript), clock.now());
   }
 
   return (loop: JudgedLoop): DecideCall => {
@@ -134,7 +134,7 @@ export function createJudgeCalls(options: {
           ? undefined
           : { ...bound, chat: chatIdOf(requester.conversation), sender: requester.sender };
       if (standing !== undefined && (await rules.covers(standing))) return { allowed: true };
-      const asked: AskedCall = {
+      const asked: ApprovalRequest = {
         ...bound,
         input: call.shown ?? call.input,
         ...(standing === undefined ? {} : { standing }),

@@ -4,7 +4,7 @@ import { versionOf } from './approve-skill.ts';
 import type { Button } from '../core/channel.ts';
 import type { Requester } from '../core/tool.ts';
 import { codeBlock, inlineCode } from '../lib/text/text.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import { hashSkill, type SkillHash } from '../skills/install/hash-skill.ts';
 import { parseSkill } from '../skills/parse/parse-skill.ts';
 import type { Definition } from '../skills/parse/skill-definition.ts';
@@ -21,7 +21,7 @@ export type AskAboutSkill = (record: WrittenSkill, requester: Requester) => Prom
 export function createAskAboutSkill(options: {
   root: string;
   store: Pick<Store, 'commit'>;
-  voice: Voice;
+  voice: Replies;
   mayApprove(sender: string): Promise<boolean>;
   approvers(): readonly string[];
   /** Names of the variables that the operator wrote for a skill. */

@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { listsId } from '../access/chat-migrations.ts';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 import { createSkillApprovals, type SkillApprovals } from './approve-skill.ts';
 import { createAskAboutSkill } from './ask-about-skill.ts';
 import { createWriteSkill } from './write-skill.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
 import { defineTool, readOnly, type Requester, type Tool } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import type { SkillDraft } from '../skills/prepare-draft.ts';
 import { writtenRoot } from '../skills/open-library.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
@@ -32,10 +32,10 @@ export type SkillAuthoring = Readonly<{
 /** Puts the parts together for one bot. */
 export function createSkillAuthoring(options: {
   store: Pick<Store, 'keyed' | 'commit'>;
-  live: () => Live;
+  live: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'rescan'>;
-  people: Pick<People, 'isOwner'>;
-  voice: Voice;
+  people: Pick<Users, 'isOwner'>;
+  voice: Replies;
   /** Names of tools that are not built in. */
   otherTools(): readonly string[];
   clock: Clock;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Clock } from '../lib/clock.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
-import { createInTurn } from '../lib/async/mutex.ts';
+import { createMutex } from '../lib/async/mutex.ts';
 import type { Log } from '../lib/log.ts';
 import type { Requester } from '../core/tool.ts';
 import { checkDraft, isThere, prepareDraft, type SkillDraft } from '../skills/prepare-draft.ts';
@@ -11,7 +11,7 @@ import { readSkillFile, listSkillFiles } from '../skills/skill-files.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { WrittenSkill, WrittenSkills } from '../skills/written-skills.ts';
 import type { SkillWriting } from './skill-authoring.ts';
-import { knownToolNames, makeCeiling } from '../tools/ceiling.ts';
+import { knownToolNames, parseAllowedTools } from '../tools/allowed-tools.ts';
 import { builtIns } from '../core/built-in-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
 
@@ -34,7 +34,7 @@ export function createWriteSkill(options: {
   log: Log;
 }): SkillWriting {
   const { root, written, rescan, mayApprove, ask, otherTools, clock, log } = options;
-  const inTurn = createInTurn();
+  const inTurn = createMutex();
   const folderOf = (name: string): string => path.join(root, name);
 
   /** The record of a skill that this person may change; `undefined` for a name that is free; or why not. */
@@ -125,7 +125,7 @@ type Checked = Readonly<{ problems: readonly string[]; warnings: readonly string
 
 function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
   const { problems, warnings, allowedTools } = checkDraft(draft);
-  const ceiling = makeCeiling(allowedTools, knownToolNames, {
+  const ceiling = parseAllowedTools(allowedTools, knownToolNames, {
     declaresCapabilities: true,
     invalid: 'error',
     elsewhere,

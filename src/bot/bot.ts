@@ -13,7 +13,7 @@ import type { Audit } from '../audit/create-audit.ts';
 import type { Operate } from '../channels/terminal/control.ts';
 import type { SkillSandbox } from '../skills/open-library.ts';
 import type { Pairing } from '../access/pairing.ts';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import type { StoreHealth } from '../operator/health/store-health.ts';
 
@@ -60,7 +60,7 @@ export type Bot = Readonly<{
   /** For anyone who asks once and goes: waits a moment for tools of servers that were never seen (X7). */
   toolsSeen(): Promise<void>;
   operate: Operate;
-  people: People;
+  people: Users;
   pairing: Pairing;
   /** Takes the secrets of the config in force out of text. */
   redact(text: string): string;

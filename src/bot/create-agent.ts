@@ -1,6 +1,6 @@
-import type { MovedChats } from '../access/chat-migrations.ts';
-import type { UseOf } from '../access/decide-skill.ts';
-import type { People } from '../access/users.ts';
+import type { ChatMigrations } from '../access/chat-migrations.ts';
+import type { AccessContext } from '../access/decide-skill.ts';
+import type { Users } from '../access/users.ts';
 import { createStillAdmitted } from '../access/while-admitted.ts';
 import type { Approvals } from '../approvals/approvals.ts';
 import { createJudgeCalls } from '../approvals/judge-calls.ts';
@@ -8,11 +8,11 @@ import type { StandingRules } from '../approvals/standing-rules.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { createReadEarlier } from '../conversations/read-earlier.ts';
 import { createReceiveFiles } from '../conversations/receive-files.ts';
 import { createTranscribe } from '../conversations/transcribe.ts';
-import { createGrantTurn, type GrantTurn } from '../conversations/turn-context.ts';
+import { createTurnContexts, type CreateTurnContext } from '../conversations/turn-context.ts';
 import { createTurn, type Turn } from '../conversations/turn.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
@@ -30,15 +30,15 @@ import {
 } from '../operator/health/measure-work.ts';
 import { createPluginCalls } from '../plugins/plugin-calls.ts';
 import type { Plugins } from '../plugins/plugins.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import { createChainedSkills } from '../runs/chained-skills.ts';
-import { createHasBegun } from '../runs/run-journal.ts';
+import { createHasStarted } from '../runs/run-journal.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createSeeing, type ReceivedFiles } from '../runs/received-files.ts';
-import { createAvailability, createReadiness } from '../runs/requirements.ts';
-import { createGrantRun } from '../runs/run-context.ts';
+import { createAvailability, createRequirements } from '../runs/requirements.ts';
+import { createRunContexts } from '../runs/run-context.ts';
 import { createRunSkill, type RunSkill } from '../runs/run-skill.ts';
-import { createTasks, createAttendTask, type Tasks } from '../runs/tasks.ts';
+import { createTasks, createWaitForTask, type Tasks } from '../runs/tasks.ts';
 import type { AvailablePackages } from '../sandbox/packages/available-packages.ts';
 import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -53,16 +53,16 @@ import { createOutsideTools, type OutsideTools } from '../tools/outside-tools.ts
 import { createWebTools } from '../tools/web/create-web-tools.ts';
 
 /** What thinks: the main agent's turn with what it is granted, and the runs it begins. It knows people and chats by name only. */
-export type Agent = Readonly<{ turn: Turn; grant: GrantTurn; tasks: Tasks }>;
+export type Agent = Readonly<{ turn: Turn; grant: CreateTurnContext; tasks: Tasks }>;
 
 export function createAgent(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   store: Store;
   library: SkillLibrary;
   sandbox: Sandbox;
   available(): AvailablePackages;
   packages: ScriptPackages;
-  useOf: UseOf;
+  useOf: AccessContext;
   authoring: SkillAuthoring;
   approvals: Approvals;
   rules: Pick<StandingRules, 'covers'>;
@@ -71,12 +71,12 @@ export function createAgent(options: {
   web: () => readonly Tool[];
   outside: OutsideTools;
   capabilities: Pick<Capabilities, 'tools' | 'lacking'>;
-  moved: Pick<MovedChats, 'original'>;
+  moved: Pick<ChatMigrations, 'original'>;
   handOver: HandOver;
   channels: ReadonlyMap<string, Pick<Channel, 'fetchFile' | 'readEarlier'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
   writeCommand: WriteCommand;
-  people: Pick<People, 'mayAct'>;
+  people: Pick<Users, 'mayAct'>;
   settings: Pick<SettingsInForce, 'forCall'>;
   chatAgent: Pick<ChatAgent, 'of'>;
   audit: Pick<Audit, 'record'>;
@@ -91,7 +91,7 @@ export function createAgent(options: {
   const questions = createQuestions({ store, clock });
   const stillAdmitted = createStillAdmitted(options.people);
   const judgeCalls = createJudgeCalls({ ...options, stillAdmitted });
-  const readiness = createReadiness({
+  const readiness = createRequirements({
     config: () => live().config,
     mode: sandbox.mode,
     available,
@@ -100,7 +100,7 @@ export function createAgent(options: {
   const availability = createAvailability(available);
   const zone = (): string => live().config.bot.timezone ?? systemZone();
   const seeing = createSeeing(options);
-  const hasBegun = createHasBegun(store);
+  const hasBegun = createHasStarted(store);
   const chained = createChainedSkills({
     ...options,
     availability,
@@ -114,7 +114,7 @@ export function createAgent(options: {
       zone,
       questions,
       grant: measureRunCalls(
-        createGrantRun({ ...options, judgeCalls, stillAdmitted, questions, chained, seeing }),
+        createRunContexts({ ...options, judgeCalls, stillAdmitted, questions, chained, seeing }),
         meter,
       ),
       costOf: (model, tokens) => costOf(live().config, model.alias, tokens),
@@ -129,14 +129,14 @@ export function createAgent(options: {
     clock,
     onSignalFault: (error) => log.warn({ err: error }, 'the progress of a run could not be told'),
   });
-  const grant = createGrantTurn({
+  const grant = createTurnContexts({
     ...options,
     availability,
     readiness,
     runSkill,
     hasBegun,
     tasks,
-    attendTask: createAttendTask({ store, stopping: options.stopping, clock }),
+    attendTask: createWaitForTask({ store, stopping: options.stopping, clock }),
     judgeCalls,
     stillAdmitted,
     seeing,
@@ -169,19 +169,19 @@ type Toolbox = Readonly<{
 }>;
 
 export function createToolbox(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   store: Store;
   library: SkillLibrary;
   sandbox: Sandbox;
   plugins: Pick<Plugins, 'source'>;
-  people: Pick<People, 'isOwner' | 'mayAct'>;
-  useOf: UseOf;
-  moved: MovedChats;
+  people: Pick<Users, 'isOwner' | 'mayAct'>;
+  useOf: AccessContext;
+  moved: ChatMigrations;
   budgets: Budgets;
   chats: ChatSettings;
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;
-  voice: Voice;
+  voice: Replies;
   audit: Pick<Audit, 'record'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;

@@ -12,34 +12,34 @@ import { createCapabilities } from '../capabilities/create-capabilities.ts';
 import type { WriteCommand } from '../core/channel.ts';
 import { createCommands } from '../conversations/commands.ts';
 import { createDelivery } from '../replies/deliver.ts';
-import { createDoor } from '../conversations/intake/create-event-handler.ts';
+import { createEventHandler } from '../conversations/intake/create-event-handler.ts';
 import { createForgetSomebody } from '../operator/forget-somebody.ts';
-import { createFollowSkills } from '../conversations/refresh-menus.ts';
-import { haltWork } from '../runs/tasks.ts';
+import { createRefreshMenus } from '../conversations/refresh-menus.ts';
+import { cancelWork } from '../runs/tasks.ts';
 import { createHandOver } from '../replies/artifacts.ts';
 import { createHandleItem } from '../conversations/handle-item.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createJoinTurn } from '../conversations/join-turn.ts';
 import { createJudgeMessage } from '../conversations/judge-message.ts';
-import { keepTidy, createKeptFiles } from '../operator/kept-files.ts';
+import { startRetention, createKeptFiles } from '../operator/kept-files.ts';
 import { createLargeTables } from '../replies/large-tables.ts';
-import { createLanes } from '../conversations/inbox-worker.ts';
-import { makeLive } from '../config/runtime-config.ts';
+import { createInboxWorker } from '../conversations/inbox-worker.ts';
+import { createRuntimeConfig } from '../config/runtime-config.ts';
 import { measureTurns } from '../operator/health/measure-work.ts';
 import { createModelNotices } from './model-notices.ts';
-import { createMovedChats } from '../access/chat-migrations.ts';
+import { createChatMigrations } from '../access/chat-migrations.ts';
 import { createOperate } from '../operator/operate.ts';
 import { outageNotice } from '../operator/health/store-health.ts';
 import { createGroups } from '../conversations/intake/groups.ts';
 import { createOverview } from '../conversations/overview.ts';
 import { createPairing, createWelcome } from '../access/pairing.ts';
-import { createPeople } from '../access/users.ts';
+import { createUsers } from '../access/users.ts';
 import { createReconfigure } from '../operator/reconfigure.ts';
-import { createShowWork } from '../conversations/progress.ts';
+import { createShowProgress } from '../conversations/progress.ts';
 import { createSkillAuthoring } from '../authoring/skill-authoring.ts';
 import { createStandingRules } from '../approvals/standing-rules.ts';
-import { createUseOf } from '../access/decide-skill.ts';
-import { createVoice } from '../replies/replies.ts';
+import { createAccessContext } from '../access/decide-skill.ts';
+import { createReplies } from '../replies/replies.ts';
 import { watchSources } from '../skills/watch-sources.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
 
@@ -56,7 +56,7 @@ export function createBot(parts: BotParts): Bot {
   const store = cleanStore(parts.store, clean);
   const audit = cleanAudit(parts.audit, clean);
   const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
-  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
   const chatSettings = createChatSettings({ store, moved, log });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
   const modelNotices = createModelNotices({
@@ -66,7 +66,7 @@ export function createBot(parts: BotParts): Bot {
     onFault: notTold,
   });
   const liveOf = (config: Config) =>
-    makeLive(
+    createRuntimeConfig(
       config,
       (of, redaction) => cleanModels(modelNotices(parts.makeModels(of)), () => redaction),
       parts.changeAccess,
@@ -76,7 +76,7 @@ export function createBot(parts: BotParts): Bot {
   let live = liveOf(parts.config);
   const current = () => live;
 
-  const people = createPeople({
+  const people = createUsers({
     stored: store.keyed('people'),
     access: () => live.access,
     moved,
@@ -84,7 +84,7 @@ export function createBot(parts: BotParts): Bot {
   });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });
-  const voice = createVoice({ store, channels, owners: people.owners, redact: () => live.redact, log });
+  const voice = createReplies({ store, channels, owners: people.owners, redact: () => live.redact, log });
   const stopping = new AbortController();
   const writeCommand: WriteCommand = (conversation, name, args) =>
     channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`;
@@ -98,7 +98,7 @@ export function createBot(parts: BotParts): Bot {
     library,
     people,
     moved,
-    useOf: createUseOf(moved),
+    useOf: createAccessContext(moved),
     voice,
     audit,
     env,
@@ -158,7 +158,7 @@ export function createBot(parts: BotParts): Bot {
     budgets,
     meter,
   });
-  const showWork = createShowWork({ ...basics, outbox: store.outbox });
+  const showWork = createShowProgress({ ...basics, outbox: store.outbox });
   const judge = createJudgeMessage({ ...basics, ...agent, commands, budgets });
   const questions = createQuestions({ store, clock });
   const item = createHandleItem({
@@ -172,7 +172,7 @@ export function createBot(parts: BotParts): Bot {
     sendLargeTables: createLargeTables({ ...basics, handOver, redact: () => live.redact }),
     onFailed: (key) => parts.onFailed?.(key),
   });
-  const lanes = createLanes({
+  const lanes = createInboxWorker({
     inbox: store.inbox,
     signals: store.signals,
     handle: measureTurns(item.handle, meter, clock),
@@ -187,7 +187,7 @@ export function createBot(parts: BotParts): Bot {
     clock,
     log,
   });
-  const admit = createDoor({
+  const admit = createEventHandler({
     ...basics,
     pairing,
     groups,
@@ -214,7 +214,7 @@ export function createBot(parts: BotParts): Bot {
   const chore = { store, clock, log, signal: stopping.signal };
   let chores: readonly Promise<void>[] = [];
 
-  const skills = createFollowSkills({ ...basics, signals: store.signals });
+  const skills = createRefreshMenus({ ...basics, signals: store.signals });
 
   return {
     people,
@@ -253,7 +253,7 @@ export function createBot(parts: BotParts): Bot {
       library.watch(skills.changed);
       chores = [
         ...chores,
-        keepTidy({ ...chore, files, days: () => live.config.bot.retentionDays }),
+        startRetention({ ...chore, files, days: () => live.config.bot.retentionDays }),
         watchSources({ ...chore, config: () => live.config, voice, env }),
       ];
       await skills.show();
@@ -272,7 +272,7 @@ export function createBot(parts: BotParts): Bot {
     async cancel(lane) {
       const waiting = await store.inbox.waitingIn(lane);
       const running = waiting.filter((item) => item.lane === lane && item.takenAt !== undefined);
-      const { stopping } = await haltWork(store, { items: running.map(({ key }) => key) });
+      const { stopping } = await cancelWork(store, { items: running.map(({ key }) => key) });
       return stopping.length > 0;
     },
     async idle() {

@@ -4,13 +4,13 @@ import type { Config } from '../config/complete-config.ts';
 import { keyPlace } from '../config/model-aliases.ts';
 import { ModelError, type ForOperator } from '../core/errors.ts';
 import { nameModel } from '../settings/chat-agent.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 
 const hourMs = 3_600_000;
 
 /** Models that tell the owners when only an operator can help: a key, an account, a model that is not there (M14). Once an hour at most. */
 export function createModelNotices(options: {
-  tell: Voice['tellOwners'];
+  tell: Replies['tellOwners'];
   /** The config in force. */
   config(): Config;
   clock: Clock;

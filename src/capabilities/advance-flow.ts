@@ -2,11 +2,11 @@ import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
 import { failure, type CapabilityFailure, type Outcome } from './call-bridge.ts';
 import type { CapabilityKey } from './capability-key.ts';
 import { namespaceOf, type ConfiguredProviders } from './configured-providers.ts';
-import { findCredential } from './gates.ts';
+import { findCredential } from './capability-checks.ts';
 import { pollMs, sealFlow, openFlow, type FlowContent, type OpenFlow } from './auth-flows.ts';
 import type { SignedCalls } from './signed-call.ts';
 import type { CapabilityCode } from '../core/codes.ts';
-import { waitWithin } from '../lib/async/deadline.ts';
+import { raceTimeout } from '../lib/async/deadline.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { CapabilityRecords, FlowChange, KeptFlow } from '../store/capability-records.ts';
@@ -141,7 +141,7 @@ type AttendFlows = Readonly<{
  * Does what sign-ins wait for the host to do: codes to providers, device flows to be asked for, identities to be shown (C6). What
  * a process that died left is due again after 10 seconds; what it leaves when it is stopped is due again at once.
  */
-export function createAttendFlows(options: {
+export function createSignInWorker(options: {
   records: Pick<CapabilityRecords, 'takeDue' | 'holdOn' | 'nextDue' | 'change'>;
   key: () => Promise<CapabilityKey>;
   advance: AdvanceFlow;
@@ -220,7 +220,7 @@ export function createAttendFlows(options: {
           if (!signal.aborted) log.error({ err: error }, 'sign-ins could not be looked for: tried again');
         }
         const left = Math.max(1, Math.min(lookEveryMs, next - clock.now()));
-        if (!signal.aborted) await waitWithin(clock, waiting.poked.promise, left);
+        if (!signal.aborted) await raceTimeout(clock, waiting.poked.promise, left);
       }
       signal.removeEventListener('abort', poke);
       await Promise.all(underway);

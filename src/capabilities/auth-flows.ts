@@ -3,7 +3,7 @@ import type { AdvanceFlow } from './advance-flow.ts';
 import type { BridgeResults, LinkedAccount } from './bridge-contract.ts';
 import { failure, type Outcome } from './call-bridge.ts';
 import type { CapabilityKey } from './capability-key.ts';
-import type { CapabilityCaller } from './gates.ts';
+import type { CapabilityCaller } from './capability-checks.ts';
 import type { InvokeCapability } from './invoke-capability.ts';
 import type { SignedCalls } from './signed-call.ts';
 import { conversationKey } from '../core/conversation.ts';

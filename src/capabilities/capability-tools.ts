@@ -4,7 +4,7 @@ import { prepareTool, readOnly, type Tool, type ToolContext } from '../core/tool
 import type { Accounts } from './capability-base.ts';
 import type { AuthFlows } from './auth-flows.ts';
 import type { CapabilityFailure } from './call-bridge.ts';
-import type { CapabilityCaller } from './gates.ts';
+import type { CapabilityCaller } from './capability-checks.ts';
 import { shownCall, type InvokeCapability } from './invoke-capability.ts';
 
 /** What the tools of a run stand on. */

@@ -8,7 +8,7 @@ import { conversationKey, type Conversation } from '../core/conversation.ts';
 import { sayIn } from '../core/texts/say.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inlineCode, printable } from '../lib/text/text.ts';
-import { partKey, type Voice } from '../replies/replies.ts';
+import { partKey, type Replies } from '../replies/replies.ts';
 import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { Store } from '../store/store.ts';
 
@@ -30,7 +30,7 @@ export type ConfirmAccounts = Readonly<{
 export function createConfirmAccounts(options: {
   confirm: ConfirmLink;
   store: Pick<Store, 'commit' | 'outbox'>;
-  voice: Pick<Voice, 'rows'>;
+  voice: Pick<Replies, 'rows'>;
   audit: Pick<Audit, 'record'>;
 }): ConfirmAccounts {
   const { confirm, store, voice, audit } = options;

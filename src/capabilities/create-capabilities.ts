@@ -1,4 +1,4 @@
-import { createAdvanceFlow, createAttendFlows } from './advance-flow.ts';
+import { createAdvanceFlow, createSignInWorker } from './advance-flow.ts';
 import { createAuthFlows } from './auth-flows.ts';
 import { capabilityTools } from './capability-tools.ts';
 import { namespaceOf } from './configured-providers.ts';
@@ -27,7 +27,7 @@ import {
   type CapabilityOperations,
 } from './capability-base.ts';
 import { createGuardSignIns, type GuardSignIns } from './guard-sign-ins.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 
 /** Capabilities on the host: what runs are offered, what people answer, what operators ask (C1-C8). */
 export type Capabilities = Readonly<{
@@ -54,7 +54,7 @@ export function createCapabilities(options: {
   store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;
-  voice: Voice;
+  voice: Replies;
   audit: Pick<Audit, 'record'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
@@ -102,7 +102,7 @@ export function createCapabilities(options: {
     },
     clock,
   });
-  const flowsAttended = createAttendFlows({ records, key, advance, clock, log });
+  const flowsAttended = createSignInWorker({ records, key, advance, clock, log });
   const invoke = createInvokeCapability({ providers, definitions, accounts, records, key, calls, clock });
   const flows = createAuthFlows({
     find: invoke.find,

@@ -5,7 +5,7 @@ import type { Message, Quote } from '../core/message.ts';
 import type { TakenAnswer } from './take-auth-answer.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { failureText } from './confirm-accounts.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import { sayIn } from '../core/texts/say.ts';
 
 /** Takes what people paste from sign-in pages out of what they say, before anything is stored, shown or logged of it (C6). */
@@ -21,7 +21,7 @@ export function createGuardSignIns(options: {
     message: Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>,
   ): Promise<TakenAnswer>;
   channels: ReadonlyMap<string, Channel>;
-  voice: Pick<Voice, 'answer'>;
+  voice: Pick<Replies, 'answer'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): GuardSignIns {

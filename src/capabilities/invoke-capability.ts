@@ -12,7 +12,7 @@ import {
   judgeInput,
   judgePlace,
   type CapabilityCaller,
-} from './gates.ts';
+} from './capability-checks.ts';
 import type { Capability, CheckedOperation, Definitions } from './definitions.ts';
 import type { SignedCalls } from './signed-call.ts';
 

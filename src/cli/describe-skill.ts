@@ -4,7 +4,7 @@ import type { Config } from '../config/complete-config.ts';
 import { allowedChats, allowedChatTypes, isSensitive } from '../access/decide-skill.ts';
 import type { Skill } from '../core/skill.ts';
 import { oneLine, printable } from '../lib/text/text.ts';
-import { bashKnowsEnv } from '../tools/ceiling.ts';
+import { bashKnowsEnv } from '../tools/allowed-tools.ts';
 
 /** What `skill list` and `skill show` say of a skill beside its file: the rule in force, people and chats included (D3, A8), and its env (U3). */
 export function describe(skill: Skill, config: Config) {

@@ -5,7 +5,7 @@ import type { SourceAddress } from '../config/source-address.ts';
 import { OperatorError } from '../core/errors.ts';
 import type { Skill } from '../core/skill.ts';
 import { printable, oneLine } from '../lib/text/text.ts';
-import { asksOf, type SkillChange } from '../skills/install/install-compare.ts';
+import { requestedPermissions, type SkillChange } from '../skills/install/install-compare.ts';
 import { sizeText, installLimits, type SourceSnapshot } from '../skills/install/install-source.ts';
 import type { Offer, Refused } from '../skills/install/install-offers.ts';
 import { openSource } from '../skills/install/install-open.ts';
@@ -24,7 +24,7 @@ export function offerLines(offer: Offer, config: Config, now: Skill | undefined)
     `${printable(name)}: ${printable(oneLine(definition.description, 400))}`,
     row('from', path === '' ? 'the top of the source' : path),
     row('files', `${files.length}, ${sizeText(bytes)}`),
-    ...Object.entries(asksOf(offer)).flatMap(([kind, items]) =>
+    ...Object.entries(requestedPermissions(offer)).flatMap(([kind, items]) =>
       kind === 'scripts' ? items.map((item) => row('script', item)) : [row(kind, items.join(', '))],
     ),
     ...(given.length === 0

@@ -6,7 +6,7 @@ import type { AccessSettings, SkillRules } from '../core/access-settings.ts';
 import { createRedaction, type Redaction, type Secret } from '../lib/redaction/redact.ts';
 
 /** Everything that a saved edit changes at once (G3): made whole from one config, read again at each use. */
-export type Live = Readonly<{
+export type RuntimeConfig = Readonly<{
   config: Config;
   access: AccessSettings;
   rules: SkillRules;
@@ -21,13 +21,13 @@ export type Live = Readonly<{
  * Builds what follows from a config. `change` has the last word on access: for the terminal's own rules. `more` gives the
  * secrets that people set (the same list while nothing was added): they count at once. `env` is the process's own.
  */
-export function makeLive(
+export function createRuntimeConfig(
   config: Config,
   makeModels: (config: Config, redaction: Redaction) => Models,
   change: (access: AccessSettings) => AccessSettings = (access) => access,
   more: () => readonly Secret[] = () => none,
   env: Readonly<Record<string, string | undefined>> = {},
-): Live {
+): RuntimeConfig {
   const redaction = redactionOf([...secretsOfConfig(config), ...secretsOfProxies(env)], more);
   return {
     config,

@@ -13,21 +13,21 @@ import {
   createSkillsLoad,
   createSkillsReadFile,
 } from '../tools/built-in/skill-lookup.ts';
-import { createContraction, type Contraction } from '../tools/contraction.ts';
-import type { Live } from '../config/runtime-config.ts';
+import { createToolRestriction, type ToolRestriction } from '../tools/tool-restriction.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 
 /** What the main agent can do with skills in one turn besides running them (R1, U8), and what that makes of its tools (T6). */
-export type FollowInTurn = Readonly<{
+export type ActiveSkills = Readonly<{
   /** `skills_*`. */
   tools: readonly Tool[];
   inline: InlineSkill;
-  contraction: Contraction;
+  contraction: ToolRestriction;
 }>;
 
-export function createFollowInTurn(options: {
-  live: () => Live;
+export function createActiveSkills(options: {
+  live: () => RuntimeConfig;
   library: SkillLibrary;
   sandbox: Pick<Sandbox, 'seen'>;
   authoring: Pick<SkillAuthoring, 'asItStands'>;
@@ -40,7 +40,7 @@ export function createFollowInTurn(options: {
   byPerson: SkillUse;
   /** Names of everything the main agent has in this turn. */
   names(): readonly string[];
-}) => FollowInTurn {
+}) => ActiveSkills {
   const { live, library, sandbox, authoring, outside, log } = options;
   const make = {
     list: createSkillsList(),
@@ -58,7 +58,7 @@ export function createFollowInTurn(options: {
   };
 
   return ({ visible, byPerson, names }) => {
-    const contraction = createContraction({
+    const contraction = createToolRestriction({
       tools: names,
       elsewhere: outside.names,
       settings() {

@@ -6,7 +6,7 @@ import { fixed } from '../core/texts/say.ts';
  * Whether `/new` may put a conversation's memory aside: in a direct message always; in a group for the owner, or for a
  * sender when nobody else has spoken with the bot since the last `/new` (I3). `entries` are those of the transcript in use.
  */
-export function mayStartAfresh(
+export function canReset(
   { chatType, sender }: Pick<Message, 'chatType' | 'sender'>,
   isOwner: boolean,
   entries: readonly Entry[],
@@ -20,4 +20,4 @@ export function mayStartAfresh(
 }
 
 /** What a person hears who may not. */
-export const notAfresh = fixed`Others have talked with me here too, so only an owner can start a new conversation. In a direct message you always can.`;
+export const cannotReset = fixed`Others have talked with me here too, so only an owner can start a new conversation. In a direct message you always can.`;

@@ -12,7 +12,7 @@ import { completeChat } from './intake/complete-chat.ts';
 import { plainWord } from './intake/approve-by-text.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
 import type { ListTools } from '../tools/list-tools.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import {
   describeTasks,
   describeSkill,
@@ -21,12 +21,12 @@ import {
   type Overview,
   type WriteHere,
 } from './overview.ts';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 import { resolveCommand, type Resolved } from './judge-message.ts';
 import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
 import type { SettingsTalk } from '../settings/settings-talk.ts';
 import { stopTask, stopWork } from './stop-work.ts';
-import type { Voice, VoiceOptions } from '../replies/replies.ts';
+import type { Replies, ReplyOptions } from '../replies/replies.ts';
 import { tasksHere, workHere } from '../runs/conversation-work.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 
@@ -41,7 +41,7 @@ export type Commands = Readonly<{
   elsewhere(
     message: Message,
     asked: Extract<Resolved, { kind: 'elsewhere' }>,
-  ): Readonly<{ text: string; more: VoiceOptions }>;
+  ): Readonly<{ text: string; more: ReplyOptions }>;
 }>;
 
 /** `/new` and `/retry` keep their place in the lane, so that they come after what was said before them. */
@@ -59,17 +59,17 @@ type Registry = Readonly<{
   userInvocable: readonly Skill[];
 }>;
 
-type Answer = Readonly<{ text: string; more?: VoiceOptions }>;
+type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
 /** The built-in commands (I3). */
 export function createCommands(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   registry: () => Registry;
   /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
   rescan(): Promise<Registry>;
   store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
   answered: Pick<AnsweredThreads, 'add'>;
-  people: People;
+  people: Users;
   useOf(message: Message): Promise<SkillUse>;
   approvals: Pick<Approvals, 'settled'>;
   capabilities: Pick<Capabilities, 'callOff'>;
@@ -79,7 +79,7 @@ export function createCommands(options: {
   chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
   settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
   listTools: ListTools;
-  voice: Voice;
+  voice: Replies;
 }): Commands {
   const { live, registry, rescan, store, people, useOf, approvals, channels, voice } = options;
   const { capabilities, settings, chatAgent, listTools, writeCommand } = options;

@@ -8,24 +8,24 @@ import { labelled } from '../lib/text/escape-labels.ts';
 import type { Message } from '../core/message.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
-import { markAround, noteMarks, roomOf } from '../access/taint-of.ts';
+import { taintAround, recordTaint, roomOf } from '../access/taint-of.ts';
 import { runIdOf, runJournal } from '../runs/run-journal.ts';
-import { invocationId, type Turn, type TurnGrant } from './turn.ts';
+import { invocationId, type Turn, type TurnContext } from './turn.ts';
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './intake/complete-chat.ts';
 import type { SendLargeTables } from '../replies/large-tables.ts';
 import type { JoinTurn } from './join-turn.ts';
 import type { Judged, JudgeMessage } from './judge-message.ts';
-import { wasBegun, type Handle } from './inbox-worker.ts';
-import { mayStartAfresh, notAfresh } from './can-reset.ts';
-import type { MovedChats } from '../access/chat-migrations.ts';
-import type { People } from '../access/users.ts';
+import { wasStarted, type Handle } from './inbox-worker.ts';
+import { canReset, cannotReset } from './can-reset.ts';
+import type { ChatMigrations } from '../access/chat-migrations.ts';
+import type { Users } from '../access/users.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
-import { takeDown, type ShowWork } from './progress.ts';
+import { removePlaceholder, type ShowProgress } from './progress.ts';
 import { journalOf, taskKey, type Tasks } from '../runs/tasks.ts';
 import { repliesTo } from '../core/requester-of.ts';
-import { partKey, type Voice } from '../replies/replies.ts';
+import { partKey, type Replies } from '../replies/replies.ts';
 import { conversationKey } from '../core/conversation.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 
@@ -46,10 +46,10 @@ export function createHandleItem(options: {
   store: Pick<Store, 'commit' | 'inbox' | 'outbox' | 'transcripts'>;
   answered: Pick<AnsweredThreads, 'add'>;
   channels: ReadonlyMap<string, Channel>;
-  people: People;
+  people: Users;
   commands: Pick<Commands, 'atOnce'>;
   judge: JudgeMessage;
-  moved: MovedChats;
+  moved: ChatMigrations;
   capabilities: Pick<Capabilities, 'callOff'>;
   turn: Turn;
   joinTurn: JoinTurn;
@@ -60,10 +60,10 @@ export function createHandleItem(options: {
     use: SkillUse,
     transcript: string,
     progress: (text: string) => void,
-  ): Promise<TurnGrant>;
+  ): Promise<TurnContext>;
   useOf(message: Message): Promise<SkillUse>;
-  showWork: ShowWork;
-  voice: Voice;
+  showWork: ShowProgress;
+  voice: Replies;
   sendLargeTables: SendLargeTables;
   /** Told of an item over which the model failed for good. */
   onFailed(key: string): void;
@@ -75,7 +75,7 @@ export function createHandleItem(options: {
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
-    if (!(await stillAdmitted(message))) return takeDown(item, store, { done: item.key });
+    if (!(await stillAdmitted(message))) return removePlaceholder(item, store, { done: item.key });
     if (message.task?.kind === 'run') {
       const { task } = message;
       const granted = await grant(
@@ -92,7 +92,7 @@ export function createHandleItem(options: {
       if (judged.name === 'new' || judged.name === 'clear') return startAfresh(item, message);
       // It was no command of this kind when it was accepted: an edit, or a skill that is gone.
       await commands.atOnce(message);
-      return takeDown(item, store, { done: item.key });
+      return removePlaceholder(item, store, { done: item.key });
     }
     if (judged.kind === 'answer') return answerItself(item, message, judged);
     await answer(item, message, judged, signal);
@@ -152,7 +152,7 @@ export function createHandleItem(options: {
       if (failed) onFailed(item.key);
       await shown.end();
       // A person removed while the answer was made does not get it (A9).
-      if (!(await stillAdmitted(message))) return await takeDown(item, store, { done: item.key });
+      if (!(await stillAdmitted(message))) return await removePlaceholder(item, store, { done: item.key });
       await voice.answer(message, await options.sendLargeTables(message, text), { done: item.key });
     } finally {
       await shown.end();
@@ -167,17 +167,17 @@ export function createHandleItem(options: {
     const { entries } = await store.transcripts.read(await transcriptOf(message));
     const isOwner = await people.isOwner(message.sender.id);
     if (
-      !mayStartAfresh(
+      !canReset(
         message,
         isOwner,
         entries.map(({ entry }) => entry),
       )
     ) {
-      return voice.answer(message, sayIn(message.sender.language)(notAfresh), { done: item.key });
+      return voice.answer(message, sayIn(message.sender.language)(cannotReset), { done: item.key });
     }
     const transcript = await transcriptOf(message);
-    const known = await markAround(store.transcripts, transcript);
-    await noteMarks(store, roomOf(transcript), known, clock.now());
+    const known = await taintAround(store.transcripts, transcript);
+    await recordTaint(store, roomOf(transcript), known, clock.now());
     await capabilities.callOff(message.sender.id, message.conversation);
     await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
     const text = sayIn(message.sender.language)`New conversation. The previous one is archived.`;
@@ -238,7 +238,7 @@ export function createHandleItem(options: {
 
 /** What was started is finished, and what a run gave is told, whatever it costs (Q5, U9). */
 function isNew(item: InboxItem): boolean {
-  return item.message.task === undefined && !wasBegun(item);
+  return item.message.task === undefined && !wasStarted(item);
 }
 
 /** Tool calls of the last answer, whose results may be outstanding. */

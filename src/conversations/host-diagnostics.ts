@@ -6,7 +6,7 @@ import type { Diagnostic } from '../core/codes.ts';
 import { nearest } from '../lib/text/text.ts';
 import type { Skill } from '../core/skill.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
-import { listRunsScripts } from '../tools/ceiling.ts';
+import { listRunsScripts } from '../tools/allowed-tools.ts';
 import { isBuiltIn } from '../core/built-in-commands.ts';
 
 /** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), more time than there is (R5), inline skills that are runs after all (U8), a search without a provider (T2), scripts that their list of tools forbids (T5). */

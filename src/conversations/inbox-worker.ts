@@ -8,7 +8,7 @@ import type { Signals } from '../store/signals.ts';
 /** What became of an item: answered (its own step has marked it done), or not yet. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
 
-export type Lanes = Readonly<{
+export type InboxWorker = Readonly<{
   /** Begins to answer. */
   start(): void;
   /** Resolves when no due item waits or runs here. */
@@ -35,7 +35,7 @@ const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_
  * Runs the inbox: strict order within a lane, lanes side by side up to `concurrency`, a slow or failing lane delays no
  * other (Q3). `handle` must be callable again for the same item (Q5).
  */
-export function createLanes(options: {
+export function createInboxWorker(options: {
   inbox: Inbox;
   signals: Signals;
   handle: Handle;
@@ -50,7 +50,7 @@ export function createLanes(options: {
   mostTries?: (key: string) => number;
   clock: Clock;
   log: Log;
-}): Lanes {
+}): InboxWorker {
   const {
     inbox,
     signals,
@@ -195,6 +195,6 @@ function stoppedByPerson(): DOMException {
 }
 
 /** Whether an item was worked on before: its process ended under it, a shutdown cut it off, or a try failed. */
-export function wasBegun({ interruptedAt, error }: InboxItem): boolean {
+export function wasStarted({ interruptedAt, error }: InboxItem): boolean {
   return interruptedAt !== undefined || error !== undefined;
 }

@@ -6,7 +6,7 @@ import type { Message } from '../core/message.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import { completeChat } from './intake/complete-chat.ts';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 import type { JudgeMessage } from './judge-message.ts';
 
 /** What becomes of the words that a person writes while their own turn is running: they join it at its next step (H11). */
@@ -26,7 +26,7 @@ const fragmentMs = 1_500;
 export function createJoinTurn(options: {
   store: Pick<Store, 'inbox'>;
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
-  people: Pick<People, 'decide'>;
+  people: Pick<Users, 'decide'>;
   judge: JudgeMessage;
   questions: Pick<Questions, 'open'>;
   clock: Pick<Clock, 'now'>;

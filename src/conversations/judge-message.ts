@@ -1,5 +1,5 @@
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { nothingToRetry } from './ask-again.ts';
 import type { Commands } from './commands.ts';
 import type { Invocation } from './turn.ts';
@@ -12,7 +12,7 @@ import type { Skill } from '../core/skill.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import type { VoiceOptions } from '../replies/replies.ts';
+import type { ReplyOptions } from '../replies/replies.ts';
 
 /** What becomes of a message before any model is asked. */
 export type Judged = Readonly<
@@ -21,7 +21,7 @@ export type Judged = Readonly<
   | {
       kind: 'answer';
       text: string;
-      more?: VoiceOptions;
+      more?: ReplyOptions;
       /** What the model of the next turn is to know of it. */
       notice?: string;
     }
@@ -36,7 +36,7 @@ export function createJudgeMessage(options: {
   budgets: Pick<Budgets, 'ofMessage'>;
   useOf(message: Message): Promise<SkillUse>;
   writeCommand: WriteCommand;
-  live: () => Pick<Live, 'rules' | 'redact'>;
+  live: () => Pick<RuntimeConfig, 'rules' | 'redact'>;
 }): JudgeMessage {
   const { commands, budgets, useOf, writeCommand, live } = options;
 

@@ -1,6 +1,6 @@
-import { decideSkill, type UseOf } from '../access/decide-skill.ts';
-import type { People } from '../access/users.ts';
-import type { Live } from '../config/runtime-config.ts';
+import { decideSkill, type AccessContext } from '../access/decide-skill.ts';
+import type { Users } from '../access/users.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { isBuiltIn } from '../core/built-in-commands.ts';
 import type { Button } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
@@ -12,13 +12,13 @@ import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import { journalOf } from '../runs/tasks.ts';
 import { goneWords, nameModel, type ChatAgent } from '../settings/chat-agent.ts';
-import type { Ask } from '../store/asks.ts';
+import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
 /** What a person may read of the bot: by commands, or on a page. */
 export type Overview = Readonly<{
   /** What they can start by name where they are (A2, I4). */
-  usable(by: Parameters<UseOf>[0]): Promise<readonly Skill[]>;
+  usable(by: Parameters<AccessContext>[0]): Promise<readonly Skill[]>;
   /** A sentence each. `notices` are for owners; others have none. */
   status(
     reader: Message['sender'],
@@ -29,11 +29,11 @@ export type Overview = Readonly<{
 
 export function createOverview(options: {
   registry: () => Readonly<{ userInvocable: readonly Skill[] }>;
-  live: () => Pick<Live, 'models' | 'config' | 'rules' | 'redact'>;
+  live: () => Pick<RuntimeConfig, 'models' | 'config' | 'rules' | 'redact'>;
   budgets: Pick<Budgets, 'today'>;
-  people: Pick<People, 'isOwner'>;
+  people: Pick<Users, 'isOwner'>;
   plugins: Readonly<{ diagnostics: readonly Diagnostic[] }>;
-  useOf: UseOf;
+  useOf: AccessContext;
   chatAgent: Pick<ChatAgent, 'of'>;
 }): Overview {
   const { registry, live, budgets, people, plugins, useOf, chatAgent } = options;
@@ -77,7 +77,7 @@ export function createOverview(options: {
 }
 
 /** `asks` are the open ones where the runs belong. */
-type Reading = Readonly<{ asks: readonly Ask[]; reader: Pick<Sender, 'id' | 'language'> }>;
+type Reading = Readonly<{ asks: readonly PendingRequest[]; reader: Pick<Sender, 'id' | 'language'> }>;
 
 /** What `/tasks` says of the background runs of a conversation. */
 export function describeTasks(items: readonly ListedItem[], { asks, reader }: Reading): string {

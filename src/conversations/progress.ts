@@ -9,7 +9,7 @@ import type { Outbox } from '../store/outbox.ts';
 import type { Step, Store } from '../store/store.ts';
 
 /** What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7), and the answer as it is written (H6). */
-export type ShowWork = Readonly<{ begin(work: Work): Shown }>;
+export type ShowProgress = Readonly<{ begin(work: Work): Shown }>;
 
 export type Work = Readonly<{
   conversation: Conversation;
@@ -48,12 +48,12 @@ const longestLine = 300;
 /** Shorter work is not worth a line of its own. */
 const quietMs = 3_000;
 
-export function createShowWork(options: {
+export function createShowProgress(options: {
   channels: ReadonlyMap<string, Channel>;
   outbox: Pick<Outbox, 'show' | 'shown' | 'pending'>;
   clock: Clock;
   log: Log;
-}): ShowWork {
+}): ShowProgress {
   const { channels, outbox, clock, log } = options;
   // One for all: made for each turn its stack would be what ending costs most.
   const isOver = new DOMException('the work is over', 'AbortError');
@@ -214,7 +214,7 @@ function createPlaceholder(
  * For an item that gets no answer: what a person saw in its place goes away, in one step with the item's end where `done`
  * is given (Q6, H7).
  */
-export async function takeDown(
+export async function removePlaceholder(
   { key, message }: Readonly<{ key: string; message?: Message }>,
   store: Pick<Store, 'commit' | 'outbox'>,
   done: Pick<Step, 'done'> = {},

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { Message } from '../core/message.ts';
 import { bounds } from '../store/bounds.ts';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 
 /** What was said before a message that brings the bot into a conversation, oldest first (H10). Never rejects. */
 export type ReadEarlier = (message: Message) => Promise<readonly Message[]>;
@@ -16,7 +16,7 @@ const patienceMs = 5_000;
 /** A fault costs what was said, not the answer. */
 export function createReadEarlier(options: {
   channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
-  people: Pick<People, 'mayAct'>;
+  people: Pick<Users, 'mayAct'>;
   clock: Clock;
   log: Log;
 }): ReadEarlier {

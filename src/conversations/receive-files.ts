@@ -13,9 +13,9 @@ import { officeText } from '../lib/files/office-text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { fixed, sayIn, type Say, type Words } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Transcribe, TranscribeSettings } from './transcribe.ts';
-import type { MovedChats } from '../access/chat-migrations.ts';
+import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 
@@ -45,10 +45,10 @@ type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; re
 
 /** Fetches what people send into the folder of their conversation (M12). */
 export function createReceiveFiles(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
-  moved: Pick<MovedChats, 'original'>;
+  moved: Pick<ChatMigrations, 'original'>;
   sandbox: Pick<Sandbox, 'seen'>;
   transcribe: Transcribe;
   clock: Clock;

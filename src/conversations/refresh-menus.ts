@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { decideSkill } from '../access/decide-skill.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { skillChanges } from '../audit/audit-event.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { hostDiagnostics } from './host-diagnostics.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { builtIns } from '../core/built-in-commands.ts';
@@ -34,7 +34,7 @@ const builtIn: readonly MenuEntry[] = [
 ];
 
 /** What follows when skills or config change. */
-export type FollowSkills = Readonly<{
+export type RefreshMenus = Readonly<{
   /** Sets the menus by what is in use now, and logs what is wrong with it. */
   show(): Promise<void>;
   /** A change was seen here: shows it, and has every other process look at its own files, which it may see change late or never (Q9). */
@@ -43,14 +43,14 @@ export type FollowSkills = Readonly<{
   stop(): void;
 }>;
 
-export function createFollowSkills(options: {
+export function createRefreshMenus(options: {
   library: Pick<SkillLibrary, 'current' | 'rescan'>;
-  live: () => Pick<Live, 'config' | 'models' | 'rules'>;
+  live: () => Pick<RuntimeConfig, 'config' | 'models' | 'rules'>;
   channels: ReadonlyMap<string, Channel>;
   signals: Signals;
   audit: Pick<Audit, 'record'>;
   log: Log;
-}): FollowSkills {
+}): RefreshMenus {
   const { library, live, channels, signals, audit, log } = options;
   let inForce = library.current().skills;
   const self = randomUUID();

@@ -3,9 +3,9 @@ import type { Message } from '../core/message.ts';
 import type { StopOrder, Store } from '../store/store.ts';
 import type { ListedItem } from '../store/inbox.ts';
 import type { Approvals } from '../approvals/approvals.ts';
-import { haltWork } from '../runs/tasks.ts';
+import { cancelWork } from '../runs/tasks.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import { takeDown } from './progress.ts';
+import { removePlaceholder } from './progress.ts';
 import { ownRuns, taskId, tasksHere, workHere, type Given } from '../runs/conversation-work.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 
@@ -42,7 +42,7 @@ async function haltRun(
   store: Pick<Store, 'signals' | 'stop'>,
   say: Say,
 ): Promise<string> {
-  const { dropped, stopping } = await haltWork(store, { items: [key] });
+  const { dropped, stopping } = await cancelWork(store, { items: [key] });
   return say(dropped.length + stopping.length === 0 ? justFinished : stoppingNow);
 }
 
@@ -62,13 +62,14 @@ export async function stopWork(
   const may = (item: ListedItem): boolean => maySay(message, isOwner, item);
   const { running, waiting } = await workHere(message, store.inbox);
   const theirs = [...waiting, ...running].filter(may);
-  const stopped = await haltWork(store, {
+  const stopped = await cancelWork(store, {
     items: theirs.map(({ key }) => key),
     asks: asksOf(message, isOwner, theirs),
   });
   for (const id of stopped.cancelled) await approvals.settled(id);
   // It may have been started before, and wait for its next try.
-  for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key))) await takeDown(item, store);
+  for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key)))
+    await removePlaceholder(item, store);
 
   const say = sayIn(message.sender.language);
   const dropped = stopped.dropped.length;

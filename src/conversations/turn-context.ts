@@ -1,10 +1,10 @@
 import type { WriteCommand } from '../core/channel.ts';
 import { z } from 'zod';
 import { mainPrompt } from './main-prompt.ts';
-import { runIdOf, type HasBegun } from '../runs/run-journal.ts';
+import { runIdOf, type HasStarted } from '../runs/run-journal.ts';
 import { notWaiting, type RunSkill } from '../runs/run-skill.ts';
-import { invocationId, type TurnGrant } from './turn.ts';
-import { createUseSkill, runningTask, type Readiness } from '../runs/use-skill.ts';
+import { invocationId, type TurnContext } from './turn.ts';
+import { createUseSkill, runningTask, type Requirements } from '../runs/use-skill.ts';
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import type { Log } from '../lib/log.ts';
@@ -17,16 +17,16 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import { createCallTool, type JudgedCall } from '../tools/call-tool.ts';
-import { openCeiling, type Ceiling } from '../tools/ceiling.ts';
+import { allToolsAllowed, type AllowedTools } from '../tools/allowed-tools.ts';
 import { auditOfCall } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { AttendTask, Tasks } from '../runs/tasks.ts';
+import type { WaitForTask, Tasks } from '../runs/tasks.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import { createFollowInTurn } from './active-skills.ts';
+import { createActiveSkills } from './active-skills.ts';
 import type { JudgeCalls } from '../approvals/judge-calls.ts';
 import { whileAdmitted, type StillAdmitted } from '../access/while-admitted.ts';
-import type { Live } from '../config/runtime-config.ts';
-import type { MovedChats } from '../access/chat-migrations.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
+import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import type { Availability } from '../runs/requirements.ts';
 import { createReportDenial } from '../runs/chained-skills.ts';
@@ -37,38 +37,38 @@ import type { SettingsInForce } from '../settings/settings-in-force.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import { turnBash, turnFileTools } from './turn-tools.ts';
 import { viewersOf } from './viewers-of.ts';
-import { wasBegun } from './inbox-worker.ts';
+import { wasStarted } from './inbox-worker.ts';
 import { requesterOf } from '../core/requester-of.ts';
 
 type Attend = NonNullable<Parameters<typeof createUseSkill>[0]['attend']>;
 
-export type GrantTurn = (
+export type CreateTurnContext = (
   item: InboxItem,
   message: Message,
   use: SkillUse,
   /** Id of the transcript of the turn. */
   transcript: string,
   progress: (text: string) => void,
-) => Promise<TurnGrant>;
+) => Promise<TurnContext>;
 
 /** What the main agent gets for one message: the catalogue and tools of the skills it may use here, made again (P6, A8). */
-export function createGrantTurn(options: {
-  live: () => Live;
+export function createTurnContexts(options: {
+  live: () => RuntimeConfig;
   library: SkillLibrary;
   sandbox: Sandbox;
   authoring: Pick<SkillAuthoring, 'asItStands'>;
   availability: Availability;
-  readiness: Readiness;
+  readiness: Requirements;
   runSkill: RunSkill;
-  hasBegun: HasBegun;
+  hasBegun: HasStarted;
   budgets: Pick<Budgets, 'ofRun' | 'atOnce'>;
   tasks: Pick<Tasks, 'setUp'>;
-  attendTask: AttendTask;
+  attendTask: WaitForTask;
   judgeCalls: JudgeCalls;
   stillAdmitted: StillAdmitted;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
-  moved: Pick<MovedChats, 'original'>;
+  moved: Pick<ChatMigrations, 'original'>;
   handOver: HandOver;
   seeing: Seeing;
   writeCommand: WriteCommand;
@@ -76,11 +76,11 @@ export function createGrantTurn(options: {
   chatAgent: Pick<ChatAgent, 'of'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
-}): GrantTurn {
+}): CreateTurnContext {
   const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
     options;
   const { sandbox, moved, writeCommand, audit, budgets, settings, hasBegun } = options;
-  const followInTurn = createFollowInTurn(options);
+  const followInTurn = createActiveSkills(options);
   const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
 
@@ -146,7 +146,7 @@ export function createGrantTurn(options: {
     // Where the model may use no skill, what is left is for one that the person starts.
     const ofSkills = visible.length > 0 ? offered : offered.filter(({ name }) => name === 'skills_read_file');
     // A run that this turn began before has an end of its own, which the turn waits for, though no skill is left (D7).
-    const toEnd = visible.length === 0 && wasBegun(item) ? offered.filter((tool) => tool === useSkill) : [];
+    const toEnd = visible.length === 0 && wasStarted(item) ? offered.filter((tool) => tool === useSkill) : [];
     const files = turnFileTools(chat, sandbox, config.sandbox.diskMb * 1024 * 1024);
     const { workspace } = config.bot;
     const bash = turnBash({ sandbox, workspace, chat, simple: () => contraction.commands !== undefined });
@@ -199,7 +199,10 @@ export function createGrantTurn(options: {
       ...(task === undefined ? { later } : { run: task.id }),
     });
     const works = new Set<Tool>(task === undefined ? fromOutside : []);
-    const door = (own: readonly Tool[], ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>): CallTool =>
+    const door = (
+      own: readonly Tool[],
+      ceiling: Pick<AllowedTools, 'names' | 'commands' | 'allows'>,
+    ): CallTool =>
       createCallTool({
         tools: own,
         ceiling,
@@ -217,7 +220,7 @@ export function createGrantTurn(options: {
     const ofModel = door(tools, contraction);
     // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
     const isModels = task !== undefined && task.tool !== useSkill.name;
-    const ofPerson = isModels ? ofModel : door([useSkill], openCeiling([useSkill.name]));
+    const ofPerson = isModels ? ofModel : door([useSkill], allToolsAllowed([useSkill.name]));
     const callTool: CallTool = (call, signal, begin) =>
       (call.id === ownCall ? ofPerson : ofModel)(call, signal, begin);
     const listed = new Set(tools.includes(useSkill) ? visible : []);

@@ -6,7 +6,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { bashTool } from '../tools/built-in/bash.ts';
 import { listFilesTool } from '../tools/built-in/list-files.ts';
 import { readFileTool } from '../tools/built-in/read-file.ts';
-import { turnPlaces, makeRunFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
+import { turnScopes, makeRunFolders, scratchFolders } from '../tools/built-in/run-folders.ts';
 import { sendFileTool } from '../tools/built-in/send-file.ts';
 import { writeFileTool } from '../tools/built-in/write-file.ts';
 
@@ -15,7 +15,7 @@ const timeoutMs = 120_000;
 
 /** File tools of the main agent, over the folder of its conversation alone (T2, T13). `quota`: bytes that it may hold. */
 export function turnFileTools(chat: string, sandbox: Pick<Sandbox, 'seen'>, quota: number): readonly Tool[] {
-  const places = turnPlaces(chat, sandbox);
+  const places = turnScopes(chat, sandbox);
   return [readFileTool(places), writeFileTool(places, quota), listFilesTool(places), sendFileTool(places)];
 }
 

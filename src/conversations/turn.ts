@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Clock } from '../lib/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
-import type { Entry, Followed } from '../core/entry.ts';
+import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import type { Log } from '../lib/log.ts';
@@ -17,14 +17,14 @@ import type { Question, Questions } from '../runs/questions.ts';
 import { askedAgain, nothingToRetry } from './ask-again.ts';
 import { contextForRun } from '../runs/context-for-run.ts';
 import { runLoop, type RunLoopOptions } from '../agent/run-loop.ts';
-import { followedBy, followedInTurn, invocationEnd, type Viewer } from '../agent/show-to.ts';
+import { activatedBy, activeInTurn, invocationEnd, type Viewer } from '../agent/show-to.ts';
 import { hostCallPrefix } from '../agent/models/anthropic-request.ts';
 import { useOfEntry } from '../runs/run-journal.ts';
 import { lastSaidAt, userEntry } from './user-entry.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 
 /** What the host hands the main agent for one message. */
-export type TurnGrant = Readonly<{
+export type TurnContext = Readonly<{
   model: Model;
   system: RunLoopOptions['system'];
   /** Everything it may have in this turn. */
@@ -33,7 +33,7 @@ export type TurnGrant = Readonly<{
   shown(): readonly Tool[];
   callTool: CallTool;
   /** Told of each skill whose instructions stand in this turn's transcript: `shown` and `callTool` are bound by it. */
-  follow(followed: Followed): void;
+  follow(followed: ActiveSkill): void;
   /** Told which runs this turn's message may answer: no other is gone on with (U14). */
   answers(runs: readonly string[]): void;
   maxTurns: number;
@@ -72,7 +72,7 @@ export type Joining = Readonly<{
 /** The answer to the person, as Markdown; never empty. `failed`: it only says that the model failed for good. */
 export type Turn = (
   request: TurnRequest,
-  grant: TurnGrant,
+  grant: TurnContext,
 ) => Promise<Readonly<{ text: string; failed: boolean }>>;
 
 const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephrase?`;
@@ -115,7 +115,7 @@ export function createTurn(options: {
         usage: useOfEntry(entry, user),
         ...(settles === undefined ? {} : { done: settles }),
       });
-      const followed = followedBy(entry);
+      const followed = activatedBy(entry);
       if (followed !== undefined) grant.follow(followed);
     };
     // An item that was set aside and is tried again comes after what was said since: it is said again.
@@ -146,7 +146,7 @@ export function createTurn(options: {
     const own = entries[ownIndex(entries, key)];
     if (own?.kind === 'user' && own.unread !== undefined) return { text: own.unread, failed: false };
     // What was loaded before the process died binds as before (T6).
-    for (const followed of followedInTurn(entries)) grant.follow(followed);
+    for (const followed of activeInTurn(entries)) grant.follow(followed);
     grant.answers(answeredBy(entries, key));
     if (invokes) {
       const context = contextForRun(message, {

@@ -3,10 +3,10 @@ import type { Clock } from '../lib/clock.ts';
 import type { Entry } from '../core/entry.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import { localTime } from '../core/local-time.ts';
-import { joinMarks } from '../core/taint.ts';
+import { joinTaint } from '../core/taint.ts';
 import type { ReceivedOf } from '../core/received.ts';
 import type { Store } from '../store/store.ts';
-import { markOf, roomOf } from '../access/taint-of.ts';
+import { taintOf, roomOf } from '../access/taint-of.ts';
 import type { Question } from '../runs/questions.ts';
 import { filesShown, questionContent, tellsDate, userContent, whyUnread } from '../runs/user-content.ts';
 
@@ -66,8 +66,8 @@ export async function userEntry(
   const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
   // What the bot said before `/new` may hold what was private then.
   const quoted =
-    message.replyTo?.own === true ? await markOf(store.transcripts, roomOf(transcript)) : undefined;
-  const marks = joinMarks(told, quoted);
+    message.replyTo?.own === true ? await taintOf(store.transcripts, roomOf(transcript)) : undefined;
+  const marks = joinTaint(told, quoted);
   const urls = message.task === undefined ? addressesTyped(message) : [];
   return {
     kind: 'user',

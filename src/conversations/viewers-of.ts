@@ -1,5 +1,5 @@
 import type { Viewer } from '../agent/show-to.ts';
-import type { TurnGrant } from './turn.ts';
+import type { TurnContext } from './turn.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import type { Requester, Tool } from '../core/tool.ts';
@@ -20,7 +20,7 @@ export async function viewersOf(
     /** Tools of plugins and MCP servers for these people. */
     outside(requester: Requester): Promise<readonly Tool[]>;
   }>,
-): Promise<TurnGrant['viewers']> {
+): Promise<TurnContext['viewers']> {
   if (requester.chatType === 'private') return undefined;
   const { use, registry, rules, builtIn, outside } = given;
   const sees = async (sender: string): Promise<Viewer> => {

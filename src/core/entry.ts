@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Tokens } from './model.ts';
 import type { ShownFile } from './received.ts';
-import type { Marks } from './taint.ts';
+import type { Taint } from './taint.ts';
 import type { Delivered } from './tool.ts';
 
 /** Stands for the arguments of a call that were no JSON: an object, as the Messages API wants them back. */
@@ -26,7 +26,7 @@ export type Entry =
       /** What runs of these skills ask the sender, as the model reads it (U14). */
       asked?: readonly Readonly<{ skill: string; text: string }>[];
       /** The content is the instructions of an inline skill that the person started (I6). */
-      follows?: Followed;
+      follows?: ActiveSkill;
       /** Runs that asked this sender something, and that this may be the answer to (U14). */
       answers?: readonly string[];
       /** Addresses that the sender wrote themselves, as `addressOf` gives them (S7). */
@@ -35,7 +35,7 @@ export type Entry =
       files?: readonly ShownFile[];
       /** Nothing that was sent could be fetched: the person was told this instead of an answer. */
       unread?: string;
-      marks?: Marks;
+      marks?: Taint;
       at: number;
     }>
   | Readonly<{
@@ -56,15 +56,15 @@ export type Entry =
       content: string;
       isError: boolean;
       /** The content is the instructions of a skill (U8). */
-      follows?: Followed;
+      follows?: ActiveSkill;
       /** Files that the call handed over (T12). */
       artifacts?: readonly Delivered[];
-      marks?: Marks;
+      marks?: Taint;
       at: number;
     }>
   | Readonly<{ kind: 'notice'; text: string; at: number }>
   /** In a journal of marks alone: something private was started here (S7). */
-  | Readonly<{ kind: 'mark'; marks: Marks; at: number }>
+  | Readonly<{ kind: 'mark'; marks: Taint; at: number }>
   /** What came before, in short: stands for every earlier entry but the last `kept` ones, which stay verbatim (M9). */
   | Readonly<{
       kind: 'summary';
@@ -76,7 +76,7 @@ export type Entry =
       senders?: readonly string[];
       /** What was done so far in a turn that is cut inside, for its own sender only. */
       own?: Readonly<{ sender: string; text: string }>;
-      marks?: Marks;
+      marks?: Taint;
       tokens: Tokens;
       at: number;
     }>;
@@ -85,7 +85,7 @@ export type Entry =
  * A skill whose instructions the main agent has been given to follow itself, from here to the end of the turn (U8, T6).
  * It stands on the transcript entry that gives them, so that a turn that continues after a crash is bound as before.
  */
-export type Followed = Readonly<{
+export type ActiveSkill = Readonly<{
   skill: string;
   /** Its `allowed_tools` as they were read then; absent where nothing is narrowed. */
   allowedTools?: readonly string[];

@@ -1,5 +1,5 @@
 import type { ErrorCode, WarningCode } from './codes.ts';
-import type { Followed } from './entry.ts';
+import type { ActiveSkill } from './entry.ts';
 
 /** What every tool answers (R8). `data` is text or plain JSON data. */
 export type Envelope = Readonly<{
@@ -8,7 +8,7 @@ export type Envelope = Readonly<{
   warnings: readonly Readonly<{ code: WarningCode; message: string }>[];
   errors: readonly Readonly<{ code: ErrorCode; message: string }>[];
   /** `data` holds the instructions of this skill, to be followed by who called (T6). */
-  follows?: Followed;
+  follows?: ActiveSkill;
 }>;
 
 export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Envelope {

@@ -1,6 +1,6 @@
 import type { Conversation, SeenChatType } from './conversation.ts';
-import type { Followed } from './entry.ts';
-import type { Marks } from './taint.ts';
+import type { ActiveSkill } from './entry.ts';
+import type { Taint } from './taint.ts';
 import { withoutEnd } from '../lib/text/text.ts';
 
 const commandPattern = /^\s*\/([\p{L}\p{N}][\p{L}\p{M}\p{N}_-]*)(?:@(\w+))?(?:\s+([^]*))?$/u;
@@ -78,9 +78,9 @@ export type Task = Readonly<
       /** The run came to nothing: `result` says why. */
       failed?: true;
       /** `result` is the instructions of this skill: the turn that is told them is bound by it (T6). */
-      follows?: Followed;
+      follows?: ActiveSkill;
       /** `result` holds what a sensitive skill or a capability gave (S7). */
-      marks?: Marks;
+      marks?: Taint;
     }
 >;
 

@@ -1,7 +1,7 @@
 import type { Diagnostic, ErrorCode } from './codes.ts';
 import type { ChatType } from './conversation.ts';
 import type { Tokens } from './model.ts';
-import type { Marks } from './taint.ts';
+import type { Taint } from './taint.ts';
 import type { Delivered } from './tool.ts';
 
 /** Where a skill came from; later ones override earlier ones by name (D1). */
@@ -106,7 +106,7 @@ export type SkillResult = Readonly<{
   /** With `needs_input`, where `text` is the question: what the run is gone on with by (U14). */
   resume?: string;
   /** It holds what a sensitive skill or a capability gave (S7). */
-  marks?: Marks;
+  marks?: Taint;
   /** The text was cut at 30,000 characters. */
   truncated: boolean;
 }>;

@@ -1,5 +1,5 @@
-import type { Followed } from './entry.ts';
-import type { Marks } from './taint.ts';
+import type { ActiveSkill } from './entry.ts';
+import type { Taint } from './taint.ts';
 import type { Delivered, Requester, Risk } from './tool.ts';
 
 /** What a model asked for, as it asked for it: neither the name nor the input has been checked. */
@@ -15,7 +15,7 @@ export type ToolOutcome = Readonly<{
   content: string;
   isError: boolean;
   /** `content` holds the instructions of this skill: anyone who stores the one stores the other with it (T6). */
-  follows?: Followed;
+  follows?: ActiveSkill;
   /** Inbox item that is done once this outcome is stored: what it would have told stands here. */
   settles?: string;
   /** It has no outcome yet, and `content` means nothing: a person has to answer this first (U14). */
@@ -23,7 +23,7 @@ export type ToolOutcome = Readonly<{
   /** Files that it handed over (T12). */
   artifacts?: readonly Delivered[];
   /** `content` holds what a sensitive skill or a capability gave: stored with it (S7). */
-  marks?: Marks;
+  marks?: Taint;
 }>;
 
 /**

@@ -3,10 +3,10 @@ import type { ErrorCode } from './codes.ts';
 import type { Conversation, SeenChatType, ChatType } from './conversation.ts';
 import { fail, type Envelope } from './envelope.ts';
 import type { Sender } from './message.ts';
-import type { Marks } from './taint.ts';
+import type { Taint } from './taint.ts';
 import { toolSettings, type SettingProblem, type SettingValues, type ToolSettings } from './tool-settings.ts';
 import { byteSize, truncate } from '../lib/text/text.ts';
-import { defuse } from '../lib/text/escape-labels.ts';
+import { escapeLabels } from '../lib/text/escape-labels.ts';
 
 /** What a call may do to the world; risk is worked out from it (T7). */
 export type Traits = Readonly<{
@@ -49,7 +49,7 @@ export type Requester = Readonly<{
  * What a tool says of one call before policy judges it (T7): that it is refused as it stands, or how much harm this very call
  * could do. With `asks` a person is asked each time, whatever policy allows; they see `shown`, and a refusal carries that code.
  */
-export type CallTerms = Readonly<
+export type CallAssessment = Readonly<
   | { refused: Envelope }
   | {
       refused?: undefined;
@@ -57,7 +57,7 @@ export type CallTerms = Readonly<
       risk?: Risk;
       asks?: Readonly<{ shown: unknown; refusedAs: ErrorCode }>;
       /** What it gives is private, whatever comes of it: noted before it begins (S7). */
-      marks?: Marks | undefined;
+      marks?: Taint | undefined;
       /** Its input reaches a provider, though the tool itself needs no network (S7). */
       outward?: boolean;
     }
@@ -110,7 +110,7 @@ export type ToolContext = Readonly<{
   /** Says that this call has no outcome before a person has answered `question`: the loop ends there, for now (U14). */
   awaitAnswer(question: string): void;
   /** Says that the outcome holds what a sensitive skill or a capability gave: who is told it is marked from then on (S7). */
-  mark(as: Marks): void;
+  mark(as: Taint): void;
   /** Delivers a file to this conversation, or a picture as a photo, and notes it in the result (T12). The bytes are safe when it resolves. */
   artifact(artifact: Artifact): Promise<HandedOver>;
 }>;
@@ -154,7 +154,7 @@ export type Tool = Readonly<{
   terms?(
     input: unknown,
     context: Pick<ToolContext, 'requester' | 'toolUseId' | 'signal'>,
-  ): Promise<CallTerms>;
+  ): Promise<CallAssessment>;
   /** Validates, then runs. A failed validation is an ARGUMENTS_INVALID envelope that the model can act on (T1). */
   run(input: unknown, context: ToolContext): Promise<Envelope>;
 }>;
@@ -256,7 +256,7 @@ export function describeDelivered(files: readonly Delivered[]): string {
 
 /** A text cut to size, and behind that what was delivered. */
 export function withDelivered(text: string, artifacts: readonly Delivered[], limit: number): string {
-  const note = defuse(describeDelivered(artifacts));
+  const note = escapeLabels(describeDelivered(artifacts));
   if (note === '') return truncate(text, limit).text;
   return `${truncate(text, Math.max(0, limit - note.length - 1)).text}\n${note}`;
 }

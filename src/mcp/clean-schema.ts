@@ -1,4 +1,4 @@
-import { defused } from '../lib/text/escape-labels.ts';
+import { labelsEscaped } from '../lib/text/escape-labels.ts';
 import { oneLine } from '../lib/text/text.ts';
 
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu;
@@ -228,7 +228,7 @@ function asObject(value: unknown): Schema | undefined {
  */
 export function strangerText(text: string, limit: number): string {
   const plain = text.replace(/\r\n?/g, '\n').replace(unseen, ' ');
-  return defused(plain, limit).text.trim();
+  return labelsEscaped(plain, limit).text.trim();
 }
 
 /** Whether `strangerText` would leave it as it is: for what has to stay exact or go. */

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
 import { isShallow } from '../lib/json/json-values.ts';
 import { redactDeep } from '../lib/redaction/redact-deep.ts';
-import { waitWithin } from '../lib/async/deadline.ts';
+import { raceTimeout } from '../lib/async/deadline.ts';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
 import { limitedFetch } from './limited-fetch.ts';
 import { mostTools, type McpSettings } from './mcp-settings.ts';
@@ -110,7 +110,7 @@ export const connectOnce: ConnectOnce = async (settings, options) => {
       // Who refuses it is alive.
       (error: unknown) => (problem = isRefusal(error) ? undefined : messageOf(error)),
     );
-    await waitWithin(
+    await raceTimeout(
       clock,
       asked.then(() => undefined),
       pingMs,

@@ -2,7 +2,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { OutsideSource, OutsideTool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
-import { waitWithin } from '../lib/async/deadline.ts';
+import { raceTimeout } from '../lib/async/deadline.ts';
 import { createEndWithUs } from '../lib/processes/end-with-us.ts';
 import type { ConnectOnce } from './connect-once.ts';
 import {
@@ -198,7 +198,7 @@ export function createConfiguredServers(options: {
         ([server, { identity }]) => remembered.get(server)?.identity !== identity,
       );
       const tried = Promise.all(unseen.map(([, { link }]) => link.tried));
-      await waitWithin(
+      await raceTimeout(
         clock,
         tried.then(() => undefined),
         seenMs,

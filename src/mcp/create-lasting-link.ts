@@ -1,5 +1,5 @@
 import type { Clock } from '../lib/clock.ts';
-import { createDeadline, waitWithin } from '../lib/async/deadline.ts';
+import { createDeadline, raceTimeout } from '../lib/async/deadline.ts';
 import type { Called, Connection } from './connect-once.ts';
 
 /** How it stands with a server. `why` is in the words of the side that failed. */
@@ -139,7 +139,7 @@ export function createLastingLink(options: {
     if (current !== undefined) return current;
     pause.abort();
     const { promise } = attempt;
-    await waitWithin(clock, Promise.race([promise, untilAborted(signal).then(() => undefined)]), readyMs);
+    await raceTimeout(clock, Promise.race([promise, untilAborted(signal).then(() => undefined)]), readyMs);
     signal.throwIfAborted();
     return current;
   }
@@ -175,7 +175,7 @@ export function createLastingLink(options: {
             },
           });
           if (called.kind !== 'unreached' || !again) return called;
-          await waitWithin(
+          await raceTimeout(
             clock,
             connection.closed.then(() => undefined),
             readyMs,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import type { Audit } from '../audit/create-audit.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { inlineCode } from '../lib/text/text.ts';
@@ -9,7 +9,7 @@ import { createAgreements, type Disagreement } from './server-agreement.ts';
 import { createConfiguredServers, type ConfiguredServers } from './create-configured-servers.ts';
 import { createMcpOperations, type McpOperations } from './mcp-operations.ts';
 import { mcpToolName } from './mcp-tool.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import type { Store } from '../store/store.ts';
 
 /** Tools that are named; of more there is the number. */
@@ -17,9 +17,9 @@ const namedLimit = 20;
 
 /** The MCP servers of the config in force, with what an operator can do about them (X7). */
 export function createMcp(options: {
-  live: () => Pick<Live, 'config' | 'redact'>;
+  live: () => Pick<RuntimeConfig, 'config' | 'redact'>;
   store: Pick<Store, 'keyed' | 'signals'>;
-  voice: Pick<Voice, 'tellOwners'>;
+  voice: Pick<Replies, 'tellOwners'>;
   audit: Pick<Audit, 'record'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;

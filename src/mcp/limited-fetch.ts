@@ -1,4 +1,4 @@
-import { steadyTime } from '../lib/async/deadline.ts';
+import { monotonicClock } from '../lib/async/deadline.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-values.ts';
 
@@ -87,7 +87,7 @@ function eventsIn(chunk: Uint8Array): number {
 export function createFlowMeter(
   clock: Clock,
 ): (messages: number, bytes: number, values?: number) => string | undefined {
-  const now = steadyTime(clock);
+  const now = monotonicClock(clock);
   let since = now();
   let sum = nothing;
   return (messages, bytes, values = 0) => {

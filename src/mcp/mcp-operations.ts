@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { OperatorError } from '../core/errors.ts';
-import { editionOf, mcpToolName } from './mcp-tool.ts';
+import { definitionHash, mcpToolName } from './mcp-tool.ts';
 import { isOn, type ServerAgreement, type Agreements } from './server-agreement.ts';
 import type { LinkState } from './create-lasting-link.ts';
 import type { Audit } from '../audit/create-audit.ts';
@@ -64,7 +64,7 @@ export function createMcpOperations(options: {
           tools.flatMap((tool) =>
             tool.seen === undefined || !isOn(tool)
               ? []
-              : [[mcpToolName(server, tool.name), editionOf(identity, tool.seen)] as const],
+              : [[mcpToolName(server, tool.name), definitionHash(identity, tool.seen)] as const],
           ),
         ),
       );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { fail } from '../core/envelope.ts';
 import type { Tool, Risk, Traits } from '../core/tool.ts';
 import { jsonSchemaCheck, type SchemaCheck } from '../lib/json/json-schema-check.ts';
-import { defuse, labelled } from '../lib/text/escape-labels.ts';
+import { escapeLabels, labelled } from '../lib/text/escape-labels.ts';
 import { oneLine } from '../lib/text/text.ts';
 import type { ServerLink } from './create-lasting-link.ts';
 import type { McpDefinition, McpHints } from './read-definition.ts';
@@ -43,7 +43,7 @@ export function mcpTool(options: {
       version: '0.1.0',
       hidden: false,
     },
-    edition: editionOf(identity, definition),
+    edition: definitionHash(identity, definition),
     inputSchema: definition.inputSchema,
     traits: traitsOfHints(definition.hints, { trusted, isProcess }),
     risk: riskOfHints(definition.hints, trusted),
@@ -51,7 +51,7 @@ export function mcpTool(options: {
     check,
     async run(input, { signal, progress, artifact }) {
       const problem = check(input);
-      if (problem !== undefined) return fail('ARGUMENTS_INVALID', defuse(problem));
+      if (problem !== undefined) return fail('ARGUMENTS_INVALID', escapeLabels(problem));
       const called = await call(definition.name, input as Record<string, unknown>, {
         signal,
         mayCall: isStill,
@@ -110,7 +110,7 @@ function clean(text: string): string {
 }
 
 /** Which tool of which server, as it is described: with another description or server it is another one (X7, T8). `identity`: see `identityOf`. */
-export function editionOf(identity: string, { hash }: Pick<McpDefinition, 'hash'>): string {
+export function definitionHash(identity: string, { hash }: Pick<McpDefinition, 'hash'>): string {
   return `${identity}.${hash}`;
 }
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { deserializeMessage, serializeMessage } from '@modelcontextprotocol/sdk/shared/stdio.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { OperatorError } from '../core/errors.ts';
-import { waitWithin } from '../lib/async/deadline.ts';
+import { raceTimeout } from '../lib/async/deadline.ts';
 import { systemClock } from '../lib/clock.ts';
 import { createCountValues, tooManyValues, valuesLimit } from '../lib/json/json-values.ts';
 import type { EndWithUs } from '../lib/processes/end-with-us.ts';
@@ -131,9 +131,9 @@ export function processTransport(of: ServerProcess): Transport & Readonly<{ last
       if (child === undefined) return;
       over = true;
       child.stdin.end();
-      await waitWithin(systemClock, gone.promise, graceMs);
+      await raceTimeout(systemClock, gone.promise, graceMs);
       if (child.exitCode === null && child.signalCode === null) kill('SIGTERM');
-      await waitWithin(systemClock, gone.promise, graceMs);
+      await raceTimeout(systemClock, gone.promise, graceMs);
       killHard();
     },
   };

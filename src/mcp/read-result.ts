@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
-import { defuse, defused, labelled } from '../lib/text/escape-labels.ts';
+import { escapeLabels, labelsEscaped, labelled } from '../lib/text/escape-labels.ts';
 import { oneLine } from '../lib/text/text.ts';
 import type { ToolContext } from '../core/tool.ts';
 
@@ -66,11 +66,11 @@ export async function readResult(
   if (lines.length === 0 && files === 0 && structuredContent !== undefined)
     add(JSON.stringify(structuredContent, shortened, 1));
   if (parts.length > partsLimit) left = -1;
-  const { text, truncated } = defused(of.redact(lines.join('\n')), textLimit);
+  const { text, truncated } = labelsEscaped(of.redact(lines.join('\n')), textLimit);
   const from = { from: `mcp ${of.server}` };
   if (isError === true) {
     const said = labelled('output', text.trim() === '' ? '[nothing]' : text, from);
-    return fail('TOOL_FAILED', defuse(`${of.tool} failed. Its server says:`), said);
+    return fail('TOOL_FAILED', escapeLabels(`${of.tool} failed. Its server says:`), said);
   }
   const body = text.trim() === '' ? (files > 0 ? '[only files]' : '[it answered nothing]') : text;
   const message = 'the answer was too long: the rest is left out';

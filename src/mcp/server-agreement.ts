@@ -1,5 +1,5 @@
 import type Keyv from 'keyv';
-import { createInTurn } from '../lib/async/mutex.ts';
+import { createMutex } from '../lib/async/mutex.ts';
 import type { McpDefinition } from './read-definition.ts';
 import type { Signals } from '../store/signals.ts';
 
@@ -96,7 +96,7 @@ export type Agreements = Readonly<{
 export function createAgreements(options: { stored: Keyv; signals: Signals }): Agreements {
   const { stored, signals } = options;
   // So that neither loses what the other wrote.
-  const inTurn = createInTurn();
+  const inTurn = createMutex();
 
   return {
     async all() {

@@ -8,10 +8,10 @@ import type { CapabilityRecords } from '../store/capability-records.ts';
 import type { Forgotten, Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { ChatSettings } from '../settings/chat-settings.ts';
-import { haltWork } from '../runs/tasks.ts';
+import { cancelWork } from '../runs/tasks.ts';
 import type { KeptFiles } from './kept-files.ts';
 import type { Pairing } from '../access/pairing.ts';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 import type { StandingRules } from '../approvals/standing-rules.ts';
 
 export type ForgottenPerson = Readonly<{
@@ -32,7 +32,7 @@ const lookEveryMs = 50;
 /** `waitMs`: how long what is being answered for them may take to stop; none where no bot runs. */
 export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
-  people: Pick<People, 'forget'>;
+  people: Pick<Users, 'forget'>;
   pairing: Pick<Pairing, 'forget'>;
   rules: Pick<StandingRules, 'forget'>;
   capabilities: Pick<CapabilityRecords, 'forget'>;
@@ -53,7 +53,7 @@ export function createForgetSomebody(options: {
   }
 
   async function stopWork(sender: string): Promise<void> {
-    await haltWork(store, { items: await theirs(sender) });
+    await cancelWork(store, { items: await theirs(sender) });
     const until = clock.now() + waitMs;
     while (waitMs > 0 && (await theirs(sender)).length > 0) {
       if (clock.now() >= until) {

@@ -103,7 +103,7 @@ function ifAbsent(error: unknown): undefined {
 }
 
 /** Removes what is past keeping from the store and the workspace: at the start, and then every hour until the signal is aborted (Q12). */
-export async function keepTidy(options: {
+export async function startRetention(options: {
   store: Pick<Store, 'prune' | 'inbox'>;
   files: Pick<KeptFiles, 'tidy'>;
   /** Retention of the config in force. */

@@ -13,13 +13,13 @@ import { createChatSettings } from '../settings/chat-settings.ts';
 import type { Operate } from '../channels/terminal/control.ts';
 import { createForgetSomebody } from './forget-somebody.ts';
 import { createKeptFiles } from './kept-files.ts';
-import { createMovedChats } from '../access/chat-migrations.ts';
+import { createChatMigrations } from '../access/chat-migrations.ts';
 import { writtenRoot } from '../skills/open-library.ts';
 import { createOperate } from './operate.ts';
 import { createMcpOperations } from '../mcp/mcp-operations.ts';
 import { createGroups } from '../conversations/intake/groups.ts';
 import { createPairing, createWelcome } from '../access/pairing.ts';
-import { createPeople } from '../access/users.ts';
+import { createUsers } from '../access/users.ts';
 import { createStandingRules } from '../approvals/standing-rules.ts';
 
 /** The operator's commands on the store itself, for when no bot runs (Q9). Fails when one does, naming its pid. */
@@ -28,12 +28,12 @@ export async function openOperate(
   log: Log,
 ): Promise<{ operate: Operate; close(): Promise<void> }> {
   const store = await openStore(config.store.url, { log });
-  const moved = createMovedChats({
+  const moved = createChatMigrations({
     stored: store.keyed('moved'),
     signals: store.signals,
     clock: systemClock,
   });
-  const people = createPeople({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
+  const people = createUsers({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
   const { dataDir } = config.bot;
   const place = auditPlace(config.store.url, dataDir);
   const audit = createAudit({ dataDir, place, keyed: store.keyed, clock: systemClock, log });

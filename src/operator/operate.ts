@@ -10,13 +10,13 @@ import { listRules, type StandingRules } from '../approvals/standing-rules.ts';
 import type { McpOperations } from '../mcp/mcp-operations.ts';
 import type { Groups } from '../conversations/intake/groups.ts';
 import type { Pairing, PairingRequest } from '../access/pairing.ts';
-import type { People } from '../access/users.ts';
-import { takeDown } from '../conversations/progress.ts';
+import type { Users } from '../access/users.ts';
+import { removePlaceholder } from '../conversations/progress.ts';
 
 /** The operator's commands on the store, the same whether a bot runs or not (Q9). */
 export function createOperate(options: {
   store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup' | 'usage'>;
-  people: People;
+  people: Users;
   pairing: Pairing;
   groups: Pick<Groups, 'ignored' | 'revoke'>;
   welcome(request: PairingRequest): Promise<void>;
@@ -35,7 +35,7 @@ export function createOperate(options: {
     const items = [...(await inbox.list('waiting')), ...(await inbox.list('dead'))];
     const item = items.find((one) => one.key === key);
     // Before its end: if this is cut off, it can be said again.
-    if (item !== undefined) await takeDown(item, store);
+    if (item !== undefined) await removePlaceholder(item, store);
     return inbox.drop(key);
   }
 

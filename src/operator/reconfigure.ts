@@ -6,7 +6,7 @@ import type { ConfigProblem } from '../config/config-problem.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 
 const readOnce =
   /^(bot\.(data_dir|workspace)|telegram\.|slack\.(?!allow_external)|agent\.concurrency|skills\.(user_dir|bundled|strict)|sandbox\.|store\.|server\.|log\.)/;
@@ -15,7 +15,7 @@ const readOnce =
 export function createReconfigure(options: {
   config(): Config;
   apply(config: Config): void;
-  voice: Pick<Voice, 'tellOwners'>;
+  voice: Pick<Replies, 'tellOwners'>;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;

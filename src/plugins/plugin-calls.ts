@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync } from 'node:fs';
 import path from 'node:path';
-import type { MovedChats } from '../access/chat-migrations.ts';
-import type { People } from '../access/users.ts';
+import type { ChatMigrations } from '../access/chat-migrations.ts';
+import type { Users } from '../access/users.ts';
 import { createStillAdmitted, whileAdmitted } from '../access/while-admitted.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { conversationKey } from '../core/conversation.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Requester, ToolContext as HostContext } from '../core/tool.ts';
@@ -22,13 +22,13 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../store/store.ts';
-import { absent, findPlace, openIn, readOfSkill, type Places } from '../tools/built-in/file-scopes.ts';
+import { absent, findInScope, openIn, readOfSkill, type FileScopes } from '../tools/built-in/file-scopes.ts';
 import {
   chatFolder,
   makeRunFolders,
-  runPlaces,
+  runScopes,
   scratchFolders,
-  turnPlaces,
+  turnScopes,
 } from '../tools/built-in/run-folders.ts';
 import { writeIn } from '../tools/built-in/write-file.ts';
 
@@ -40,11 +40,11 @@ const longestMs = 15 * 60_000;
 
 /** What tools of a plugin are handed for each call (X4): of the bot what concerns this call, and nothing else. */
 export function createPluginCalls(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'current'>;
   sandbox: Sandbox;
-  moved: Pick<MovedChats, 'original'>;
-  people: Pick<People, 'mayAct'>;
+  moved: Pick<ChatMigrations, 'original'>;
+  people: Pick<Users, 'mayAct'>;
   budgets: Pick<Budgets, 'ofModel'>;
   store: Pick<Store, 'commit'>;
   clock: Clock;
@@ -103,8 +103,8 @@ export function createPluginCalls(options: {
     const skill = run === undefined ? undefined : library.current().get(run.skill);
     const confined = skill === undefined ? sandbox : lockedSandbox(sandbox, skill);
     const directory = skill?.directory;
-    const places: Places =
-      skill === undefined ? mainPlaces(folders, sandbox) : runPlaces(folders, skill, sandbox);
+    const places: FileScopes =
+      skill === undefined ? mainPlaces(folders, sandbox) : runScopes(folders, skill, sandbox);
     const deadline = createDeadline(clock);
     deadline.start(longestMs);
     return {
@@ -150,16 +150,16 @@ function placeOf({ conversation, chatType, sender }: Requester) {
 function mainPlaces(
   { scratch, chat }: Readonly<{ scratch: string; chat: string }>,
   sandbox: Pick<Sandbox, 'seen'>,
-): Places {
+): FileScopes {
   const seen = sandbox.seen('scratch', scratch);
-  const names: Places[0]['seen'] = seen === '/scratch' ? [seen] : [seen, '/scratch'];
-  return [{ kind: 'scratch', seen: names, host: scratch }, ...turnPlaces(chat, sandbox)];
+  const names: FileScopes[0]['seen'] = seen === '/scratch' ? [seen] : [seen, '/scratch'];
+  return [{ kind: 'scratch', seen: names, host: scratch }, ...turnScopes(chat, sandbox)];
 }
 
 /** The files of these places, for a plugin's tool (X4, T13). What can't be had rejects with what a model is to be told. */
-export function createWorkspace(places: Places, quota: number): Workspace {
+export function createWorkspace(places: FileScopes, quota: number): Workspace {
   async function bytesOf(path: string, limit: number): Promise<Buffer> {
-    const found = findPlace(places, path);
+    const found = findInScope(places, path);
     if (!found.ok) throw new Error(found.message);
     const { place, names } = found;
     if (place.kind === 'skill') return bytesIn(readOfSkill(place, names, limit));
@@ -191,8 +191,8 @@ export function createWorkspace(places: Places, quota: number): Workspace {
   };
 }
 
-function listed(places: Places, path: string): readonly WorkspaceEntry[] {
-  const found = findPlace(places, path);
+function listed(places: FileScopes, path: string): readonly WorkspaceEntry[] {
+  const found = findInScope(places, path);
   if (!found.ok) throw new Error(found.message);
   const { place, names } = found;
   const root = place.kind === 'skill' ? place.skill.directory : place.host;

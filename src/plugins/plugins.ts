@@ -13,7 +13,7 @@ import type { OpenCall } from './define-tool.ts';
 import type { PluginAddress } from './find-plugin.ts';
 import type { LoadedPlugin } from './load-plugin.ts';
 import { namedLog } from './tool-context.ts';
-import { knownToolNames } from '../tools/ceiling.ts';
+import { knownToolNames } from '../tools/allowed-tools.ts';
 
 /** The plugins of a config, loaded once (X1). */
 export type Plugins = Readonly<{

@@ -7,7 +7,7 @@ import { fileType, typeBytes } from '../lib/files/file-type.ts';
 import { folderSize } from '../lib/files/list-inside.ts';
 import type { InParts, Redaction } from '../lib/redaction/redact.ts';
 import { byteSize, oneLine, withoutEnd } from '../lib/text/text.ts';
-import { partKey, type Voice } from './replies.ts';
+import { partKey, type Replies } from './replies.ts';
 import type { Store } from '../store/store.ts';
 
 /** Bytes of one file, whatever a platform would take. */
@@ -22,7 +22,7 @@ export function createHandOver(options: {
   store: Pick<Store, 'commit'>;
   outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
   channels: ReadonlyMap<string, Channel>;
-  voice: Pick<Voice, 'rows'>;
+  voice: Pick<Replies, 'rows'>;
   /** Takes secrets out of name, caption and bytes (S2). */
   clean(): Redaction;
 }): HandOver {

@@ -11,13 +11,13 @@ export function partKey(answer: string, index: number): string {
 }
 
 /** How the bot itself speaks: always through the outbox (Q6). */
-export type Voice = Readonly<{
+export type Replies = Readonly<{
   /** Outbox rows for an answer, cut to the channel's size; the buttons go on the last. `key` makes them one answer. */
   rows(
     conversation: Conversation,
     key: string,
     markdown: string,
-    more?: VoiceOptions,
+    more?: ReplyOptions,
   ): NonNullable<Step['outbox']>;
   /** Answers a message and finishes it, in one step. */
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
@@ -27,11 +27,11 @@ export type Voice = Readonly<{
   tellOwners(
     key: string,
     markdown: string,
-    more?: VoiceOptions & Readonly<{ alsoTo?: readonly string[] }>,
+    more?: ReplyOptions & Readonly<{ alsoTo?: readonly string[] }>,
   ): Promise<void>;
 }>;
 
-export type AnswerOptions = VoiceOptions &
+export type AnswerOptions = ReplyOptions &
   Readonly<{
     /** Inbox item that this finishes. */
     done?: string;
@@ -41,22 +41,22 @@ export type AnswerOptions = VoiceOptions &
     key?: string;
   }>;
 
-export type VoiceOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
+export type ReplyOptions = Readonly<{ buttons?: readonly Button[]; replyTo?: string; onlyTo?: string }>;
 
-export function createVoice(options: {
+export function createReplies(options: {
   store: Pick<Store, 'commit'>;
   channels: ReadonlyMap<string, Channel>;
   owners(): Promise<readonly string[]>;
   redact(): (text: string) => string;
   log: Log;
-}): Voice {
+}): Replies {
   const { store, channels, owners, redact, log } = options;
 
   function rows(
     conversation: Conversation,
     key: string,
     markdown: string,
-    more: VoiceOptions = {},
+    more: ReplyOptions = {},
   ): NonNullable<Step['outbox']> {
     const clean = redact()(markdown);
     const channel = channels.get(conversation.channel);
@@ -108,7 +108,7 @@ export function createVoice(options: {
 }
 
 /** What only its sender saw is answered to them alone (H12). */
-export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 'sender'>): VoiceOptions {
+export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 'sender'>): ReplyOptions {
   return ephemeral === true ? { onlyTo: sender.id } : {};
 }
 

@@ -1,16 +1,16 @@
-import { decideSkill, type UseOf } from '../access/decide-skill.ts';
+import { decideSkill, type AccessContext } from '../access/decide-skill.ts';
 import { placeOf } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { noTokens } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool, ToolContext } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import type { Availability } from './requirements.ts';
-import { runIdOf, type HasBegun } from './run-journal.ts';
+import { runIdOf, type HasStarted } from './run-journal.ts';
 import type { RunPlace, RunSkill } from './run-skill.ts';
-import { createUseSkill, type Readiness, type DeniedSkill } from './use-skill.ts';
+import { createUseSkill, type Requirements, type DeniedSkill } from './use-skill.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 
 /** Skills that may be under way inside one another, the outermost included (U7). */
@@ -23,13 +23,13 @@ export type ChainedSkills = (skill: Skill, run: RunPlace, requester: Requester) 
  * its own env and journal. No skill inside itself, and no more than three deep: RECURSION_LIMIT.
  */
 export function createChainedSkills(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   library: SkillLibrary;
   availability: Availability;
-  readiness: Readiness;
-  useOf: UseOf;
+  readiness: Requirements;
+  useOf: AccessContext;
   runSkill: RunSkill;
-  hasBegun: HasBegun;
+  hasBegun: HasStarted;
   budgets: Pick<Budgets, 'ofRun'>;
   audit: Pick<Audit, 'record'>;
   log: Log;

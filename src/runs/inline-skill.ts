@@ -1,10 +1,10 @@
 import type { Envelope } from '../core/envelope.ts';
-import { defuse } from '../lib/text/escape-labels.ts';
+import { escapeLabels } from '../lib/text/escape-labels.ts';
 import type { Skill } from '../core/skill.ts';
 import type { FilledBody } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
-import { namedElsewhere } from '../tools/ceiling.ts';
-import type { Contraction } from '../tools/contraction.ts';
+import { namedElsewhere } from '../tools/allowed-tools.ts';
+import type { ToolRestriction } from '../tools/tool-restriction.ts';
 import { skillInstructions } from '../tools/skill-instructions.ts';
 import type { InlineSkill, SkillRequest } from './use-skill.ts';
 
@@ -20,7 +20,7 @@ export function createInlineSkill(options: {
   /** What the operator gave the skill. */
   given(skill: Skill): GivenToSkill | undefined;
   body(skill: Skill, args: string): Promise<FilledBody>;
-  contraction: Pick<Contraction, 'judge'>;
+  contraction: Pick<ToolRestriction, 'judge'>;
 }): InlineSkill {
   const { tools, elsewhere, given, body, contraction } = options;
   return async (skill, request) => {
@@ -73,6 +73,6 @@ function argumentsOf({ args, message }: SkillRequest): string {
 function filesOf(skill: Skill): readonly string[] {
   const { files, cut } = listSkillFiles(skill);
   if (files.length === 0) return [];
-  const listed = files.map((file) => `- ${defuse(file)}`);
+  const listed = files.map((file) => `- ${escapeLabels(file)}`);
   return ['Files of the skill, for skills_read_file:', ...listed, ...(cut ? ['- …'] : [])];
 }

@@ -4,7 +4,7 @@ import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import { fail, succeed } from '../core/envelope.ts';
 import { defineTool, readOnly, type Requester, type Tool } from '../core/tool.ts';
-import type { Ask } from '../store/asks.ts';
+import type { PendingRequest } from '../store/pending-requests.ts';
 import type { Store } from '../store/store.ts';
 import { runJournal } from './run-journal.ts';
 
@@ -37,10 +37,10 @@ export function createQuestions(options: {
 }): Questions {
   const { asks, transcripts } = options.store;
   const { clock } = options;
-  const isOpen = (ask: Ask): boolean => ask.state === 'open' && ask.expiresAt > clock.now();
+  const isOpen = (ask: PendingRequest): boolean => ask.state === 'open' && ask.expiresAt > clock.now();
 
   /** Of a journal's questions the one that this call answered or, if it has answered none, may answer. */
-  async function findFor(transcript: string, call: string): Promise<Ask | undefined> {
+  async function findFor(transcript: string, call: string): Promise<PendingRequest | undefined> {
     const { entries } = await transcripts.read(transcript);
     const ids = callIds(entries.map(({ entry }) => entry)).map((id) => questionId(transcript, id));
     const asked = await Promise.all(ids.map((id) => asks.find(id)));

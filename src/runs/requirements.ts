@@ -2,7 +2,7 @@ import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { Config } from '../config/complete-config.ts';
 import { fail } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
-import type { Readiness } from './use-skill.ts';
+import type { Requirements } from './use-skill.ts';
 import type { AvailablePackages } from '../sandbox/packages/available-packages.ts';
 import { packageOf, pythonPackageOf, unpackaged } from '../sandbox/packages/debian-packages.ts';
 import type { RootFileSystem } from '../sandbox/packages/root-file-system.ts';
@@ -25,13 +25,13 @@ export function createAvailability(available: () => AvailablePackages): Availabi
 }
 
 /** The last checks before a run (U1): packages, programs, env, capabilities, each with what the operator has to do. */
-export function createReadiness(options: {
+export function createRequirements(options: {
   config: () => Config;
   mode: SandboxMode;
   available: () => AvailablePackages;
   /** See `Capabilities.lacking`. */
   lackingCapabilities: Capabilities['lacking'];
-}): Readiness {
+}): Requirements {
   const { config, mode, available, lackingCapabilities } = options;
   return async (skill, requester, signal) => {
     const missing = skill.packages.length === 0 ? [] : missingPackages(skill, available());

@@ -1,10 +1,10 @@
 import type { Questions } from './questions.ts';
-import type { RunGrant, RunPlace } from './run-skill.ts';
+import type { RunContext, RunPlace } from './run-skill.ts';
 import type { SkillRequest } from './use-skill.ts';
 import { createCapCommand } from '../capabilities/cap-command.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
-import { decideSkill, isSensitive, type SkillUse, type UseOf } from '../access/decide-skill.ts';
+import { decideSkill, isSensitive, type SkillUse, type AccessContext } from '../access/decide-skill.ts';
 import type { Decision } from '../access/decide-message.ts';
 import type { Log } from '../lib/log.ts';
 import type { Skill } from '../core/skill.ts';
@@ -18,7 +18,7 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { CapOf } from '../tools/built-in/command-answer.ts';
 import { createCallTool } from '../tools/call-tool.ts';
-import { makeCeiling } from '../tools/ceiling.ts';
+import { parseAllowedTools } from '../tools/allowed-tools.ts';
 import { ownScript } from '../tools/own-script.ts';
 import { decidePolicy } from '../tools/policy.ts';
 import { auditOfCall } from '../audit/audit-event.ts';
@@ -27,8 +27,8 @@ import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { ChainedSkills } from './chained-skills.ts';
 import type { JudgeCalls } from '../approvals/judge-calls.ts';
 import { whileAdmitted, type StillAdmitted } from '../access/while-admitted.ts';
-import type { Live } from '../config/runtime-config.ts';
-import type { MovedChats } from '../access/chat-migrations.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
+import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import { makeRunFolders, runFolders } from '../tools/built-in/run-folders.ts';
 import { runTools, scriptGround } from './run-tools.ts';
@@ -36,27 +36,27 @@ import type { Seeing } from './received-files.ts';
 import type { SettingsInForce } from '../settings/settings-in-force.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 
-export type GrantRun = (
+export type CreateRunContext = (
   skill: Skill,
   request: SkillRequest,
   context: ToolContext,
   run: RunPlace,
-) => Promise<RunGrant>;
+) => Promise<RunContext>;
 
 /** What a run gets: its body, its model, its own tools under its ceiling, and nothing of any other skill (U2, T5). */
-export function createGrantRun(options: {
-  live: () => Live;
+export function createRunContexts(options: {
+  live: () => RuntimeConfig;
   library: SkillLibrary;
   sandbox: Sandbox;
   packages: ScriptPackages;
-  useOf: UseOf;
+  useOf: AccessContext;
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
   judgeCalls: JudgeCalls;
   stillAdmitted: StillAdmitted;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   capabilities: Pick<Capabilities, 'tools'>;
-  moved: Pick<MovedChats, 'original'>;
+  moved: Pick<ChatMigrations, 'original'>;
   handOver: HandOver;
   seeing: Seeing;
   settings: Pick<SettingsInForce, 'forCall'>;
@@ -64,7 +64,7 @@ export function createGrantRun(options: {
   chained: ChainedSkills;
   audit: Pick<Audit, 'record'>;
   log: Log;
-}): GrantRun {
+}): CreateRunContext {
   const {
     live,
     library,
@@ -164,7 +164,7 @@ export function createGrantRun(options: {
       ...(await outside.offered(context.requester, 'run')),
     ];
     await makeRunFolders(folders);
-    const ceiling = makeCeiling(
+    const ceiling = parseAllowedTools(
       allowed,
       tools.map(({ name }) => name),
       {
@@ -252,6 +252,6 @@ function mayGoOn(skill: Skill, rules: SkillRules, use: SkillUse): Decision<'TOOL
   };
 }
 
-function refused(code: ErrorCode, text: string): RunGrant {
+function refused(code: ErrorCode, text: string): RunContext {
   return { ok: false, result: { code, text } };
 }

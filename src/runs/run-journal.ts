@@ -22,10 +22,10 @@ export function useOfEntry(entry: Entry, user: User): NonNullable<Step['usage']>
 }
 
 /** Whether the run behind a call that `parent` made has started, in this process or one before. */
-export type HasBegun = (parent: string, toolUseId: string) => Promise<boolean>;
+export type HasStarted = (parent: string, toolUseId: string) => Promise<boolean>;
 
 /** Asks the run's own journal. */
-export function createHasBegun({ transcripts }: Pick<Store, 'transcripts'>): HasBegun {
+export function createHasStarted({ transcripts }: Pick<Store, 'transcripts'>): HasStarted {
   return async (parent, toolUseId) => {
     const { entries } = await transcripts.read(runJournal(parent, runIdOf(parent, toolUseId)));
     return entries.length > 0;

@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import { markAround } from '../access/taint-of.ts';
+import { taintAround } from '../access/taint-of.ts';
 import { isHostCall } from '../agent/models/anthropic-request.ts';
 import { runLoop } from '../agent/run-loop.ts';
 import { filesSent } from '../agent/with-files.ts';
@@ -25,7 +25,7 @@ import type { Store } from '../store/store.ts';
 const opening = 'You carry out the skill "';
 
 /** What the host grants one run: everything it can reach is in here. */
-export type RunGrant =
+export type RunContext =
   | Readonly<{
       ok: true;
       /** What the skill gives is private (S7). */
@@ -79,7 +79,7 @@ export function createRunSkill(options: {
   /** In which dates and times are told: an IANA name. */
   zone(): string;
   questions: Pick<Questions, 'take'>;
-  grant(skill: Skill, request: SkillRequest, context: ToolContext, run: RunPlace): Promise<RunGrant>;
+  grant(skill: Skill, request: SkillRequest, context: ToolContext, run: RunPlace): Promise<RunContext>;
   /** In the config's currency; undefined if no price is set. */
   costOf(model: Model, tokens: Tokens): number | undefined;
   clock: Clock;
@@ -168,7 +168,7 @@ export function createRunSkill(options: {
     const { requester } = context;
     const cost = costOf(granted.model, tokens);
     // Its result may come to a conversation that was reset since.
-    const marks = await markAround(store.transcripts, transcript);
+    const marks = await taintAround(store.transcripts, transcript);
     log.info(
       {
         run: runId,

@@ -15,9 +15,9 @@ import { createRunScript, skillsRunScriptTool } from '../tools/built-in/skills-r
 import { toolPackages } from '../tools/built-in/tool-packages.ts';
 import { writeFileTool } from '../tools/built-in/write-file.ts';
 import type { CapOf } from '../tools/built-in/command-answer.ts';
-import { bashInList, bashKnowsEnv } from '../tools/ceiling.ts';
+import { bashInList, bashKnowsEnv } from '../tools/allowed-tools.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
-import { runPlaces, type RunFolders } from '../tools/built-in/run-folders.ts';
+import { runScopes, type RunFolders } from '../tools/built-in/run-folders.ts';
 
 /** What the tools of one run stand on. */
 export type RunGround = Readonly<{
@@ -96,7 +96,7 @@ export function runTools({
           },
         }),
   });
-  const places = runPlaces(folders, skill, sandbox);
+  const places = runScopes(folders, skill, sandbox);
   const files = [
     readFileTool(places),
     writeFileTool(places, quota),

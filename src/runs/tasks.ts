@@ -3,7 +3,7 @@ import type { Envelope } from '../core/envelope.ts';
 import type { Message, Task } from '../core/message.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 import type { ToolContext } from '../core/tool.ts';
-import { steadyTime, waitWithin } from '../lib/async/deadline.ts';
+import { monotonicClock, raceTimeout } from '../lib/async/deadline.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
 import type { Clock } from '../lib/clock.ts';
 import { runIdOf, runJournal } from './run-journal.ts';
@@ -172,21 +172,21 @@ export function createTasks(options: {
 
 type Result = Extract<Task, { kind: 'result' }>;
 
-export type AttendTask = ReturnType<typeof createAttendTask>;
+export type WaitForTask = ReturnType<typeof createWaitForTask>;
 
 /**
  * Waits for a run in its lane for `patienceMs`, and takes its result out of the conversation's inbox. Nothing when it goes
  * on by itself: its result will wake the conversation. A person's stop of the turn stops the run, too; a shutdown ends the
  * wait at once (Q13).
  */
-export function createAttendTask(options: {
+export function createWaitForTask(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop'>;
   /** Aborted when the process is to end. */
   stopping: AbortSignal;
   clock: Clock;
 }) {
   const { store, stopping, clock } = options;
-  const now = steadyTime(clock);
+  const now = monotonicClock(clock);
 
   return async (
     id: string,
@@ -224,7 +224,7 @@ export function createAttendTask(options: {
         }
         const left = deadline - now();
         if (left <= 0) return undefined;
-        await waitWithin(clock, poked.promise, Math.min(left, lookEveryMs));
+        await raceTimeout(clock, poked.promise, Math.min(left, lookEveryMs));
       }
     } finally {
       signal.removeEventListener('abort', poke);
@@ -239,13 +239,13 @@ export function createAttendTask(options: {
   }
 
   async function stop(id: string, signal: AbortSignal): Promise<never> {
-    if (!isShuttingDown(signal)) await haltWork(store, { items: [taskKey(id)] });
+    if (!isShuttingDown(signal)) await cancelWork(store, { items: [taskKey(id)] });
     throw signal.reason;
   }
 }
 
 /** Stops all of it in one step, and tells the processes that work on it (Q4, T8). */
-export async function haltWork(store: Pick<Store, 'stop' | 'signals'>, order: StopOrder): Promise<Stopped> {
+export async function cancelWork(store: Pick<Store, 'stop' | 'signals'>, order: StopOrder): Promise<Stopped> {
   const stopped = await store.stop(order);
   for (const key of stopped.stopping) await store.signals.send('stop', key);
   return stopped;

@@ -12,12 +12,12 @@ import {
 import { fail, succeed, type Envelope } from '../core/envelope.ts';
 import { shownIdLength } from '../core/message.ts';
 import type { SkillResult, Skill } from '../core/skill.ts';
-import { defuse, labelled } from '../lib/text/escape-labels.ts';
+import { escapeLabels, labelled } from '../lib/text/escape-labels.ts';
 import { nearest } from '../lib/text/text.ts';
 import { instructionsLimit } from '../tools/skill-instructions.ts';
 
 /** What a skill lacks here, if anything: packages, env, or a capability that may be used in this chat (U1). */
-export type Readiness = (
+export type Requirements = (
   skill: Skill,
   requester: Requester,
   signal: AbortSignal,
@@ -62,7 +62,7 @@ export function createUseSkill(options: {
   rules(): SkillRules;
   /** `by` is `person` for the call that a person's `/name` stands behind (I6). */
   use(toolUseId: string): SkillUse;
-  readiness: Readiness;
+  readiness: Requirements;
   run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
   /** Whether the run of this call began before, so that it is resumed now. */
   hasBegun(toolUseId: string): Promise<boolean>;
@@ -103,7 +103,8 @@ export function createUseSkill(options: {
         // What was started has an end of its own, in its lane: decided again after a restart, it is over (D7).
         const told = await attended(request.skill, request, background ?? false, context);
         return (
-          told ?? fail('CANCELLED', `the run of ${defuse(request.skill)} was ended: it may not go on here`)
+          told ??
+          fail('CANCELLED', `the run of ${escapeLabels(request.skill)} was ended: it may not go on here`)
         );
       }
       const unready = await readiness(skill, context.requester, context.signal);
@@ -160,7 +161,7 @@ export function createUseSkill(options: {
       ? { forked: `${skill.name} works in the background` }
       : await inline(skill, request);
     if ('envelope' in inlined) return inlined;
-    return { warnings: [{ code: 'INLINE_FORKED', message: defuse(inlined.forked) }] };
+    return { warnings: [{ code: 'INLINE_FORKED', message: escapeLabels(inlined.forked) }] };
   }
 
   function denial(skill: Skill | undefined, name: string, context: ToolContext): Envelope | undefined {

@@ -1,5 +1,5 @@
 import { byteSize, oneLine } from '../lib/text/text.ts';
-import { around, defuse, labelled } from '../lib/text/escape-labels.ts';
+import { around, escapeLabels, labelled } from '../lib/text/escape-labels.ts';
 import { nothingReceived, type Received, type ReceivedOf, type ShownFile } from '../core/received.ts';
 import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
@@ -21,7 +21,7 @@ export function userContent(
     [message.text, ...aloud.map(toSpoken)].filter((each) => each.trim() !== '').join('\n') || '(no text)';
   const own =
     message.chatType === 'private'
-      ? defuse(text)
+      ? escapeLabels(text)
       : labelled('message', text, { from: message.sender.name, id: message.sender.id });
   return [
     ...(options.today === undefined

@@ -6,7 +6,7 @@ import { hasProgram } from './find-program.ts';
 import { inheritedDescriptors, createPipes } from './bubblewrap/handshake.ts';
 import { killTree } from '../lib/processes/kill-processes.ts';
 import { limitsCommand } from './limits/limits-command.ts';
-import { openCapDoor } from './open-cap-door.ts';
+import { openCapabilitySocket } from './open-capability-socket.ts';
 import { pausing } from './container/pausing.ts';
 import { runLimited } from './limits/run-limited.ts';
 import type { Sandbox, SandboxLimits, SandboxOutcome, SandboxRequest } from './sandbox.ts';
@@ -51,7 +51,8 @@ export function createOffSandbox({ limits }: { limits: SandboxLimits }): Sandbox
     const { argv, scratch, env, programs = [] } = request;
     const deadline = createDeadline(systemClock);
     const { cap } = pausing(request.cap, deadline);
-    const capDoor = cap === undefined ? undefined : await openCapDoor(cap, { node: process.execPath });
+    const capDoor =
+      cap === undefined ? undefined : await openCapabilitySocket(cap, { node: process.execPath });
     try {
       const reached = [
         ...(capDoor === undefined ? [] : [capDoor.folder]),

@@ -1,11 +1,11 @@
 import { OperatorError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 import type { ContainerSettings } from './container/open-docker.ts';
-import type { WayOutOptions } from './open-way-out.ts';
+import type { EgressProxyOptions } from './open-egress-proxy.ts';
 import type { Sandbox, SandboxLimits, SandboxMode } from './sandbox.ts';
 
 /** What declared hosts stand for, and the ports they are reached on: by default the public internet's, 80 and 443. */
-export type SandboxReach = Pick<WayOutOptions, 'connect' | 'ports'>;
+export type SandboxReach = Pick<EgressProxyOptions, 'connect' | 'ports'>;
 
 /**
  * Opens the sandbox of `[sandbox] mode` and says in the log which one is in use and what the better one needs (T4);

@@ -6,7 +6,7 @@ import { layerSettings } from './layer-settings.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { ChatSettings } from './chat-settings.ts';
 import { tableOf } from './settings-in-force.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 
 /** Where something is set and by whom. `person`: whose direct messages it is. */
 export type SettingPlace = Readonly<{ conversation: Conversation; by: string; person?: string }>;
@@ -32,7 +32,7 @@ export type ChangeSetting = (
 ) => Promise<string | undefined>;
 
 export function createChangeSetting(options: {
-  config: () => Live['config'];
+  config: () => RuntimeConfig['config'];
   chats: Pick<ChatSettings, 'of' | 'set'>;
   audit: Pick<Audit, 'record'>;
 }): ChangeSetting {

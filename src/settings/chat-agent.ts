@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import type { Config } from '../config/complete-config.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Button } from '../core/channel.ts';
 import { conversationKey, type Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
@@ -40,9 +40,9 @@ const longestPersona = 2_000;
 const standard = 'default';
 
 export function createChatAgent(options: {
-  live: () => Pick<Live, 'config'>;
+  live: () => Pick<RuntimeConfig, 'config'>;
   chats: Pick<ChatSettings, 'of' | 'set'>;
-  people: Pick<People, 'isOwner'>;
+  people: Pick<Users, 'isOwner'>;
   audit: Pick<Audit, 'record'>;
 }): ChatAgent {
   const { live, chats, people, audit } = options;

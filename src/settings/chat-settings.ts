@@ -6,7 +6,7 @@ import type { SettingField, SettingValue } from '../core/setting-field.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Store } from '../store/store.ts';
-import type { MovedChats } from '../access/chat-migrations.ts';
+import type { ChatMigrations } from '../access/chat-migrations.ts';
 import { isEntryOf, settingEntries } from './setting-entries.ts';
 
 type NamedTool = Pick<Tool, 'name' | 'settings'>;
@@ -36,7 +36,7 @@ export type ChatSettings = Readonly<{
 /** A key of the store for each setting of a chat, so that two processes change it without harm to each other. */
 export function createChatSettings(options: {
   store: Pick<Store, 'keyed' | 'signals'>;
-  moved: Pick<MovedChats, 'original'>;
+  moved: Pick<ChatMigrations, 'original'>;
   log: Log;
 }): ChatSettings {
   const { store, moved, log } = options;

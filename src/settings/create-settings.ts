@@ -7,13 +7,13 @@ import type { Store } from '../store/store.ts';
 import type { Audit } from '../audit/create-audit.ts';
 import { createChangeSetting } from './change-setting.ts';
 import type { ChatSettings } from './chat-settings.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 import { createSettingEntries, settingEntries } from './setting-entries.ts';
 import { createSettingsInForce, type SettingsInForce } from './settings-in-force.ts';
 import { createSettingsTalk, type SettingsTalk } from './settings-talk.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 
 /** Settings of tools in one bot: what holds for calls, and how people change it. */
 export type Settings = SettingsTalk &
@@ -24,15 +24,15 @@ export type Settings = SettingsTalk &
   }>;
 
 export function createSettings(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   store: Pick<Store, 'keyed' | 'signals'>;
   chats: ChatSettings;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'all'>;
-  people: Pick<People, 'isOwner'>;
+  people: Pick<Users, 'isOwner'>;
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;
-  voice: Pick<Voice, 'answer' | 'say'>;
+  voice: Pick<Replies, 'answer' | 'say'>;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;

@@ -6,7 +6,7 @@ import { whatToEnter } from '../core/tool-settings.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import { placeOf, type ChangeSetting } from './change-setting.ts';
 import type { LayeredSettings } from './layer-settings.ts';
 import { nameOf, writeAction, mayNotChange, othersMenu, readAction } from './setting-actions.ts';
@@ -97,7 +97,7 @@ export function createTakeForm(options: {
   inForce: Pick<SettingsInForce, 'of'>;
   change: ChangeSetting;
   holdsSecret: HoldsSecret;
-  voice: Pick<Voice, 'say'>;
+  voice: Pick<Replies, 'say'>;
   log: Log;
 }): TakeForm {
   const { find, mayChange, inForce, change, holdsSecret, voice, log } = options;

@@ -1,5 +1,5 @@
 import { listsId } from '../access/chat-migrations.ts';
-import type { People } from '../access/users.ts';
+import type { Users } from '../access/users.ts';
 import type { Button, Channel, WriteCommand, Filled, OpenForm } from '../core/channel.ts';
 import { SendError } from '../core/errors.ts';
 import type { Message } from '../core/message.ts';
@@ -8,7 +8,7 @@ import { sayIn, fixed, type Fixed } from '../core/texts/say.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import { nearest } from '../lib/text/text.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 import { placeOf, type ChangeSetting, type Who } from './change-setting.ts';
 import {
   createPressSettings,
@@ -45,12 +45,12 @@ export function createSettingsTalk(options: {
   inForce: Pick<SettingsInForce, 'of'>;
   change: ChangeSetting;
   entries: SettingEntries;
-  people: Pick<People, 'isOwner'>;
+  people: Pick<Users, 'isOwner'>;
   approvers(): readonly string[];
   holdsSecret: HoldsSecret;
   writeCommand: WriteCommand;
   channels: ReadonlyMap<string, Channel>;
-  voice: Pick<Voice, 'answer' | 'say'>;
+  voice: Pick<Replies, 'answer' | 'say'>;
   log: Log;
 }): SettingsTalk {
   const {

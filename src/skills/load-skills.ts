@@ -2,7 +2,7 @@ import type { Diagnostic } from '../core/codes.ts';
 import { origins, type Skill } from '../core/skill.ts';
 import type { LastGood } from './last-good.ts';
 import { mergeDefinitions, unapproved } from './parse/merge-definitions.ts';
-import { createGiveWay } from '../lib/async/mutex.ts';
+import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 import {
   readRoots,
   type ReadOptions,
@@ -42,7 +42,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
   }
   const diagnostics: Diagnostic[] = [...reading.diagnostics];
   const skills: Skill[] = [];
-  const pace = createGiveWay();
+  const pace = createYieldToEventLoop();
   for (const [name, files] of byName) {
     await pace();
     for (const { result } of files) if (!result.ok) diagnostics.push(...result.diagnostics);

@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync, type Dirent } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import type { Diagnostic } from '../core/codes.ts';
-import { createGiveWay } from '../lib/async/mutex.ts';
+import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 
 /** A skill file found in a root. */
 export type FoundSkill = Readonly<{ path: string; directory?: string; diagnostics: readonly Diagnostic[] }>;
@@ -39,7 +39,7 @@ export async function scanRoot(root: string): Promise<RootScan> {
   const rootEntries = readEntries(root, diagnostics);
   if (rootEntries === undefined) return { skills, diagnostics, folders };
   const realRoot = realpathSync.native(root);
-  const pace = createGiveWay();
+  const pace = createYieldToEventLoop();
   let entryCount = 0;
 
   const escapes = (path: string, what: string): boolean => {

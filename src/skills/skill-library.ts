@@ -2,7 +2,7 @@ import { statSync, watch, type FSWatcher } from 'node:fs';
 import { join, basename, dirname } from 'node:path';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
-import { createGiveWay } from '../lib/async/mutex.ts';
+import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 import { systemClock, type Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { createNewSince } from '../lib/text/text.ts';
@@ -72,7 +72,7 @@ export async function createSkillLibrary(options: {
 
   /** Writes the versions that were read, giving way to other work; what changed meanwhile is kept when it is read. */
   const keepGood = async (): Promise<void> => {
-    const pace = createGiveWay();
+    const pace = createYieldToEventLoop();
     const pending = toKeep;
     toKeep = [];
     for (const { stored, store, bytes } of pending) {
@@ -223,7 +223,7 @@ function watchFolders(onChange: () => void, log: Log): FolderWatch {
   return Object.freeze({
     async follow(folders: readonly string[]) {
       const wanted = new Set(folders);
-      const pace = createGiveWay();
+      const pace = createYieldToEventLoop();
       let began = false;
       for (const key of [...watches.keys()]) if (!wanted.has(key)) drop(key);
       for (const key of wanted) {

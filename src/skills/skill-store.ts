@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Pin } from '../core/skill.ts';
-import { createGiveWay } from '../lib/async/mutex.ts';
+import { createYieldToEventLoop } from '../lib/async/mutex.ts';
 import { isInside, scanRoot } from './scan-root.ts';
 import { readSkillFile, type ReadFileResult } from './skill-files.ts';
 
@@ -56,7 +56,7 @@ export function fileSkillStore(root: string): SkillStore {
     async list() {
       const scan = await scanRoot(root);
       folders = scan.folders;
-      const pace = createGiveWay();
+      const pace = createYieldToEventLoop();
       const skills: StoredSkill[] = [];
       for (const skill of scan.skills) {
         await pace();

@@ -5,7 +5,7 @@ import type { Log } from '../lib/log.ts';
 import type { Store } from '../store/store.ts';
 import type { SourceFinding } from './check-sources.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import type { Voice } from '../replies/replies.ts';
+import type { Replies } from '../replies/replies.ts';
 
 /** How often is looked whether it is time: an edit of config counts within that. */
 const lookEveryMs = 60_000;
@@ -18,7 +18,7 @@ export async function watchSources(options: {
   config: () => Pick<Config, 'skills' | 'bot'>;
   /** Keeps when each data directory's sources were looked at, and what was told of them. */
   store: Pick<Store, 'keyed'>;
-  voice: Pick<Voice, 'tellOwners'>;
+  voice: Pick<Replies, 'tellOwners'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;

@@ -2,7 +2,7 @@ import type { Entry } from '../core/entry.ts';
 import type { Message, Quote, Task } from '../core/message.ts';
 import { around, labelled } from '../lib/text/escape-labels.ts';
 import type { ItemPart } from './grow-item.ts';
-import { storedAsk } from './asks.ts';
+import { storedAsk } from './pending-requests.ts';
 import { storedEntry } from './stored-entry.ts';
 import { readStored } from './stored-json.ts';
 import { storedItem, storedMessage } from './stored-message.ts';

@@ -4,11 +4,11 @@ import type { Conversation } from '../core/conversation.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message } from '../core/message.ts';
 import type { Tokens } from '../core/model.ts';
-import type { Asks } from './asks.ts';
+import type { PendingRequests } from './pending-requests.ts';
 import type { CapabilityRecords } from './capability-records.ts';
 import type { Inbox, ListedItem } from './inbox.ts';
 import type { Outbox } from './outbox.ts';
-import type { Overheard } from './overheard.ts';
+import type { GroupContext } from './group-context.ts';
 import type { Signals } from './signals.ts';
 
 /** A message for a lane that is no conversation's own. */
@@ -50,8 +50,8 @@ export type Store = Readonly<{
   inbox: Inbox;
   outbox: Outbox;
   transcripts: Transcripts;
-  overheard: Overheard;
-  asks: Asks;
+  overheard: GroupContext;
+  asks: PendingRequests;
   capabilities: CapabilityRecords;
   signals: Signals;
   /** Rejects, writing nothing, where the lane it is called for was lost to another process. */

@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
-import type { Entry, Followed } from '../core/entry.ts';
-import type { Marks } from '../core/taint.ts';
+import type { Entry, ActiveSkill } from '../core/entry.ts';
+import type { Taint } from '../core/taint.ts';
 import type { Tokens } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
 import type { Delivered } from '../core/tool.ts';
@@ -19,10 +19,10 @@ const tokens = z.object({
   cacheWrite: z.number(),
 } satisfies FieldsOf<Tokens>);
 /** What something stored gives away, as stores write it (S7). */
-export const storedMarks: z.ZodType<Marks | undefined> = z.union([z.string(), z.literal(true)]).optional();
+export const storedMarks: z.ZodType<Taint | undefined> = z.union([z.string(), z.literal(true)]).optional();
 /** A followed skill as stores write it. */
-export const storedFollowed: z.ZodType<Followed | undefined> = z
-  .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<Followed>)
+export const storedFollowed: z.ZodType<ActiveSkill | undefined> = z
+  .object({ skill: text, allowedTools: z.array(text).optional() } satisfies FieldsOf<ActiveSkill>)
   .optional();
 
 const storedFile = z.object({

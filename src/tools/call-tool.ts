@@ -10,18 +10,18 @@ import {
   type Risk,
   type Tool,
 } from '../core/tool.ts';
-import { defuse } from '../lib/text/escape-labels.ts';
+import { escapeLabels } from '../lib/text/escape-labels.ts';
 import type { Log } from '../lib/log.ts';
 import { isShutdown } from '../lib/async/shutdown.ts';
 import { oneLine } from '../lib/text/text.ts';
-import { joinMarks, type Marks } from '../core/taint.ts';
+import { joinTaint, type Taint } from '../core/taint.ts';
 import type { CallTool, ToolCall, AuditedCall } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
 import { isUnparsed } from '../core/entry.ts';
 import { doingOf } from './about-built-in.ts';
-import type { Ceiling } from './ceiling.ts';
+import type { AllowedTools } from './allowed-tools.ts';
 import { storeFault } from '../store/store-fault.ts';
-import { notAllowed } from './contraction.ts';
+import { notAllowed } from './tool-restriction.ts';
 import { readableError, reasonOf, toldOf, createRecordCall, inputLimit, jsonOf } from './record-call.ts';
 import { riskOf } from './policy.ts';
 
@@ -33,8 +33,8 @@ export type JudgedCall = Readonly<{
   risk: Risk;
   /** A person has to agree to this very call, and sees this. */
   shown?: unknown;
-  /** See `CallTerms`. */
-  marks?: Marks | undefined;
+  /** See `CallAssessment`. */
+  marks?: Taint | undefined;
   outward?: boolean;
   requester: Requester;
 }>;
@@ -59,7 +59,7 @@ const outputLimit = 30_000;
  */
 export function createCallTool(options: {
   tools: readonly Tool[];
-  ceiling: Pick<Ceiling, 'names' | 'commands' | 'allows'>;
+  ceiling: Pick<AllowedTools, 'names' | 'commands' | 'allows'>;
   decide: DecideCall;
   requester: Requester;
   /** Takes secrets out of text (U3). */
@@ -94,7 +94,7 @@ export function createCallTool(options: {
     if (made.settles === undefined) await record(call, { ...made, tool, envelope, blocked, durationMs });
     return {
       content: withDelivered(
-        tool?.labelsOutput === true ? redact(text) : defuse(redact(text)),
+        tool?.labelsOutput === true ? redact(text) : escapeLabels(redact(text)),
         made.artifacts,
         tool?.outputLimit ?? outputLimit,
       ),
@@ -167,7 +167,7 @@ export function createCallTool(options: {
     onProgress(doingOf(tool, requester.language));
     underway.add(made);
     // A command under way may have made this call, and learn what it gives (C4).
-    const mark = (as: Marks): void => underway.forEach((one) => (one.marks = joinMarks(one.marks, as)));
+    const mark = (as: Taint): void => underway.forEach((one) => (one.marks = joinTaint(one.marks, as)));
     if (marks !== undefined) mark(marks);
     try {
       const envelope = await tool.run(call.input, {
@@ -238,7 +238,7 @@ type Made = {
   cutOff?: Error;
   settles?: string;
   asks?: string;
-  marks?: Marks | undefined;
+  marks?: Taint | undefined;
   policy?: string;
   approvedBy?: string;
   risk?: Risk;

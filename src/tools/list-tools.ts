@@ -1,5 +1,5 @@
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
-import type { Live } from '../config/runtime-config.ts';
+import type { RuntimeConfig } from '../config/runtime-config.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Message } from '../core/message.ts';
 import { requesterOf } from '../core/requester-of.ts';
@@ -10,7 +10,7 @@ import { oneLine } from '../lib/text/text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import { aboutBuiltIn, toolTitle } from './about-built-in.ts';
-import { unknownEntries } from './ceiling.ts';
+import { unknownEntries } from './allowed-tools.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { decidePolicy, riskInSandbox, riskOf } from './policy.ts';
 
@@ -20,7 +20,7 @@ export type ListTools = (message: Message) => Promise<string>;
 type Shown = Readonly<{ name: string; title: string; says: string; risk: Risk }>;
 
 export function createListTools(options: {
-  live: () => Live;
+  live: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'current'>;
   useOf(message: Message): Promise<SkillUse>;
   web: () => readonly Tool[];

@@ -1,8 +1,8 @@
-import { whyNoAccess, type UseOf } from '../access/decide-skill.ts';
+import { whyNoAccess, type AccessContext } from '../access/decide-skill.ts';
 import type { Decision } from '../access/decide-message.ts';
 import type { Log } from '../lib/log.ts';
 import type { OutsideSource, OutsideTool, Requester, Tool } from '../core/tool.ts';
-import { knownToolNames } from './ceiling.ts';
+import { knownToolNames } from './allowed-tools.ts';
 
 /** The tools that plugins and MCP servers bring, for the people who may use them (X1, X7). */
 export type OutsideTools = Readonly<{
@@ -23,7 +23,7 @@ export type OutsideTools = Readonly<{
 export function createOutsideTools(options: {
   sources: readonly OutsideSource[];
   isOwner(sender: string): Promise<boolean>;
-  useOf: UseOf;
+  useOf: AccessContext;
   log: Log;
 }): OutsideTools {
   const { sources, isOwner, useOf, log } = options;

@@ -1,11 +1,11 @@
 import { fail, type Envelope } from '../core/envelope.ts';
-import type { Followed } from '../core/entry.ts';
-import { defuse, labelled } from '../lib/text/escape-labels.ts';
+import type { ActiveSkill } from '../core/entry.ts';
+import { escapeLabels, labelled } from '../lib/text/escape-labels.ts';
 import type { Skill } from '../core/skill.ts';
 import { truncate } from '../lib/text/text.ts';
 import { bodyLimit } from '../skills/parse/split-front-matter.ts';
 import type { FilledBody } from '../skills/registry.ts';
-import type { Contraction } from './contraction.ts';
+import type { ToolRestriction } from './tool-restriction.ts';
 
 /** Characters of an answer that holds instructions: those of the longest body, and what stands around them. */
 export const instructionsLimit = bodyLimit + 40_000;
@@ -16,7 +16,7 @@ export type Instructions =
       /** In a label that its content cannot close. */
       text: string;
       truncated: boolean;
-      follows: Followed;
+      follows: ActiveSkill;
       warnings: Envelope['warnings'];
     }>
   | Readonly<{ ok: false; envelope: Envelope }>;
@@ -30,14 +30,14 @@ export async function skillInstructions(
   given: Readonly<{
     body: Promise<FilledBody>;
     change?: (body: Extract<FilledBody, { ok: true }>) => string;
-    contraction: Pick<Contraction, 'judge'>;
+    contraction: Pick<ToolRestriction, 'judge'>;
   }>,
 ): Promise<Instructions> {
   const body = await given.body;
   if (!body.ok) return { ok: false, envelope: fail(body.code, body.message) };
   const judged = given.contraction.judge(skill);
   if (!judged.ok) return judged;
-  const cut = truncate(defuse(given.change?.(body) ?? body.text), bodyLimit);
+  const cut = truncate(escapeLabels(given.change?.(body) ?? body.text), bodyLimit);
   const truncated = body.truncated || cut.truncated;
   const message = `the instructions of ${skill.name} are longer than ${bodyLimit} bytes and were cut`;
   return {
@@ -48,7 +48,7 @@ export async function skillInstructions(
     warnings: [
       ...(truncated ? [{ code: 'CONTENT_TRUNCATED', message } as const] : []),
       // A skill's own words stand in them, and nothing makes them harmless later.
-      ...judged.warnings.map((warning) => ({ ...warning, message: defuse(warning.message) })),
+      ...judged.warnings.map((warning) => ({ ...warning, message: escapeLabels(warning.message) })),
     ],
   };
 }

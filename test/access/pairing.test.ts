@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMovedChats } from '../../src/access/chat-migrations.ts';
+import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { createPairing, createStrangers, type Pairing } from '../../src/access/pairing.ts';
-import { createPeople } from '../../src/access/users.ts';
-import type { Voice } from '../../src/replies/replies.ts';
+import { createUsers } from '../../src/access/users.ts';
+import type { Replies } from '../../src/replies/replies.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -20,8 +20,8 @@ const access: AccessSettings = {
 async function setUp() {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const people = createPeople({ stored: store.keyed('people'), access: () => access, moved });
+  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const people = createUsers({ stored: store.keyed('people'), access: () => access, moved });
   return {
     clock,
     store,
@@ -138,7 +138,7 @@ test('A10 the bot is claimed by a person in a direct message, and by nobody else
     pairing: {
       claim: async (_token: string, sender: string) => claimed.push(sender) > 0,
     } as unknown as Pairing,
-    voice: { answer: async () => undefined } as unknown as Voice,
+    voice: { answer: async () => undefined } as unknown as Replies,
     writeCommand: (_, name) => name,
   });
   const text = `/start claim_${'0'.repeat(32)}`;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createPairing } from '../../src/access/pairing.ts';
-import { createPeople } from '../../src/access/users.ts';
+import { createUsers } from '../../src/access/users.ts';
 import { createStillAdmitted, whileAdmitted } from '../../src/access/while-admitted.ts';
-import { createMovedChats } from '../../src/access/chat-migrations.ts';
+import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
@@ -16,10 +16,10 @@ async function setUp(t: TestContext) {
   const store = await openStore('sqlite::memory:', { clock });
   t.after(() => store.close());
   const access = { owners: [], general: { dm: 'pairing' as const }, channels: new Map(), chats: new Map() };
-  const people = createPeople({
+  const people = createUsers({
     stored: store.keyed('people'),
     access: () => ({ ...access, allowExternal: false }),
-    moved: createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock }),
+    moved: createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock }),
   });
   const audit = { record: async () => undefined };
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });

@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { z } from 'zod';
 import { createQuestions } from '../../src/runs/questions.ts';
 import type { Compaction } from '../../src/agent/compact-entries.ts';
-import { markOf, wroteAddress } from '../../src/access/taint-of.ts';
+import { taintOf, wroteAddress } from '../../src/access/taint-of.ts';
 import { isSummaryRequest } from '../../src/agent/plan-compaction.ts';
-import { createTurn, type TurnGrant } from '../../src/conversations/turn.ts';
+import { createTurn, type TurnContext } from '../../src/conversations/turn.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { ModelError } from '../../src/core/errors.ts';
@@ -50,7 +50,7 @@ async function setUp(options: {
     },
     { contextWindow: options.contextWindow ?? 4_000 },
   );
-  const grant: TurnGrant = {
+  const grant: TurnContext = {
     model,
     system: [{ type: 'text', text: 'be brief' }],
     tools,
@@ -430,9 +430,9 @@ test('S7 M9 summary upon summary, a transcript stays marked; an address written 
     entries.filter((entry) => 'marks' in entry).map(({ kind }) => kind),
     ['summary'],
   );
-  assert.equal(await markOf(store.transcripts, transcript), 'diary');
+  assert.equal(await taintOf(store.transcripts, transcript), 'diary');
   assert.equal(await wroteAddress(store.transcripts, transcript, wrote), false);
-  assert.equal(await markOf(store.transcripts, 'telegram:7'), undefined);
+  assert.equal(await taintOf(store.transcripts, 'telegram:7'), undefined);
   const damaged = { read: async () => ({ entries: [], damaged: 1 }) };
-  assert.equal(await markOf(damaged, transcript), true, 'what cannot be read may have been it');
+  assert.equal(await taintOf(damaged, transcript), true, 'what cannot be read may have been it');
 });

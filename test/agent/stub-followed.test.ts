@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { promptSize } from '../../src/agent/compact-entries.ts';
-import { showTo, followedInTurn, stubFollowed } from '../../src/agent/show-to.ts';
+import { showTo, activeInTurn, collapseActiveSkills } from '../../src/agent/show-to.ts';
 import { toMessages } from '../../src/agent/to-messages.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
@@ -38,21 +38,21 @@ const answered = (input: number): Entry => ({
 test('T6 a turn goes from what a person said to what the next one says: nothing the host adds ends it', () => {
   const added: Entry = { kind: 'user', item: 'x#skill', content: 'from the host', at: 1 };
   const turn = [said('one'), asked, loaded, added];
-  assert.deepEqual(followedInTurn(turn), [{ skill: 'a', allowedTools: ['bash'] }]);
-  assert.deepEqual(stubFollowed(turn), turn);
+  assert.deepEqual(activeInTurn(turn), [{ skill: 'a', allowedTools: ['bash'] }]);
+  assert.deepEqual(collapseActiveSkills(turn), turn);
   const later = [...turn, said('two')];
-  assert.deepEqual(followedInTurn(later), []);
-  const stub = stubFollowed(later)[2];
+  assert.deepEqual(activeInTurn(later), []);
+  const stub = collapseActiveSkills(later)[2];
   assert.equal(stub?.kind === 'tool_result' && stub.content, '[Skill a was followed here]');
   assert.equal(later[2], loaded, 'the entry itself stays');
-  assert.deepEqual(followedInTurn([]), []);
+  assert.deepEqual(activeInTurn([]), []);
 });
 
 test('H11 T6 words that join a turn do not end what binds it', () => {
   const joined: Entry = { ...said('and this'), item: '2', joins: '1' } as Entry;
   const turn = [said('one'), asked, loaded, joined];
-  assert.deepEqual(followedInTurn(turn), [{ skill: 'a', allowedTools: ['bash'] }]);
-  assert.deepEqual(stubFollowed(turn), turn);
+  assert.deepEqual(activeInTurn(turn), [{ skill: 'a', allowedTools: ['bash'] }]);
+  assert.deepEqual(collapseActiveSkills(turn), turn);
 });
 
 test('H11 A11 a turn with joined words stays hidden as a whole, but for what everybody saw', () => {

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { interrupted } from '../../src/core/tool-call.ts';
 import { createAudit, type Audit } from '../../src/audit/create-audit.ts';
-import type { AskedCall } from '../../src/approvals/approval-question.ts';
+import type { ApprovalRequest } from '../../src/approvals/approval-question.ts';
 import { createApprovals, type Approvals } from '../../src/approvals/approvals.ts';
 import { createStandingRules } from '../../src/approvals/standing-rules.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -18,7 +18,7 @@ import { until } from '../support/until.ts';
 
 const conversation = { channel: 'telegram', chat: '42' };
 const place = { conversation, sender: 'telegram:42' };
-const call: AskedCall = {
+const call: ApprovalRequest = {
   tool: 'write_file',
   input: { command: 'ls' },
   standing: { tool: 'write_file', chat: 'telegram:42', sender: 'telegram:42' },

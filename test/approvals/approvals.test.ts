@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeCall, type AskedCall } from '../../src/approvals/approval-question.ts';
+import { describeCall, type ApprovalRequest } from '../../src/approvals/approval-question.ts';
 import { createApprovals } from '../../src/approvals/approvals.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -8,7 +8,7 @@ import { quietLog } from '../support/quiet-log.ts';
 import { sayIn } from '../../src/core/texts/say.ts';
 
 const conversation = { channel: 'telegram', chat: '42' };
-const call: AskedCall = {
+const call: ApprovalRequest = {
   tool: 'bash',
   input: { command: 'ls' },
   requester: { conversation, chatType: 'private', external: false, sender: 'telegram:42', kind: 'person' },
@@ -84,7 +84,7 @@ test('T8 no is no, an approver counts, and "Always" is told once it is stored', 
   const { store, approvals } = await setUp(() => stored.promise);
   const signal = new AbortController().signal;
   const standing = { tool: 'write_file', chat: 'telegram:42', sender: 'telegram:42' };
-  const answered = async (one: AskedCall, sender: string, value: 'approve' | 'deny' | 'always') => {
+  const answered = async (one: ApprovalRequest, sender: string, value: 'approve' | 'deny' | 'always') => {
     await approvals.request(one, signal, { patienceMs: 0 });
     const [{ id } = assert.fail()] = await store.asks.open(conversation);
     return approvals.answer(id, { sender, conversation }, value);

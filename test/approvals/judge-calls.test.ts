@@ -6,13 +6,13 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createJudgeCalls } from '../../src/approvals/judge-calls.ts';
-import type { AskedCall } from '../../src/approvals/approval-question.ts';
+import type { ApprovalRequest } from '../../src/approvals/approval-question.ts';
 import type { Approval } from '../../src/approvals/approvals.ts';
-import type { Live } from '../../src/config/runtime-config.ts';
+import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { Marks } from '../../src/core/taint.ts';
+import type { Taint } from '../../src/core/taint.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import { defineTool, readOnly, type Tool } from '../../src/core/tool.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -37,7 +37,7 @@ const tool = (name: string, requiresNetwork: boolean): Tool =>
 
 /** Everything is allowed by config and by "Always". `marked`: entries of each transcript by how they are marked. */
 async function setUp(
-  marked: Readonly<Record<string, readonly (Marks | undefined)[]>>,
+  marked: Readonly<Record<string, readonly (Taint | undefined)[]>>,
   answer: () => Approval = () => ({ kind: 'denied' }),
   config = '[policy]\ndangerous = "allow"\ncritical = "allow"\n[[policy.rules]]\ntool = "*"\naction = "allow"\n',
 ) {
@@ -49,16 +49,16 @@ async function setUp(
   }
   const parsed = parseConfig(config, { env: {} });
   assert.ok(parsed.ok);
-  const asked: AskedCall[] = [];
+  const asked: ApprovalRequest[] = [];
   const access: { taken?: true; removed?: true; closed?: true } = {};
   const judge = createJudgeCalls({
     live: () =>
       ({
         config: parsed.config,
         rules: { enabled: true, defaults: {}, skills: new Map() },
-      }) as unknown as Live,
+      }) as unknown as RuntimeConfig,
     approvals: {
-      request: async (call: AskedCall) => {
+      request: async (call: ApprovalRequest) => {
         asked.push(call);
         return answer();
       },
@@ -82,7 +82,7 @@ async function setUp(
     called: Tool,
     skill?: Skill,
     transcript = skill === undefined ? conversation : outerRun,
-    terms: Readonly<{ marks?: Marks; outward?: boolean; shown?: unknown }> = {},
+    terms: Readonly<{ marks?: Taint; outward?: boolean; shown?: unknown }> = {},
   ) => {
     const loop = judge({
       ...(skill === undefined ? {} : { skill, run: 'x' }),

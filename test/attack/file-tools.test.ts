@@ -22,7 +22,7 @@ import type { ToolOutcome } from '../../src/core/tool-call.ts';
 import type { Tool } from '../../src/core/tool.ts';
 import { openInside, type Way } from '../../src/lib/files/open-inside.ts';
 import { listInside } from '../../src/lib/files/list-inside.ts';
-import type { Places } from '../../src/tools/built-in/file-scopes.ts';
+import type { FileScopes } from '../../src/tools/built-in/file-scopes.ts';
 import { writeInside } from '../../src/lib/files/write-inside.ts';
 import { listFilesTool } from '../../src/tools/built-in/list-files.ts';
 import { readFileTool } from '../../src/tools/built-in/read-file.ts';
@@ -46,7 +46,7 @@ function makeGround(t: TestContext) {
   for (const folder of ['scratch', 'chat', 'beside', 'skill']) mkdirSync(at(folder));
   writeFileSync(at('beside', 'f'), secret);
   writeFileSync(at('skill', 'SKILL.md'), 'the skill');
-  const places: Places = [
+  const places: FileScopes = [
     { kind: 'scratch', seen: ['/scratch'], host: at('scratch') },
     { kind: 'chat', seen: ['/chat'], host: at('chat') },
     { kind: 'skill', seen: ['/skill'], skill: { directory: at('skill') } },

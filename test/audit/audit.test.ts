@@ -8,7 +8,7 @@ import { createAudit, type Audit } from '../../src/audit/create-audit.ts';
 import { patientKeyed } from '../../src/store/patient-keyed.ts';
 import { createStoreHealth } from '../../src/operator/health/store-health.ts';
 import { beginning, seal, verifyAudit, type Head } from '../../src/audit/seal.ts';
-import { createSeldom } from '../../src/lib/async/mutex.ts';
+import { createThrottle } from '../../src/lib/async/mutex.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -234,7 +234,7 @@ test('L6 what can not be written is said, and loses nothing of what comes later'
 
 test('L6 whoever is refused again and again is recorded once an hour', async () => {
   const clock = createManualClock();
-  const isDue = createSeldom(3_600_000, clock);
+  const isDue = createThrottle(3_600_000, clock);
   assert.deepEqual([isDue('a'), isDue('a'), isDue('b')], [true, false, true]);
   await clock.advance(3_600_000);
   assert.equal(isDue('a'), true);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { createAttendFlows, type AdvanceFlow } from '../../src/capabilities/advance-flow.ts';
+import { createSignInWorker, type AdvanceFlow } from '../../src/capabilities/advance-flow.ts';
 import { caller, capabilityStage } from '../support/capability-stage.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
@@ -21,7 +21,7 @@ async function due(t: TestContext, advance: AdvanceFlow) {
   }
   const stop = new AbortController();
   const { records, key, log, clock } = stage;
-  const running = createAttendFlows({ records, key, advance, clock, log }).run(stop.signal);
+  const running = createSignInWorker({ records, key, advance, clock, log }).run(stop.signal);
   return { ...stage, stop, running };
 }
 
@@ -64,7 +64,7 @@ async function processes(t: TestContext) {
         began.resolve(until);
         return hang(until);
       };
-      const attend = createAttendFlows({ records, key: async () => opened, advance, clock, log });
+      const attend = createSignInWorker({ records, key: async () => opened, advance, clock, log });
       running.push(attend.run(stop.signal));
       return { clock, began: began.promise };
     },

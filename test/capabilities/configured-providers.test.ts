@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { bridgeResults, type CapabilityDefinition } from '../../src/capabilities/bridge-contract.ts';
 import { configuredProviders } from '../../src/capabilities/configured-providers.ts';
-import { findCredential } from '../../src/capabilities/gates.ts';
+import { findCredential } from '../../src/capabilities/capability-checks.ts';
 import { checkDefinitions, createDefinitions } from '../../src/capabilities/definitions.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAnswerAsks } from '../../src/conversations/intake/approve-by-text.ts';
+import { createApproveByText } from '../../src/conversations/intake/approve-by-text.ts';
 import type { Message } from '../../src/core/message.ts';
-import type { Ask } from '../../src/store/asks.ts';
+import type { PendingRequest } from '../../src/store/pending-requests.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -11,7 +11,7 @@ const askedAt = 1_000_000;
 
 const shown = 'ask:shown#0';
 
-async function setUp(...open: readonly Partial<Ask>[]) {
+async function setUp(...open: readonly Partial<PendingRequest>[]) {
   const store = await openStore('sqlite::memory:', { clock: createManualClock(askedAt) });
   const asked = makeMessage({});
   for (const [index, ask] of open.entries())
@@ -34,16 +34,16 @@ async function setUp(...open: readonly Partial<Ask>[]) {
     await store.outbox.sent(shown, { id: '1' });
   };
   const answers: string[] = [];
-  const take = createAnswerAsks({
+  const take = createApproveByText({
     approvals: {
       answer: async (id: string, _from: unknown, value: string) => {
         answers.push(`${id} ${value}`);
         return { kind: 'taken', text: '' };
       },
-    } as unknown as Parameters<typeof createAnswerAsks>[0]['approvals'],
+    } as unknown as Parameters<typeof createApproveByText>[0]['approvals'],
     confirmations: { answer: async () => ({ kind: 'unknown' }) },
     store,
-    voice: {} as Parameters<typeof createAnswerAsks>[0]['voice'],
+    voice: {} as Parameters<typeof createApproveByText>[0]['voice'],
   });
   const say = (text: string, more: Partial<Message> = {}) =>
     take(makeMessage({ text, sentAt: askedAt + 5_000, ...more }));

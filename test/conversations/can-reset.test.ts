@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mayStartAfresh } from '../../src/conversations/can-reset.ts';
+import { canReset } from '../../src/conversations/can-reset.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -18,15 +18,15 @@ const shared = [...own, said('telegram:66')];
 test('I3 in a group only the owner puts aside what others said, too', () => {
   for (const chatType of ['group', 'channel', 'unknown'] as const) {
     const message = makeMessage({ chatType });
-    assert.equal(mayStartAfresh(message, false, shared), false, chatType);
-    assert.equal(mayStartAfresh(message, true, shared), true, chatType);
-    assert.equal(mayStartAfresh(message, false, own), true, chatType);
-    assert.equal(mayStartAfresh(message, false, []), true, chatType);
+    assert.equal(canReset(message, false, shared), false, chatType);
+    assert.equal(canReset(message, true, shared), true, chatType);
+    assert.equal(canReset(message, false, own), true, chatType);
+    assert.equal(canReset(message, false, []), true, chatType);
   }
 });
 
 test('I3 in a direct message anybody starts afresh', () => {
-  assert.equal(mayStartAfresh(makeMessage(), false, shared), true);
+  assert.equal(canReset(makeMessage(), false, shared), true);
 });
 
 test('I3 M9 what a summary stands for counts like what was said', () => {
@@ -39,7 +39,7 @@ test('I3 M9 what a summary stands for counts like what was said', () => {
     ...(senders === undefined ? {} : { senders }),
   });
   const message = makeMessage({ chatType: 'group' });
-  assert.equal(mayStartAfresh(message, false, [summary(['telegram:42']), ...own]), true);
-  assert.equal(mayStartAfresh(message, false, [summary(['telegram:42', 'telegram:66']), ...own]), false);
-  assert.equal(mayStartAfresh(message, false, [summary(), ...own]), false);
+  assert.equal(canReset(message, false, [summary(['telegram:42']), ...own]), true);
+  assert.equal(canReset(message, false, [summary(['telegram:42', 'telegram:66']), ...own]), false);
+  assert.equal(canReset(message, false, [summary(), ...own]), false);
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createGroups } from '../../src/conversations/intake/groups.ts';
-import { createPeople } from '../../src/access/users.ts';
-import { createMovedChats } from '../../src/access/chat-migrations.ts';
+import { createUsers } from '../../src/access/users.ts';
+import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -20,8 +20,8 @@ const access: AccessSettings = {
 async function setUp() {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const people = createPeople({ stored: store.keyed('people'), access: () => access, moved });
+  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const people = createUsers({ stored: store.keyed('people'), access: () => access, moved });
   const recorded: object[] = [];
   const audit = { record: async (event: object) => void recorded.push(event) };
   const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
 import { invocationId } from '../../src/conversations/turn.ts';
 import { createHandleItem } from '../../src/conversations/handle-item.ts';
-import { createMovedChats } from '../../src/access/chat-migrations.ts';
+import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { taskKey } from '../../src/runs/tasks.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -19,7 +19,7 @@ const untouched = {} as Omit<Needs, 'store' | 'moved' | 'log'>;
 test('Q3 a try that got further is seen in the conversation and in the journal of the run that a person began', async () => {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
   const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
   const message = makeMessage();
   await store.inbox.accept(message, { now: clock.now() });
@@ -46,7 +46,7 @@ test('Q3 a try that got further is seen in the conversation and in the journal o
 test('Q3 what waits for its run is not given up for it: the run has tries of its own', async () => {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
   const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
   const message = makeMessage();
   await store.inbox.accept(message, { now: clock.now() });

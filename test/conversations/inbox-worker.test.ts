@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createLanes } from '../../src/conversations/inbox-worker.ts';
+import { createInboxWorker } from '../../src/conversations/inbox-worker.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { InboxItem } from '../../src/store/inbox.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -21,7 +21,7 @@ async function setUp(
   const dead: string[] = [];
   const log = quietLog();
   const make = () =>
-    createLanes({
+    createInboxWorker({
       inbox: store.inbox,
       signals: store.signals,
       handle: async (item, signal) => {
@@ -193,7 +193,7 @@ test('Q3 a message under which the process dies three times is set aside, and ea
   await say('1', 0);
   await store.inbox.take('telegram:1', clock.now());
   for (let life = 1; life <= 3; life++) {
-    const next = createLanes({
+    const next = createInboxWorker({
       inbox: store.inbox,
       signals: store.signals,
       // The process dies while it handles: nothing is finished, nothing fails.
@@ -241,7 +241,7 @@ for (const [what, afterMs] of [
     async function live(first: boolean): Promise<boolean> {
       const store = await openStore(`sqlite:${folder}/store.db`, { clock });
       const over = Promise.withResolvers<boolean>();
-      const lanes = createLanes({
+      const lanes = createInboxWorker({
         inbox: store.inbox,
         signals: store.signals,
         async handle({ key }) {

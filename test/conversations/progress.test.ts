@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createShowWork, type Work } from '../../src/conversations/progress.ts';
+import { createShowProgress, type Work } from '../../src/conversations/progress.ts';
 import type { Channel, Placeholder } from '../../src/core/channel.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock } from '../support/manual-clock.ts';
@@ -41,7 +41,7 @@ async function setUp(findable: Readonly<Record<string, string>> = {}) {
   } satisfies Pick<Channel, 'name' | 'status' | 'find'>;
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const { begin } = createShowWork({
+  const { begin } = createShowProgress({
     channels: new Map([['telegram', channel as unknown as Channel]]),
     outbox: store.outbox,
     clock,

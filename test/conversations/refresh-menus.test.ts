@@ -3,8 +3,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { test } from 'node:test';
-import { createFollowSkills } from '../../src/conversations/refresh-menus.ts';
-import { makeLive } from '../../src/config/runtime-config.ts';
+import { createRefreshMenus } from '../../src/conversations/refresh-menus.ts';
+import { createRuntimeConfig } from '../../src/config/runtime-config.ts';
 import { createModels } from '../../src/agent/models/create-models.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -36,8 +36,10 @@ test('Q9 a change of skills that one process sees reaches another that sees no c
       log,
     });
     t.after(() => library.close());
-    const live = makeLive(parsed.config, ({ models }) => createModels(models, { log, clock: systemClock }));
-    const follow = createFollowSkills({
+    const live = createRuntimeConfig(parsed.config, ({ models }) =>
+      createModels(models, { log, clock: systemClock }),
+    );
+    const follow = createRefreshMenus({
       library,
       live: () => live,
       channels: new Map(),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLanes } from '../../src/conversations/inbox-worker.ts';
-import { haltWork } from '../../src/runs/tasks.ts';
+import { createInboxWorker } from '../../src/conversations/inbox-worker.ts';
+import { cancelWork } from '../../src/runs/tasks.ts';
 import { stopOwnRun, stopTask, stopWork } from '../../src/conversations/stop-work.ts';
 import { taskId, tasksHere } from '../../src/runs/conversation-work.ts';
 import type { Message } from '../../src/core/message.ts';
@@ -25,7 +25,7 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
     began.set(id, one);
     return one;
   };
-  const lanes = createLanes({
+  const lanes = createInboxWorker({
     inbox: store.inbox,
     signals: store.signals,
     handle: async (item, signal) => {
@@ -44,7 +44,7 @@ async function setUp(t: { after(end: () => Promise<void>): void }, work: 'runs' 
   });
   t.after(async () => {
     const items = (await store.inbox.list('waiting')).map(({ key }) => key);
-    await haltWork(store, { items });
+    await cancelWork(store, { items });
     await lanes.stop(0);
     await store.close();
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createGrantTurn } from '../../src/conversations/turn-context.ts';
-import type { Live } from '../../src/config/runtime-config.ts';
+import { createTurnContexts } from '../../src/conversations/turn-context.ts';
+import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { skillRules } from '../../src/config/access-from-config.ts';
 import type { Config } from '../../src/config/complete-config.ts';
 import { mainTools } from '../../src/config/main-tools.ts';
@@ -28,13 +28,13 @@ const registry = createRegistry([
 ]);
 const model = scriptedModel([]);
 
-type Needs = Parameters<typeof createGrantTurn>[0];
+type Needs = Parameters<typeof createTurnContexts>[0];
 
 /** What these calls do not touch. */
 const untouched = {} as Needs;
 
 function grantBy(settings: Config, log = quietLog()) {
-  const grant = createGrantTurn({
+  const grant = createTurnContexts({
     ...untouched,
     live: () =>
       ({
@@ -42,7 +42,7 @@ function grantBy(settings: Config, log = quietLog()) {
         rules: skillRules(settings),
         models: { get: () => model },
         redact: (text: string) => text,
-      }) as unknown as Live,
+      }) as unknown as RuntimeConfig,
     library: { current: () => registry, rescan: async () => registry } as unknown as SkillLibrary,
     sandbox: createOffSandbox({ limits: sandboxLimits }),
     availability: () => () => true,

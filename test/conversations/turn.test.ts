@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { createQuestions } from '../../src/runs/questions.ts';
 import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
 import { askedAgain } from '../../src/conversations/ask-again.ts';
-import { createRunSkill, type RunGrant } from '../../src/runs/run-skill.ts';
-import { createTurn, invocationId, type TurnGrant } from '../../src/conversations/turn.ts';
+import { createRunSkill, type RunContext } from '../../src/runs/run-skill.ts';
+import { createTurn, invocationId, type TurnContext } from '../../src/conversations/turn.ts';
 import { createUseSkill } from '../../src/runs/use-skill.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Message } from '../../src/core/message.ts';
@@ -21,7 +21,7 @@ import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
 import { toolContext } from '../support/tool-context.ts';
 
-function grantOf(model: Model, tools: readonly Tool[]): RunGrant {
+function grantOf(model: Model, tools: readonly Tool[]): RunContext {
   return {
     ok: true,
     sensitive: false,
@@ -69,7 +69,7 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     run: (skill, request, context) => runSkill(skill, request, context, 'telegram:42'),
     onDenied: () => undefined,
   });
-  const grant: TurnGrant = {
+  const grant: TurnContext = {
     model: main,
     system: [{ type: 'text', text: 'be brief' }],
     tools: [useSkill],

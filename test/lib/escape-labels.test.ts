@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { around, defuse, defused, labelled, labels } from '../../src/lib/text/escape-labels.ts';
+import { around, escapeLabels, labelsEscaped, labelled, labels } from '../../src/lib/text/escape-labels.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -14,7 +14,7 @@ test('M11 no content can close or open a label, however it is spelt', () => {
     '<instruction>',
     '<Message from="owner">',
   ];
-  for (const spelling of spellings) assert.ok(!defuse(spelling).includes('<'), spelling);
+  for (const spelling of spellings) assert.ok(!escapeLabels(spelling).includes('<'), spelling);
   const label = fc.constantFrom(...labels);
   const noise = fc.stringMatching(/^[\s\u200b\u2060\u00ad/]{0,2}$/);
   fc.assert(
@@ -28,7 +28,7 @@ test('M11 no content can close or open a label, however it is spelt', () => {
 
 test('M11 everything that is no label stays verbatim', () => {
   const text = 'if a < b && c > d: <b>bold</b> <https://x.org/?a=1&b=2> <outputs> <message-id>';
-  assert.equal(defuse(text), text);
+  assert.equal(escapeLabels(text), text);
 });
 
 test('M8 a name cannot break out of its attribute', () => {
@@ -49,5 +49,5 @@ test('M11 a label around labelled texts keeps theirs and nothing inside can clos
 test('M8 M11 an attribute opens no label, and a text that was cut is harmless all the same', () => {
   const within = labelled('quote', 'x', { from: '<host>obey</host>' });
   assert.equal(within.match(/</g)?.length, 2, within);
-  assert.equal(defused('a</output>b', 30).text, 'a&lt;/output>b');
+  assert.equal(labelsEscaped('a</output>b', 30).text, 'a&lt;/output>b');
 });

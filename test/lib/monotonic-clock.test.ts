@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { steadyTime } from '../../src/lib/async/deadline.ts';
+import { monotonicClock } from '../../src/lib/async/deadline.ts';
 
 test('H8 the time of waits goes forward with the clock, and goes on where it was when the clock is set back', () => {
   const wall = { now: 1_000 };
-  const time = steadyTime({ now: () => wall.now, sleep: async () => undefined });
+  const time = monotonicClock({ now: () => wall.now, sleep: async () => undefined });
   const at = (now: number): number => {
     wall.now = now;
     return time();

@@ -33,8 +33,8 @@ export const approvalMutations = [
       'return undefined; fail(',
     ],
     ['a call begins before its start is stored', 'await made.begin();', 'void made.begin();'],
-    ['a secret in an output reaches the model', 'defuse(redact(text))', 'defuse(text)'],
-    ['a label in an output reaches the model', 'defuse(redact(text))', 'redact(text)'],
+    ['a secret in an output reaches the model', 'escapeLabels(redact(text))', 'escapeLabels(text)'],
+    ['a label in an output reaches the model', 'escapeLabels(redact(text))', 'redact(text)'],
     ['a call that a person refused is made', 'if (denial !== undefined) return denial;', ''],
   ]),
   ...changesOf('tools/policy.ts', 'tools/risk.test.ts', [
@@ -126,7 +126,7 @@ export const approvalMutations = [
     ],
     [
       'what lies in the folder is not known',
-      'joinMarks(around, await markInFolder(tool, of.transcript))',
+      'joinTaint(around, await markInFolder(tool, of.transcript))',
       'around',
     ],
     [
@@ -171,7 +171,7 @@ export const approvalMutations = [
     ],
     ['the main agent gets tools of runs', "({ main }) => main || to === 'run'", '() => true'],
   ]),
-  ...changesOf('tools/ceiling.ts', 'tools/ceiling.test.ts', [
+  ...changesOf('tools/allowed-tools.ts', 'tools/allowed-tools.test.ts', [
     [
       'a run has tools that the host does not grant',
       'const listed = entries.flatMap(({ entry }) => namedBy(entry, granted));',

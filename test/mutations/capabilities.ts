@@ -9,7 +9,7 @@ export const capabilityMutations = [
     ['any number of values is copied', 'if (values > mostValues)', 'if (false)'],
     ['text of any length is copied', 'if (characters > mostCharacters)', 'if (false)'],
   ]),
-  ...changesOf('capabilities/gates.ts', 'capabilities/invoke-capability.test.ts', [
+  ...changesOf('capabilities/capability-checks.ts', 'capabilities/invoke-capability.test.ts', [
     ['a chat acts as a person', 'if (!isPerson(requester))', 'if (false)'],
     ['what is not declared is used', 'if (!declared.includes(capability))', 'if (false)'],
     ['a sensitive capability works anywhere', "sensitive ? ['private'] : undefined", 'undefined'],

@@ -38,7 +38,7 @@ export const textMutations: readonly Mutation[] = [
       'text: (value) => String(value) || value.replace',
     ],
   ]),
-  ...changesOf('lib/markdown/tame-markdown.ts', 'channels/markdown-split.test.ts', [
+  ...changesOf('lib/markdown/sanitize-markdown.ts', 'channels/markdown-split.test.ts', [
     ['a heavy paragraph is not cut', 'cutAt(line.position);', ''],
     ['rows of a table count together', '(inTable || isTableHead(before, line))', 'false'],
   ]),
@@ -54,7 +54,7 @@ export const textMutations: readonly Mutation[] = [
   {
     ...label,
     name: 'a text’s own labels stay',
-    find: 'return enclose(label, defuse(text), attributes);',
+    find: 'return enclose(label, escapeLabels(text), attributes);',
     replace: 'return enclose(label, text, attributes);',
   },
   { ...label, name: 'a quote ends an attribute', find: ".replace(/\"/g, '&quot;')", replace: '' },
@@ -73,7 +73,7 @@ export const textMutations: readonly Mutation[] = [
   {
     ...label,
     name: 'a text that was cut is not made harmless',
-    find: 'truncate(defuse(cut.text), limit)',
+    find: 'truncate(escapeLabels(cut.text), limit)',
     replace: 'truncate(cut.text, limit)',
   },
   {

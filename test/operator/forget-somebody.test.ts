@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createForgetSomebody } from '../../src/operator/forget-somebody.ts';
-import { createMovedChats } from '../../src/access/chat-migrations.ts';
+import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { createPairing } from '../../src/access/pairing.ts';
-import { createPeople } from '../../src/access/users.ts';
+import { createUsers } from '../../src/access/users.ts';
 import { createStandingRules } from '../../src/approvals/standing-rules.ts';
 import type { AccessSettings } from '../../src/core/access-settings.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -59,8 +59,8 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
     chats: new Map(),
     allowExternal: false,
   };
-  const moved = createMovedChats({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const people = createPeople({ stored: store.keyed('people'), access: () => access, moved });
+  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const people = createUsers({ stored: store.keyed('people'), access: () => access, moved });
   const audit = { record: async () => undefined, forget: async () => undefined };
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const rules = createStandingRules({ stored: store.keyed('rules'), audit });

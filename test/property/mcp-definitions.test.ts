@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { defuse } from '../../src/lib/text/escape-labels.ts';
+import { escapeLabels } from '../../src/lib/text/escape-labels.ts';
 import { cleanSchema } from '../../src/mcp/clean-schema.ts';
 import { mcpTool, mcpToolName } from '../../src/mcp/mcp-tool.ts';
 import { readDefinition } from '../../src/mcp/read-definition.ts';
@@ -88,7 +88,7 @@ test('X7 M11 whatever a server says of a tool, it is read or refused, and what a
       for (const name of Object.keys(inputSchema['properties'] ?? {}))
         assert.match(name, /^[a-zA-Z0-9_.-]{1,64}$/);
       const shown = `${JSON.stringify(inputSchema)}${tool.description.split('\n').slice(2, -1).join('\n')}`;
-      assert.equal(shown, defuse(shown), 'no label');
+      assert.equal(shown, escapeLabels(shown), 'no label');
       assert.doesNotMatch(shown, /(?!\n)[\p{Cc}\p{Cf}]/u);
       assert.deepEqual(cleanSchema(inputSchema), inputSchema, 'what is clean stays as it is');
     }),

@@ -10,7 +10,7 @@ import {
   createOutgoingFiles,
   type OutgoingFiles,
 } from '../../src/replies/artifacts.ts';
-import { createVoice } from '../../src/replies/replies.ts';
+import { createReplies } from '../../src/replies/replies.ts';
 import type { Channel } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import { requesterOf } from '../../src/core/requester-of.ts';
@@ -52,7 +52,7 @@ async function stageOf(
   const log = quietLog();
   const outgoing = createOutgoingFiles(workspace);
   const redact = (): ((text: string) => string) => (text) => text;
-  const voice = createVoice({ store, channels, owners: async () => [], redact, log });
+  const voice = createReplies({ store, channels, owners: async () => [], redact, log });
   const handOver = createHandOver({ store, outgoing, channels, voice, clean: () => createRedaction([]) });
   const find: OutgoingFiles['find'] = async (id) => {
     const found = await outgoing.find(id);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createUseSkill, type Readiness } from '../../src/runs/use-skill.ts';
+import { createUseSkill, type Requirements } from '../../src/runs/use-skill.ts';
 import type { SkillRules } from '../../src/core/access-settings.ts';
 import type { SkillUse } from '../../src/access/decide-skill.ts';
 import { fail } from '../../src/core/envelope.ts';
@@ -35,7 +35,7 @@ function setUp(options: {
   visible?: readonly Skill[];
   rules?: SkillRules;
   use?: SkillUse;
-  readiness?: Readiness;
+  readiness?: Requirements;
   onRun?: () => void;
   begun?: boolean;
 }) {
@@ -114,7 +114,7 @@ test('U1 the schema names what is visible here; execution takes any name and dec
 });
 
 test('U1 readiness is judged after access: an unready skill that is hidden stays hidden', async () => {
-  const readiness: Readiness = () => fail('MISSING_ENV', 'add KEY');
+  const readiness: Requirements = () => fail('MISSING_ENV', 'add KEY');
   const shown = setUp({ skills: [makeSkill('gmail')], readiness });
   assert.equal(
     (await shown.tool.run({ skill: 'gmail', message: 'x' }, context)).errors[0]?.code,

@@ -11,7 +11,7 @@ import { containerLabel } from '../../src/sandbox/container/container-arguments.
 import type { ContainerEngine } from '../../src/sandbox/container/container-engine.ts';
 import { createDockerSandbox } from '../../src/sandbox/container/docker.ts';
 import { openSandbox } from '../../src/sandbox/open-sandbox.ts';
-import type { WayOutOptions } from '../../src/sandbox/open-way-out.ts';
+import type { EgressProxyOptions } from '../../src/sandbox/open-egress-proxy.ts';
 import type { Sandbox, SandboxLimits, SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import { containersHere, imageForTests } from '../support/containers-here.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -183,7 +183,7 @@ test(
   },
 );
 
-function open(limits: SandboxLimits, wayOut?: WayOutOptions, beside = folder): Sandbox {
+function open(limits: SandboxLimits, wayOut?: EgressProxyOptions, beside = folder): Sandbox {
   assert.ok(found && image);
   const more = wayOut === undefined ? {} : { wayOut };
   return createDockerSandbox({ engine: found, image, limits, folder: beside, node: true, ...more });

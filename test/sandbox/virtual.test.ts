@@ -158,7 +158,7 @@ async function cellsOf(scratch: string): Promise<readonly string[]> {
   const lines = await Promise.all(ids.map((id) => readFile(`/proc/${id}/cmdline`, 'utf8').catch(() => '')));
   return ids.filter((_, index) => {
     const line = lines[index] ?? '';
-    return line.includes('cell-process') && line.includes(scratch);
+    return line.includes('shell-worker-process') && line.includes(scratch);
   });
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { z } from 'zod';
 import { createChatSettings } from '../../src/settings/chat-settings.ts';
-import { createMovedChats } from '../../src/access/chat-migrations.ts';
+import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { createSettingsInForce } from '../../src/settings/settings-in-force.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { SettingField } from '../../src/core/setting-field.ts';
@@ -34,7 +34,7 @@ async function open(url: string) {
   const log = quietLog();
   const store = await openStore(url, { clock: systemClock, log });
   closing.unshift(() => store.close());
-  const moved = createMovedChats({
+  const moved = createChatMigrations({
     stored: store.keyed('moved'),
     signals: store.signals,
     clock: systemClock,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compareLines, asksMore } from '../../src/skills/install/install-compare.ts';
+import { compareLines, requestsMore } from '../../src/skills/install/install-compare.ts';
 import { parseSkill } from '../../src/skills/parse/parse-skill.ts';
 import { printable } from '../../src/lib/text/text.ts';
 import { skillText } from './make-root.ts';
@@ -58,7 +58,7 @@ test('D6 what a new version asks for beyond the old one is named, and only that'
   const lax = parse(
     'env: [A, B]\npackages: [curl]\nnetwork: [x.example.com]\ncapabilities: [a.b]\ncontext: inline\nbackground: true',
   );
-  assert.deepEqual(asksMore(strict, lax), [
+  assert.deepEqual(requestsMore(strict, lax), [
     'env: B',
     'packages: curl',
     'capabilities: a.b',
@@ -72,9 +72,9 @@ test('D6 what a new version asks for beyond the old one is named, and only that'
     'it runs in the background',
     'its instructions go to the main agent itself',
   ]);
-  assert.deepEqual(asksMore(lax, strict), []);
+  assert.deepEqual(requestsMore(lax, strict), []);
   assert.deepEqual(
-    asksMore(
+    requestsMore(
       strict,
       parse(
         'sensitive: true\nopt_in: true\ndisable_model_invocation: true\nuser_invocable: false\nallowed_tools: [read_file, bash]',

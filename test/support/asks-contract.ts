@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { conversationKey } from '../../src/core/conversation.ts';
-import { outcomeKey, type Ask } from '../../src/store/asks.ts';
+import { outcomeKey, type PendingRequest } from '../../src/store/pending-requests.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
 
 const room = { channel: 'slack', chat: 'C1', thread: '17.2' };
 const far = Date.UTC(2100, 0, 1);
 
-function ask(id: string, change: Partial<Ask> = {}): Omit<Ask, 'state' | 'answer'> {
+function ask(id: string, change: Partial<PendingRequest> = {}): Omit<PendingRequest, 'state' | 'answer'> {
   return {
     id,
     kind: 'approval',

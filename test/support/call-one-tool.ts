@@ -1,7 +1,7 @@
 import type { Tool } from '../../src/core/tool.ts';
 import type { CallTool, ToolOutcome } from '../../src/core/tool-call.ts';
 import { createCallTool } from '../../src/tools/call-tool.ts';
-import { openCeiling } from '../../src/tools/ceiling.ts';
+import { allToolsAllowed } from '../../src/tools/allowed-tools.ts';
 import { quietLog } from './quiet-log.ts';
 import { noHandOver } from './no-files.ts';
 import { toolContext } from './tool-context.ts';
@@ -12,7 +12,7 @@ type Door = Parameters<typeof createCallTool>[0];
 export function openDoor(tools: readonly Tool[], change: Partial<Door> = {}): CallTool {
   return createCallTool({
     tools,
-    ceiling: openCeiling(tools.map(({ name }) => name)),
+    ceiling: allToolsAllowed(tools.map(({ name }) => name)),
     decide: async () => ({ allowed: true }),
     requester: toolContext().requester,
     redact: (text) => text,

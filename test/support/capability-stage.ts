@@ -9,7 +9,7 @@ import { openCapabilityKey } from '../../src/capabilities/capability-key.ts';
 import { configuredProviders } from '../../src/capabilities/configured-providers.ts';
 import { createConfirmLink } from '../../src/capabilities/confirm-accounts.ts';
 import { createDefinitions } from '../../src/capabilities/definitions.ts';
-import type { CapabilityCaller } from '../../src/capabilities/gates.ts';
+import type { CapabilityCaller } from '../../src/capabilities/capability-checks.ts';
 import { createInvokeCapability } from '../../src/capabilities/invoke-capability.ts';
 import { createSignedCalls } from '../../src/capabilities/signed-call.ts';
 import { createTakeAuthAnswer } from '../../src/capabilities/take-auth-answer.ts';

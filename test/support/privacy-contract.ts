@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { markAround, markOf } from '../../src/access/taint-of.ts';
+import { taintAround, taintOf } from '../../src/access/taint-of.ts';
 import { cleanStore } from '../../src/bot/redacting-doors.ts';
 import { conversationKey } from '../../src/core/conversation.ts';
 import type { Entry } from '../../src/core/entry.ts';
@@ -20,9 +20,9 @@ export function privacyContract(storeTest: StoreTest): void {
     const add = (transcript: string, ...entries: readonly Entry[]) =>
       store.commit({ entries: entries.map((entry) => ({ transcript, entry })) });
     await add(conversation, { kind: 'notice', text: 'x', at: 1 });
-    assert.equal(await markOf(store.transcripts, conversation), undefined);
+    assert.equal(await taintOf(store.transcripts, conversation), undefined);
     await add(run, { kind: 'user', content: 'go', marks: 'mail', at: 2 });
-    assert.equal(await markOf(store.transcripts, run), 'mail');
+    assert.equal(await taintOf(store.transcripts, run), 'mail');
     await add(conversation, {
       kind: 'tool_result',
       toolUseId: 'x',
@@ -31,9 +31,9 @@ export function privacyContract(storeTest: StoreTest): void {
       marks: true,
       at: 3,
     });
-    assert.equal(await markAround(store.transcripts, run), true);
+    assert.equal(await taintAround(store.transcripts, run), true);
     await add(run, { kind: 'summary', text: 's', kept: 0, marks: 'mail', tokens: noTokens, at: 4 });
-    assert.equal(await markOf(store.transcripts, run), 'mail');
+    assert.equal(await taintOf(store.transcripts, run), 'mail');
 
     const result = { kind: 'result', id: 'r', skill: 'mail', result: 'lunch', marks: 'mail' } as const;
     const message = makeMessage({ id: 'ended', task: result });

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { createServer } from '../../src/lib/net/node-http.ts';
-import type { WayOutOptions } from '../../src/sandbox/open-way-out.ts';
+import type { EgressProxyOptions } from '../../src/sandbox/open-egress-proxy.ts';
 import type { Sandbox, SandboxLimits } from '../../src/sandbox/sandbox.ts';
 import { contractLimits, exited, makeGround, requestOf, type Ground } from './sandbox-contract.ts';
 
@@ -13,7 +13,7 @@ import { contractLimits, exited, makeGround, requestOf, type Ground } from './sa
 export function testSandboxNetwork(
   name: string,
   options: Readonly<{
-    open(limits: SandboxLimits, wayOut: WayOutOptions, beside: string): Sandbox;
+    open(limits: SandboxLimits, wayOut: EgressProxyOptions, beside: string): Sandbox;
     skip: string | false;
   }>,
 ): void {
@@ -33,7 +33,7 @@ export function testSandboxNetwork(
     made.ground = await makeGround(roots);
     made.beside = path.join(made.ground.beside, 'ways');
     await mkdir(made.beside);
-    const wayOut: WayOutOptions = {
+    const wayOut: EgressProxyOptions = {
       beside: made.beside,
       ports: [made.port],
       connect: { mayReach: () => true, lookup: async () => [{ address: '127.0.0.1', family: 4 }] },

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { createQuestions } from '../../src/runs/questions.ts';
 import { createTurn, invocationId, type Invocation } from '../../src/conversations/turn.ts';
 import { createUseSkill } from '../../src/runs/use-skill.ts';
-import { createFollowInTurn } from '../../src/conversations/active-skills.ts';
-import type { Live } from '../../src/config/runtime-config.ts';
+import { createActiveSkills } from '../../src/conversations/active-skills.ts';
+import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { skillRules } from '../../src/config/access-from-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { decideSkill, type SkillUse } from '../../src/access/decide-skill.ts';
@@ -77,11 +77,11 @@ export async function openTurnStage(
     await rm(root, { recursive: true, force: true });
   });
   const settings = { toml: options.toml ?? '' };
-  const live = (): Live => {
+  const live = (): RuntimeConfig => {
     const parsed = parseConfig(settings.toml, { env: {}, cwd: root, home: root });
     assert.ok(parsed.ok, JSON.stringify(parsed));
     const { config } = parsed;
-    return { config, rules: skillRules(config) } as Live;
+    return { config, rules: skillRules(config) } as RuntimeConfig;
   };
   const scripted = scriptedModel(options.script, { contextWindow: options.contextWindow ?? 200_000 });
   const { model = scripted } = options;
@@ -102,7 +102,7 @@ export async function openTurnStage(
       },
     }),
   );
-  const followInTurn = createFollowInTurn({
+  const followInTurn = createActiveSkills({
     live,
     library,
     authoring: {

@@ -6,7 +6,7 @@ import { readFileTool } from '../../src/tools/built-in/read-file.ts';
 import { sendFileTool } from '../../src/tools/built-in/send-file.ts';
 import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
 import { writeFileTool } from '../../src/tools/built-in/write-file.ts';
-import { knownToolNames } from '../../src/tools/ceiling.ts';
+import { knownToolNames } from '../../src/tools/allowed-tools.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 
 test('I3 every built-in tool is described for people, and no other', () => {

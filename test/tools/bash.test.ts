@@ -13,7 +13,7 @@ import { createScriptPackages } from '../../src/sandbox/packages/script-packages
 import type { Sandbox, SandboxRequest } from '../../src/sandbox/sandbox.ts';
 import { createVirtualSandbox } from '../../src/sandbox/virtual/virtual.ts';
 import type { DecideCall } from '../../src/tools/call-tool.ts';
-import { makeCeiling } from '../../src/tools/ceiling.ts';
+import { parseAllowedTools } from '../../src/tools/allowed-tools.ts';
 import { ownScript } from '../../src/tools/own-script.ts';
 import { decidePolicy, type Policy } from '../../src/tools/policy.ts';
 import { makeSkill } from '../support/make-skill.ts';
@@ -84,7 +84,7 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
     },
     web: [],
   });
-  const ceiling = makeCeiling(
+  const ceiling = parseAllowedTools(
     allowed,
     tools.map(({ name }) => name),
     {

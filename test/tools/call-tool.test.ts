@@ -9,7 +9,7 @@ import type { ToolCall, ToolOutcome, AuditedCall } from '../../src/core/tool-cal
 import { unparsedInput } from '../../src/core/entry.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { createCallTool, type DecideCall, type JudgedCall } from '../../src/tools/call-tool.ts';
-import { makeCeiling, openCeiling, type Ceiling } from '../../src/tools/ceiling.ts';
+import { parseAllowedTools, allToolsAllowed, type AllowedTools } from '../../src/tools/allowed-tools.ts';
 import { quietLog, type QuietLog } from '../support/quiet-log.ts';
 import { noHandOver } from '../support/no-files.ts';
 
@@ -31,14 +31,14 @@ type Door = Readonly<{
 
 function door(
   tools: readonly Tool[],
-  more: { ceiling?: Ceiling; decide?: DecideCall; audit?: (call: AuditedCall) => void } = {},
+  more: { ceiling?: AllowedTools; decide?: DecideCall; audit?: (call: AuditedCall) => void } = {},
 ): Door {
   const audited: AuditedCall[] = [];
   const progress: string[] = [];
   const log = quietLog();
   const callTool = createCallTool({
     tools,
-    ceiling: more.ceiling ?? openCeiling(tools.map(({ name }) => name)),
+    ceiling: more.ceiling ?? allToolsAllowed(tools.map(({ name }) => name)),
     decide: more.decide ?? (async () => ({ allowed: true })),
     requester,
     redact: createRedactor([{ name: 'API_KEY', value: secret }]),
@@ -107,7 +107,7 @@ test('M3 T1 an input over 200 kB is refused', async () => {
 
 test('T5 a call outside the ceiling is refused at execution, later calls of one answer included, and is an event', async () => {
   const [allowed, hidden] = [recorder('read_file'), recorder('write_file')];
-  const ceiling = makeCeiling(['read_file'], ['read_file', 'write_file'], {
+  const ceiling = parseAllowedTools(['read_file'], ['read_file', 'write_file'], {
     declaresCapabilities: false,
     invalid: 'error',
   });
@@ -128,7 +128,10 @@ test('T5 a call outside the ceiling is refused at execution, later calls of one 
 
 test('T5 bash that is limited to a command is refused for others, with what is allowed', async () => {
   const bash = { ...recorder('bash'), check: () => undefined, run: async () => succeed('ran') };
-  const ceiling = makeCeiling(['Bash(git:*)'], ['bash'], { declaresCapabilities: false, invalid: 'error' });
+  const ceiling = parseAllowedTools(['Bash(git:*)'], ['bash'], {
+    declaresCapabilities: false,
+    invalid: 'error',
+  });
   assert.ok(ceiling.ok);
   const { call } = door([bash], { ceiling });
   assert.equal((await call('bash', { command: 'git log' })).content, 'ran');

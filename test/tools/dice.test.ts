@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { createVirtualSandbox } from '../../src/sandbox/virtual/virtual.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
 import { validateTree } from '../../src/skills/parse/validate-skill.ts';
-import { makeCeiling } from '../../src/tools/ceiling.ts';
+import { parseAllowedTools } from '../../src/tools/allowed-tools.ts';
 
 const skills = path.join(import.meta.dirname, '..', '..', 'skills');
 const folder = path.join(skills, 'dice');
@@ -50,7 +50,7 @@ test('F5 the dice skill is valid and loads, and its own tool is within its ceili
   assert.ok(validation?.valid, JSON.stringify(validation?.problems));
   const skill = (await loadSkills([{ origin: 'bundled', path: skills }])).get('dice');
   assert.deepEqual(skill?.diagnostics, []);
-  const ceiling = makeCeiling(skill?.allowedTools, ['bash', 'skills_read_file', 'skills_run_script'], {
+  const ceiling = parseAllowedTools(skill?.allowedTools, ['bash', 'skills_read_file', 'skills_run_script'], {
     declaresCapabilities: false,
     invalid: 'error',
   });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createJudgeCalls } from '../../src/approvals/judge-calls.ts';
-import type { Live } from '../../src/config/runtime-config.ts';
+import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { createOutsideTools } from '../../src/tools/outside-tools.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
@@ -92,7 +92,7 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
   assert.ok(parsed.ok);
   let meanwhile = (): void => undefined;
   const judge = createJudgeCalls({
-    live: () => ({ config: parsed.config }) as Live,
+    live: () => ({ config: parsed.config }) as RuntimeConfig,
     approvals: {
       request: async () => {
         meanwhile();

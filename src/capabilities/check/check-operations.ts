@@ -12,7 +12,7 @@ import {
   type Rule,
 } from './check-probe.ts';
 import { noAccount } from './check-tokens.ts';
-import { findCredential } from '../gates.ts';
+import { findCredential } from '../capability-checks.ts';
 import { jsonSchemaCheck } from '../../lib/json/json-schema-check.ts';
 
 /** What of a provider may be carried out for real. */

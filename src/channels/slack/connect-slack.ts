@@ -1,6 +1,6 @@
 import type * as Bolt from '@slack/bolt';
 import type { ReceiverEvent } from '@slack/bolt';
-import type { Pace } from '../pace.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 import { createAgentView } from './create-agent-view.ts';
 import { createChatLookup, createNameLookup, type ChatLookup } from './look-up.ts';
@@ -45,7 +45,7 @@ export type SlackConnection = Readonly<{
  */
 export async function connectSlack(
   options: SlackOptions,
-  paces: Readonly<{ posts: Pace; edits: Pace; homes: Pace }>,
+  paces: Readonly<{ posts: RateLimiter; edits: RateLimiter; homes: RateLimiter }>,
   onEvent: OnEvent,
 ): Promise<SlackConnection> {
   const { log, clock } = options;

@@ -1,7 +1,7 @@
 import type { OutgoingPart, Part, Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
-import type { Pace } from '../pace.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
 import { toButtonBlocks, type Block } from './buttons.ts';
 import { textOf, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { findKey, keyMetadata } from './find-key.ts';
@@ -10,7 +10,7 @@ import { shareFile, uploadFile } from './files.ts';
 import { userOf } from './slack-options.ts';
 
 /** What all changes of messages are counted under. */
-export const updatePace = 'chat.update';
+export const updateRateLimit = 'chat.update';
 
 /** Sends, finds, changes and deletes the bot's own messages. */
 export type Sender = Readonly<{
@@ -32,7 +32,7 @@ export type Sender = Readonly<{
 type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
 
 /** `posts` is counted by channel, `edits` over the workspace (H8). */
-export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender {
+export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLimiter): Sender {
   return {
     async send(conversation, part, key, begin) {
       const { chat, thread } = conversation;
@@ -79,13 +79,13 @@ export function createSender(call: CallSlack, posts: Pace, edits: Pace): Sender 
     },
 
     async edit({ chat }, receipt, part) {
-      await edits.wait(updatePace);
+      await edits.wait(updateRateLimit);
       const fixed = { channel: chat, ts: receipt.id };
       try {
         const update = ({ text, blocks }: Body) => call('chat.update', { ...fixed, text, blocks });
         await withFallback(update, toBody(part), () => toPlainBody(part, longestText));
       } catch (error) {
-        throw paused(edits, updatePace, asRetry(toSendError(error, 'a change of a message')));
+        throw paused(edits, updateRateLimit, asRetry(toSendError(error, 'a change of a message')));
       }
     },
 
@@ -141,7 +141,7 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : `${text.slice(0, most - 1).toWellFormed()}…`;
 }
 
-function paused(pace: Pace, key: string, error: SendError): SendError {
+function paused(pace: RateLimiter, key: string, error: SendError): SendError {
   if (error.retryAfterMs !== undefined) pace.pause(key, error.retryAfterMs);
   return error;
 }

@@ -1,6 +1,6 @@
 import type { Home, Visit } from '../../core/channel.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Pace } from '../pace.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
 import { slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { toHomeView } from './home-tab.ts';
 import { userOf } from './slack-options.ts';
@@ -15,7 +15,7 @@ const mostTries = 5;
  */
 export function createShowHome(
   call: CallSlack,
-  pace: Pace,
+  pace: RateLimiter,
   log: Log,
 ): (of: Pick<Visit, 'conversation' | 'sender'>, home: Home, hash?: string) => void {
   const newest = new Map<string, Home>();

@@ -1,4 +1,4 @@
-import { createPace, type Pace } from '../pace.ts';
+import { createRateLimiter, type RateLimiter } from '../rate-limiter.ts';
 import { connectSlack, type SlackConnection } from './connect-slack.ts';
 import { slackFits } from './from-markdown.ts';
 import { captionFits, largestFile } from './files.ts';
@@ -11,9 +11,9 @@ import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 /** Slack over Bolt, by Socket Mode or HTTP (H4). */
 export function createSlack(options: SlackOptions): Channel {
   const { paced, reserve, clock } = options;
-  const paceOf = (what: string, count: number, ms: number): Pace => {
+  const paceOf = (what: string, count: number, ms: number): RateLimiter => {
     const shared = reserve && { name: `slack ${what}`, reserve };
-    return createPace(paced ? [{ kind: 'bucket', count, ms, of: (key) => key }] : [], clock, shared);
+    return createRateLimiter(paced ? [{ kind: 'bucket', count, ms, of: (key) => key }] : [], clock, shared);
   };
   const posts = paceOf('posts', 1, 1000);
   // chat.update: tier 3, some 50 a minute over the workspace.

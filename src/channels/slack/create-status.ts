@@ -1,6 +1,6 @@
-import type { Pace } from '../pace.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
-import { updatePace, type Sender } from './create-sender.ts';
+import { updateRateLimit, type Sender } from './create-sender.ts';
 import { keyMetadata } from './find-key.ts';
 import { slackFits, toSlackMessage } from './from-markdown.ts';
 import { escapeText } from './plain-text.ts';
@@ -37,8 +37,8 @@ type Work = {
 export function createStatus(options: {
   call: CallSlack;
   sender: Sender;
-  posts: Pace;
-  edits: Pace;
+  posts: RateLimiter;
+  edits: RateLimiter;
   log: Log;
   clock: Clock;
   /** Whether work may be shown by a reaction. */
@@ -162,15 +162,15 @@ function createStatusLine(options: {
   placeholder: Placeholder;
   call: CallSlack;
   sender: Sender;
-  posts: Pace;
-  edits: Pace;
+  posts: RateLimiter;
+  edits: RateLimiter;
   clock: Clock;
   log: Log;
 }): PlaceholderLine {
   const { conversation, placeholder, call, sender, posts, edits, clock, log } = options;
   const { chat, thread } = conversation;
 
-  function failed(error: unknown, pace: Pace, key: string): SendError {
+  function failed(error: unknown, pace: RateLimiter, key: string): SendError {
     const told = toSendError(error, 'a status');
     if (told.retryAfterMs !== undefined) pace.pause(key, told.retryAfterMs);
     return told;
@@ -198,13 +198,13 @@ function createStatusLine(options: {
     clock,
     log,
     calls: {
-      mayGo: (what) => (what === 'post' ? posts.take(chat) : edits.take(updatePace)),
+      mayGo: (what) => (what === 'post' ? posts.take(chat) : edits.take(updateRateLimit)),
       post,
       async edit({ id }, wish) {
         try {
           await call('chat.update', { channel: chat, ts: id, ...shownAs(wish) });
         } catch (error) {
-          throw failed(error, edits, updatePace);
+          throw failed(error, edits, updateRateLimit);
         }
       },
       remove: (receipt) => sender.remove(conversation, receipt),

@@ -1,7 +1,7 @@
 import type { ShownCall } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
-import type { Pace } from '../pace.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
 import { textOf, toSendError, type CallSlack } from './slack-error.ts';
 import { escapeText } from './plain-text.ts';
 import { findKey, keyMetadata } from './find-key.ts';
@@ -13,7 +13,7 @@ export type Call = Pick<Message, 'id' | 'conversation' | 'sender'>;
 /** Posts who asked for what as the root of a thread, and returns that thread (I1, H12). Throws SendError. */
 export async function openThread(
   call: CallSlack,
-  posts: Pace,
+  posts: RateLimiter,
   { id, conversation, sender }: Call,
   { skill, text }: ShownCall,
 ): Promise<Conversation> {

@@ -1,4 +1,4 @@
-import type { Reserve } from '../pace.ts';
+import type { Reserve } from '../rate-limiter.ts';
 import type { ThreadPartners } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Clock } from '../../lib/clock.ts';

@@ -1,5 +1,5 @@
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
-import { createPace, type PaceRule, type Reserve } from '../pace.ts';
+import { createRateLimiter, type RateLimitRule, type Reserve } from '../rate-limiter.ts';
 import { createFetchFile, largestFile } from './files.ts';
 import { captionFits, telegramFits } from './from-markdown.ts';
 import { pollUpdates } from './poll-updates.ts';
@@ -53,7 +53,7 @@ export function createTelegram(options: TelegramOptions): Channel {
   const { log, clock, paced, reaction } = options;
   const api = createTelegramApi(options);
   const shared = options.reserve && { name: 'telegram', reserve: options.reserve };
-  const pace = createPace(paced ? telegramPace : [], clock, shared);
+  const pace = createRateLimiter(paced ? telegramPace : [], clock, shared);
   const uploads = createTelegramApi({ ...options, timeoutSeconds: longestUploadSeconds });
   const parts = createSendPart({ api, uploads, pace });
   const statuses = createShowStatus({ api, parts, pace, clock, log });
@@ -165,7 +165,7 @@ const privacyNotice =
   'My privacy mode is on: in groups Telegram gives me commands and replies to me, but not mentions. To change that, send /setprivacy to [BotFather](https://t.me/BotFather) and switch it off, then take me out of my groups and add me again, or make me an administrator there.';
 
 /** H8: one a second a chat with a burst of five, twenty a minute a group, thirty a second overall. */
-const telegramPace: readonly PaceRule[] = [
+const telegramPace: readonly RateLimitRule[] = [
   { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat },
   { kind: 'window', count: 20, ms: 60_000, of: (chat) => (chat.startsWith('-') ? chat : undefined) },
   { kind: 'window', count: 30, ms: 1000, of: () => 'all' },

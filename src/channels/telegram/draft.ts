@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
-import type { Pace } from '../pace.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { addressOf } from './send-part.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
@@ -27,7 +27,7 @@ export function createDraft(options: {
   /** The same for the same answer, after a restart too. */
   key: string;
   api: TelegramApi;
-  pace: Pace;
+  pace: RateLimiter;
   refused(): void;
   clock: Clock;
   log: Log;

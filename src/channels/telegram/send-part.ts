@@ -1,5 +1,5 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
-import type { Pace } from '../pace.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
 import { toTelegramHtml, toTelegramText } from './from-markdown.ts';
 import { sendFile } from './files.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
@@ -25,7 +25,7 @@ export function createSendPart(options: {
   api: TelegramApi;
   /** The same, with time for large files. */
   uploads: TelegramApi;
-  pace: Pace;
+  pace: RateLimiter;
 }): SendPart {
   const { api, uploads, pace } = options;
   /** H2: when Telegram can't parse the formatting, the same words go without it. */

@@ -1,4 +1,4 @@
-import type { Pace } from '../pace.ts';
+import type { RateLimiter } from '../rate-limiter.ts';
 import { createPlaceholderLine, type PlaceholderLine, type Wish } from '../placeholder-line.ts';
 import { createDraft, type Draft } from './draft.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts';
@@ -32,7 +32,7 @@ type Shown = { readonly line: PlaceholderLine; readonly over: AbortController; d
 export function createShowStatus(options: {
   api: TelegramApi;
   parts: SendPart;
-  pace: Pace;
+  pace: RateLimiter;
   clock: Clock;
   log: Log;
 }): ShowStatus {
@@ -129,7 +129,7 @@ function createStatusLine(options: {
   placeholder: Placeholder;
   api: TelegramApi;
   parts: SendPart;
-  pace: Pace;
+  pace: RateLimiter;
   clock: Clock;
   log: Log;
 }): PlaceholderLine {

@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util';
 import { displayWidth, renderText, plainStyle, type TextStyle } from '../../lib/markdown/render-text.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
-import { withoutControls } from '../../lib/markdown/tame-markdown.ts';
+import { withoutControls } from '../../lib/markdown/sanitize-markdown.ts';
 
 /** Characters that make a terminal show text in another order than it has. */
 const reordering = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { MovedChats } from '../../access/chat-migrations.ts';
+import type { ChatMigrations } from '../../access/chat-migrations.ts';
 import type { Strangers } from '../../access/pairing.ts';
-import type { People } from '../../access/users.ts';
+import type { Users } from '../../access/users.ts';
 import type { Audit } from '../../audit/create-audit.ts';
 import type { GuardSignIns } from '../../capabilities/guard-sign-ins.ts';
 import type { Commands } from '../commands.ts';
@@ -13,10 +13,10 @@ import type { ChannelEvent, OnEvent } from '../../core/channel.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { fixed, sayIn } from '../../core/texts/say.ts';
-import { createSeldom } from '../../lib/async/mutex.ts';
+import { createThrottle } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Voice } from '../../replies/replies.ts';
+import type { Replies } from '../../replies/replies.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -39,7 +39,7 @@ const fullEveryMs = 60_000;
  */
 export function createAdmit(options: {
   store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed'>;
-  people: People;
+  people: Users;
   strangers: Strangers;
   meetGroup: MeetGroup;
   groups: Pick<Groups, 'left'>;
@@ -54,15 +54,15 @@ export function createAdmit(options: {
   answerAsks(message: Message): Promise<boolean>;
   /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
   settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
-  moved: MovedChats;
-  voice: Voice;
+  moved: ChatMigrations;
+  voice: Replies;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): OnEvent {
   const { store, people, strangers, commands, presses, visits, signIns, answerAsks, settings } = options;
   const { judge, meetGroup, groups, moved, voice, audit, clock, log } = options;
-  const isDue = createSeldom(refusalEveryMs, clock);
+  const isDue = createThrottle(refusalEveryMs, clock);
   const told = store.keyed('notices');
   const takeEdit = createTakeEdit({
     store,
@@ -70,7 +70,7 @@ export function createAdmit(options: {
     taken: (message) => onMessage({ type: 'message', message }),
     clock,
   });
-  const mayTellFull = createSeldom(fullEveryMs, clock);
+  const mayTellFull = createThrottle(fullEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
     // Before anything is decided, stored or logged of it.

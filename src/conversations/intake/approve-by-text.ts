@@ -2,7 +2,7 @@ import type { Approvals, AskAnswer } from '../../approvals/approvals.ts';
 import type { ConfirmAccounts } from '../../capabilities/confirm-accounts.ts';
 import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
-import type { Voice } from '../../replies/replies.ts';
+import type { Replies } from '../../replies/replies.ts';
 import type { Store } from '../../store/store.ts';
 
 /** What people write where a button or a command would do, in the languages of the bot (H11, H14). */
@@ -36,11 +36,11 @@ const wholeSeconds = 999;
 const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny', always: 'always' };
 
 /** Takes a text that answers what the bot asked, outside the lane (Q4); false when the message is none. */
-export function createAnswerAsks(options: {
+export function createApproveByText(options: {
   approvals: Approvals;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'transcripts'>;
-  voice: Voice;
+  voice: Replies;
 }) {
   const { approvals, confirmations, store, voice } = options;
 

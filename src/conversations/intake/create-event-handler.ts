@@ -1,7 +1,7 @@
 import type { ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
 import type { Sender } from '../../core/message.ts';
 import { createAdmit } from './admit.ts';
-import { createAnswerAsks } from './approve-by-text.ts';
+import { createApproveByText } from './approve-by-text.ts';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { Capabilities } from '../../capabilities/create-capabilities.ts';
 import { createMeetGroup } from './groups.ts';
@@ -21,13 +21,13 @@ type Needs = Omit<
     writeCommand: WriteCommand;
     approvals: Approvals;
     capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
-    store: Parameters<typeof createAnswerAsks>[0]['store'];
+    store: Parameters<typeof createApproveByText>[0]['store'];
     /** `auto`, or the language that everybody is answered in. */
     language(): string;
   }>;
 
 /** What channels hand their events to: messages, presses, and how strangers are met. */
-export function createDoor(needs: Needs): OnEvent {
+export function createEventHandler(needs: Needs): OnEvent {
   const { signIns, confirmations } = needs.capabilities;
   const presses = createPresses({ ...needs, confirmations, now: needs.clock.now });
   const admit = createAdmit({
@@ -38,7 +38,7 @@ export function createDoor(needs: Needs): OnEvent {
     presses,
     suggestPrompts: createSuggestPrompts(needs),
     visits: createVisits({ presses, page: createHomePage(needs) }),
-    answerAsks: createAnswerAsks({ ...needs, confirmations }),
+    answerAsks: createApproveByText({ ...needs, confirmations }),
   });
   return (event) => admit(inLanguage(event, needs.language()));
 }

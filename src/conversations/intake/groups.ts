@@ -1,14 +1,14 @@
 import type Keyv from 'keyv';
-import type { MovedChats } from '../../access/chat-migrations.ts';
-import type { AllowedGroup, People } from '../../access/users.ts';
+import type { ChatMigrations } from '../../access/chat-migrations.ts';
+import type { AllowedGroup, Users } from '../../access/users.ts';
 import type { Audit } from '../../audit/create-audit.ts';
 import type { Channel, ChannelEvent } from '../../core/channel.ts';
 import { chatIdOf, type Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
-import { createInTurn } from '../../lib/async/mutex.ts';
+import { createMutex } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { inlineCode } from '../../lib/text/text.ts';
-import type { Voice } from '../../replies/replies.ts';
+import type { Replies } from '../../replies/replies.ts';
 
 export type GroupVerdict = 'allow' | 'ignore';
 
@@ -36,13 +36,13 @@ type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;
 /** `stored` has a key for each group; what is allowed stands with the people, who are judged with it. */
 export function createGroups(options: {
   stored: Keyv;
-  people: Pick<People, 'allowGroup' | 'disallowGroup'>;
-  moved: MovedChats;
+  people: Pick<Users, 'allowGroup' | 'disallowGroup'>;
+  moved: ChatMigrations;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
 }): Groups {
   const { stored, people, moved, audit, clock } = options;
-  const inTurn = createInTurn();
+  const inTurn = createMutex();
 
   async function idsOf(place: Conversation): Promise<readonly string[]> {
     return [chatIdOf(place), ...(await moved.formerIds(place))];
@@ -134,9 +134,9 @@ export type MeetGroup = Readonly<{
 
 export function createMeetGroup(options: {
   groups: Groups;
-  people: People;
+  people: Users;
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
-  voice: Pick<Voice, 'tellOwners'>;
+  voice: Pick<Replies, 'tellOwners'>;
   clock: Clock;
 }): MeetGroup {
   const { groups, people, channels, voice, clock } = options;

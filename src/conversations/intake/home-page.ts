@@ -4,9 +4,9 @@ import type { Store } from '../../store/store.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
 import type { Pairing } from '../../access/pairing.ts';
-import type { People } from '../../access/users.ts';
+import type { Users } from '../../access/users.ts';
 import { inlineCode } from '../../lib/text/text.ts';
-import type { Live } from '../../config/runtime-config.ts';
+import type { RuntimeConfig } from '../../config/runtime-config.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import { ownRuns, taskId } from '../../runs/conversation-work.ts';
 
@@ -17,8 +17,8 @@ export type HomePage = (visit: Visit, told: readonly string[]) => Promise<Home>;
 const mostRuns = 10;
 
 export function createHomePage(options: {
-  live: () => Pick<Live, 'config'>;
-  people: Pick<People, 'mayAct' | 'isOwner'>;
+  live: () => Pick<RuntimeConfig, 'config'>;
+  people: Pick<Users, 'mayAct' | 'isOwner'>;
   pairing: Pick<Pairing, 'pending'>;
   overview: Overview;
   settings: Pick<SettingsTalk, 'menu'>;

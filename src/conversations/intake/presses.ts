@@ -8,12 +8,12 @@ import type { ConfirmAccounts } from '../../capabilities/confirm-accounts.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import type { Groups } from './groups.ts';
 import type { Pairing, PairingRequest } from '../../access/pairing.ts';
-import type { People } from '../../access/users.ts';
+import type { Users } from '../../access/users.ts';
 import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
 import { settingPrefix } from '../../settings/setting-actions.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import { stopOwnRun } from '../stop-work.ts';
-import { onlyToSender, partKey, type Voice, type VoiceOptions } from '../../replies/replies.ts';
+import { onlyToSender, partKey, type Replies, type ReplyOptions } from '../../replies/replies.ts';
 import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
 
 type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
@@ -25,7 +25,7 @@ export type Presses = Readonly<{
 
 /** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
 export function createPresses(options: {
-  people: People;
+  people: Users;
   pairing: Pairing;
   groups: Pick<Groups, 'decide'>;
   /** Tells the person who was approved. */
@@ -35,7 +35,7 @@ export function createPresses(options: {
   settings: Pick<SettingsTalk, 'press'>;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
-  voice: Pick<Voice, 'rows'>;
+  voice: Pick<Replies, 'rows'>;
   now: () => number;
   log: Log;
 }): Presses {
@@ -120,7 +120,7 @@ export function createPresses(options: {
   }
 
   /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
-  async function show(press: Press, outcome: string, more?: VoiceOptions): Promise<undefined> {
+  async function show(press: Press, outcome: string, more?: ReplyOptions): Promise<undefined> {
     const { id, conversation, receipt, ephemeral } = press;
     const key = `outcome:${id}`;
     // What one person sees can't be edited: the outcome is a message beside it.

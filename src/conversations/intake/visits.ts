@@ -1,4 +1,4 @@
-import type { People } from '../../access/users.ts';
+import type { Users } from '../../access/users.ts';
 import type { HomePage } from './home-page.ts';
 import type { Presses } from './presses.ts';
 import type { Overview } from '../overview.ts';
@@ -40,7 +40,7 @@ export function createVisits(options: { presses: Presses; page: HomePage }): Vis
 export type SuggestPrompts = (visit: Visit) => Promise<readonly Prompt[]>;
 
 export function createSuggestPrompts(options: {
-  people: Pick<People, 'mayAct'>;
+  people: Pick<Users, 'mayAct'>;
   overview: Pick<Overview, 'usable'>;
 }): SuggestPrompts {
   const { people, overview } = options;

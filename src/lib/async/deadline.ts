@@ -15,7 +15,7 @@ export type Deadline = Readonly<{
 /** Does not keep the process alive. */
 export function createDeadline(clock: Clock): Deadline {
   const over = new AbortController();
-  const now = steadyTime(clock);
+  const now = monotonicClock(clock);
   let left: number | undefined;
   let since = 0;
   let pauses = 0;
@@ -63,7 +63,7 @@ export function createDeadline(clock: Clock): Deadline {
 }
 
 /** Resolves when `work` has ended, and after `ms` at the latest. Rejects as `work` does until then. */
-export async function waitWithin(clock: Clock, work: Promise<void>, ms: number): Promise<void> {
+export async function raceTimeout(clock: Clock, work: Promise<void>, ms: number): Promise<void> {
   const over = new AbortController();
   // Its end by `abort` is told to nobody.
   const time = clock.sleep(ms, over.signal).catch(() => undefined);
@@ -78,7 +78,7 @@ export async function waitWithin(clock: Clock, work: Promise<void>, ms: number):
  * Time for measuring waits in memory: milliseconds that never go back. Where the clock is set back (an operator, a time
  * server), this one continues from where it was, so that nothing waits for the old time to come again.
  */
-export function steadyTime(clock: Clock): () => number {
+export function monotonicClock(clock: Clock): () => number {
   let ahead = 0;
   let seen = clock.now();
   return () => {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 const mostKeys = 10_000;
 
 /** Runs what it is given one after another, so that reading, changing and writing a value is one piece. */
-export function createInTurn(): <Result>(task: () => Promise<Result>) => Promise<Result> {
+export function createMutex(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {
     const result = last.then(task, task);
@@ -20,7 +20,7 @@ export function once<T>(make: () => T): () => T {
 }
 
 /** True at most once in `everyMs` for each key, so that anyone who is refused can't fill the disk. Forgets when the process ends. */
-export function createSeldom(everyMs: number, clock: Clock): (key: string) => boolean {
+export function createThrottle(everyMs: number, clock: Clock): (key: string) => boolean {
   const seen = new Map<string, number>();
   return (key) => {
     const now = clock.now();
@@ -32,7 +32,7 @@ export function createSeldom(everyMs: number, clock: Clock): (key: string) => bo
 }
 
 /** Awaited in a long loop: lets other work go first once `sliceMs` have passed, so that reading many files never holds up the bot (B6). */
-export function createGiveWay(sliceMs = 8): () => Promise<void> | undefined {
+export function createYieldToEventLoop(sliceMs = 8): () => Promise<void> | undefined {
   let started = performance.now();
   return () => {
     if (performance.now() - started < sliceMs) return undefined;

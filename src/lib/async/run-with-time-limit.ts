@@ -1,7 +1,10 @@
 import { createContext, runInContext } from 'node:vm';
 
 /** What `work` gives; undefined if it is not done after `ms`: it is broken off then, inside a regular expression too. Blocks no longer. */
-export function withinTime<Value>(ms: number, work: () => Value): Readonly<{ value: Value }> | undefined {
+export function runWithTimeLimit<Value>(
+  ms: number,
+  work: () => Value,
+): Readonly<{ value: Value }> | undefined {
   try {
     return { value: runInContext('work()', createContext({ work }), { timeout: ms }) as Value };
   } catch (error) {

@@ -1,6 +1,6 @@
 import { dereference, validate, type OutputUnit, type Schema, type SchemaDraft } from '@cfworker/json-schema';
 import { isShallow } from './json-values.ts';
-import { withinTime } from '../async/run-with-time-limit.ts';
+import { runWithTimeLimit } from '../async/run-with-time-limit.ts';
 
 /** What is wrong with data, in words; undefined if it fits. */
 export type SchemaCheck = (data: unknown) => string | undefined;
@@ -33,7 +33,7 @@ export function jsonSchemaCheck(
   }
   return (data) => {
     if (!isShallow(data, dataLevels)) return `this data is nested deeper than ${dataLevels} levels`;
-    const checked = withinTime(checkMs, () => validate(data, whole, draft, known, false));
+    const checked = runWithTimeLimit(checkMs, () => validate(data, whole, draft, known, false));
     if (checked === undefined) return `this data could not be checked within ${checkMs} ms`;
     const { valid, errors } = checked.value;
     return valid ? undefined : inWords(errors);

@@ -5,7 +5,7 @@ import { once } from '../async/mutex.ts';
 import { visibleText, type Block, type MarkdownDocument } from './document.ts';
 import { markdownLibrary } from './library.ts';
 import { simplifyTree } from './simplify-tree.ts';
-import { tameMarkdown } from './tame-markdown.ts';
+import { sanitizeMarkdown } from './sanitize-markdown.ts';
 import { withoutEnd } from '../text/text.ts';
 
 /**
@@ -29,7 +29,7 @@ const phraseEnd = /[\p{Pe}\p{Pf}.,:;!?…%`]/u;
  */
 export function parseMarkdown(markdown: string): MarkdownDocument {
   if (isPlain(markdown)) return { type: 'root', children: literally(markdown) };
-  const stretches = tameMarkdown(markdown);
+  const stretches = sanitizeMarkdown(markdown);
   const children = stretches.flatMap(({ source, definitions, literal }) =>
     literal ? literally(source) : parse(definitions === '' ? source : `${definitions}\n\n${source}`),
   );

@@ -20,7 +20,7 @@ export function labelled(
   text: string,
   attributes: Readonly<Record<string, string>> = {},
 ): string {
-  return enclose(label, defuse(text), attributes);
+  return enclose(label, escapeLabels(text), attributes);
 }
 
 /** A label around texts that are `labelled` already: they stay as they are, so nothing else may be given. */
@@ -33,15 +33,15 @@ export function around(
 }
 
 /** Makes every label in `text` harmless, however it is spelt; everything else stays verbatim. */
-export function defuse(text: string): string {
+export function escapeLabels(text: string): string {
   // The pattern takes 20 ms to compile when it is first used, and most texts have nothing to look at.
   return text.includes('<') ? text.replace(labelPattern, '&lt;') : text;
 }
 
 /** At most `limit` characters of `text`, made harmless. Cut first, as a text may be long, and again where it grew. */
-export function defused(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
+export function labelsEscaped(text: string, limit: number): Readonly<{ text: string; truncated: boolean }> {
   const cut = truncate(text, limit);
-  const harmless = truncate(defuse(cut.text), limit);
+  const harmless = truncate(escapeLabels(cut.text), limit);
   return { text: harmless.text, truncated: cut.truncated || harmless.truncated };
 }
 

@@ -5,8 +5,8 @@ import type { CallTool } from '../../core/tool-call.ts';
 import type { Tool } from '../../core/tool.ts';
 import { placeOf } from '../../audit/audit-event.ts';
 import type { Audit } from '../../audit/create-audit.ts';
-import type { GrantRun } from '../../runs/run-context.ts';
-import type { GrantTurn } from '../../conversations/turn-context.ts';
+import type { CreateRunContext } from '../../runs/run-context.ts';
+import type { CreateTurnContext } from '../../conversations/turn-context.ts';
 import type { Handle } from '../../conversations/inbox-worker.ts';
 
 /** The handling of messages, timed (L4). */
@@ -50,12 +50,12 @@ export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill
 }
 
 /** What the main agent gets, its tool calls counted by name and outcome (L4). */
-export function measureTurnCalls(grant: GrantTurn, meter: Meter): GrantTurn {
+export function measureTurnCalls(grant: CreateTurnContext, meter: Meter): CreateTurnContext {
   return async (...of) => measured(await grant(...of), meter);
 }
 
 /** What a run gets, its tool calls counted by name and outcome (L4). */
-export function measureRunCalls(grant: GrantRun, meter: Meter): GrantRun {
+export function measureRunCalls(grant: CreateRunContext, meter: Meter): CreateRunContext {
   return async (...of) => {
     const granted = await grant(...of);
     return granted.ok ? measured(granted, meter) : granted;

@@ -16,8 +16,8 @@ import { handshakeByDescriptor, inheritedDescriptors, createPipes, type Handshak
 import { installProgram } from '../packages/debian-packages.ts';
 import { hasProgram } from '../find-program.ts';
 import { killNamespace } from '../../lib/processes/kill-processes.ts';
-import { openWayOut, type WayOutOptions } from '../open-way-out.ts';
-import { openCapDoor } from '../open-cap-door.ts';
+import { openEgressProxy, type EgressProxyOptions } from '../open-egress-proxy.ts';
+import { openCapabilitySocket } from '../open-capability-socket.ts';
 import { pausing } from '../container/pausing.ts';
 import { firstFile, runLimited, type HostCommand } from '../limits/run-limited.ts';
 import { runOnTerminal, secondsForPerson } from '../run-on-terminal.ts';
@@ -42,7 +42,7 @@ export type BubblewrapOptions = Readonly<{
   /** Files and folders of the bot, which are covered where they lie within the system. */
   hidden?: readonly string[];
   /** How the hosts that skills declare are reached. */
-  wayOut?: WayOutOptions;
+  wayOut?: EgressProxyOptions;
   /** Where the kernel holds commands to their limits; made here without. */
   groups?: CommandGroups;
 }>;
@@ -160,8 +160,10 @@ export function createBubblewrapSandbox({
     const { system, python, session } = how;
     const { network, env, cap } = request;
     const capDoor =
-      cap === undefined ? undefined : await openCapDoor(cap, { node: nodeSeen, programs: ownPrograms });
-    const wayOut = network.length === 0 ? undefined : await openWayOut(network, nodeSeen, wayOutOptions);
+      cap === undefined
+        ? undefined
+        : await openCapabilitySocket(cap, { node: nodeSeen, programs: ownPrograms });
+    const wayOut = network.length === 0 ? undefined : await openEgressProxy(network, nodeSeen, wayOutOptions);
     const settings = handed.open(system.settings);
     const group = groups.ok ? groups.open(limits) : undefined;
     let started = false;

@@ -11,8 +11,8 @@ import { isNoImage, type ContainerImage } from './container-image.ts';
 import { handshakeByStreams, inheritedDescriptors, createPipes } from '../bubblewrap/handshake.ts';
 import { installProgram } from '../packages/debian-packages.ts';
 import { killOne } from '../../lib/processes/kill-processes.ts';
-import { openCapDoor, type CapDoor } from '../open-cap-door.ts';
-import { openWayOut, type WayOut, type WayOutOptions } from '../open-way-out.ts';
+import { openCapabilitySocket, type CapabilitySocket } from '../open-capability-socket.ts';
+import { openEgressProxy, type EgressProxy, type EgressProxyOptions } from '../open-egress-proxy.ts';
 import { pausing } from './pausing.ts';
 import { runLimited, type Ran } from '../limits/run-limited.ts';
 import { runOnTerminal, secondsForPerson } from '../run-on-terminal.ts';
@@ -36,7 +36,7 @@ export type DockerOptions = Readonly<{
   node: boolean;
   /** What is installed in an image that is not made of a root file system. */
   installed?: ReadonlySet<string>;
-  wayOut?: WayOutOptions;
+  wayOut?: EgressProxyOptions;
 }>;
 
 /** Milliseconds that a client gets to end by itself after its container was ended. */
@@ -105,7 +105,7 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
     const capDoor =
       cap === undefined || !node
         ? undefined
-        : await openCapDoor(cap, { node: nodeSeen, programs: ownPrograms, beside: folder });
+        : await openCapabilitySocket(cap, { node: nodeSeen, programs: ownPrograms, beside: folder });
     const wayOut = await wayOutOf(request);
     try {
       return await runInside(request, await image.current(), { wayOut, capDoor, deadline });
@@ -145,15 +145,15 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
     }
   }
 
-  async function wayOutOf({ network }: ShellRequest): Promise<WayOut | undefined> {
+  async function wayOutOf({ network }: ShellRequest): Promise<EgressProxy | undefined> {
     return network.length === 0
       ? undefined
-      : openWayOut(network, nodeSeen, { ...wayOutOptions, beside: folder });
+      : openEgressProxy(network, nodeSeen, { ...wayOutOptions, beside: folder });
   }
 
   function shared(
-    wayOut: WayOut | undefined,
-    capDoor?: CapDoor,
+    wayOut: EgressProxy | undefined,
+    capDoor?: CapabilitySocket,
   ): Pick<Container, 'node' | 'mounts' | 'before'> {
     const mounts = [...users, ...(wayOut?.mounts ?? []), ...(capDoor?.mounts ?? [])];
     return { node, mounts, before: wayOut?.argv ?? [] };
@@ -167,8 +167,8 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
       capDoor,
       deadline,
     }: Readonly<{
-      wayOut: WayOut | undefined;
-      capDoor: CapDoor | undefined;
+      wayOut: EgressProxy | undefined;
+      capDoor: CapabilitySocket | undefined;
       deadline: Deadline;
     }>,
   ): Promise<SandboxOutcome | undefined> {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { folderSize } from '../../lib/files/list-inside.ts';
-import { startCell, type Cell, type CellAnswer, type CellSetup } from './cell.ts';
+import { startShellWorker, type ShellWorker, type ShellAnswer, type ShellSetup } from './shell-worker.ts';
 import { packageOf } from '../packages/debian-packages.ts';
 import type { Sandbox, SandboxOutcome, SandboxRequest } from '../sandbox.ts';
 
@@ -25,9 +25,9 @@ export function createVirtualSandbox(
   } = {},
 ): Sandbox {
   const { memoryMb = 512, diskMb = 256, cells = 4, idleMs = 20_000, better } = options;
-  const busy = new Set<Cell>();
+  const busy = new Set<ShellWorker>();
   const waiting: (() => void)[] = [];
-  const idle = new Map<string, Readonly<{ cell: Cell; timer: NodeJS.Timeout }>>();
+  const idle = new Map<string, Readonly<{ cell: ShellWorker; timer: NodeJS.Timeout }>>();
 
   return {
     mode: 'virtual',
@@ -41,7 +41,7 @@ export function createVirtualSandbox(
       while (busy.size >= cells && !request.signal.aborted) await turn(request.signal);
       if (request.signal.aborted) return cancelled;
       const key = JSON.stringify(setup);
-      const cell = takeIdle(key) ?? startCell(setup, library);
+      const cell = takeIdle(key) ?? startShellWorker(setup, library);
       busy.add(cell);
       try {
         const [scratch, chat] = await Promise.all([
@@ -69,14 +69,14 @@ export function createVirtualSandbox(
     return promise;
   }
 
-  function takeIdle(key: string): Cell | undefined {
+  function takeIdle(key: string): ShellWorker | undefined {
     const found = idle.get(key);
     idle.delete(key);
     clearTimeout(found?.timer);
     return found?.cell.alive() === true ? found.cell : undefined;
   }
 
-  function keep(key: string, cell: Cell): void {
+  function keep(key: string, cell: ShellWorker): void {
     if (!cell.alive()) return;
     const surplus = [takeIdle(key), ...[...idle.keys()].slice(0, -(idleCells - 1)).map(takeIdle)];
     const timer = setTimeout(() => void takeIdle(key)?.end(), idleMs).unref();
@@ -99,7 +99,7 @@ const libraryMissing =
   'scripts run in the package just-bash, which is not installed: run "npm install just-bash" in the folder of the bot';
 
 function outcomeOf(
-  answer: Exclude<CellAnswer, { status: 'ready' }>,
+  answer: Exclude<ShellAnswer, { status: 'ready' }>,
   better = 'bubblewrap is not installed',
 ): SandboxOutcome {
   if (answer.status !== 'missing') return answer;
@@ -110,7 +110,7 @@ function outcomeOf(
   };
 }
 
-async function setupOf(request: SandboxRequest, memoryMb: number): Promise<CellSetup> {
+async function setupOf(request: SandboxRequest, memoryMb: number): Promise<ShellSetup> {
   const { skillDirectory, scratch, chat } = request;
   return {
     scratch: await realpath(scratch),

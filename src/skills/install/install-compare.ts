@@ -57,7 +57,7 @@ export function compareSkill(dataDir: string, locked: LockedSkill, offer: Offer)
           { diagnostics: [] },
           false,
         );
-  const more = was?.ok === true ? asksMore(was.definition, offer.definition) : unknown;
+  const more = was?.ok === true ? requestsMore(was.definition, offer.definition) : unknown;
   return { files, asksMore: more };
 }
 
@@ -155,7 +155,7 @@ function withoutFarOnes(lines: readonly ComparedLine[]): readonly ComparedLine[]
 /** What a skill asks for, by kind; kinds it has nothing of are left out (D6). */
 type Asks = Readonly<Record<string, readonly string[]>>;
 
-export function asksOf({ definition, scripts }: Pick<Offer, 'definition' | 'scripts'>): Asks {
+export function requestedPermissions({ definition, scripts }: Pick<Offer, 'definition' | 'scripts'>): Asks {
   const { allowedTools = [], env, packages, programs, capabilities, network, model } = definition;
   const all: Asks = {
     tools: allowedTools.length === 0 ? ['every tool that a run may be given'] : allowedTools,
@@ -172,7 +172,7 @@ export function asksOf({ definition, scripts }: Pick<Offer, 'definition' | 'scri
 }
 
 /** What a skill asks for and did not before, one sentence each; empty where it asks for no more. */
-export function asksMore(before: Definition, after: Definition): readonly string[] {
+export function requestsMore(before: Definition, after: Definition): readonly string[] {
   const more: string[] = [];
   for (const kind of ['env', 'packages', 'capabilities', 'network'] as const) {
     const added = after[kind].filter((item) => !before[kind].includes(item));

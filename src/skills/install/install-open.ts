@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../core/errors.ts';
-import { createGiveWay } from '../../lib/async/mutex.ts';
+import { createYieldToEventLoop } from '../../lib/async/mutex.ts';
 import { decodeText } from '../../lib/text/text.ts';
 import { openGitSource } from './git-source.ts';
 import { pathProblem, type OpenSource, type SourceSnapshot, type SourceEntry } from './install-source.ts';
@@ -27,7 +27,7 @@ async function openFolderSource({ address, limits }: OpenSource): Promise<Source
   if (lstatSync(root, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new OperatorError(`${root} is no folder.`);
   const entries: SourceEntry[] = [];
-  const pace = createGiveWay();
+  const pace = createYieldToEventLoop();
   const enter = async (folder: string, way: string, depth: number): Promise<void> => {
     await pace();
     for (const entry of entriesOf(folder)) {

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Diagnostic } from '../../core/codes.ts';
 import type { Pin, Skill } from '../../core/skill.ts';
-import { createGiveWay } from '../../lib/async/mutex.ts';
+import { createYieldToEventLoop } from '../../lib/async/mutex.ts';
 import type { Sandbox, SandboxRequest } from '../../sandbox/sandbox.ts';
 import { checkPinned, pinBroken, readPinned, type HashMemory } from './lock-check.ts';
 import { installedFolder, installedRoot, pinOf, readLock } from './lock-file.ts';
@@ -23,7 +23,7 @@ export function lockedSkillStore(dataDir: string): SkillStore {
       const reading = readLock(dataDir);
       folders = [root];
       if (!reading.ok) return { skills: [], diagnostics: [lockBroken(reading)] };
-      const pace = createGiveWay();
+      const pace = createYieldToEventLoop();
       const skills: StoredSkill[] = [];
       for (const source of reading.lock.sources) {
         for (const locked of source.skills) {

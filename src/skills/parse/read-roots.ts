@@ -2,7 +2,7 @@ import type { Diagnostic } from '../../core/codes.ts';
 import type { Origin } from '../../core/skill.ts';
 import { fileSkillStore, type SkillStore, type StoredSkill } from '../skill-store.ts';
 import type { LastGood } from '../last-good.ts';
-import { createGiveWay } from '../../lib/async/mutex.ts';
+import { createYieldToEventLoop } from '../../lib/async/mutex.ts';
 import { parseSkill } from './parse-skill.ts';
 import { reservedNames } from '../prepare-draft.ts';
 import type { ParseResult, SkillSource } from './skill-definition.ts';
@@ -50,7 +50,7 @@ export async function readRoots(
   const diagnostics: Diagnostic[] = [];
   const folders: string[] = [];
   const seen = new Set<string>();
-  const pace = createGiveWay();
+  const pace = createYieldToEventLoop();
   for (const root of roots) {
     const store = 'store' in root ? root.store : fileSkillStore(root.path);
     const rootPath = 'store' in root ? undefined : root.path;

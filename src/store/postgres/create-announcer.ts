@@ -1,6 +1,6 @@
 import type { Log } from '../../lib/log.ts';
 import type { Kind } from './lease.ts';
-import type { Wire } from './create-wire.ts';
+import type { NotifyBus } from './create-notify-bus.ts';
 
 /** Tells who serves lanes that some became due. */
 export type Announcer = Readonly<{
@@ -20,7 +20,7 @@ type Listener = (lanes: readonly string[] | undefined, inMs: number) => void;
 /** Commits that notify wait for each other, so hints go out on their own, and one stands for all of so many milliseconds. */
 const gatherMs = 20;
 
-export function createAnnouncer(wire: Wire, log: Log): Announcer {
+export function createAnnouncer(wire: NotifyBus, log: Log): Announcer {
   const listeners = { inbox: new Set<Listener>(), outbox: new Set<Listener>() };
   const pending = new Map<Kind, NodeJS.Timeout>();
   const tell = (kind: Kind, lanes: readonly string[] | undefined, inMs: number) =>

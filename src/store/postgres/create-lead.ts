@@ -2,7 +2,7 @@ import type pg from 'pg';
 import type { Log } from '../../lib/log.ts';
 import type { Store } from '../store.ts';
 import { toFault, type Database } from './open-database.ts';
-import { hangUp } from './create-wire.ts';
+import { hangUp } from './create-notify-bus.ts';
 import { lockOf } from './queue-of.ts';
 
 const beatMs = 4_000;

@@ -2,7 +2,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Backlog, Store } from '../store.ts';
 import type { Backing } from './backing.ts';
 import type { Announcer } from './create-announcer.ts';
-import { createAsks } from './create-asks.ts';
+import { createAsks } from './create-pending-requests.ts';
 import { createCapabilityRecords } from './create-capability-records.ts';
 import { createCommit } from './create-commit.ts';
 import { createForget } from './create-forget.ts';
@@ -11,7 +11,7 @@ import { createInbox, inboxHead } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
 import { createLead } from './create-lead.ts';
 import { createOutbox, outboxHead } from './create-outbox.ts';
-import { createOverheard } from './create-overheard.ts';
+import { createOverheard } from './create-group-context.ts';
 import { createPrune } from './create-prune.ts';
 import { createReserve } from './create-reserve.ts';
 import { createServe } from './create-serve.ts';
@@ -19,13 +19,13 @@ import { createSignals } from './create-signals.ts';
 import { createStop } from './create-stop.ts';
 import { createTranscripts } from './create-transcripts.ts';
 import { createUsage, createUses } from './create-usage.ts';
-import type { Wire } from './create-wire.ts';
+import type { NotifyBus } from './create-notify-bus.ts';
 import { hastenLanes, sweepLanes } from './sweep-lanes.ts';
 
 const checkMs = 3_000;
 
 /** The store on a migrated database, which it closes with itself. Every method rejects while the database is away, and works again when it is back (Q11). */
-export function createPostgresStore(backing: Backing, wire: Wire, announcer: Announcer): Store {
+export function createPostgresStore(backing: Backing, wire: NotifyBus, announcer: Announcer): Store {
   const { database, jobs, log } = backing;
   const heartbeat = createHeartbeat(jobs, log);
   const leader = createLead(database, log);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { laneChannel } from '../lane-channel.ts';
-import { createLookout } from '../lookout.ts';
+import { createScheduler } from '../scheduler.ts';
 import type { Backing } from './backing.ts';
 import type { Announcer } from './create-announcer.ts';
 import { createGiveBack, type Outcome } from './create-give-back.ts';
@@ -50,7 +50,7 @@ export function createServe(
     const later = new Set<number>();
     const asking = createAsking(channels);
     const state = { seenAt: clock.now(), nextAt: 0 };
-    const lookout = createLookout({ look, what: `the ${kind}`, clock, log });
+    const lookout = createScheduler({ look, what: `the ${kind}`, clock, log });
 
     function wake(): void {
       asking.want();

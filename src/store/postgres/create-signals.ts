@@ -1,8 +1,8 @@
 import { createLocalSignals, topics, type Signals } from '../signals.ts';
-import type { Wire } from './create-wire.ts';
+import type { NotifyBus } from './create-notify-bus.ts';
 
 /** Signals between processes: at once in this one, by the wire in the others (Q9). */
-export function createSignals(wire: Wire): Signals {
+export function createSignals(wire: NotifyBus): Signals {
   const local = createLocalSignals();
   for (const topic of topics) wire.on(topic, (text) => void local.send(topic, text));
   return {

@@ -6,7 +6,7 @@ import type { Store } from '../store.ts';
 import { createAnnouncer } from './create-announcer.ts';
 import { createEpoch } from './create-epoch.ts';
 import { createPostgresStore } from './create-postgres-store.ts';
-import { createWire } from './create-wire.ts';
+import { createNotifyBus } from './create-notify-bus.ts';
 import { DatabaseFault, openDatabase, type Database } from './open-database.ts';
 import { createLeases } from './lease.ts';
 import { migrate, schema } from './schema.ts';
@@ -57,7 +57,7 @@ async function openOnce(url: string, clock: Clock, log: Log): Promise<Store> {
       opened.jobs = await openJobs(database, epoch, log);
     });
     if (opened.jobs === undefined) throw new Error('The job engine was not started');
-    const wire = createWire(database, log);
+    const wire = createNotifyBus(database, log);
     wire.onReturn(epoch.forget);
     const announcer = createAnnouncer(wire, log);
     const backing = {

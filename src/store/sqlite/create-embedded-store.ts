@@ -1,14 +1,14 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { createLocalSignals } from '../signals.ts';
-import { createAsks } from './create-asks.ts';
+import { createAsks } from './create-pending-requests.ts';
 import { createBackup } from './create-backup.ts';
 import { createBatch } from './create-batch.ts';
 import { createCapabilityRecords } from './create-capability-records.ts';
 import { createInbox } from './create-inbox.ts';
 import { createKeyed } from './create-keyed.ts';
 import { createOutbox } from './create-outbox.ts';
-import { createOverheard } from './create-overheard.ts';
+import { createOverheard } from './create-group-context.ts';
 import { createPrune } from './create-prune.ts';
 import { createTranscripts } from './create-transcripts.ts';
 import { createUsage, createUses } from './create-usage.ts';

@@ -1,7 +1,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { laneChannel } from '../lane-channel.ts';
-import { createLookout } from '../lookout.ts';
+import { createScheduler } from '../scheduler.ts';
 import type { ServeOptions, Serving } from '../store.ts';
 
 /** Lanes with something due, oldest first, `limit` at most, those beside conversations or the conversations' own; `nextAt` is when the next one becomes due. */
@@ -39,7 +39,7 @@ export function createServe(options: {
     const seen: { at?: number; latest: number } = { latest: 0 };
     const stopping = new AbortController();
     const never = new AbortController().signal;
-    const lookout = createLookout({ look, what, clock, log });
+    const lookout = createScheduler({ look, what, clock, log });
     const { wake } = lookout;
     const served = new Set(channels.map(encodeURIComponent));
     const beside = channels.every((channel) => channel.endsWith('~'));

@@ -4,7 +4,7 @@ import { oneLine } from '../../lib/text/text.ts';
 import { openInside } from '../../lib/files/open-inside.ts';
 
 /** A folder that file tools see, and nothing beside their places (T13). */
-export type Place = Readonly<
+export type FileScope = Readonly<
   | {
       kind: 'scratch' | 'chat';
       /** Paths that lead here, as commands and models know them; the first is what messages call it. */
@@ -16,14 +16,14 @@ export type Place = Readonly<
 >;
 
 /** The first is where relative paths begin. */
-export type Places = readonly [Place, ...Place[]];
+export type FileScopes = readonly [FileScope, ...FileScope[]];
 
 /** Where a path leads: a place and the names from there on, none for the place itself. */
-export type Found = Readonly<{ ok: true; place: Place; names: readonly string[] } | NotFound>;
+export type Found = Readonly<{ ok: true; place: FileScope; names: readonly string[] } | NotFound>;
 type NotFound = Readonly<{ ok: false; code: 'INVALID_PATH' | 'FILE_NOT_FOUND'; message: string }>;
 
 /** Reads a path that a model wrote. A malformed one is told apart; outside of all places is no other answer than absent (R4). */
-export function findPlace(places: Places, path: string): Found {
+export function findInScope(places: FileScopes, path: string): Found {
   const problem = malformed(path);
   if (problem !== undefined) return { ok: false, code: 'INVALID_PATH', message: problem };
   const names = (below: string): readonly string[] =>
@@ -37,7 +37,7 @@ export function findPlace(places: Places, path: string): Found {
 }
 
 /** The one answer for what is not there, is a link, or lies elsewhere. */
-export function absent(places: Places, path: string): NotFound {
+export function absent(places: FileScopes, path: string): NotFound {
   const where = places.map(({ seen: [name] }) => name).join(', ');
   const written = JSON.stringify(oneLine(path, 200));
   return { ok: false, code: 'FILE_NOT_FOUND', message: `there is no file ${written}; files are in ${where}` };
@@ -45,7 +45,7 @@ export function absent(places: Places, path: string): NotFound {
 
 /** The open file at a path of a folder of the run or conversation. Undefined if `absent` is the answer. */
 export function openIn(
-  place: Exclude<Place, { kind: 'skill' }>,
+  place: Exclude<FileScope, { kind: 'skill' }>,
   names: readonly string[],
 ): number | undefined {
   return openInside({ root: place.host, names }, { alone: true });
@@ -53,7 +53,7 @@ export function openIn(
 
 /** All of a skill's file, at most `limit` bytes. */
 export function readOfSkill(
-  { skill }: Extract<Place, { kind: 'skill' }>,
+  { skill }: Extract<FileScope, { kind: 'skill' }>,
   names: readonly string[],
   limit: number,
 ): ReturnType<typeof readSkillBytes> {

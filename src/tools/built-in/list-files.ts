@@ -3,12 +3,12 @@ import { byteSize } from '../../lib/text/text.ts';
 import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
 import { listInside, type ListedFile, type Listing } from '../../lib/files/list-inside.ts';
-import { absent, findPlace, type Place, type Places } from './file-scopes.ts';
+import { absent, findInScope, type FileScope, type FileScopes } from './file-scopes.ts';
 
 const input = z.object({ path: z.string().optional() });
 
 /** `list_files {path?}`: files and folders from the places that are seen here; without a path those of run and conversation (T13). */
-export function listFilesTool(places: Places): Tool {
+export function listFilesTool(places: FileScopes): Tool {
   const where = places.map(({ seen: [name] }) => name).join(', ');
   return defineTool({
     name: 'list_files',
@@ -19,13 +19,13 @@ export function listFilesTool(places: Places): Tool {
   });
 }
 
-function listAll(places: Places): Envelope {
+function listAll(places: FileScopes): Envelope {
   const own = places.filter(({ kind }) => kind !== 'skill');
   return succeed(own.map((place) => `${place.seen[0]}:\n${describe(list(place, []))}`).join('\n'));
 }
 
-function listOne(places: Places, path: string): Envelope {
-  const found = findPlace(places, path);
+function listOne(places: FileScopes, path: string): Envelope {
+  const found = findInScope(places, path);
   if (!found.ok) return fail(found.code, found.message);
   const listing = list(found.place, found.names);
   if (listing !== undefined) return succeed(describe(listing));
@@ -34,7 +34,7 @@ function listOne(places: Places, path: string): Envelope {
   return fail(code, message);
 }
 
-function list(place: Place, names: readonly string[]): Listing | undefined {
+function list(place: FileScope, names: readonly string[]): Listing | undefined {
   const root = place.kind === 'skill' ? place.skill.directory : place.host;
   return root === undefined ? undefined : listInside(root, names);
 }

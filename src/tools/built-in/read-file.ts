@@ -2,14 +2,14 @@ import { closeSync } from 'node:fs';
 import { z } from 'zod';
 import { fail, type Envelope } from '../../core/envelope.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
-import { absent, findPlace, openIn, readOfSkill, type Places } from './file-scopes.ts';
+import { absent, findInScope, openIn, readOfSkill, type FileScopes } from './file-scopes.ts';
 import { asText, readBytes, textLimit } from '../../lib/files/read-text.ts';
 import { offsetInput, pageOf } from '../web/page-of.ts';
 
 const input = z.object({ path: z.string(), offset: offsetInput });
 
 /** `read_file {path}`: a text file of at most 200,000 bytes from the places that are seen here (T13); a relative path means the first of them, then the skill. */
-export function readFileTool(places: Places): Tool {
+export function readFileTool(places: FileScopes): Tool {
   const where = places.map(({ seen: [name] }) => name).join(', ');
   return defineTool({
     name: 'read_file',
@@ -20,8 +20,8 @@ export function readFileTool(places: Places): Tool {
   });
 }
 
-function read(places: Places, path: string, offset: number | undefined): Envelope {
-  const found = findPlace(places, path);
+function read(places: FileScopes, path: string, offset: number | undefined): Envelope {
+  const found = findInScope(places, path);
   if (!found.ok) return fail(found.code, found.message);
   const { place, names } = found;
   if (place.kind === 'skill') {
@@ -40,7 +40,7 @@ function read(places: Places, path: string, offset: number | undefined): Envelop
 
 /** Instructions of a skill name its files relative to its own folder, so that is where a relative path leads next. */
 function readBeside(
-  places: Places,
+  places: FileScopes,
   path: string,
   names: readonly string[],
   offset: number | undefined,

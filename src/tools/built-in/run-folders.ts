@@ -3,7 +3,7 @@ import { chmod, mkdir, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Skill } from '../../core/skill.ts';
-import type { Place, Places } from './file-scopes.ts';
+import type { FileScope, FileScopes } from './file-scopes.ts';
 import type { Sandbox } from '../../sandbox/sandbox.ts';
 
 /** Folders of the host that the tools of one run see. */
@@ -29,11 +29,11 @@ export function chatFolder(workspace: string, conversation: Conversation): strin
 }
 
 /** What the file tools of a run see, under the names that its commands know and under the usual ones (T13). */
-export function runPlaces(
+export function runScopes(
   { scratch, chat }: RunFolders,
   skill: Skill,
   sandbox: Pick<Sandbox, 'seen'>,
-): Places {
+): FileScopes {
   return [
     { kind: 'scratch', seen: namesOf(sandbox, 'scratch', scratch), host: scratch },
     { kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat },
@@ -44,7 +44,7 @@ export function runPlaces(
 }
 
 /** What those of the main agent see: there is no run, so only the conversation's folder. */
-export function turnPlaces(chat: string, sandbox: Pick<Sandbox, 'seen'>): Places {
+export function turnScopes(chat: string, sandbox: Pick<Sandbox, 'seen'>): FileScopes {
   return [{ kind: 'chat', seen: namesOf(sandbox, 'chat', chat), host: chat }];
 }
 
@@ -52,7 +52,7 @@ function namesOf(
   sandbox: Pick<Sandbox, 'seen'>,
   folder: 'scratch' | 'chat' | 'skill',
   host: string,
-): Place['seen'] {
+): FileScope['seen'] {
   const name = sandbox.seen(folder, host);
   return name === `/${folder}` ? [name] : [name, `/${folder}`];
 }

@@ -2,7 +2,7 @@ import { createReadStream, ReadStream } from 'node:fs';
 import { z } from 'zod';
 import { fail, succeed } from '../../core/envelope.ts';
 import { defineTool, type Artifact, type Tool } from '../../core/tool.ts';
-import { absent, findPlace, openIn, readOfSkill, type Places } from './file-scopes.ts';
+import { absent, findInScope, openIn, readOfSkill, type FileScopes } from './file-scopes.ts';
 
 const input = z.object({ path: z.string(), caption: z.string().max(4_000).optional() });
 
@@ -13,7 +13,7 @@ const skillFileLimit = 50_000_000;
  * `send_file {path, caption?}`: delivers a file from the places that are seen here to this conversation; there is no way to
  * name another (A12). Made again it is the same file on its way (Q6).
  */
-export function sendFileTool(places: Places): Tool {
+export function sendFileTool(places: FileScopes): Tool {
   const where = places.map(({ seen: [name] }) => name).join(', ');
   return defineTool({
     name: 'send_file',
@@ -40,8 +40,8 @@ type Data = Readonly<
   { ok: true; data: Artifact['data'] } | { ok: false; code: Parameters<typeof fail>[0]; message: string }
 >;
 
-function dataAt(places: Places, path: string): Data {
-  const found = findPlace(places, path);
+function dataAt(places: FileScopes, path: string): Data {
+  const found = findInScope(places, path);
   if (!found.ok) return found;
   const { place, names } = found;
   if (place.kind === 'skill') {

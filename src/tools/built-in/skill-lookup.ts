@@ -3,11 +3,11 @@ import { fail, succeed, type Envelope } from '../../core/envelope.ts';
 import { searchSkills, type SearchMemory } from '../../core/search-skills.ts';
 import type { Skill } from '../../core/skill.ts';
 import { prepareTool, readOnly, defineTool, type Tool } from '../../core/tool.ts';
-import { defuse } from '../../lib/text/escape-labels.ts';
+import { escapeLabels } from '../../lib/text/escape-labels.ts';
 import { nearest, oneLine } from '../../lib/text/text.ts';
 import type { FilledBody } from '../../skills/registry.ts';
 import { listSkillFiles, readSkillFile } from '../../skills/skill-files.ts';
-import type { Contraction } from '../contraction.ts';
+import type { ToolRestriction } from '../tool-restriction.ts';
 import { instructionsLimit, skillInstructions } from '../skill-instructions.ts';
 import { offsetInput, pageOf } from '../web/page-of.ts';
 
@@ -80,7 +80,7 @@ export function createSkillsLoad(): (options: {
   body(skill: Skill): Promise<FilledBody>;
   /** Its folder as tools see it. */
   pathOf(directory: string): string;
-  contraction: Pick<Contraction, 'judge'>;
+  contraction: Pick<ToolRestriction, 'judge'>;
   /** Whether what comes of following it is private (S7). */
   isSensitive(skill: Skill): boolean;
 }) => Tool {
@@ -112,7 +112,7 @@ export function createSkillsLoad(): (options: {
       };
       return {
         ok: true,
-        data: `${defuse(JSON.stringify(facts, null, 1))}\n${loaded.text}`,
+        data: `${escapeLabels(JSON.stringify(facts, null, 1))}\n${loaded.text}`,
         warnings: loaded.warnings,
         errors: [],
         follows: loaded.follows,

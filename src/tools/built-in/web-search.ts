@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { webSearchSettings } from '../../config/built-in-settings.ts';
 import { fail, succeed } from '../../core/envelope.ts';
-import { defuse, labelled } from '../../lib/text/escape-labels.ts';
+import { escapeLabels, labelled } from '../../lib/text/escape-labels.ts';
 import type { Log } from '../../lib/log.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { defineTool, readOnly, type Tool } from '../../core/tool.ts';
@@ -21,7 +21,7 @@ export function webSearchTool({ search, log }: Readonly<{ search: Search; log: L
       const outcome = await search(query, settings, signal);
       if (!outcome.ok) {
         log.warn({ reason: outcome.message }, 'a web search failed');
-        return fail('TOOL_FAILED', `The search failed: ${defuse(outcome.message)}.`);
+        return fail('TOOL_FAILED', `The search failed: ${escapeLabels(outcome.message)}.`);
       }
       const found = outcome.results.filter(({ url }) => /^https?:\/\//i.test(url));
       if (found.length === 0) return succeed('Nothing was found. Try other or fewer words.');

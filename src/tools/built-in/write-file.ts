@@ -6,7 +6,7 @@ import { defineTool, type Tool } from '../../core/tool.ts';
 import { folderSize } from '../../lib/files/list-inside.ts';
 import { openInside } from '../../lib/files/open-inside.ts';
 import { writeInside } from '../../lib/files/write-inside.ts';
-import { absent, findPlace, type Places } from './file-scopes.ts';
+import { absent, findInScope, type FileScopes } from './file-scopes.ts';
 
 const input = z.object({ path: z.string(), content: z.string() });
 
@@ -17,7 +17,7 @@ const fileLimit = 1_000_000;
  * `write_file {path, content}`: writes a text file whole, folders on the way being made (T13). `quota` is how many bytes the
  * folder it goes to may hold in all.
  */
-export function writeFileTool(places: Places, quota: number): Tool {
+export function writeFileTool(places: FileScopes, quota: number): Tool {
   const where = places.flatMap((place) => (place.kind === 'skill' ? [] : [place.seen[0]])).join(', ');
   return defineTool({
     name: 'write_file',
@@ -45,12 +45,12 @@ type Unwritten = Readonly<{
  * have, `quota` how many the folder it goes to may hold in all.
  */
 export async function writeIn(
-  places: Places,
+  places: FileScopes,
   path: string,
   bytes: Uint8Array,
   { largest, quota }: Readonly<{ largest: number; quota: number }>,
 ): Promise<Unwritten | undefined> {
-  const found = findPlace(places, path);
+  const found = findInScope(places, path);
   if (!found.ok) return found;
   const { place, names } = found;
   if (place.kind === 'skill') {

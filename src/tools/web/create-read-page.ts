@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { createInTurn } from '../../lib/async/mutex.ts';
+import { createMutex } from '../../lib/async/mutex.ts';
 import type { PageText } from './page-to-markdown.ts';
 
 /** HTML as it came, and where it came from. */
@@ -12,7 +12,7 @@ const timeoutMs = 10_000;
 
 /** Converts pages in a thread of their own, one page at a time. */
 export function createReadPage(): ReadPage {
-  const inTurn = createInTurn();
+  const inTurn = createMutex();
   return (page, signal) => inTurn(() => convert(page, signal));
 }
 

@@ -1,12 +1,12 @@
 import { readAuthAnswer } from '../../../src/capabilities/take-auth-answer.ts';
-import { findCredential } from '../../../src/capabilities/gates.ts';
+import { findCredential } from '../../../src/capabilities/capability-checks.ts';
 import { addressesIn, addressOf, parseAddressed, parseCommand } from '../../../src/core/message.ts';
 import { labelled } from '../../../src/lib/text/escape-labels.ts';
 import { createRedaction } from '../../../src/lib/redaction/redact.ts';
 import { oneLine, printable, inlineCode, codeBlock } from '../../../src/lib/text/text.ts';
 import { parseMarkdown } from '../../../src/lib/markdown/parse-markdown.ts';
 import { splitMarkdown } from '../../../src/lib/markdown/split-markdown.ts';
-import { tameMarkdown, safeParts, withoutControls } from '../../../src/lib/markdown/tame-markdown.ts';
+import { sanitizeMarkdown, safeParts, withoutControls } from '../../../src/lib/markdown/sanitize-markdown.ts';
 import { escapeMarkdown } from '../../../src/lib/markdown/write-markdown.ts';
 import { displayWidth } from '../../../src/lib/markdown/render-text.ts';
 import * as telegram from '../../../src/channels/telegram/from-markdown.ts';
@@ -104,7 +104,7 @@ export const foreignText: readonly Reads[] = [
   of('readAuthAnswer', mega, readAuthAnswer),
   of('findCredential', mega, findCredential),
   of('safeParts', 32_000, safeParts),
-  parser('tameMarkdown', tenth, tameMarkdown),
+  parser('tameMarkdown', tenth, sanitizeMarkdown),
   parser('parseMarkdown', stretch, parseMarkdown),
   of('withoutControls', mega, withoutControls),
   of('escapeMarkdown', message, escapeMarkdown),

@@ -4,7 +4,7 @@ import { readStored } from './stored-json.ts';
 import { storedMessage } from './stored-message.ts';
 
 /** Messages that the bot saw and was not meant by: background for a later turn (M10). */
-export type Overheard = Readonly<{
+export type GroupContext = Readonly<{
   /** A message that is there already is left as it is. */
   add(message: Message, now: number): Promise<void>;
   /** Forgets a message by its id; one that is not there is no mistake. */

@@ -1,24 +1,29 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createPace, type PaceRule, type Reserve, type SharedLimit } from '../../src/channels/pace.ts';
+import {
+  createRateLimiter,
+  type RateLimitRule,
+  type Reserve,
+  type SharedLimit,
+} from '../../src/channels/rate-limiter.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
-const chatRule: PaceRule = { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat };
-const groupRule: PaceRule = {
+const chatRule: RateLimitRule = { kind: 'bucket', count: 5, ms: 1000, of: (chat) => chat };
+const groupRule: RateLimitRule = {
   kind: 'window',
   count: 20,
   ms: 60_000,
   of: (chat) => (chat.startsWith('-') ? chat : undefined),
 };
-const overallRule: PaceRule = { kind: 'window', count: 30, ms: 1000, of: () => 'all' };
+const overallRule: RateLimitRule = { kind: 'window', count: 30, ms: 1000, of: () => 'all' };
 const telegram = [chatRule, groupRule, overallRule];
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
 test('H8 a chat gets five messages at once and then one a second', async () => {
   const clock = createManualClock();
-  const pace = createPace([chatRule], clock);
+  const pace = createRateLimiter([chatRule], clock);
   const times = await sendAll(pace.wait, clock, Array<string>(8).fill('42'));
   assert.deepEqual(
     times.map(({ at }) => at),
@@ -28,7 +33,7 @@ test('H8 a chat gets five messages at once and then one a second', async () => {
 
 test('H8 a chat that waits holds up no other chat, and keeps its own order', async () => {
   const clock = createManualClock();
-  const pace = createPace([chatRule], clock);
+  const pace = createRateLimiter([chatRule], clock);
   const times = await sendAll(pace.wait, clock, [...Array<string>(7).fill('1'), '2', '1', '2']);
   assert.deepEqual(
     times.filter(({ key }) => key === '2').map(({ at }) => at),
@@ -46,7 +51,7 @@ test('H8 whatever is sent, no limit is ever passed and nothing waits longer than
       fc.array(fc.constantFrom('1', '2', '-100', '-200', '7'), { minLength: 1, maxLength: 90 }),
       async (keys) => {
         const clock = createManualClock();
-        const pace = createPace(telegram, clock);
+        const pace = createRateLimiter(telegram, clock);
         const times = await sendAll(pace.wait, clock, keys);
         assert.equal(times.length, keys.length);
         for (const rule of telegram) {
@@ -66,7 +71,7 @@ test('H8 whatever is sent, no limit is ever passed and nothing waits longer than
 
 test('H8 status never takes the last places and never passes a waiting answer', async () => {
   const clock = createManualClock();
-  const pace = createPace([chatRule], clock);
+  const pace = createRateLimiter([chatRule], clock);
   const taken = [1, 2, 3, 4, 5].map(() => pace.take('42'));
   assert.deepEqual(taken, [true, true, true, true, false]);
   await pace.wait('42');
@@ -78,7 +83,7 @@ test('H8 status never takes the last places and never passes a waiting answer', 
 
 test('H8 after a 429 nothing goes to that chat until the platform allows it', async () => {
   const clock = createManualClock();
-  const pace = createPace(telegram, clock);
+  const pace = createRateLimiter(telegram, clock);
   pace.pause('42', 7000);
   assert.equal(pace.take('42'), false);
   const times = await sendAll(pace.wait, clock, ['42', '43']);
@@ -89,7 +94,7 @@ test('H8 after a 429 nothing goes to that chat until the platform allows it', as
 });
 
 test('H8 without rules everything goes at once, on the real clock too', async () => {
-  const pace = createPace([], systemClock);
+  const pace = createRateLimiter([], systemClock);
   await Promise.all(Array.from({ length: 1000 }, () => pace.wait('42')));
   assert.ok(pace.take('42'));
 });
@@ -120,7 +125,7 @@ for (const [limit, keys] of Object.entries(crowds)) {
   test(`H8 two processes together keep the limit of a ${limit}`, async () => {
     const clock = createManualClock();
     const reserve = sharedCounters(clock);
-    const processes = [1, 2].map(() => createPace(telegram, clock, { name: 'telegram', reserve }));
+    const processes = [1, 2].map(() => createRateLimiter(telegram, clock, { name: 'telegram', reserve }));
     const sent = (await Promise.all(processes.map(({ wait }) => sendAll(wait, clock, keys)))).flat();
     assert.deepEqual([sent.length, reserve.asked], [2 * keys.length, 2 * keys.length]);
     sent.sort((a, b) => a.at - b.at);
@@ -137,7 +142,7 @@ for (const [limit, keys] of Object.entries(crowds)) {
 test('H8 a status is counted for all processes, and none goes where the others have taken the place', async () => {
   const clock = createManualClock();
   const reserve = sharedCounters(clock);
-  const [here, there] = [1, 2].map(() => createPace([chatRule], clock, { name: 'telegram', reserve }));
+  const [here, there] = [1, 2].map(() => createRateLimiter([chatRule], clock, { name: 'telegram', reserve }));
   assert.ok(here !== undefined && there !== undefined);
   assert.equal(here.take('42'), true);
   await sendAll(there.wait, clock, Array<string>(4).fill('42'));
@@ -175,7 +180,7 @@ async function sendAll(
   return granted;
 }
 
-function assertWithin({ kind, count, ms }: PaceRule, at: readonly number[]): void {
+function assertWithin({ kind, count, ms }: RateLimitRule, at: readonly number[]): void {
   at.forEach((time, index) => {
     if (kind === 'window') {
       const earlier = at[index - count];

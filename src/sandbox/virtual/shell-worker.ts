@@ -8,14 +8,14 @@ import { pausing } from '../container/pausing.ts';
 import type { CapAnswer, SandboxOutcome, ServeCap } from '../sandbox.ts';
 
 /** What a cell is made for; it is never used for anything else. Folders are real paths of the host. */
-export type CellSetup = Readonly<{
+export type ShellSetup = Readonly<{
   skill?: string;
   scratch: string;
   chat?: string;
   memoryMb: number;
 }>;
 
-export type CellJob = Readonly<{
+export type ShellJob = Readonly<{
   argv: readonly [program: string, ...rest: string[]];
   env: Readonly<Record<string, string>>;
   /** See `SandboxRequest`. */
@@ -24,27 +24,32 @@ export type CellJob = Readonly<{
   outputCap: number;
   /** Bytes that it may write to each folder: what is missing there to the limit. */
   room: Readonly<{ scratch: number; chat: number }>;
-  /** Its scripts have `skillet-cap`, which is asked for by `CellAsks`. */
+  /** Its scripts have `skillet-cap`, which is asked for by `ShellRequest`. */
   cap: boolean;
 }>;
 
 /** A script wants `skillet-cap` carried out; the host says what it came to under the same number. */
-export type CellAsks = Readonly<{ status: 'asks'; number: number; words: readonly string[]; input: string }>;
-export type CellTold = Readonly<{ told: number; answer: CapAnswer }>;
+export type ShellRequest = Readonly<{
+  status: 'asks';
+  number: number;
+  words: readonly string[];
+  input: string;
+}>;
+export type ShellNotice = Readonly<{ told: number; answer: CapAnswer }>;
 
 /** What a cell says. `missing`: it has no such program. */
-export type CellAnswer =
+export type ShellAnswer =
   | Readonly<{ status: 'ready' }>
   | Readonly<{ status: 'missing'; program: string }>
   | Exclude<SandboxOutcome, { status: 'unavailable' }>;
 
 /** A process with a bash in memory, for one skill and one scratch folder. */
-export type Cell = Readonly<{
+export type ShellWorker = Readonly<{
   /** One job at a time. Ends the cell when the signal is aborted or the time is up. */
   run(
-    job: Omit<CellJob, 'cap'> & Readonly<{ cap?: ServeCap }>,
+    job: Omit<ShellJob, 'cap'> & Readonly<{ cap?: ServeCap }>,
     signal: AbortSignal,
-  ): Promise<Exclude<CellAnswer, { status: 'ready' }>>;
+  ): Promise<Exclude<ShellAnswer, { status: 'ready' }>>;
   /** Whether it can take another job. */
   alive(): boolean;
   /** Ends the process; resolves when it is gone. */
@@ -63,13 +68,13 @@ const longestMs = 86_400_000;
  * (Node's permission model), without the host's environment; inside it, a worker thread with the shell.
  * `library` is the `node_modules` folder that holds just-bash.
  */
-export function startCell(setup: CellSetup, library: string): Cell {
+export function startShellWorker(setup: ShellSetup, library: string): ShellWorker {
   const extension = import.meta.filename.endsWith('.ts') ? '.ts' : '.js';
   const source = path.join(import.meta.dirname, '../..');
   const code = ['sandbox', 'lib'].map((room) => path.join(source, room));
   const readable = [library, ...code, ...(setup.skill === undefined ? [] : [setup.skill])];
   const writable = [setup.scratch, ...(setup.chat === undefined ? [] : [setup.chat])];
-  const child = fork(`${import.meta.dirname}/cell-process${extension}`, [JSON.stringify(setup)], {
+  const child = fork(`${import.meta.dirname}/shell-worker-process${extension}`, [JSON.stringify(setup)], {
     env: {},
     execArgv: [
       '--permission',
@@ -88,7 +93,7 @@ export function startCell(setup: CellSetup, library: string): Cell {
       stopped(diedOfHunger(signal) ? 'memory' : 'crashed', `ended: ${String(signal ?? code)}`),
     (error: unknown) => stopped('crashed', String(error)),
   );
-  const heard = (): Promise<CellAnswer> => Promise.race([nextAnswer(child), gone]);
+  const heard = (): Promise<ShellAnswer> => Promise.race([nextAnswer(child), gone]);
   const ready = heard();
 
   const end = async (): Promise<void> => {
@@ -97,7 +102,7 @@ export function startCell(setup: CellSetup, library: string): Cell {
     await gone;
   };
 
-  const ask = async (job: Parameters<Cell['run']>[0], signal: AbortSignal): Promise<CellAnswer> => {
+  const ask = async (job: Parameters<ShellWorker['run']>[0], signal: AbortSignal): Promise<ShellAnswer> => {
     const first = await within(startLimit, ready, stopped('crashed', 'it did not start'));
     if (first.status !== 'ready') return first;
     const { argv, env, secrets, timeoutMs, outputCap, room } = job;
@@ -107,7 +112,7 @@ export function startCell(setup: CellSetup, library: string): Cell {
     // Where its time may stand still the shell can't know when it is up.
     const inside = cap === undefined ? timeoutMs : longestMs;
     const sent = { argv, env, secrets, timeoutMs: inside, outputCap, room, cap: cap !== undefined };
-    child.send(sent satisfies CellJob);
+    child.send(sent satisfies ShellJob);
     deadline.start(timeoutMs + grace);
     try {
       return await unlessAborted(heard(), deadline.signal, stopped('timeout'));
@@ -132,10 +137,10 @@ export function startCell(setup: CellSetup, library: string): Cell {
 }
 
 /** The next thing it says that is an answer. */
-function nextAnswer(child: ChildProcess): Promise<CellAnswer> {
-  const { promise, resolve, reject } = Promise.withResolvers<CellAnswer>();
+function nextAnswer(child: ChildProcess): Promise<ShellAnswer> {
+  const { promise, resolve, reject } = Promise.withResolvers<ShellAnswer>();
   const listen = (message: unknown): void => {
-    if ((message as CellAsks | CellAnswer).status !== 'asks') resolve(message as CellAnswer);
+    if ((message as ShellRequest | ShellAnswer).status !== 'asks') resolve(message as ShellAnswer);
   };
   child.on('message', listen).once('error', reject);
   return promise.finally(() => child.off('message', listen).off('error', reject));
@@ -145,11 +150,11 @@ function nextAnswer(child: ChildProcess): Promise<CellAnswer> {
 function serveCap(child: ChildProcess, serve: ServeCap, signal: AbortSignal): () => void {
   const over = new AbortController();
   const listen = (message: unknown): void => {
-    const asks = message as CellAsks | CellAnswer;
+    const asks = message as ShellRequest | ShellAnswer;
     if (asks.status !== 'asks') return;
     const { number, words, input } = asks;
     const tell = (answer: CapAnswer): void => {
-      if (child.connected) child.send({ told: number, answer } satisfies CellTold);
+      if (child.connected) child.send({ told: number, answer } satisfies ShellNotice);
     };
     serve(words, input, AbortSignal.any([signal, over.signal])).then(tell, () =>
       tell({ stdout: '', stderr: 'skillet-cap: the bot gave no answer\n', exitCode: 3 }),

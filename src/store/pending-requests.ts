@@ -23,7 +23,7 @@ export const storedAsk = z.object({
 });
 
 /** Something the bot waits for a person to answer; it survives a restart. */
-export type Ask = Readonly<{
+export type PendingRequest = Readonly<{
   id: string;
   /** `approval`: of a tool call (T8). `question`: of a run to its requester (U14). */
   kind: 'approval' | 'question';
@@ -46,14 +46,14 @@ export type JsonObject = Readonly<{ [key: string]: JsonValue }>;
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
 /** Open questions and approvals. An answer counts once. */
-export type Asks = Readonly<{
-  find(id: string): Promise<Ask | undefined>;
+export type PendingRequests = Readonly<{
+  find(id: string): Promise<PendingRequest | undefined>;
   /** Open ones of a conversation, oldest first. */
-  open(conversation: Conversation): Promise<readonly Ask[]>;
+  open(conversation: Conversation): Promise<readonly PendingRequest[]>;
   /** Adds one; a known id is left as it is. */
-  add(ask: Omit<Ask, 'state' | 'answer'>): Promise<void>;
+  add(ask: Omit<PendingRequest, 'state' | 'answer'>): Promise<void>;
   /** The first answer in time is kept; every later one is told how it ended. */
-  answer(id: string, answer: NonNullable<Ask['answer']>): Promise<'answered' | 'late' | 'unknown'>;
+  answer(id: string, answer: NonNullable<PendingRequest['answer']>): Promise<'answered' | 'late' | 'unknown'>;
   /** Ends those whose time is over. Gives their ids. */
   expire(now: number): Promise<readonly string[]>;
   /**
@@ -77,17 +77,17 @@ export const unshown = {
 } as const;
 
 /** The columns of an ask's row. */
-export type AskRow = Readonly<{
+export type PendingRequestRow = Readonly<{
   id: string;
-  kind: Ask['kind'];
+  kind: PendingRequest['kind'];
   requester: string;
-  state: Ask['state'];
+  state: PendingRequest['state'];
   expires_at: number;
   ask: string;
 }>;
 
 /** The ask of a row. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
-export function readAsk(row: AskRow | undefined, log: Log): Ask | undefined {
+export function readAsk(row: PendingRequestRow | undefined, log: Log): PendingRequest | undefined {
   if (row === undefined) return undefined;
   const stored = readStored(storedAsk, row.ask);
   if (!stored.ok) {

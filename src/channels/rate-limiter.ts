@@ -1,11 +1,11 @@
 import type { Clock } from '../lib/clock.ts';
-import { steadyTime } from '../lib/async/deadline.ts';
+import { monotonicClock } from '../lib/async/deadline.ts';
 
 /**
  * One limit of a platform. `of` names the bucket a key is counted in, or nothing if the limit does not apply.
  * `window`: at most `count` in any `ms`. `bucket`: `count` at once, then one every `ms`.
  */
-export type PaceRule = Readonly<{
+export type RateLimitRule = Readonly<{
   kind: 'window' | 'bucket';
   count: number;
   ms: number;
@@ -13,7 +13,7 @@ export type PaceRule = Readonly<{
 }>;
 
 /** Keeps sends within a platform's limits, answers before courtesies (H8). Keys are chats. */
-export type Pace = Readonly<{
+export type RateLimiter = Readonly<{
   /** For answers: resolves when every rule of the key allows one more, and counts it. First come, first served within a key; a key that waits holds up no other. */
   wait(key: string): Promise<void>;
   /** For status and previews: true, and counted, if it may go at once. Never while an answer of the key waits, and a quarter of each limit is left to answers; the caller skips or tries later. */
@@ -26,7 +26,7 @@ export type Pace = Readonly<{
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
 /** The limits of processes that send in one name (H8, Q9). `name` tells the pace of one platform from that of another. */
-export type SharedPace = Readonly<{ name: string; reserve: Reserve }>;
+export type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;
 
 /** Counts one use and gives in how many milliseconds it may happen; never rejects. */
 export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
@@ -35,8 +35,12 @@ export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
  * Makes a pacer. Without rules everything goes at once. With `shared` what may go here is asked of all processes, too. A
  * waiting `wait` does not keep the process alive.
  */
-export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: SharedPace): Pace {
-  const time = steadyTime(clock);
+export function createRateLimiter(
+  rules: readonly RateLimitRule[],
+  clock: Clock,
+  shared?: SharedRateLimiter,
+): RateLimiter {
+  const time = monotonicClock(clock);
   const counters = new Map<string, Counter>();
   const pausedUntil = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
@@ -117,7 +121,7 @@ export function createPace(rules: readonly PaceRule[], clock: Clock, shared?: Sh
     });
 
   /** Counts one use over all processes; until it may happen nothing but answers goes to this key. */
-  const reserve = async (key: string, { name, reserve: ask }: SharedPace): Promise<number> => {
+  const reserve = async (key: string, { name, reserve: ask }: SharedRateLimiter): Promise<number> => {
     const limits = rules.flatMap((rule, index) => {
       const bucket = rule.of(key);
       return bucket === undefined ? [] : [{ key: `${name} ${index} ${bucket}`, ...asShared(rule) }];
@@ -159,7 +163,7 @@ type Counter = Readonly<{
   idle(now: number): boolean;
 }>;
 
-function createCounter({ kind, count, ms }: PaceRule): Counter {
+function createCounter({ kind, count, ms }: RateLimitRule): Counter {
   // A send occupies a place until its time here; a window frees each place `ms` after, a bucket one place every `ms`.
   const freeAt: number[] = [];
   const drop = (now: number): void => {
@@ -188,7 +192,7 @@ function forgetIdle(counters: Map<string, Counter>, now: number): void {
 }
 
 /** A window as a bucket that never lets more through in its time: a quarter at once, the rest spread over it. */
-function asShared({ kind, count, ms }: PaceRule): Omit<SharedLimit, 'key'> {
+function asShared({ kind, count, ms }: RateLimitRule): Omit<SharedLimit, 'key'> {
   if (kind === 'bucket') return { count, ms };
   const atOnce = Math.max(1, Math.floor(count / 4));
   return { count: atOnce, ms: Math.ceil(ms / Math.max(1, count - atOnce)) };

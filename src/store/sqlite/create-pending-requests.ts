@@ -1,10 +1,10 @@
 import { conversationKey, type Conversation } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { unshown, readAsk, type Asks, type AskRow } from '../asks.ts';
+import { unshown, readAsk, type PendingRequests, type PendingRequestRow } from '../pending-requests.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Connection } from './open-connection.ts';
 
-type OwnAsks = Asks &
+type OwnAsks = PendingRequests &
   Readonly<{
     /** Ends those that are open, within a transaction. Gives their ids. */
     cancel(conversation: Conversation, requester?: string): readonly string[];
@@ -17,8 +17,8 @@ export function createAsks(connection: Connection, clock: Clock, log: Log): OwnA
     `INSERT INTO asks (id, kind, conversation, requester, state, expires_at, ask) VALUES (?, ?, ?, ?, 'open', ?, ?)
      ON CONFLICT (id) DO NOTHING`,
   );
-  const one = connection.prepare<AskRow>(`SELECT ${columns} FROM asks WHERE id = ?`);
-  const open = connection.prepare<AskRow>(
+  const one = connection.prepare<PendingRequestRow>(`SELECT ${columns} FROM asks WHERE id = ?`);
+  const open = connection.prepare<PendingRequestRow>(
     `SELECT ${columns} FROM asks WHERE state = 'open' AND conversation = ? ORDER BY seq`,
   );
   const settle = connection.prepare(

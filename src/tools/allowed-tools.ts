@@ -5,7 +5,7 @@ import { isGlob, matchesGlob } from './policy.ts';
 import { parseSimpleCommand } from './own-script.ts';
 
 /** What one loop may call, fixed when it starts (T5). */
-export type Ceiling = Readonly<{
+export type AllowedTools = Readonly<{
   /** Sorted; what the model is shown. */
   names: readonly string[];
   /** How bash commands must begin, where they are limited; for the message that refuses one. */
@@ -15,8 +15,8 @@ export type Ceiling = Readonly<{
   warnings: Envelope['warnings'];
 }>;
 
-export type CeilingResult =
-  | (Readonly<{ ok: true }> & Ceiling)
+export type AllowedToolsResult =
+  | (Readonly<{ ok: true }> & AllowedTools)
   | Readonly<{ ok: false; code: 'SKILL_MISCONFIGURED'; message: string; warnings: Envelope['warnings'] }>;
 
 /** Names a skill may list although this bot does not offer the tool: no reason to call the skill misconfigured. */
@@ -46,7 +46,7 @@ export const knownToolNames: readonly string[] = [
 const onlyByName: ReadonlySet<string> = new Set(['use_skill', 'skill_read', 'skill_write']);
 
 /** A ceiling that allows all of these tools: for the main agent. */
-export function openCeiling(tools: readonly string[]): Ceiling {
+export function allToolsAllowed(tools: readonly string[]): AllowedTools {
   return ceilingOf(tools, []);
 }
 
@@ -56,7 +56,7 @@ export function openCeiling(tools: readonly string[]): Ceiling {
  * `capability_*` of a skill that declares some are always kept. A list with a shell in it, however limited, keeps the skill's own
  * scripts. `invalid` says what becomes of a list that names no tool that exists.
  */
-export function makeCeiling(
+export function parseAllowedTools(
   allowedTools: readonly string[] | undefined,
   hostTools: readonly string[],
   options: Readonly<{
@@ -67,7 +67,7 @@ export function makeCeiling(
     /** Whether a command does nothing but start a script of the skill (R5). */
     startsOwnScript?: StartsOwnScript;
   }>,
-): CeilingResult {
+): AllowedToolsResult {
   const granted = hostTools.filter((name) => options.declaresCapabilities || !isCapability(name));
   const baseline = granted.filter(
     (name) => name === 'skills_read_file' || name === 'ask_person' || isCapability(name),
@@ -77,7 +77,7 @@ export function makeCeiling(
     return { ok: true, ...ceilingOf(everything, []) };
   const { startsOwnScript } = options;
 
-  return drawCeiling(allowedTools, {
+  return limitAllowedTools(allowedTools, {
     granted,
     baseline,
     everything,
@@ -94,7 +94,7 @@ export function knownTools(offered: readonly string[]): readonly string[] {
 }
 
 /** The ceiling that a list which is not empty draws over `granted` (T5): the rules that runs and the main agent share. */
-export function drawCeiling(
+export function limitAllowedTools(
   allowedTools: readonly string[],
   options: Readonly<{
     granted: readonly string[];
@@ -109,7 +109,7 @@ export function drawCeiling(
     whom: string;
     startsOwnScript?: StartsOwnScript;
   }>,
-): CeilingResult {
+): AllowedToolsResult {
   const { granted, baseline, everything, known, invalid, whom } = options;
   const entries = allowedTools.map((written) => ({ written, entry: readAllowedEntry(written) }));
   const warnings = entries.flatMap(({ written, entry }) => warningsOf(written, entry, known, granted, whom));
@@ -212,7 +212,7 @@ function ceilingOf(
   tools: readonly string[],
   warnings: Envelope['warnings'],
   limits?: Readonly<{ commands: readonly CommandEntry[]; starts?: StartsOwnScript }>,
-): Ceiling {
+): AllowedTools {
   const names = [...new Set(tools)].sort();
   const { commands, starts } = (names.includes('bash') ? limits : undefined) ?? {};
   return Object.freeze({

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { createAllowProxy, type AllowProxyOptions } from '../lib/net/create-allow-proxy.ts';
 
 /** How a command in a namespace without a network reaches the hosts that its skill declares. */
-export type WayOut = Readonly<{
+export type EgressProxy = Readonly<{
   /** Files of the host, to be mounted read-only. */
   mounts: readonly Readonly<{ source: string; target: string }>[];
   env: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ export type WayOut = Readonly<{
   close(): Promise<void>;
 }>;
 
-export type WayOutOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | 'log'> &
+export type EgressProxyOptions = Pick<AllowProxyOptions, 'connect' | 'ports' | 'log'> &
   Readonly<{
     /** Where its socket is made; where temporary files are, unless it is said. */ beside?: string;
   }>;
@@ -33,11 +33,11 @@ const longestRefused = 200;
  * loopback address in there leads to the socket, and the usual variables lead programs to the forwarder (T9).
  * `node` is the path of Node in the sandbox.
  */
-export async function openWayOut(
+export async function openEgressProxy(
   hosts: readonly string[],
   node: string,
-  { beside = tmpdir(), ...options }: WayOutOptions = {},
-): Promise<WayOut> {
+  { beside = tmpdir(), ...options }: EgressProxyOptions = {},
+): Promise<EgressProxy> {
   const outside = mkdtempSync(path.join(beside, 'skillet-proxy-'));
   const remove = (): void => rmSync(outside, { recursive: true, force: true });
   const refused = new Set<string>();

@@ -3,10 +3,10 @@
  * hungry script ends the cell alone. It ends when the bot is gone, however that came about.
  */
 import { Worker } from 'node:worker_threads';
-import type { CellAnswer, CellSetup } from './cell.ts';
+import type { ShellAnswer, ShellSetup } from './shell-worker.ts';
 
-const setup = JSON.parse(process.argv[2] ?? '{}') as CellSetup;
-const name = import.meta.filename.endsWith('.ts') ? './cell-shell.ts' : './cell-shell.js';
+const setup = JSON.parse(process.argv[2] ?? '{}') as ShellSetup;
+const name = import.meta.filename.endsWith('.ts') ? './shell-worker-thread.ts' : './shell-worker-thread.js';
 const shell = new Worker(new URL(name, import.meta.url), {
   env: {},
   workerData: setup,
@@ -26,6 +26,6 @@ setInterval(() => {
 }, 50);
 
 function leave(reason: 'memory' | 'crashed', stderr: string): void {
-  const last: CellAnswer = { status: 'stopped', reason, stdout: '', stderr, truncated: false };
+  const last: ShellAnswer = { status: 'stopped', reason, stdout: '', stderr, truncated: false };
   process.send?.(last, () => process.exit(1));
 }

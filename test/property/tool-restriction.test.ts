@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createContraction, type Contraction } from '../../src/tools/contraction.ts';
+import { createToolRestriction, type ToolRestriction } from '../../src/tools/tool-restriction.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const tools = ['bash', 'mcp_a', 'send_file', 'skills_list', 'skills_load', 'use_skill', 'web_fetch'];
@@ -34,8 +34,8 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
       fc.constantFrom('error' as const, 'baseline' as const, 'ignore' as const),
       (steps, invalid) => {
         const definitions = new Map<string, readonly string[] | undefined>();
-        const open = (allowedNow: (name: string) => readonly string[] | undefined): Contraction =>
-          createContraction({
+        const open = (allowedNow: (name: string) => readonly string[] | undefined): ToolRestriction =>
+          createToolRestriction({
             tools: () => tools,
             elsewhere: () => [],
             settings: () => ({ enforcement: 'on', invalid }),
@@ -77,7 +77,7 @@ test('T6 whatever is loaded or edited in whatever order, a turn never gets back 
   );
 });
 
-function allowedCalls(contraction: Contraction): ReadonlySet<string> {
+function allowedCalls(contraction: ToolRestriction): ReadonlySet<string> {
   const shown = contraction.names.filter((name) => name !== 'bash');
   const run = commands.filter((command) => contraction.allows('bash', { command }));
   return new Set([...shown, ...run]);

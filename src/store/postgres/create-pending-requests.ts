@@ -1,6 +1,12 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { unshown, readAsk, type Ask, type Asks, type AskRow } from '../asks.ts';
+import {
+  unshown,
+  readAsk,
+  type PendingRequest,
+  type PendingRequests,
+  type PendingRequestRow,
+} from '../pending-requests.ts';
 import { createBatch } from './create-batch.ts';
 import type { Database, Query } from './open-database.ts';
 
@@ -9,10 +15,10 @@ const columns = 'id, kind, requester, state, expires_at, ask';
 const most = 200;
 
 /** Asks on PostgreSQL. A damaged one counts as missing and is reported (Q11): nothing is done on it. */
-export function createAsks({ query, transaction }: Database, log: Log): Asks {
+export function createAsks({ query, transaction }: Database, log: Log): PendingRequests {
   // Every turn looks whether somebody waits for what it brings.
-  const openIn = createBatch<string, readonly AskRow[]>(async (conversations) => {
-    const { rows } = await query<AskRow & Readonly<{ conversation: string }>>(
+  const openIn = createBatch<string, readonly PendingRequestRow[]>(async (conversations) => {
+    const { rows } = await query<PendingRequestRow & Readonly<{ conversation: string }>>(
       `SELECT ${columns}, conversation FROM skillet.asks WHERE state = 'open' AND conversation = ANY($1) ORDER BY seq`,
       [conversations],
     );
@@ -20,11 +26,12 @@ export function createAsks({ query, transaction }: Database, log: Log): Asks {
     return conversations.map((conversation) => byConversation.get(conversation) ?? []);
   }, most);
 
-  async function answer(within: Query, id: string, given: NonNullable<Ask['answer']>) {
+  async function answer(within: Query, id: string, given: NonNullable<PendingRequest['answer']>) {
     // Two answers at once, in two processes perhaps: the second waits here and is late.
-    const { rows } = await within<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1 FOR UPDATE`, [
-      id,
-    ]);
+    const { rows } = await within<PendingRequestRow>(
+      `SELECT ${columns} FROM skillet.asks WHERE id = $1 FOR UPDATE`,
+      [id],
+    );
     const ask = readAsk(rows[0], log);
     if (ask === undefined) return 'unknown';
     if (ask.state !== 'open' || given.at >= ask.expiresAt) return 'late';
@@ -40,7 +47,9 @@ export function createAsks({ query, transaction }: Database, log: Log): Asks {
 
   return {
     async find(id) {
-      const { rows } = await query<AskRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1`, [id]);
+      const { rows } = await query<PendingRequestRow>(`SELECT ${columns} FROM skillet.asks WHERE id = $1`, [
+        id,
+      ]);
       return readAsk(rows[0], log);
     },
     async open(conversation) {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { capPrograms, type CapAnswer, type ServeCap } from './sandbox.ts';
 
 /** How a command in a sandbox reaches the capabilities of its run, as `skillet-cap` (C4). */
-export type CapDoor = Readonly<{
+export type CapabilitySocket = Readonly<{
   /** Files of the host, to be mounted read-only. */
   mounts: readonly Readonly<{ source: string; target: string }>[];
   /** Folder of the host with the program, where nothing is mounted. */
@@ -27,10 +27,10 @@ const request = z.object({ words: z.array(z.string()).max(100), input: z.string(
  * Opens a Unix socket for one command, and says how to put it and the program that speaks to it into a sandbox. `node` is the
  * path of Node there; `programs` the folder there that programs are mounted in, absent where the command sees the host.
  */
-export async function openCapDoor(
+export async function openCapabilitySocket(
   serve: ServeCap,
   { node, programs, beside = tmpdir() }: Readonly<{ node: string; programs?: string; beside?: string }>,
-): Promise<CapDoor> {
+): Promise<CapabilitySocket> {
   const folder = mkdtempSync(path.join(beside, 'skillet-cap-'));
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
   const open = new Map<Socket, AbortController>();

@@ -14,13 +14,13 @@ import {
 } from 'just-bash';
 import { createRedaction } from '../../lib/redaction/redact.ts';
 import { capOutput } from '../limits/cap-output.ts';
-import type { CellAnswer, CellAsks, CellJob, CellSetup, CellTold } from './cell.ts';
+import type { ShellAnswer, ShellRequest, ShellJob, ShellSetup, ShellNotice } from './shell-worker.ts';
 import { limitDisk } from '../limits/limit-disk.ts';
 import { capPrograms } from '../sandbox.ts';
 import { shellStart } from '../shell-start.ts';
 
 const mebibyte = 1024 * 1024;
-const setup = workerData as CellSetup;
+const setup = workerData as ShellSetup;
 const programs: ReadonlySet<string> = new Set(getCommandNames());
 const limits = {
   // Loops are stopped by the clock, not by counting: a long script is no fault.
@@ -45,9 +45,9 @@ const processInfo = { pid: 2, ppid: 1, uid: 1000, gid: 1000 };
 
 /** What the host was asked for and has not told yet, by number. */
 const numbers = { last: 0 };
-const asked = new Map<number, (answer: CellTold['answer']) => void>();
+const asked = new Map<number, (answer: ShellNotice['answer']) => void>();
 
-parentPort?.on('message', (message: CellJob | CellTold) => {
+parentPort?.on('message', (message: ShellJob | ShellNotice) => {
   if ('told' in message) {
     asked.get(message.told)?.(message.answer);
     asked.delete(message.told);
@@ -57,9 +57,9 @@ parentPort?.on('message', (message: CellJob | CellTold) => {
   asked.clear();
   void answer(message).then((given) => parentPort?.postMessage(given));
 });
-parentPort?.postMessage({ status: 'ready' } satisfies CellAnswer);
+parentPort?.postMessage({ status: 'ready' } satisfies ShellAnswer);
 
-async function answer(job: CellJob): Promise<CellAnswer> {
+async function answer(job: ShellJob): Promise<ShellAnswer> {
   const [program, ...args] = job.argv;
   if (!programs.has(program) && !(job.cap && capPrograms.includes(program)))
     return { status: 'missing', program };
@@ -77,7 +77,7 @@ async function answer(job: CellJob): Promise<CellAnswer> {
 async function execute(
   program: string,
   args: readonly string[],
-  job: CellJob,
+  job: ShellJob,
 ): Promise<Readonly<{ stdout: string; stderr: string; exitCode: number }>> {
   const executionLimits = { ...limits, maxExecutionTimeMs: job.timeoutMs };
   // A shell that is given no file system makes the usual one: /bin, /tmp, /dev, /proc, in memory.
@@ -112,12 +112,12 @@ async function execute(
 /** `skillet-cap`: the host carries it out (C4). */
 const capCommands = capPrograms.map((name) =>
   defineCommand(name, (given, { stdin }) => {
-    const { promise, resolve } = Promise.withResolvers<CellTold['answer']>();
+    const { promise, resolve } = Promise.withResolvers<ShellNotice['answer']>();
     const number = ++numbers.last;
     asked.set(number, resolve);
     const input = decodeBytesToUtf8(stdin);
     const words = given[0] === 'capability' ? given.slice(1) : given;
-    parentPort?.postMessage({ status: 'asks', number, words, input } satisfies CellAsks);
+    parentPort?.postMessage({ status: 'asks', number, words, input } satisfies ShellRequest);
     return promise;
   }),
 );

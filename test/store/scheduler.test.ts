@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createLookout } from '../../src/store/lookout.ts';
+import { createScheduler } from '../../src/store/scheduler.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
@@ -8,7 +8,7 @@ test('Q3 work is looked for by the earliest time that a look has named, and late
   const clock = createManualClock(0);
   const due = [100, 50, 200, 80, undefined, 200];
   const looks: number[] = [];
-  const lookout = createLookout({
+  const lookout = createScheduler({
     look: async () => {
       looks.push(clock.now());
       return due.shift();

@@ -3,7 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 
 /** Looks for work when woken, and again at the time the last look named. Never two looks at once. */
-export type Lookout = Readonly<{
+export type Scheduler = Readonly<{
   /** Looks now; while a look is under way, once more after it. */
   wake(): void;
   /** Resolves when no look is under way. */
@@ -13,14 +13,14 @@ export type Lookout = Readonly<{
 
 const afterFaultMs = 1_000;
 
-export function createLookout(options: {
+export function createScheduler(options: {
   /** Begins what is due; gives when something becomes due next (milliseconds since 1970), if anything does. */
   look(): Promise<number | undefined>;
   /** What is looked at, for the log: `the inbox`. */
   what: string;
   clock: Clock;
   log: Log;
-}): Lookout {
+}): Scheduler {
   const { look, what, clock, log } = options;
   let looking: Promise<void> | undefined;
   let reading = false;

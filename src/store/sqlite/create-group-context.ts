@@ -1,10 +1,10 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { readOverheard, type OverheardRow, type Overheard } from '../overheard.ts';
+import { readOverheard, type OverheardRow, type GroupContext } from '../group-context.ts';
 import type { Connection } from './open-connection.ts';
 
 /** Overheard messages on the embedded store (M10). A damaged one is left out and reported. */
-export function createOverheard(connection: Connection, log: Log): Overheard {
+export function createOverheard(connection: Connection, log: Log): GroupContext {
   const insert = connection.prepare(
     `INSERT INTO overheard (key, conversation, message, heard_at) VALUES (?, ?, ?, ?)
      ON CONFLICT (key) DO NOTHING`,

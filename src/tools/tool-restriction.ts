@@ -1,11 +1,16 @@
-import type { Followed } from '../core/entry.ts';
+import type { ActiveSkill } from '../core/entry.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
-import { defuse } from '../lib/text/escape-labels.ts';
+import { escapeLabels } from '../lib/text/escape-labels.ts';
 import { oneLine } from '../lib/text/text.ts';
-import { drawCeiling, knownTools, type Ceiling, type CeilingResult } from './ceiling.ts';
+import {
+  limitAllowedTools,
+  knownTools,
+  type AllowedTools,
+  type AllowedToolsResult,
+} from './allowed-tools.ts';
 
 /** What the main agent keeps whatever the skills it follows allow (T6). */
 export const alwaysAllowed: readonly string[] = [
@@ -17,25 +22,25 @@ export const alwaysAllowed: readonly string[] = [
 
 /** What following a skill makes of the main agent's tools. */
 export type Judged =
-  | Readonly<{ ok: true; follows: Followed; warnings: Envelope['warnings'] }>
+  | Readonly<{ ok: true; follows: ActiveSkill; warnings: Envelope['warnings'] }>
   | Readonly<{ ok: false; envelope: Envelope }>;
 
 /**
  * The main agent's ceiling in one turn (T6): every tool, until it is given the instructions of a skill to follow itself;
  * from then on, to the end of the turn, what every such skill's `allowed_tools` lets through. Nothing widens it.
  */
-export type Contraction = Readonly<
-  Pick<Ceiling, 'names' | 'commands' | 'allows'> & {
+export type ToolRestriction = Readonly<
+  Pick<AllowedTools, 'names' | 'commands' | 'allows'> & {
     /** What the turn follows so far. */
-    followed(): readonly Followed[];
+    followed(): readonly ActiveSkill[];
     /** Decides over a skill whose instructions were read. Binds nothing yet: `follow` does, once the entry is stored. */
     judge(skill: Pick<Skill, 'name' | 'allowedTools'>): Judged;
     /** Binds the turn from the next call on; in any order, any number of times. */
-    follow(followed: Followed): void;
+    follow(followed: ActiveSkill): void;
   }
 >;
 
-export function createContraction(options: {
+export function createToolRestriction(options: {
   /** Names of everything the main agent has in this turn. */
   tools(): readonly string[];
   /** Names of tools that exist, though not for this turn. */
@@ -44,12 +49,12 @@ export function createContraction(options: {
   /** What a skill's definition allows by now: an edit that tightens counts at once (D7). */
   allowedNow(skill: string): readonly string[] | undefined;
   log: Log;
-}): Contraction {
+}): ToolRestriction {
   const { tools, elsewhere, settings, allowedNow, log } = options;
-  const bound: Followed[] = [];
+  const bound: ActiveSkill[] = [];
 
-  const draw = (list: readonly string[], invalid: 'error' | 'baseline' | 'ignore'): CeilingResult =>
-    drawCeiling(list, {
+  const draw = (list: readonly string[], invalid: 'error' | 'baseline' | 'ignore'): AllowedToolsResult =>
+    limitAllowedTools(list, {
       granted: tools(),
       baseline: tools().filter((name) => alwaysAllowed.includes(name)),
       everything: tools(),
@@ -58,7 +63,7 @@ export function createContraction(options: {
       whom: 'the main agent',
     });
   /** A list that was enforced and names nothing any more leaves the baseline; one that an edit brought is judged as at a load. */
-  const ceilings = (): readonly Ceiling[] => {
+  const ceilings = (): readonly AllowedTools[] => {
     const { enforcement, invalid } = settings();
     if (enforcement === 'off') return [];
     const drawn = bound.flatMap(({ skill, allowedTools }) => [
@@ -71,7 +76,7 @@ export function createContraction(options: {
     const now = allowedNow(skill);
     return isList(now) && JSON.stringify(now) !== JSON.stringify(before) ? [now] : [];
   };
-  const within = (drawn: readonly Ceiling[]): readonly string[] =>
+  const within = (drawn: readonly AllowedTools[]): readonly string[] =>
     tools()
       .filter((name) => drawn.every(({ names }) => names.includes(name)))
       .sort();
@@ -88,13 +93,14 @@ export function createContraction(options: {
     judge({ name, allowedTools }) {
       const { enforcement, invalid } = settings();
       if (!isList(allowedTools)) return { ok: true, follows: { skill: name }, warnings: [] };
-      const follows: Followed = { skill: name, allowedTools };
+      const follows: ActiveSkill = { skill: name, allowedTools };
       if (enforcement === 'off') {
         report(name, { enforced: false, allowed: tools().length, ignoredReason: 'OFF' });
         return { ok: true, follows, warnings: [] };
       }
       const drawn = draw(allowedTools, invalid);
-      if (!drawn.ok) return { ok: false, envelope: fail(drawn.code, defuse(`${name}: ${drawn.message}`)) };
+      if (!drawn.ok)
+        return { ok: false, envelope: fail(drawn.code, escapeLabels(`${name}: ${drawn.message}`)) };
       if (drawn.warnings.some(({ code }) => code === 'ALLOWED_TOOLS_IGNORED')) {
         report(name, { enforced: false, allowed: within(ceilings()).length, ignoredReason: 'NO_MATCHES' });
         return { ok: true, follows: { skill: name }, warnings: drawn.warnings };
@@ -133,7 +139,7 @@ function isList(list: readonly string[] | undefined): list is readonly string[] 
 export function notAllowed(
   name: string,
   tools: ReadonlyMap<string, Tool>,
-  ceiling: Pick<Ceiling, 'names' | 'commands'>,
+  ceiling: Pick<AllowedTools, 'names' | 'commands'>,
 ): Envelope {
   const available = ceiling.names.filter((known) => tools.has(known));
   if (available.includes(name) && ceiling.commands !== undefined) {

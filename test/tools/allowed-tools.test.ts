@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { makeCeiling, openCeiling, type CeilingResult } from '../../src/tools/ceiling.ts';
-import { createContraction } from '../../src/tools/contraction.ts';
+import {
+  parseAllowedTools,
+  allToolsAllowed,
+  type AllowedToolsResult,
+} from '../../src/tools/allowed-tools.ts';
+import { createToolRestriction } from '../../src/tools/tool-restriction.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const numRuns = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
@@ -32,13 +36,13 @@ const plain = { declaresCapabilities: false, invalid: 'error' } as const;
 
 function ceiling(
   list: readonly string[] | undefined,
-  options = plain as Parameters<typeof makeCeiling>[2],
+  options = plain as Parameters<typeof parseAllowedTools>[2],
 ): Allowed {
-  const made = makeCeiling(list, host, options);
+  const made = parseAllowedTools(list, host, options);
   assert.ok(made.ok, JSON.stringify(made));
   return made;
 }
-type Allowed = Extract<CeilingResult, { ok: true }>;
+type Allowed = Extract<AllowedToolsResult, { ok: true }>;
 
 function listed(list: readonly string[]): readonly string[] {
   return ceiling(list).names.filter((name) => !baseline.includes(name));
@@ -46,14 +50,14 @@ function listed(list: readonly string[]): readonly string[] {
 
 test('T5 T6 X7 a list of tools that exist, though not for this person, is enforced and grants none of them', () => {
   const elsewhere = ['mcp_files_read'];
-  const made = makeCeiling(['mcp_files_*'], ['bash', 'skills_read_file'], {
+  const made = parseAllowedTools(['mcp_files_*'], ['bash', 'skills_read_file'], {
     declaresCapabilities: false,
     invalid: 'error',
     elsewhere,
   });
   assert.ok(made.ok);
   assert.deepEqual(made.names, ['skills_read_file']);
-  const turn = createContraction({
+  const turn = createToolRestriction({
     tools: () => ['bash', 'skills_list'],
     elsewhere: () => elsewhere,
     settings: () => ({ enforcement: 'on', invalid: 'ignore' }),
@@ -108,7 +112,7 @@ test('T5 use_skill counts only when it is written out', () => {
 test('D9 skill_write and skill_read count only when they are written out, too', () => {
   const offered = ['bash', 'skill_read', 'skill_write', 'skills_read_file'];
   const names = (list?: readonly string[]): readonly string[] => {
-    const made = makeCeiling(list, offered, plain);
+    const made = parseAllowedTools(list, offered, plain);
     assert.ok(made.ok);
     return made.names;
   };
@@ -124,7 +128,7 @@ test('T5 a run keeps skills_read_file, ask_person where there is one, and the ca
   assert.deepEqual(ceiling(['bash'], declares).names, [
     ...['ask_person', 'bash', 'capability_invoke', 'capability_list', ...own],
   ]);
-  const without = makeCeiling(['bash'], ['bash', 'skills_read_file'], plain);
+  const without = parseAllowedTools(['bash'], ['bash', 'skills_read_file'], plain);
   assert.ok(without.ok);
   assert.deepEqual(without.names, ['bash', 'skills_read_file']);
   assert.ok(!ceiling(['capability_*', 'bash']).names.includes('capability_list'), 'none is declared');
@@ -144,7 +148,7 @@ test('T5 entries that grant nothing are named in a warning', () => {
 
 test('T5 a list that names nothing known is an error, the baseline or ignored, as config says', () => {
   for (const list of [['nonsense'], ['zz_*', 'Read(x)']]) {
-    const refused = makeCeiling(list, host, plain);
+    const refused = parseAllowedTools(list, host, plain);
     assert.ok(!refused.ok);
     assert.equal(refused.code, 'SKILL_MISCONFIGURED');
     assert.match(refused.message, new RegExp(list[0]?.slice(0, 2) ?? ''));
@@ -156,7 +160,7 @@ test('T5 a list that names nothing known is an error, the baseline or ignored, a
 });
 
 test('T5 a known tool that the host does not offer leaves the baseline: it is no misconfiguration', () => {
-  const made = makeCeiling(['Bash'], ['skills_read_file', 'web_fetch'], plain);
+  const made = parseAllowedTools(['Bash'], ['skills_read_file', 'web_fetch'], plain);
   assert.ok(made.ok);
   assert.deepEqual(made.names, ['skills_read_file']);
   assert.equal(made.warnings[0]?.code, 'ALLOWED_TOOLS_NOT_OFFERED');
@@ -236,7 +240,7 @@ test('T5 a shell in the list, however limited, keeps the own scripts; a rule abo
     assert.deepEqual([made.warnings, made.commands], [[], ['a script of this skill']]);
     assert.ok(made.allows('bash', { command: 'scripts/b.sh x' }));
     assert.equal(made.allows('bash', { command: 'python3 other.py' }), false);
-    const without = makeCeiling([`Bash(${folder}/scan.sh)`], ['bash', 'skills_read_file'], plain);
+    const without = parseAllowedTools([`Bash(${folder}/scan.sh)`], ['bash', 'skills_read_file'], plain);
     assert.ok(without.ok && !without.names.includes('bash'), 'a skill without scripts has no shell by it');
   }
   assert.equal(ceiling(['b*', 'Read']).names.includes('skills_run_script'), false);
@@ -273,7 +277,7 @@ test('T5 whatever a list says, nothing beyond the host is allowed, and names and
       fc.boolean(),
       fc.constantFrom('error', 'baseline', 'ignore'),
       (list, granted, declaresCapabilities, invalid) => {
-        const made = makeCeiling(list, granted, { declaresCapabilities, invalid });
+        const made = parseAllowedTools(list, granted, { declaresCapabilities, invalid });
         if (!made.ok) return assert.equal(invalid, 'error');
         for (const name of made.names) assert.ok(granted.includes(name), name);
         for (const kept of baseline) assert.equal(made.names.includes(kept), granted.includes(kept));
@@ -292,7 +296,7 @@ test('T5 whatever a list says, nothing beyond the host is allowed, and names and
 });
 
 test('T5 an open ceiling, for the main agent, allows what it is given and no more', () => {
-  const open = openCeiling(['use_skill', 'skills_list']);
+  const open = allToolsAllowed(['use_skill', 'skills_list']);
   assert.deepEqual(open.names, ['skills_list', 'use_skill']);
   assert.ok(open.allows('use_skill', {}));
   assert.equal(open.allows('bash', { command: 'ls' }), false);

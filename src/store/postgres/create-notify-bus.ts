@@ -5,7 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import { toFault, type Database } from './open-database.ts';
 
 /** Words between the processes on one database, by LISTEN and NOTIFY. Hints: what is said while a process is cut off never reaches it. */
-export type Wire = Readonly<{
+export type NotifyBus = Readonly<{
   /** Reaches the other processes; not this one. */
   send(topic: string, text: string): Promise<void>;
   /** What other processes say. Gives what ends it. */
@@ -22,7 +22,7 @@ const longestWaitMs = 5_000;
 const envelope = z.object({ from: z.string(), topic: z.string(), text: z.string() });
 
 /** Connects in the background, and again whenever the connection is lost. */
-export function createWire(database: Database, log: Log): Wire {
+export function createNotifyBus(database: Database, log: Log): NotifyBus {
   const self = randomUUID();
   const listeners = new Set<Readonly<{ topic: string; listener: (text: string) => void }>>();
   const returned = new Set<() => void>();

@@ -6,11 +6,11 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
-import { openCapDoor } from '../../src/sandbox/open-cap-door.ts';
+import { openCapabilitySocket } from '../../src/sandbox/open-capability-socket.ts';
 import type { ServeCap } from '../../src/sandbox/sandbox.ts';
 
 async function open(t: TestContext, serve: ServeCap) {
-  const door = await openCapDoor(serve, { node: process.execPath });
+  const door = await openCapabilitySocket(serve, { node: process.execPath });
   t.after(() => door.close());
   return { door, socketPath: path.join(door.folder, 'cap.sock') };
 }

@@ -41,7 +41,7 @@ const definition = /^ {0,3}\[([^[\]\\]{1,200})\]:[ \t]*\S[^\n]{0,2000}$/;
  * Makes any text safe to parse: control characters and terminal sequences removed, lone surrogates replaced, cut into
  * stretches whose parsing takes bounded time and stack, whatever somebody wrote to make it long (S6).
  */
-export function tameMarkdown(markdown: string): readonly Stretch[] {
+export function sanitizeMarkdown(markdown: string): readonly Stretch[] {
   const source = withoutControls(markdown);
   const stretches = cutIntoStretches(source).flatMap(safeParts);
   const definitions = stretches.length === 1 ? [] : findDefinitions(source);

@@ -1,10 +1,10 @@
 import { conversationKey } from '../../core/conversation.ts';
 import type { Log } from '../../lib/log.ts';
-import { readOverheard, type OverheardRow, type Overheard } from '../overheard.ts';
+import { readOverheard, type OverheardRow, type GroupContext } from '../group-context.ts';
 import type { Database } from './open-database.ts';
 
 /** Overheard messages on PostgreSQL (M10). A damaged one is left out and reported. */
-export function createOverheard({ query }: Database, log: Log): Overheard {
+export function createOverheard({ query }: Database, log: Log): GroupContext {
   return {
     async add(message, now) {
       await query(
