@@ -58,8 +58,8 @@ export function createApprovalQuestion(voice: Pick<Replies, 'rows'>) {
     if (rows.length === 1) return asked(rows, inView(describeInput(call.input)));
     if (handOver === undefined) return { rows };
     const of = { requester, turn: `ask:${id}`, call: toolUseId, index: 0 };
-    const handed = await handOver({ name: wholeFile, mime: 'text/plain', data: whole }, of);
-    if (!handed.ok) return { rows };
+    const handed = await handOver([{ name: wholeFile, mime: 'text/plain', data: whole }], of);
+    if (handed[0]?.ok !== true) return { rows };
     const short = describeInShort(call.tool, call.input, call.skill, say);
     return asked(rowsOn(id, call, short), inView(describeInputInShort(call.input, say)));
   };

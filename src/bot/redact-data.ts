@@ -1,5 +1,5 @@
 import type Anthropic from '@anthropic-ai/sdk';
-import type { Part } from '../core/channel.ts';
+import type { Part, PartFile } from '../core/channel.ts';
 import type { Entry } from '../core/entry.ts';
 import type { Message, Quote, Task } from '../core/message.ts';
 import type { ModelAnswer, ModelRequest } from '../core/model.ts';
@@ -89,14 +89,16 @@ function cleanTask(task: Task, redact: Redact): Task {
 
 /** A part to be sent, without secrets in what a person sees of it. */
 export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {
-  const { markdown, buttons, file } = part;
+  const { markdown, buttons, file, more } = part;
+  const named = <File extends PartFile>(one: File): File => ({ ...one, name: redact(one.name) });
   return {
     ...part,
     markdown: redact(markdown),
     ...(buttons === undefined
       ? {}
       : { buttons: buttons.map((button) => ({ ...button, label: redact(button.label) })) }),
-    ...(file === undefined ? {} : { file: { ...file, name: redact(file.name) } }),
+    ...(file === undefined ? {} : { file: named(file) }),
+    ...(more === undefined ? {} : { more: more.map(named) }),
   };
 }
 

@@ -18,7 +18,10 @@ import { storedPart, storedReceipt } from '../store/stored-message.ts';
 
 const shown = z.object({ receipt: storedReceipt, part: storedPart });
 
-const withPath = z.object({ file: z.object({ path: z.string() }).optional() });
+const withPath = z.object({
+  file: z.object({ path: z.string() }).optional(),
+  more: z.undefined().optional(),
+});
 
 const sent = z.object({ part: z.intersection(storedPart, withPath), key: z.string() });
 

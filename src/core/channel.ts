@@ -26,12 +26,26 @@ export type Part = Readonly<{
   /** `platformId` of the message it answers. */
   replyTo?: string;
   file?: PartFile;
+  /** Files that are shown together with `file`, as `FileLimits.album` allows. */
+  more?: readonly PartFile[];
   /** Qualified id of the only person who sees it: the sender of what was `ephemeral` itself (H12). */
   onlyTo?: string;
 }>;
 
-/** A part as a channel sends it: the bytes of its file can be read at `path`. */
-export type OutgoingPart = Omit<Part, 'file'> & Readonly<{ file?: PartFile & Readonly<{ path: string }> }>;
+/** Files of a part, its bytes at `path`. */
+export type OutgoingFile = PartFile & Readonly<{ path: string }>;
+
+/** A part as a channel sends it: the bytes of its files can be read at `path`. */
+export type OutgoingPart = Omit<Part, 'file' | 'more'> &
+  Readonly<{ file?: OutgoingFile; more?: readonly OutgoingFile[] }>;
+
+/** All files of a part. */
+export function filesOf<File extends PartFile>({
+  file,
+  more = [],
+}: Readonly<{ file?: File; more?: readonly File[] }>): readonly File[] {
+  return file === undefined ? [] : [file, ...more];
+}
 
 /** What a platform takes of files. */
 export type FileLimits = Readonly<{
@@ -39,6 +53,8 @@ export type FileLimits = Readonly<{
   largest: number;
   /** Whether a text fits below a file; one that does not is a message of its own. */
   fitsCaption(markdown: string): boolean;
+  /** Files of one kind are shown together, up to ten; one of no kind stands alone. Absent: each stands alone. */
+  album?(file: Pick<PartFile, 'mime' | 'size'>): string | undefined;
 }>;
 
 /** The platform's id of what was sent. */

@@ -83,11 +83,14 @@ export type HandedOver = Readonly<
   ({ ok: true } & Delivered) | { ok: false; code: ErrorCode; problem: string }
 >;
 
-/** Puts a file on its way, once for a call and index however often it is made. */
+/**
+ * Puts files on their way, once for a call and index however often it is made; shown together where the platform can.
+ * The first that can't be sent ends it: its problem is the last outcome.
+ */
 export type HandOver = (
-  artifact: Artifact,
+  artifacts: readonly Artifact[],
   of: Readonly<{ requester: Requester; turn: string; call: string; index: number }>,
-) => Promise<HandedOver>;
+) => Promise<readonly HandedOver[]>;
 
 /** What a tool is handed. Nothing global. */
 export type ToolContext = Readonly<{
@@ -113,6 +116,8 @@ export type ToolContext = Readonly<{
   mark(as: Taint): void;
   /** Delivers a file to this conversation, or a picture as a photo, and notes it in the result (T12). The bytes are safe when it resolves. */
   artifact(artifact: Artifact): Promise<HandedOver>;
+  /** The same for several files, shown together where the platform can. The first that can't be sent ends it. */
+  artifacts(artifacts: readonly Artifact[]): Promise<readonly HandedOver[]>;
 }>;
 
 /** How a tool is shown to people (X2). No model reads it. */

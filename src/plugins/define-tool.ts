@@ -154,7 +154,7 @@ export function defineTool<
         try {
           const work = async () => run(value, { ...call.context, settings: own, signal, progress });
           const answer = await untilAborted(work(), signal);
-          return await answerOf(name, answer, output, host.artifact);
+          return await answerOf(name, answer, output, host.artifacts);
         } catch (error) {
           if (host.signal.aborted || !call.over.aborted) throw error;
           return fail('TIMEOUT', `${name} took too long and was given up: what it did is not known`);

@@ -7,21 +7,19 @@ const mostValues = 100_000;
 const mostCharacters = 10_000_000;
 
 /**
- * What a tool's `run` gave, as an envelope (X5): text as it is, data as JSON, files handed over one after another. The first
+ * What a tool's `run` gave, as an envelope (X5): text as it is, data as JSON, files handed over in their order. The first
  * file that can't be sent is the answer, and no later one is tried. Throws where the answer is none that a tool may give.
  */
 export async function answerOf(
   tool: string,
   answer: unknown,
   output: z.ZodType | undefined,
-  handOver: ToolContext['artifact'],
+  handOver: ToolContext['artifacts'],
 ): Promise<Envelope> {
   const { artifacts, data } = partsOf(tool, answer);
   const told = dataOf(tool, data, output);
-  for (const artifact of artifacts) {
-    const handed = await handOver(artifact);
-    if (!handed.ok) return fail(handed.code, handed.problem);
-  }
+  const last = artifacts.length === 0 ? undefined : (await handOver(artifacts)).at(-1);
+  if (last?.ok === false) return fail(last.code, last.problem);
   if (told !== undefined && told !== '') return succeed(told);
   return succeed(artifacts.length === 0 ? 'Done; it gave no answer.' : 'Done.');
 }

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
-import type { Channel } from '../core/channel.ts';
-import type { Artifact, HandOver } from '../core/tool.ts';
+import type { Channel, FileLimits, PartFile } from '../core/channel.ts';
+import type { Artifact, Delivered, HandedOver, HandOver } from '../core/tool.ts';
 import { fileType, typeBytes } from '../lib/files/file-type.ts';
 import { folderSize } from '../lib/files/list-inside.ts';
 import type { InParts, Redaction } from '../lib/redaction/redact.ts';
@@ -28,10 +28,11 @@ export function createHandOver(options: {
 }): HandOver {
   const { store, outgoing, channels, voice, clean } = options;
 
-  return async (artifact, { requester: { conversation, language, replyTo }, turn, call, index }) => {
-    const channel = channels.get(conversation.channel);
-    if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
-    const key = `${turn}!file-${digest(`${call}\n${index}`).slice(0, 16)}`;
+  type Of = Parameters<HandOver>[1];
+  type Ready = Readonly<{ outcome: Delivered; key: string; caption: string; file: PartFile }>;
+
+  async function keep(artifact: Artifact, channel: Channel, of: Of, index: number): Promise<Ready | Refused> {
+    const key = `${of.turn}!file-${digest(`${of.call}\n${index}`).slice(0, 16)}`;
     const id = digest(key).slice(0, 32);
     const { text: redact, bytesInParts } = clean();
     const name = redact(fileName(artifact.name));
@@ -47,29 +48,71 @@ export function createHandOver(options: {
     }
     if (kept.size === 0) {
       await outgoing.remove(id);
-      return {
-        ok: false,
-        code: 'ARGUMENTS_INVALID',
-        problem: `${name} is empty, and empty files can not be sent`,
-      };
+      const problem = `${name} is empty, and empty files can not be sent`;
+      return { ok: false, code: 'ARGUMENTS_INVALID', problem };
     }
-    const { size } = kept;
-    const mime = artifact.mime ?? kept.mime;
-    const caption = redact(artifact.caption ?? '').trim();
-    const below = channel.files.fitsCaption(caption);
-    const part = {
-      markdown: below ? caption : '',
-      file: { id, name, mime, size, ...(language === undefined ? {} : { language }) },
-      ...(replyTo === undefined ? {} : { replyTo }),
-    };
-    await store.commit({
-      outbox: [
-        { key: partKey(key, 0), conversation, part },
-        ...(below ? [] : voice.rows(conversation, `${key}-caption`, caption)),
-      ],
+    const outcome = { name, mime: artifact.mime ?? kept.mime, size: kept.size };
+    const { language } = of.requester;
+    const file = { id, ...outcome, ...(language === undefined ? {} : { language }) };
+    return { outcome, key, caption: redact(artifact.caption ?? '').trim(), file };
+  }
+
+  return async (artifacts, of) => {
+    const { conversation, replyTo } = of.requester;
+    const channel = channels.get(conversation.channel);
+    if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
+    const ready: Ready[] = [];
+    let refused: Refused | undefined;
+    for (const [index, artifact] of artifacts.entries()) {
+      const kept = await keep(artifact, channel, of, of.index + index);
+      if ('ok' in kept) {
+        refused = kept;
+        break;
+      }
+      ready.push(kept);
+    }
+    const outbox = albumsOf(ready, channel.files).flatMap(([first, ...rest]) => {
+      const caption = [first, ...rest]
+        .map((one) => one.caption)
+        .filter((text) => text !== '')
+        .join('\n');
+      const below = channel.files.fitsCaption(caption);
+      const part = {
+        markdown: below ? caption : '',
+        file: first.file,
+        ...(rest.length === 0 ? {} : { more: rest.map(({ file }) => file) }),
+        ...(replyTo === undefined ? {} : { replyTo }),
+      };
+      return [
+        { key: partKey(first.key, 0), conversation, part },
+        ...(below ? [] : voice.rows(conversation, `${first.key}-caption`, caption)),
+      ];
     });
-    return { ok: true, name, mime, size };
+    if (outbox.length > 0) await store.commit({ outbox });
+    const handed = ready.map(({ outcome }) => ({ ok: true, ...outcome }) as const);
+    return refused === undefined ? handed : [...handed, refused];
   };
+}
+
+type Refused = Exclude<HandedOver, { ok: true }>;
+
+/** Files that one message of an album holds: Telegram's limit and Slack's. */
+const mostInAlbum = 10;
+
+/** Neighbours of one kind together. */
+function albumsOf<One extends Readonly<{ file: PartFile }>>(
+  files: readonly One[],
+  { album }: FileLimits,
+): readonly (readonly [One, ...One[]])[] {
+  const albums: [One, ...One[]][] = [];
+  for (const one of files) {
+    const last = albums.at(-1);
+    const kind = album?.(one.file);
+    const joins = kind !== undefined && last !== undefined && album?.(last[0].file) === kind;
+    if (joins && last.length < mostInAlbum) last.push(one);
+    else albums.push([one]);
+  }
+  return albums;
 }
 
 /** A file as it comes, secrets held back however its pieces are cut. */

@@ -1,4 +1,11 @@
-import type { Channel, OutgoingPart, Receipt, Part } from '../core/channel.ts';
+import {
+  filesOf,
+  type Channel,
+  type OutgoingFile,
+  type OutgoingPart,
+  type Part,
+  type Receipt,
+} from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import { SendError } from '../core/errors.ts';
 import { fixed, sayIn, type Words } from '../core/texts/say.ts';
@@ -111,7 +118,7 @@ export function createDelivery(options: {
 
   async function sent({ key, part }: NewRow, receipt: Receipt): Promise<void> {
     await outbox.sent(key, receipt);
-    if (part.file !== undefined) await outgoing.remove(part.file.id);
+    for (const { id } of filesOf(part)) await outgoing.remove(id);
   }
 
   /** The row takes the place of what is shown; false where that can't be, and then what is shown is forgotten. */
@@ -199,7 +206,7 @@ export function createDelivery(options: {
         'a part could not be delivered and was given up',
       );
       await outbox.dead(row.key, reason);
-      if (row.part.file !== undefined) await outgoing.remove(row.part.file.id);
+      for (const { id } of filesOf(row.part)) await outgoing.remove(id);
       return;
     }
     // An edit is the same however often it is made.
@@ -234,14 +241,20 @@ function isNothing({ part }: NewRow): boolean {
 
 /** The part with its bytes; `later` where they are not here now, and what to say instead where they never will be. */
 async function readyPart(
-  { file, ...part }: Part,
+  part: Part,
   tries: number,
   outgoing: Pick<OutgoingFiles, 'find'>,
 ): Promise<OutgoingPart | 'later'> {
-  if (file === undefined) return part;
-  const path = await outgoing.find(file.id);
-  if (path !== undefined) return { ...part, file: { ...file, path } };
-  return tries < mostSearches ? 'later' : withoutFile({ ...part, file }, fixed`It is no longer stored.`);
+  const { file: _file, more: _more, ...text } = part;
+  const found: OutgoingFile[] = [];
+  for (const file of filesOf(part)) {
+    const path = await outgoing.find(file.id);
+    if (path !== undefined) found.push({ ...file, path });
+    else if (tries < mostSearches) return 'later';
+  }
+  const [file, ...more] = found;
+  if (found.length < filesOf(part).length) return withoutFile(part, fixed`It is no longer stored.`);
+  return file === undefined ? text : { ...text, file, ...(more.length === 0 ? {} : { more }) };
 }
 
 /** Why a file will never arrive, in words for the person; undefined if it still may, or where no file failed. */
@@ -253,10 +266,13 @@ function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | 
 }
 
 /** What stands in the place of a file that can't be sent: limits are said, not hidden. */
-export function withoutFile({ file, ...part }: Part, why: Words): OutgoingPart {
+export function withoutFile({ file, more = [], ...part }: Part, why: Words): OutgoingPart {
   if (file === undefined) return part;
   const say = sayIn(file.language);
-  const name = `\`${file.name.replaceAll('`', "'")}\``;
-  const said = say`I could not send the file ${name} (${say.bytes(file.size)}). ${say(why)}`;
-  return { ...part, markdown: part.markdown === '' ? said : `${part.markdown}\n\n${said}` };
+  const said = [file, ...more].map((one) => {
+    const name = `\`${one.name.replaceAll('`', "'")}\``;
+    return say`I could not send the file ${name} (${say.bytes(one.size)}). ${say(why)}`;
+  });
+  const lines = said.join('\n');
+  return { ...part, markdown: part.markdown === '' ? lines : `${part.markdown}\n\n${lines}` };
 }

@@ -35,8 +35,8 @@ export function createLargeTables(options: {
     const requester = requesterOf(message);
     for (const [index, rows] of tables.entries()) {
       const file = { name: nameOf(index + 1), data: asCsv(rows), mime: 'text/csv' };
-      const sent = await handOver(file, { requester, turn: message.id, call: 'large tables', index });
-      if (!sent.ok) return answer;
+      const sent = await handOver([file], { requester, turn: message.id, call: 'large tables', index });
+      if (sent[0]?.ok !== true) return answer;
     }
     return markdown;
   };

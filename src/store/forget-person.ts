@@ -1,3 +1,4 @@
+import { filesOf } from '../core/channel.ts';
 import { conversationKey } from '../core/conversation.ts';
 import {
   createForgetEntries,
@@ -146,10 +147,10 @@ export async function forgetPerson(rows: ForgetRows, sender: string): Promise<Fo
   }
 }
 
-/** The id of the file that an outbox row was to send. */
+/** The ids of the files that an outbox row was to send. */
 function fileIn(part: string): readonly string[] {
   const read = readStored(storedPart, part);
-  return read.ok && read.value.file !== undefined ? [read.value.file.id] : [];
+  return read.ok ? filesOf(read.value).map(({ id }) => id) : [];
 }
 
 /** The conversation that a transcript or a run's journal belongs to: its key holds neither "@" nor "#". */

@@ -97,6 +97,14 @@ export const storedReceipt: z.ZodType<Receipt> = z.object({
 });
 
 /** A part to be sent, as the outbox holds it. */
+const storedFile = z.object({
+  id: z.string(),
+  name: z.string(),
+  mime: z.string(),
+  size: z.number(),
+  language: z.string().optional(),
+} satisfies FieldsOf<PartFile>);
+
 export const storedPart: z.ZodType<Part> = z.object({
   markdown: z.string(),
   buttons: z
@@ -109,13 +117,6 @@ export const storedPart: z.ZodType<Part> = z.object({
     .optional(),
   replyTo: z.string().optional(),
   onlyTo: z.string().optional(),
-  file: z
-    .object({
-      id: z.string(),
-      name: z.string(),
-      mime: z.string(),
-      size: z.number(),
-      language: z.string().optional(),
-    } satisfies FieldsOf<PartFile>)
-    .optional(),
+  file: storedFile.optional(),
+  more: z.array(storedFile).optional(),
 } satisfies FieldsOf<Part>);

@@ -158,12 +158,16 @@ export function createCallTool(options: {
     await made.begin();
     made.unjournalled = false;
     let handed = 0;
-    const artifact = async (file: Artifact): Promise<HandedOver> => {
-      const of = { requester, turn, call: call.id, index: handed++ };
-      const outcome = await handOver(file, of);
-      if (outcome.ok) made.artifacts.push({ name: outcome.name, mime: outcome.mime, size: outcome.size });
-      return outcome;
+    const artifacts = async (files: readonly Artifact[]): Promise<readonly HandedOver[]> => {
+      const of = { requester, turn, call: call.id, index: handed };
+      handed += files.length;
+      const outcomes = await handOver(files, of);
+      for (const outcome of outcomes)
+        if (outcome.ok) made.artifacts.push({ name: outcome.name, mime: outcome.mime, size: outcome.size });
+      return outcomes;
     };
+    const artifact = async (file: Artifact): Promise<HandedOver> =>
+      (await artifacts([file]))[0] ?? Promise.reject(new Error('a file was handed over without an outcome'));
     onProgress(doingOf(tool, requester.language));
     underway.add(made);
     // A command under way may have made this call, and learn what it gives (C4).
@@ -183,6 +187,7 @@ export function createCallTool(options: {
         awaitAnswer: (question) => (made.asks = question),
         mark,
         artifact,
+        artifacts,
       });
       if (made.cutOff !== undefined) throw made.cutOff;
       return envelope;

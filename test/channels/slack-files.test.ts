@@ -124,6 +124,24 @@ test('M12 H2 the caption of a file keeps its formatting, and pings nobody', asyn
   assert.ok(!channel.files.fitsCaption('&'.repeat(1_000)), 'as it is written for Slack it is too long');
 });
 
+test('M12 H4 files of one answer are one message on Slack, found again by its key', async (t) => {
+  const { slack, channel } = await connectSlackChannel(t);
+  const room = slack.workspace.dmWith(slack.workspace.addUser('anna').id);
+  const folder = await mkdtemp(path.join(tmpdir(), 'to-send-'));
+  const files = await Promise.all(
+    ['a.csv', 'b.png'].map(async (name) => {
+      await writeFile(path.join(folder, name), name);
+      return { id: name, name, mime: 'text/csv', size: name.length, path: path.join(folder, name) };
+    }),
+  );
+  const [file, ...more] = files;
+  const place = { channel: 'slack', chat: room.id };
+  await channel.send(place, { markdown: '', ...(file && { file, more }) }, 'k');
+  const [sent, ...others] = room.messages;
+  assert.deepEqual([sent?.files?.map(({ name }) => name), others.length], [['a.csv', 'b.png'], 0]);
+  assert.notEqual(await channel.find(place, 'k'), undefined);
+});
+
 function told(sentence: RegExp, passing: boolean) {
   return (error: unknown): boolean => {
     assert.ok(error instanceof FetchFileError, String(error));

@@ -46,6 +46,33 @@ test('T2 T12 T13 on Telegram a run writes a file and sends it; the main agent le
   assert.deepEqual(await readdir(path.join(bot.home, 'workspace', 'runs')), [], 'so is the scratch folder');
 });
 
+test('M12 T12 several files of one call are an album that replies to the question; a wrong path sends none of them', async (t) => {
+  const bot = await startWholeBot(t, {
+    sandbox: 'auto',
+    toml: toml.replace('users = ["slack:*"]', 'group_users = ["*"]'),
+    skills,
+    script: callSteps([
+      { name: 'write_file', input: { path: 'a.csv', content: csv } },
+      { name: 'write_file', input: { path: 'b.txt', content: 'b' } },
+      { name: 'send_file', input: { path: ['a.csv', 'c.txt'] } },
+      { name: 'send_file', input: { path: ['a.csv', 'b.txt'], caption: 'Both' } },
+    ]),
+  });
+  const ann = bot.telegram.person({ name: 'Ann' });
+  const room = bot.telegram.group();
+  const asked = ann.says('/report@test_bot', { in: room });
+  const first = await room.nextFile('a.csv');
+  await room.nextFile('b.txt');
+  assert.deepEqual([first.text, first.replyTo], ['Both', asked]);
+  assert.equal(bot.telegram.calls('sendMediaGroup').length, 1);
+  assert.equal(bot.telegram.calls('sendDocument').length, 0);
+  const results = runResults(bot);
+  assert.match(results[2]!, /FILE_NOT_FOUND/);
+  assert.match(results[3]!, /They are on their way.*\[delivered to the conversation: a\.csv .*b\.txt/s);
+  await bot.bot.idle();
+  assert.deepEqual(await readdir(path.join(bot.home, 'workspace', 'outgoing')), []);
+});
+
 test('T12 H4 on Slack a file arrives in the thread of the question, once, marked with its key', async (t) => {
   const bot = await startWholeBot(t, {
     sandbox: 'auto',

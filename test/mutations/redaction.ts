@@ -44,7 +44,7 @@ export const redactionMutations = [
       'true',
     ],
     ['labels of buttons keep their secrets', 'label: redact(button.label)', 'label: button.label'],
-    ['the name of a file keeps its secrets', 'name: redact(file.name)', 'name: file.name'],
+    ['the name of a file keeps its secrets', 'name: redact(one.name)', 'name: one.name'],
     ['the audit keeps its secrets', 'auditIds.has(key) ? value : redactTexts(value, redact)', 'value'],
   ]),
   ...changesOf('bot/redact-data.ts', 'bot/clean-store.test.ts', [

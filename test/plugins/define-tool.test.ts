@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import type { Artifact, HandOver, Tool as HostTool } from '../../src/core/tool.ts';
+import type { Artifact, HandedOver, HandOver, Tool as HostTool } from '../../src/core/tool.ts';
 import { defineTool, type OpenCall, type ToolOptions } from '../../src/plugins/define-tool.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 import { openDoor } from '../support/call-one-tool.ts';
@@ -162,10 +162,16 @@ test('X5 text is given as it is, data as JSON, nothing as a word that it is done
 
 test('X5 T12 artifacts are handed over in their order and noted; the first that can not be sent is the answer', async () => {
   const handed: Artifact[] = [];
-  const handOver: HandOver = async (artifact, { index }) => {
-    handed.push(artifact);
-    if (artifact.name === 'huge') return { ok: false, code: 'FILE_TOO_LARGE', problem: 'huge is too large' };
-    return { ok: true, name: artifact.name, mime: 'text/plain', size: index };
+  const handOver: HandOver = async (artifacts, { index }) => {
+    const outcomes: HandedOver[] = [];
+    for (const artifact of artifacts) {
+      handed.push(artifact);
+      const size = index + outcomes.length;
+      const isHuge = artifact.name === 'huge';
+      if (isHuge) return [...outcomes, { ok: false, code: 'FILE_TOO_LARGE', problem: 'huge is too large' }];
+      outcomes.push({ ok: true, name: artifact.name, mime: 'text/plain', size });
+    }
+    return outcomes;
   };
   const file = (name: string) => ({ name, mime: 'text/plain', data: new Uint8Array([1]) });
   const two = await answer(() => ({ artifacts: [file('a'), file('b')], data: { n: 2 } }), {}, handOver);

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
-import { createDelivery } from '../../src/replies/deliver.ts';
+import { createDelivery, withoutFile } from '../../src/replies/deliver.ts';
 import {
   createHandOver,
   fileName,
@@ -86,8 +86,8 @@ async function stageOf(
     async answer(asked = {}) {
       const requester = requesterOf({ ...message, ...asked });
       const file = { name: 'a.csv', data: 'name,amount\n', caption: 'The report' };
-      const handed = await handOver(file, { requester, turn: 'x:1:1', call: 'c', index: 0 });
-      assert.ok(handed.ok);
+      const handed = await handOver([file], { requester, turn: 'x:1:1', call: 'c', index: 0 });
+      assert.ok(handed[0]?.ok);
       await store.commit({ outbox: voice.rows(conversation, 'x:1:1', 'The answer') });
     },
     async deliver() {
@@ -153,6 +153,16 @@ async function onSlack(t: TestContext, more: Readonly<{ vanishes?: boolean }> = 
 function captionOf(blocks: readonly unknown[] = []): string {
   return (blocks[0] as { text: { text: string } }).text.text;
 }
+
+test('M12 files that can not be sent together give way to a sentence for each', () => {
+  const file = (name: string) => ({ id: name, name, mime: 'text/csv', size: 2_000 });
+  const part = { markdown: 'Both', file: file('a.csv'), more: [file('b.csv')], replyTo: '7' };
+  assert.deepEqual(withoutFile(part, 'It was not accepted.'), {
+    markdown:
+      'Both\n\nI could not send the file `a.csv` (2 kB). It was not accepted.\nI could not send the file `b.csv` (2 kB). It was not accepted.',
+    replyTo: '7',
+  });
+});
 
 for (const chatType of ['group', 'private'] as const)
   test(`M12 a file in a ${chatType} chat replies to the question as texts do`, async (t) => {

@@ -1,12 +1,11 @@
 import type { OutgoingFiles } from '../../src/replies/artifacts.ts';
 import type { FileLimits } from '../../src/core/channel.ts';
-import type { HandOver, ToolContext } from '../../src/core/tool.ts';
+import type { HandOver } from '../../src/core/tool.ts';
 
 /** For tests in which no file is handed over: whoever does it anyway fails. */
 export const noHandOver: HandOver = async () => Promise.reject(new Error('no file was expected'));
 
-export const noArtifact: ToolContext['artifact'] = async () =>
-  Promise.reject(new Error('no file was expected'));
+export const noArtifact = async (): Promise<never> => Promise.reject(new Error('no file was expected'));
 
 export const noFiles: Pick<OutgoingFiles, 'find' | 'remove'> = {
   find: async () => undefined,

@@ -17,6 +17,7 @@ export function toolContext(change: Partial<ToolContext> = {}): ToolContext {
     signal: new AbortController().signal,
     progress: () => undefined,
     artifact: noArtifact,
+    artifacts: noArtifact,
     settle: () => undefined,
     awaitAnswer: () => undefined,
     mark: () => undefined,

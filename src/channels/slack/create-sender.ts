@@ -1,4 +1,4 @@
-import type { OutgoingPart, Part, Receipt } from '../../core/channel.ts';
+import { filesOf, type OutgoingPart, type Part, type Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 import type { RateLimiter } from '../rate-limiter.ts';
@@ -6,7 +6,7 @@ import { toButtonBlocks, type Block } from './buttons.ts';
 import { textOf, formatErrors, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { toSlackMessage } from './from-markdown.ts';
-import { shareFile, uploadFile } from './files.ts';
+import { shareFiles, uploadFile } from './files.ts';
 import { userOf } from './slack-options.ts';
 
 /** What all changes of messages are counted under. */
@@ -36,15 +36,18 @@ export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLim
   return {
     async send(conversation, part, key, begin) {
       const { chat, thread } = conversation;
-      const { file, markdown, onlyTo } = part;
+      const { markdown, onlyTo } = part;
+      const files = filesOf(part);
       // Seen by nobody until it is shared: only that is the sending.
-      const uploaded = file === undefined ? '' : await uploadFile(call, file);
+      const uploaded: { id: string; title: string }[] = [];
+      for (const file of files) uploaded.push({ id: await uploadFile(call, file), title: file.name });
+      const [first] = uploaded;
       await posts.wait(chat);
       await begin?.();
-      if (file !== undefined) {
+      if (first !== undefined) {
         try {
-          await shareFile(call, conversation, { markdown, file }, uploaded, key);
-          return { id: uploaded };
+          await shareFiles(call, conversation, markdown, uploaded, key);
+          return { id: first.id };
         } catch (error) {
           throw paused(posts, chat, toSendError(error, 'a file'));
         }

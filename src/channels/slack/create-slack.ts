@@ -38,7 +38,7 @@ export function createSlack(options: SlackOptions): Channel {
       await state.connection?.stop();
     },
     split: (markdown) => splitMarkdown(markdown, slackFits),
-    files: { largest: largestFile, fitsCaption: captionFits },
+    files: { largest: largestFile, fitsCaption: captionFits, album: () => 'files' },
     tableRows: 60,
     send: async (...given) => (await connected).sender.send(...given),
     find: async (conversation, key) => (await connected).sender.find(conversation, key),

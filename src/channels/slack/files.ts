@@ -4,7 +4,7 @@ import { saveFile, tooLarge } from '../save-file.ts';
 import { keyBlockId } from './find-key.ts';
 import { toSlackText } from './from-markdown.ts';
 import { textOf, slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
-import type { OutgoingPart, Channel } from '../../core/channel.ts';
+import type { Channel, OutgoingFile } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError, FetchFileError } from '../../core/errors.ts';
 import { fixed, type Fixed } from '../../core/texts/say.ts';
@@ -29,7 +29,7 @@ const page = /^\s*<(!doctype\s+html|html)/i;
 
 const notGiven = fixed`Slack does not give it out`;
 
-type File = NonNullable<OutgoingPart['file']>;
+type File = OutgoingFile;
 
 /** Bytes of a file that Slack takes. */
 export const largestFile = 1_000_000_000;
@@ -62,23 +62,23 @@ export async function uploadFile(call: CallSlack, { name, size, path }: File): P
   }
 }
 
-/** Shows an uploaded file in the conversation, marked with the outbox row's key. Throws SendError. */
-export async function shareFile(
+/** Shows uploaded files in the conversation as one message, marked with the outbox row's key. Throws SendError. */
+export async function shareFiles(
   call: CallSlack,
   { chat, thread }: Conversation,
-  { markdown, file: { name } }: Readonly<{ markdown: string; file: File }>,
-  id: string,
+  markdown: string,
+  files: readonly Readonly<{ id: string; title: string }>[],
   key: string,
 ): Promise<void> {
   // Verbatim: Slack makes no mention or link of it. Without a caption the name carries the mark.
   const written = toSlackText(markdown).trim();
   const caption =
     written === ''
-      ? { type: 'plain_text', text: name, emoji: false }
+      ? { type: 'plain_text', text: files.map(({ title }) => title).join(', '), emoji: false }
       : { type: 'mrkdwn', text: written, verbatim: true };
   try {
     await call('files.completeUploadExternal', {
-      files: [{ id, title: name }],
+      files,
       channel_id: chat,
       ...(thread === undefined ? {} : { thread_ts: thread }),
       blocks: [{ type: 'section', block_id: keyBlockId(key), text: caption }],

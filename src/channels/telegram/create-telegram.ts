@@ -1,6 +1,6 @@
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
 import { createRateLimiter, type RateLimitRule, type Reserve } from '../rate-limiter.ts';
-import { createFetchFile, largestFile } from './files.ts';
+import { albumOf, createFetchFile, largestFile } from './files.ts';
 import { captionFits, telegramFits } from './from-markdown.ts';
 import { pollUpdates } from './poll-updates.ts';
 import { receiveWebhook } from './receive-webhook.ts';
@@ -128,7 +128,7 @@ export function createTelegram(options: TelegramOptions): Channel {
       await statuses.stop();
     },
     split: (markdown) => splitMarkdown(markdown, telegramFits),
-    files: { largest: largestFile, fitsCaption: captionFits },
+    files: { largest: largestFile, fitsCaption: captionFits, album: albumOf },
     tableRows: 30,
     send: parts.send,
     // The Bot API has no way to look for what it sent.

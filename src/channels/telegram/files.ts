@@ -3,7 +3,7 @@ import { InputFile } from 'grammy';
 import type { InlineKeyboardMarkup, ReplyParameters } from 'grammy/types';
 import { saveFile } from '../save-file.ts';
 import { saidBy, withoutToken, type TelegramApi } from './telegram-api.ts';
-import type { OutgoingPart, Channel } from '../../core/channel.ts';
+import type { Channel, OutgoingFile } from '../../core/channel.ts';
 import { SendError, FetchFileError } from '../../core/errors.ts';
 import { fixed } from '../../core/texts/say.ts';
 
@@ -18,6 +18,9 @@ export const largestFile = 50_000_000;
 const largestPhoto = 10 * 1024 * 1024;
 const photoTypes = ['image/jpeg', 'image/png', 'image/webp'];
 
+/** Photos may be forbidden where files are not. Too long, too narrow, damaged: as a document a picture arrives as it is. */
+const notAsPhoto = /PHOTO_|PHOTOS_|send photos|IMAGE_PROCESS_FAILED/;
+
 type Rest = Readonly<{
   chat_id: number;
   message_thread_id?: number;
@@ -30,7 +33,7 @@ type Rest = Readonly<{
 /** Uploads a file: a picture as a photo, Opus in Ogg as a voice note, where Telegram takes it for one; anything else as a document (T12). */
 export async function sendFile(
   api: TelegramApi,
-  { name, mime, size, path }: NonNullable<OutgoingPart['file']>,
+  { name, mime, size, path }: OutgoingFile,
   rest: Rest,
 ): Promise<Readonly<{ message_id: number }>> {
   if (size > largestFile) {
@@ -39,12 +42,11 @@ export async function sendFile(
         say`Telegram lets a bot send files of up to ${say.bytes(largestFile)}, and this one has ${say.bytes(size)}.`,
     });
   }
-  if (photoTypes.includes(mime) && size <= largestPhoto) {
+  if (isPhoto({ mime, size })) {
     try {
       return await api.sendPhoto({ ...rest, photo: new InputFile(path, name) });
     } catch (error) {
-      // Photos may be forbidden where files are not. Too long, too narrow, damaged: as a document it arrives as it is.
-      if (!saidBy(error, /PHOTO_|PHOTOS_|send photos|IMAGE_PROCESS_FAILED/)) throw error;
+      if (!saidBy(error, notAsPhoto)) throw error;
     }
   }
   if (await isVoice(path)) {
@@ -60,6 +62,47 @@ export async function sendFile(
   } catch (error) {
     throw refusedUpload(error, size);
   }
+}
+
+/** What Telegram shows together: pictures, or anything else. A sound may be a voice note, which stands alone. */
+export function albumOf({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
+  if (mime.startsWith('audio/')) return undefined;
+  return isPhoto({ mime, size }) ? 'photo' : 'document';
+}
+
+/** Uploads two to ten files of one kind as one album, the caption on its first (T12). Gives the message of the first. */
+export async function sendAlbum(
+  api: TelegramApi,
+  files: readonly OutgoingFile[],
+  { caption, parse_mode, ...rest }: Omit<Rest, 'reply_markup'>,
+): Promise<Readonly<{ message_id: number }>> {
+  const media = <Type extends 'photo' | 'document'>(type: Type) =>
+    files.map(({ path, name }, index) => ({
+      type,
+      media: new InputFile(path, name),
+      ...(index > 0 || caption === undefined ? {} : { caption }),
+      ...(index > 0 || parse_mode === undefined ? {} : { parse_mode }),
+    }));
+  const send = async (type: 'photo' | 'document') => {
+    const asType = type === 'photo' ? media('photo') : media('document');
+    const [first] = await api.sendMediaGroup({ ...rest, media: asType });
+    return first ?? Promise.reject(new Error('Telegram answered an album with no message'));
+  };
+  const size = files.reduce((sum, file) => sum + file.size, 0);
+  try {
+    return await send(files.every(isPhoto) ? 'photo' : 'document');
+  } catch (error) {
+    if (!saidBy(error, notAsPhoto)) throw refusedUpload(error, size);
+  }
+  try {
+    return await send('document');
+  } catch (error) {
+    throw refusedUpload(error, size);
+  }
+}
+
+function isPhoto({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): boolean {
+  return photoTypes.includes(mime) && size <= largestPhoto;
 }
 
 /** Opus in Ogg, by its first bytes: nothing else is played as a voice note. */

@@ -1,9 +1,9 @@
 import type { InlineKeyboardMarkup } from 'grammy/types';
 import type { RateLimiter } from '../rate-limiter.ts';
 import { toTelegramHtml, toTelegramText } from './from-markdown.ts';
-import { sendFile } from './files.ts';
+import { sendAlbum, sendFile } from './files.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
-import type { Button, OutgoingPart, Part, Receipt } from '../../core/channel.ts';
+import { filesOf, type Button, type OutgoingPart, type Part, type Receipt } from '../../core/channel.ts';
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 
@@ -57,8 +57,10 @@ export function createSendPart(options: {
   return {
     async send(conversation, part, _key, begin) {
       const { chat } = conversation;
-      const { file } = part;
-      const fixed = { ...addressOf(conversation), ...replyTo(part), ...keyboard(part.buttons) };
+      const [file, ...more] = filesOf(part);
+      const place = { ...addressOf(conversation), ...replyTo(part) };
+      const fixed = { ...place, ...keyboard(part.buttons) };
+      const below = (text: Parameters<typeof asCaption>[0]) => (part.markdown === '' ? {} : asCaption(text));
       let beginning = false;
       const beginHere = async (): Promise<void> => {
         beginning = true;
@@ -69,10 +71,11 @@ export function createSendPart(options: {
         const sent = await deliver(
           conversation,
           part,
-          (text) =>
-            file === undefined
-              ? api.sendMessage({ ...fixed, ...text, ...noPreview })
-              : sendFile(uploads, file, { ...fixed, ...(part.markdown === '' ? {} : asCaption(text)) }),
+          (text) => {
+            if (file === undefined) return api.sendMessage({ ...fixed, ...text, ...noPreview });
+            if (more.length > 0) return sendAlbum(uploads, [file, ...more], { ...place, ...below(text) });
+            return sendFile(uploads, file, { ...fixed, ...below(text) });
+          },
           beginHere,
         );
         return { id: String(sent.message_id) };

@@ -180,7 +180,7 @@ export function createTerminals(options: {
       find: async () => undefined,
       async edit(conversation, receipt, part) {
         const shown = shownBy(conversation, receipt.id);
-        const { file: _, ...text } = part;
+        const { file: _file, more: _more, ...text } = part;
         if (shown === undefined) await send(conversation, text, receipt.id);
         else await shown.seat.view.edit(conversation, { id: shown.id }, part);
       },

@@ -4,33 +4,43 @@ import { fail, succeed } from '../../core/envelope.ts';
 import { defineTool, type Artifact, type Tool } from '../../core/tool.ts';
 import { absent, findInScope, openIn, readOfSkill, type FileScopes } from './file-scopes.ts';
 
-const input = z.object({ path: z.string(), caption: z.string().max(4_000).optional() });
+const input = z.object({
+  path: z.union([z.string(), z.array(z.string()).min(1).max(10)]),
+  caption: z.string().max(4_000).optional(),
+});
 
 /** Bytes of a skill's own file. */
 const skillFileLimit = 50_000_000;
 
 /**
- * `send_file {path, caption?}`: delivers a file from the places that are seen here to this conversation; there is no way to
+ * `send_file {path, caption?}`: delivers a file, or several as one album, from the places that are seen here to this conversation; there is no way to
  * name another (A12). Made again it is the same file on its way (Q6).
  */
 export function sendFileTool(places: FileScopes): Tool {
   const where = places.map(({ seen: [name] }) => name).join(', ');
   return defineTool({
     name: 'send_file',
-    description: `Sends a file from ${where} to the person, in this conversation.`,
+    description: `Sends a file from ${where}, or up to 10 as an album, to the person, in this conversation.`,
     input,
     traits: { sideEffects: true, idempotent: true, requiresNetwork: false, requiresFilesystem: true },
     risk: 'moderate',
-    async run({ path, caption }, { artifact }) {
-      const data = dataAt(places, path);
-      if (!data.ok) return fail(data.code, data.message);
-      const file: Artifact = { name: path, data: data.data, ...(caption === undefined ? {} : { caption }) };
+    async run({ path, caption }, { artifacts }) {
+      const files: Artifact[] = [];
       try {
-        const handed = await artifact(file);
-        return handed.ok ? succeed('It is on its way to the person.') : fail(handed.code, handed.problem);
+        for (const [index, name] of [path].flat().entries()) {
+          const found = dataAt(places, name);
+          if (!found.ok) return fail(found.code, found.message);
+          const { data } = found;
+          files.push({ name, data, ...(index > 0 || caption === undefined ? {} : { caption }) });
+        }
+        const last = (await artifacts(files)).at(-1);
+        if (last?.ok === false) return fail(last.code, last.problem);
+        return succeed(
+          files.length === 1 ? 'It is on its way to the person.' : 'They are on their way to the person.',
+        );
       } finally {
         // What is on its way already is not read again.
-        if (data.data instanceof ReadStream) data.data.destroy();
+        for (const { data } of files) if (data instanceof ReadStream) data.destroy();
       }
     },
   });

@@ -49,6 +49,7 @@ const parameters: Readonly<Record<string, readonly string[]>> = {
     'reply_parameters',
     'reply_markup',
   ],
+  sendmediagroup: ['chat_id', 'message_thread_id', 'media', 'disable_notification', 'reply_parameters'],
   sendphoto: [
     'chat_id',
     'message_thread_id',

@@ -32,16 +32,49 @@ export function fileMethods(world: World, count: (chat: number) => void): Readon
     return stored.message;
   };
 
+  const photo = ({ bytes }: SentFile, id: string): object => {
+    if (bytes.length > largestPhoto) throw badRequest('PHOTO_SAVE_FILE_INVALID');
+    const { width, height } = pngSize(bytes);
+    const ratio = Math.max(width, height) / Math.min(width, height);
+    if (width + height > 10_000 || ratio > 20) throw badRequest('PHOTO_INVALID_DIMENSIONS');
+    const size = { file_id: `P${id}`, file_unique_id: id, width, height, file_size: bytes.length };
+    return { photo: [size] };
+  };
+  const document = ({ name, bytes }: SentFile, id: string): object => ({
+    document: { file_id: `D${id}`, file_unique_id: id, file_name: name, file_size: bytes.length },
+  });
+
   return {
-    senddocument: (args, _gone, files) =>
-      send(
-        args,
-        'document',
-        ({ name, bytes }, id) => ({
-          document: { file_id: `D${id}`, file_unique_id: id, file_name: name, file_size: bytes.length },
-        }),
-        files,
-      ),
+    sendmediagroup: (args, _gone, files) => {
+      const media = args['media'];
+      if (!Array.isArray(media)) throw badRequest("can't parse media JSON object");
+      if (media.length < 2 || media.length > 10)
+        throw badRequest('wrong number of messages passed to sendMediaGroup, expected from 2 to 10');
+      const kinds = new Set(media.map((one: Arguments) => string(one, 'type')));
+      if ([...kinds].some((kind) => kind !== 'photo' && kind !== 'document'))
+        throw badRequest('unknown media type');
+      if (kinds.size > 1) throw badRequest("document can't be mixed with other media types");
+      // Nothing of an album is there unless all of it is.
+      for (const one of media as Arguments[]) {
+        const kind = string(one, 'type');
+        const file = uploaded({ [kind]: one['media'] }, kind, files);
+        if (kind === 'photo') photo(file, '');
+        formatCaption(string(one, 'caption'), string(one, 'parse_mode'));
+      }
+      const group = { media_group_id: createHash('sha1').update(JSON.stringify(media)).digest('hex') };
+      return (media as Arguments[]).map((one) => {
+        const kind = string(one, 'type') === 'photo' ? ('photo' as const) : ('document' as const);
+        const { caption, parse_mode } = one;
+        const describe = kind === 'photo' ? photo : document;
+        return send(
+          { ...args, caption, parse_mode, [kind]: one['media'] },
+          kind,
+          (file, id) => ({ ...describe(file, id), ...group }),
+          files,
+        );
+      });
+    },
+    senddocument: (args, _gone, files) => send(args, 'document', document, files),
     sendvoice: (args, _gone, files) =>
       send(
         args,
@@ -54,20 +87,7 @@ export function fileMethods(world: World, count: (chat: number) => void): Readon
         },
         files,
       ),
-    sendphoto: (args, _gone, files) =>
-      send(
-        args,
-        'photo',
-        ({ bytes }, id) => {
-          if (bytes.length > largestPhoto) throw badRequest('PHOTO_SAVE_FILE_INVALID');
-          const { width, height } = pngSize(bytes);
-          const ratio = Math.max(width, height) / Math.min(width, height);
-          if (width + height > 10_000 || ratio > 20) throw badRequest('PHOTO_INVALID_DIMENSIONS');
-          const size = { file_id: `P${id}`, file_unique_id: id, width, height, file_size: bytes.length };
-          return { photo: [size] };
-        },
-        files,
-      ),
+    sendphoto: (args, _gone, files) => send(args, 'photo', photo, files),
   };
 }
 
