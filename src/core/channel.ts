@@ -113,7 +113,8 @@ export type ChannelEvent =
       /** Where a form can be shown in answer to it, within seconds. */
       openForm?: OpenForm;
     }>
-  | Readonly<{ type: 'edited'; message: Message }>
+  /** `at`: when, in the platform's words: it tells an edit that comes twice from one that brings old words back. */
+  | Readonly<{ type: 'edited'; message: Message; at?: string }>
   /** As it was before it was deleted. */
   | Readonly<{ type: 'deleted'; message: Message }>
   /** `tell` shows who pressed, and nobody else, a plain sentence of at most 200 characters, where the platform can: to be called before the event is done with. */

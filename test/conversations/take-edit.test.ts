@@ -15,6 +15,7 @@ async function setUp() {
     resolve: async ({ command }) =>
       command?.name === 'status' ? { kind: 'built-in', name: 'status', args: '' } : undefined,
     taken: async ({ text }) => void taken.push(text),
+    moved: { original: async (place) => place },
     clock,
   });
   const accept = (message: Message) => store.inbox.accept(message, { now: clock.now() });
@@ -39,6 +40,33 @@ test('H3 H11 an edit replaces what waits, and is said to the turn that answers i
     ['when to Biel?', asked.id],
     ['when to Chur?', asked.id],
   ]);
+});
+
+test('H11 words that an edit brings back are the last ones; an edit that comes twice is none', async () => {
+  const { store, clock, takeEdit, accept, waiting } = await setUp();
+  await accept(asked);
+  await store.inbox.take('telegram:42', clock.now());
+  const edits = [
+    ['Basel?', '1'],
+    ['when to Bern?', '2'],
+    ['Basel?', '3'],
+    ['Basel?', '3'],
+    ['when to Bern?', '2'],
+  ] as const;
+  for (const [text, at] of edits) await takeEdit({ ...asked, text }, at);
+  const waited = (await waiting()).map(([text]) => text);
+  assert.deepEqual(waited, ['when to Bern?', 'Basel?', 'when to Bern?', 'Basel?']);
+
+  // All of them have joined: only their entries are left.
+  for (const { key, message } of await store.inbox.list('waiting')) {
+    if (message?.edits === undefined) continue;
+    const entry = { kind: 'user', item: key, joins: asked.id, content: message.text, at: 1 } as const;
+    await store.commit({ entries: [{ transcript: 'telegram:42', entry }], done: key });
+  }
+  await takeEdit({ ...asked, text: 'Basel?' }, '3');
+  assert.equal((await waiting()).length, 1, 'it came once more');
+  await takeEdit(asked, '4');
+  assert.deepEqual((await waiting()).slice(1), [['when to Bern?', asked.id]]);
 });
 
 test('H11 I1 words after a mention are edited as words, unless they call a command', async () => {

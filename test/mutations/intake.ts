@@ -143,6 +143,8 @@ export const intakeMutations = [
   ...changesOf('conversations/intake/admit.ts', 'conversations/take-edit.test.ts', [
     ['any edit is a new message', 'if (!heard.some(({ id }) => id === edited.id)) return;', ''],
     ['an edit makes a command of what is answered', ' || (await isCommand(edited))', ''],
+    ['old words that an edit brings back are lost', '`${at}\\n${edited.text}`', 'edited.text'],
+    ['the first words are never brought back', ' && !(await hasJoined(edited))', ''],
   ]),
   ...changesOf('channels/slack/to-message.ts', 'channels/slack-messages.test.ts', [
     [

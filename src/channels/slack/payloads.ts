@@ -47,6 +47,7 @@ export const said = z.object({
   user_team: text,
   source_team: text,
   ts: ts.nullish(),
+  edited: z.object({ ts: courtesy }).nullish().catch(undefined),
   thread_ts: ts.nullish(),
   files: z.array(file).nullish().catch(undefined),
   attachments: z.array(shared).nullish().catch(undefined),

@@ -85,7 +85,9 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
     if (now.subtype && !spoken.includes(now.subtype)) return { ignored: `edit of a ${word(now.subtype)}` };
     if (before && before.text === now.text) return { ignored: 'edit that leaves the text' };
     const heard = toMessage({ ...now, ts: now.ts ?? before?.ts }, place, me, names);
-    return 'ignored' in heard ? heard : converted({ type: 'edited', message: heard.message }, heard);
+    if ('ignored' in heard) return heard;
+    const at = now.edited?.ts ? { at: now.edited.ts } : {};
+    return converted({ type: 'edited', message: heard.message, ...at }, heard);
   }
   const odd = event.subtype && !spoken.includes(event.subtype) ? event.subtype : undefined;
   // In a direct message somebody waits for an answer to it.

@@ -29,7 +29,8 @@ export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent 
   const edited = update.edited_message ?? update.edited_channel_post;
   if (edited !== undefined) {
     const read = toMessage(edited, me);
-    return 'ignored' in read ? read : { event: { type: 'edited', message: read.message } };
+    const at = edited.edit_date === undefined ? {} : { at: String(edited.edit_date) };
+    return 'ignored' in read ? read : { event: { type: 'edited', message: read.message, ...at } };
   }
   if (update.callback_query !== undefined) return fromPress(update.callback_query);
   if (update.my_chat_member !== undefined) {

@@ -24,6 +24,7 @@ import type { Store } from '../../store/store.ts';
 const mostHeard = 200;
 
 type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
+type EditEvent = Extract<ChannelEvent, { type: 'edited' }>;
 
 /** `/new` outside a thread: a new thread has no memory yet. */
 const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
@@ -38,7 +39,7 @@ const fullEveryMs = 60_000;
  * durable inbox when the promise resolves. It rejects when storing failed, so that the platform sends it again.
  */
 export function createAdmit(options: {
-  store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed'>;
+  store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed' | 'transcripts'>;
   people: Users;
   strangers: Strangers;
   meetGroup: MeetGroup;
@@ -68,6 +69,7 @@ export function createAdmit(options: {
     store,
     resolve: (message) => commands.resolve(message),
     taken: (message) => onMessage({ type: 'message', message }),
+    moved,
     clock,
   });
   const mayTellFull = createThrottle(fullEveryMs, clock);
@@ -125,10 +127,10 @@ export function createAdmit(options: {
     log.debug({ message: message.id, accepted }, 'a message was accepted');
   }
 
-  async function onEdited(edited: Message): Promise<void> {
+  async function onEdited({ message: edited, at }: EditEvent): Promise<void> {
     if (await signIns.takes(edited)) return;
     const message = await signIns.clean(edited);
-    if ((await people.decide(message)).allowed) await takeEdit(message);
+    if ((await people.decide(message)).allowed) await takeEdit(message, at);
   }
 
   /** What was taken back is no background, and if nobody has started on it, it is not answered. */
@@ -162,7 +164,7 @@ export function createAdmit(options: {
       case 'message':
         return onMessage(event);
       case 'edited':
-        return onEdited(event.message);
+        return onEdited(event);
       case 'deleted':
         return onDeleted(event.message);
       case 'press':
@@ -200,12 +202,13 @@ export function createAdmit(options: {
  * takes in; what was only overheard, and is now for the bot, is `taken` as if it had just been said.
  */
 export function createTakeEdit(options: {
-  store: Pick<Store, 'inbox' | 'overheard'>;
+  store: Pick<Store, 'inbox' | 'overheard' | 'transcripts'>;
   resolve: Commands['resolve'];
   taken(message: Message): Promise<void>;
+  moved: Pick<MovedChats, 'original'>;
   clock: Pick<Clock, 'now'>;
-}): (edited: Message) => Promise<void> {
-  const { store, resolve, taken, clock } = options;
+}): (edited: Message, at?: string) => Promise<void> {
+  const { store, resolve, taken, moved, clock } = options;
 
   async function takeHeard(edited: Message): Promise<void> {
     const heard = await store.overheard.recent(conversationKey(edited.conversation), mostHeard, 0);
@@ -220,20 +223,36 @@ export function createTakeEdit(options: {
     return (await resolve(message)) !== undefined;
   }
 
-  async function sayToTurn(edited: Message): Promise<void> {
+  /** Whether the turn was told of another edit of this message before: the words that it began with are not the last ones. */
+  async function hasJoined({ id, conversation }: Message): Promise<boolean> {
+    const { transcripts } = store;
+    const read = await transcripts.read(
+      await transcripts.current(conversationKey(await moved.original(conversation))),
+    );
+    return read.entries.some(({ entry }) => entry.kind === 'user' && entry.item?.startsWith(editKey(id)));
+  }
+
+  async function sayToTurn(edited: Message, at: string): Promise<void> {
     const waiting = await store.inbox.waitingIn(conversationKey(edited.conversation));
-    const before = waiting.find(({ key }) => key === edited.id)?.message;
+    const asked = waiting.find(({ key }) => key === edited.id)?.message;
     // A command is carried out as it was given.
-    if (before === undefined || before.text === edited.text) return;
-    if ((await isCommand(before)) || (await isCommand(edited))) return;
-    const words = createHash('sha256').update(edited.text).digest('hex').slice(0, 16);
-    const message = { ...edited, id: `${edited.id}!edit:${words}`, edits: edited.id, attachments: [] };
+    if (asked === undefined || (await isCommand(asked)) || (await isCommand(edited))) return;
+    const last = waiting.findLast(({ message }) => message?.edits === edited.id)?.message;
+    if (last?.text === edited.text) return;
+    if (last === undefined && asked.text === edited.text && !(await hasJoined(edited))) return;
+    const words = createHash('sha256').update(`${at}\n${edited.text}`).digest('hex').slice(0, 16);
+    const message = { ...edited, id: `${editKey(edited.id)}${words}`, edits: edited.id, attachments: [] };
     await store.inbox.accept(message, { now: clock.now() });
   }
 
-  return async (edited) => {
+  return async (edited, at = '') => {
     const outcome = await store.inbox.replace(edited);
     if (outcome === 'unknown') await takeHeard(edited);
-    if (outcome === 'too_late') await sayToTurn(edited);
+    if (outcome === 'too_late') await sayToTurn(edited, at);
   };
+}
+
+/** What the keys of a message's edits begin with. */
+function editKey(id: string): string {
+  return `${id}!edit:`;
 }

@@ -174,7 +174,7 @@ export function store(
     ts,
     user,
     botId,
-    edited: false,
+    edited: undefined,
     deleted: false,
   };
   room.messages.push(message);

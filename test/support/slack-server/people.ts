@@ -78,7 +78,7 @@ export function createPeople(
       ...(options.files === undefined ? {} : { files: options.files }),
       ...(options.subtype === undefined ? {} : { subtype: options.subtype }),
       ...(options.asBot === undefined ? {} : { botId: options.asBot }),
-      edited: false,
+      edited: undefined,
       deleted: false,
     };
     room.messages.push(message);
@@ -209,7 +209,7 @@ export function createPeople(
       const [room, stored] = find(message);
       const before = { ...stored };
       stored.text = text;
-      stored.edited = true;
+      stored.edited = workspace.nextTs();
       return delivery.send([{ room, event: changeEvent(workspace, room, before, stored) }]);
     },
 

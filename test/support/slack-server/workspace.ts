@@ -43,7 +43,8 @@ export type StoredMessage = {
   reactions?: readonly string[];
   /** While chat.startStream is open. */
   streaming?: { expiresAt: number };
-  edited: boolean;
+  /** When. */
+  edited: string | undefined;
   deleted: boolean;
 };
 
