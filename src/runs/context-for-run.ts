@@ -4,7 +4,7 @@ import type { Attachment, Message } from '../core/message.ts';
 import { nothingReceived, type ReceivedOf } from '../core/received.ts';
 import { finalText } from '../agent/read-turn.ts';
 import { showTo, type Viewer } from '../agent/show-to.ts';
-import { broughtAlong, heardWords, withoutDate } from './user-content.ts';
+import { broughtAlong, heardWords, withoutDate, withoutShown } from './user-content.ts';
 import { viewEntries } from '../agent/to-messages.ts';
 
 const mostPieces = 20;
@@ -84,7 +84,7 @@ function saidBefore(
     }
     if (entry.kind !== 'user' || entry.sender === undefined) return [];
     if (entry.about !== undefined || entry.follows !== undefined) return [];
-    const text = withoutDate(textOf(entry.content));
+    const text = withoutShown(withoutDate(textOf(entry.content)));
     return [chatType === 'private' ? around('background', [text], { from: 'the person' }) : text];
   });
 }

@@ -39,6 +39,11 @@ export function withoutDate(content: string): string {
   return content.replace(/^<host[^>\n]*>\nToday is [^\n]*\n<\/host>\n/, '');
 }
 
+/** What `userContent` gave, for a reader who is not shown its files: they lie where it says. */
+export function withoutShown(content: string): string {
+  return content.replace(/^(\[(?:photo|document|audio|video|other) ".*), shown above\]$/gm, '$1]');
+}
+
 /** Whether the content told the day and time. */
 export function tellsDate(content: string): boolean {
   return withoutDate(content) !== content;

@@ -79,6 +79,22 @@ test('I1 of what was said before, people and answers count, and work on the way 
   );
 });
 
+test('I1 M12 a run is not told that files of earlier messages are shown above, but where they lie', () => {
+  const picture = { kind: 'photo', name: 'a.jpg' } as const;
+  const shown = { type: 'image', hash: 'h', mime: 'image/jpeg', name: 'a.jpg', size: 9 } as const;
+  const received = () => ({ ok: true, path: '/chat/a.jpg', words: 'JPEG image', size: 9, shown }) as const;
+  const before = userContent(makeMessage({ ...group, attachments: [picture] }), {
+    background: [makeMessage({ ...group, attachments: [picture] })],
+    received,
+  });
+  assert.equal(before.match(/, shown above\]/g)?.length, 2);
+  const told = contextForRun(makeMessage({ ...group, attachments: [picture] }), {
+    ...{ ...nothing, words: 'this', entries: [said(before)], received },
+  });
+  assert.equal(told?.match(/\[photo "a\.jpg", JPEG image, 9 bytes, at \/chat\/a\.jpg\]/g)?.length, 2);
+  assert.equal(told?.match(/, shown above\]/g)?.length, 1, 'what comes with the call is shown');
+});
+
 test('I1 at most 20 messages and 10,000 characters are told, the newest, and labels stay whole', () => {
   const heard = (n: number, text = `line ${n}.`) =>
     makeMessage({ ...group, id: `m${n}`, text, sender: { id: `telegram:${n}`, name: 'N', kind: 'person' } });
