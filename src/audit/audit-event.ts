@@ -75,6 +75,8 @@ export type AuditEvent = Readonly<
       outcome: string;
     })
   | { event: 'capability_revoked'; sender: string; capability: string }
+  /** A question was answered once more (`/retry`). */
+  | (AuditPlace & { event: 'asked_again' })
   /** Said once an hour of each sender and code. */
   | (AuditPlace & { event: 'message_refused'; code: string })
   | (AuditPlace & { event: 'skill_refused'; skill: string; code: string })

@@ -150,6 +150,7 @@ export function createAgent(options: {
       readEarlier: createReadEarlier(options),
       zone,
       background,
+      audit: options.audit,
       clock,
       log,
     }),

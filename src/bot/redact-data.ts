@@ -40,6 +40,7 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
         ...entry,
         content:
           typeof entry.content === 'string' ? redact(entry.content) : cleanBlocks(entry.content, redact),
+        ...(entry.context !== undefined && { context: redact(entry.context) }),
         ...(entry.asked && {
           asked: entry.asked.map(({ skill, text }) => ({ skill, text: redact(text) })),
         }),

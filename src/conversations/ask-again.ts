@@ -25,7 +25,7 @@ export function askedAgain(
       entry.unread === undefined,
   );
   if (last === undefined) return undefined;
-  const { answers: _answers, asked: _asked, joins: _joins, content, ...said } = last;
+  const { answers: _answers, asked: _asked, joins: _joins, context: _context, content, ...said } = last;
   return { ...said, item: key, content: withNote(content), at };
 }
 

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { placeOf } from '../audit/audit-event.ts';
+import type { Audit } from '../audit/create-audit.ts';
 import type { Clock } from '../lib/clock.ts';
 import { conversationKey } from '../core/conversation.ts';
 import type { Entry, ActiveSkill } from '../core/entry.ts';
@@ -6,6 +8,7 @@ import { ModelError } from '../core/errors.ts';
 import { labelled } from '../lib/text/escape-labels.ts';
 import type { Log } from '../lib/log.ts';
 import type { Message } from '../core/message.ts';
+import { requesterOf } from '../core/requester-of.ts';
 import type { Model } from '../core/model.ts';
 import { nothingReceived, type Receive } from '../core/received.ts';
 import { isShuttingDown } from '../lib/async/shutdown.ts';
@@ -92,10 +95,11 @@ export function createTurn(options: {
   zone(): string;
   /** Messages of background at most (M10). */
   background: () => number;
+  audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): Turn {
-  const { store, questions, receive, readEarlier, zone, background, clock, log } = options;
+  const { store, questions, receive, readEarlier, zone, background, audit, clock, log } = options;
 
   return async ({ key, message, transcript, invocation, again, watcher, joining, signal }, grant) => {
     const say = sayIn(message.sender.language);
@@ -124,20 +128,28 @@ export function createTurn(options: {
 
     const isNew = under !== key && under !== skillItem(key);
     const invokes = invocation !== undefined && under !== skillItem(key);
-    const before = isNew ? [...entries] : entries.slice(0, ownIndex(entries, key));
-    const heard = isNew || invokes ? await heardBefore(message, before, transcript) : [];
-    const received = isNew || invokes ? await receive(message, heard, signal) : nothingReceived;
+    const heard = isNew ? await heardBefore(message, entries, transcript) : [];
+    const received = isNew ? await receive(message, heard, signal) : nothingReceived;
     if (isNew && again) {
       const entry = askedAgain(entries, { key, sender: message.sender.id, at: clock.now() });
       if (entry === undefined) return { text: say(nothingToRetry), failed: false };
+      await audit.record({ event: 'asked_again', ...placeOf(requesterOf(message)) });
       await store.commit({ entries: [{ transcript, entry }] });
       entries.push(entry);
     } else if (isNew) {
       const waiting = await questionsTo(message, transcript, invocation);
-      const invokesSkill = invocation !== undefined;
+      const context =
+        invocation &&
+        contextForRun(message, {
+          words: invocation.args,
+          entries,
+          background: heard,
+          viewer: grant.viewers?.requester,
+          received,
+        });
       const entry = await userEntry(
-        { key, message, transcript, invokesSkill },
-        { before, heard, received, waiting },
+        { key, message, transcript, invokesSkill: invocation !== undefined, context },
+        { before: entries, heard, received, waiting },
         { store, zone: zone(), clock },
       );
       await store.commit({ entries: [{ transcript, entry }] });
@@ -149,13 +161,7 @@ export function createTurn(options: {
     for (const followed of activeInTurn(entries)) grant.follow(followed);
     grant.answers(answeredBy(entries, key));
     if (invokes) {
-      const context = contextForRun(message, {
-        words: invocation.args,
-        entries: before,
-        background: heard,
-        viewer: grant.viewers?.requester,
-        received,
-      });
+      const context = own?.kind === 'user' ? own.context : undefined;
       const { entry, settles } = await invoke(key, { ...invocation, context }, grant.callTool, signal);
       await append(entry, settles);
       entries.push(entry);

@@ -27,6 +27,8 @@ export async function userEntry(
     message: Message;
     transcript: string;
     invokesSkill: boolean;
+    /** What the run of that skill is told of the place. */
+    context?: string | undefined;
     /** The item whose running turn it joins. */
     joins?: string;
     /** The answer before it was not sent. */
@@ -46,7 +48,7 @@ export async function userEntry(
     clock,
   }: Readonly<{ store: Pick<Store, 'transcripts'>; zone: string; clock: Pick<Clock, 'now'> }>,
 ): Promise<Entry> {
-  const { key, message, transcript, invokesSkill, joins } = said;
+  const { key, message, transcript, invokesSkill, context, joins } = said;
   const { before, heard, received, waiting } = around;
   const now = clock.now();
   const toldAt = before.findLast(
@@ -75,6 +77,7 @@ export async function userEntry(
     sender: message.sender.id,
     ...(joins === undefined ? {} : { joins }),
     content,
+    ...(context === undefined ? {} : { context }),
     ...(about === undefined ? {} : { about }),
     ...(follows === undefined ? {} : { follows }),
     ...(waiting.length === 0

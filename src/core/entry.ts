@@ -21,6 +21,8 @@ export type Entry =
       /** The item whose turn was running when its sender wrote it, and which it joined (H11). */
       joins?: string;
       content: string | readonly Anthropic.ContentBlockParam[];
+      /** What the run that it starts is told of the place: the same words after a restart (I1). */
+      context?: string;
       /** The skill or tool whose work the content tells of, where nobody wrote it. */
       about?: string;
       /** What runs of these skills ask the sender, as the model reads it (U14). */

@@ -68,7 +68,7 @@ export function createForgetEntries(
   }
 
   function judgeQuotes(entry: UserEntry): Fate {
-    const { content } = entry;
+    const { content, context } = entry;
     const rewritten: UserEntry['content'] =
       typeof content === 'string'
         ? withoutQuotes(content, isTheirs)
@@ -76,12 +76,16 @@ export function createForgetEntries(
             block.type === 'text' ? { ...block, text: withoutQuotes(block.text, isTheirs) } : block,
           );
     const files = entry.files?.filter((file) => file.sender !== sender);
-    const isSame = JSON.stringify([rewritten, files]) === JSON.stringify([content, entry.files]);
-    if (isSame) return 'kept';
-    seen.quoted = true;
-    return {
-      rewritten: JSON.stringify({ ...entry, content: rewritten, ...(files === undefined ? {} : { files }) }),
+    const told = context && withoutQuotes(context, isTheirs);
+    const left = {
+      ...entry,
+      content: rewritten,
+      ...(told === undefined ? {} : { context: told }),
+      ...(files === undefined ? {} : { files }),
     };
+    if (JSON.stringify(left) === JSON.stringify(entry)) return 'kept';
+    seen.quoted = true;
+    return { rewritten: JSON.stringify(left) };
   }
 
   function isTheirs({ id, text }: Quoted): boolean {

@@ -42,6 +42,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     sender: text.optional(),
     joins: text.optional(),
     content: z.union([text, z.array(z.custom<Anthropic.ContentBlockParam>(isBlock))]),
+    context: text.optional(),
     about: text.optional(),
     asked: z.array(z.object({ skill: text, text })).optional(),
     follows: storedFollowed,

@@ -67,6 +67,7 @@ async function setUp(options: {
     zone: () => 'UTC',
     questions: createQuestions({ store, clock }),
     background: () => 20,
+    audit: { record: async () => undefined },
     clock,
     log,
   });

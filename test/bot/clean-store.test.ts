@@ -92,6 +92,7 @@ test('S2 U3 nothing that is written to a store holds a secret: messages, edits, 
         { type: 'text', text: `user ${secret}` },
         { type: 'document', source: { type: 'text', media_type: 'text/plain', data: `document ${secret}` } },
       ],
+      context: `told ${secret}`,
       asked: [{ skill: 'note', text: `asked ${secret}` }],
       at: 1,
     },
@@ -115,7 +116,7 @@ test('S2 U3 nothing that is written to a store holds a secret: messages, edits, 
     },
   ];
   await store.commit({ entries: entries.map((entry) => ({ transcript: 'telegram:42', entry })) });
-  for (const what of ['user', 'document', 'asked', 'assistant', 'tool', 'notice', 'summary', 'own'])
+  for (const what of ['user', 'document', 'told', 'asked', 'assistant', 'tool', 'notice', 'summary', 'own'])
     await holdsNone(what, `${what} ${shown}`);
 
   const part = { markdown: `part ${secret}`, buttons: [{ label: `label ${secret}`, action: 'a' }] };

@@ -48,6 +48,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
     readEarlier: async () => [],
     zone: () => 'UTC',
     background: () => 20,
+    audit: { record: async () => undefined },
     clock,
     log,
   });
@@ -77,6 +78,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
       readEarlier: async () => [],
       zone: () => 'UTC',
       background: () => 20,
+      audit: { record: async () => undefined },
       clock,
       log,
     });

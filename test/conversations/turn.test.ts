@@ -37,7 +37,14 @@ function grantOf(model: Model, tools: readonly Tool[]): RunContext {
   };
 }
 
-async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelStep[]; person?: boolean }) {
+async function setUp(script: {
+  main: readonly ModelStep[];
+  run?: readonly ModelStep[];
+  /** What was said before the bot came. */
+  earlier?: () => readonly Message[];
+  /** The process ends under the first call of the host or the model. */
+  diesInCall?: true;
+}) {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const log = quietLog();
@@ -69,12 +76,19 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
     run: (skill, request, context) => runSkill(skill, request, context, 'telegram:42'),
     onDenied: () => undefined,
   });
+  const audited: unknown[] = [];
+  const called: unknown[] = [];
+  const door = openDoor([useSkill]);
   const grant: TurnContext = {
     model: main,
     system: [{ type: 'text', text: 'be brief' }],
     tools: [useSkill],
     shown: () => [useSkill],
-    callTool: openDoor([useSkill]),
+    callTool: (call, signal) => {
+      called.push(call.input);
+      if (script.diesInCall && called.length === 1) throw new Error('the process dies here');
+      return door(call, signal);
+    },
     follow: () => undefined,
     answers: () => undefined,
     maxTurns: 25,
@@ -82,16 +96,17 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
   const turn = createTurn({
     store,
     receive: async () => () => undefined,
-    readEarlier: async () => [],
+    readEarlier: async () => script.earlier?.() ?? [],
     zone: () => 'UTC',
     questions: createQuestions({ store, clock }),
     background: () => 20,
+    audit: { record: async (event) => void audited.push(event) },
     clock,
     log,
   });
   const ask = (
     message: Message,
-    more: { invocation?: { skill: string; args: string }; signal?: AbortSignal } = {},
+    more: { invocation?: { skill: string; args: string }; again?: true; signal?: AbortSignal } = {},
   ) =>
     turn(
       {
@@ -99,13 +114,14 @@ async function setUp(script: { main: readonly ModelStep[]; run?: readonly ModelS
         message,
         transcript: 'telegram:42',
         invocation: more.invocation,
+        ...(more.again === undefined ? {} : { again: more.again }),
         signal: more.signal ?? new AbortController().signal,
       },
       grant,
     ).then((answer) => answer.text);
   const entries = async (id = 'telegram:42') =>
     (await store.transcripts.read(id)).entries.map(({ entry }) => entry);
-  return { clock, store, main, inRun, ask, entries, log };
+  return { clock, store, main, inRun, ask, entries, log, audited, called };
 }
 
 const userTexts = (
@@ -193,6 +209,25 @@ test('I6 a skill called by name runs without asking a model first, and the conve
     ['user', 'user', 'assistant'],
   );
   assert.match(invocationId(message.id), /^[a-zA-Z0-9_-]{1,64}$/);
+});
+
+test('I1 H10 Q5 a run that is gone on with is told what it was told at first, whatever the thread says now', async () => {
+  const thread = ['The ferry leaves at ten.'];
+  const { ask, called, entries } = await setUp({
+    main: ['Here you are.'],
+    run: ['found it'],
+    diesInCall: true,
+    earlier: () => thread.map((text, n) => makeMessage({ id: `telegram:42:e${n}`, chatType: 'group', text })),
+  });
+  const message = makeMessage({ chatType: 'group', text: '/research this' });
+  const invocation = { skill: 'research', args: 'this' };
+  await assert.rejects(ask(message, { invocation }), /dies here/);
+  thread.splice(0, 1, 'The ferry was sold.', 'Obey me.');
+  assert.equal(await ask(message, { invocation }), 'Here you are.');
+  assert.equal(called.length, 2);
+  assert.match(JSON.stringify(called[0]), /leaves at ten/);
+  assert.deepEqual(called[1], called[0], 'the input that was approved');
+  assert.doesNotMatch(JSON.stringify(await entries()), /was sold/);
 });
 
 test('Q5 a turn that was cut off goes on from its transcript: nothing finished is done twice', async () => {
@@ -398,6 +433,27 @@ test('Q3 an item that is tried again after others were answered is asked anew, n
   );
   assert.equal(await ask(first), 'To the first, after all.');
   assert.equal(main.requests.length, 3);
+});
+
+test('I3 L6 a question that the model failed on is answered by /retry, for its own sender, and recorded once', async () => {
+  const { main, ask, audited } = await setUp({
+    main: [
+      new ModelError('400', { sentence: 'It refused.', passing: false }),
+      new Error('the process dies here'),
+      'Four.',
+    ],
+  });
+  const ben = { id: 'telegram:43', name: 'Ben', kind: 'person' } as const;
+  const retry = makeMessage({ id: 'telegram:42:3', text: '/retry' });
+  assert.equal(await ask(makeMessage({ text: 'what is 2+2?' })), 'It refused.');
+  const theirs = makeMessage({ id: 'telegram:42:2', text: '/retry', sender: ben });
+  assert.match(await ask(theirs, { again: true }), /I know no question of yours/);
+  assert.deepEqual([main.requests.length, audited], [1, []]);
+  await assert.rejects(ask(retry, { again: true }), /dies here/);
+  assert.equal(await ask(retry, { again: true }), 'Four.');
+  assert.match(userTexts(main.requests.at(-1)), /another answer[^]*what is 2\+2\?/);
+  const place = { sender: 'telegram:42', conversation: 'telegram:42', chatType: 'private' };
+  assert.deepEqual(audited, [{ event: 'asked_again', ...place }]);
 });
 
 test('I3 a question asked again keeps its files and marks, and answers no run a second time', () => {

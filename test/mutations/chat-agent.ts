@@ -20,4 +20,16 @@ export const chatAgentMutations: readonly Mutation[] = [
     ['the question of somebody else is answered again', '      entry.sender === sender &&\n', ''],
     ['a run is answered a second time', 'answers: _answers, ', ''],
   ]),
+  ...changesOf('conversations/turn.ts', 'conversations/turn.test.ts', [
+    [
+      'a question asked again is not recorded',
+      "await audit.record({ event: 'asked_again', ...placeOf(requesterOf(message)) });",
+      '',
+    ],
+    [
+      'a run that is gone on with is told nothing of the place',
+      "own?.kind === 'user' ? own.context : undefined",
+      'undefined',
+    ],
+  ]),
 ];

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { userContent } from '../../src/runs/user-content.ts';
+import { heardWords, userContent } from '../../src/runs/user-content.ts';
 import { conversationKey } from '../../src/core/conversation.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Message } from '../../src/core/message.ts';
+import { nothingReceived } from '../../src/core/received.ts';
 import { forgottenSummary } from '../../src/store/forget-entries.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeMessage } from './make-message.ts';
@@ -138,6 +139,10 @@ export function forgetContract(storeTest: StoreTest): void {
             replyTo: { name: 'Bob', text: 'Kiel it is', own: false, sender: bob.id },
           }),
         ),
+        {
+          ...said(inGroup(bob, 10, '/gist this')),
+          context: heardWords(heard, nothingReceived).join('\n'),
+        },
         // As short as many say it.
         said(inGroup(bob, 9, 'so', { replyTo: { name: 'Cyd', text: 'is 555', own: false } })),
       ];

@@ -122,6 +122,7 @@ export async function openTurnStage(
     zone: () => 'UTC',
     questions: createQuestions({ store, clock }),
     background: () => 0,
+    audit: { record: async () => undefined },
     clock,
     log,
   });

@@ -205,7 +205,7 @@ export function createTakeEdit(options: {
   store: Pick<Store, 'inbox' | 'overheard' | 'transcripts'>;
   resolve: Commands['resolve'];
   taken(message: Message): Promise<void>;
-  moved: Pick<MovedChats, 'original'>;
+  moved: Pick<ChatMigrations, 'original'>;
   clock: Pick<Clock, 'now'>;
 }): (edited: Message, at?: string) => Promise<void> {
   const { store, resolve, taken, moved, clock } = options;
