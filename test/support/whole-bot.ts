@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { TestContext } from 'node:test';
 import { openBot, type OpenBot } from '../../src/bot/open-bot.ts';
 import { openChannels } from '../../src/bot/open-channels.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
@@ -56,7 +55,10 @@ export type WholeBotOptions = Readonly<{
   sandbox?: 'auto';
 }>;
 
-export async function startWholeBot(t: TestContext, options: WholeBotOptions = {}): Promise<WholeBot> {
+export async function startWholeBot(
+  t: Readonly<{ after(end: () => Promise<void>): void }>,
+  options: WholeBotOptions = {},
+): Promise<WholeBot> {
   const { toml = '', script, skills = {}, channels = ['telegram'] } = options;
   const home = await mkdtemp(path.join(tmpdir(), 'skillet-whole-'));
   const telegram = await startTelegramServer({

@@ -1,0 +1,46 @@
+import ts from 'typescript';
+
+/** The object type with the most members that a function of `src` takes as its options. */
+export type WidestOptions = Readonly<{ members: number; where: string }>;
+
+/** Options are an object type that is written in the head of the function, or has such a name. */
+const optionTypes = /^(?:Readonly<)?\{|^\w*(?:Options|Needs|Deps|Parts|Basics|Context|Means)\b/;
+
+export function widestOptions(root: string, files: readonly string[]): WidestOptions {
+  const { config } = ts.readConfigFile(`${root}/tsconfig.json`, (file) => ts.sys.readFile(file)) as {
+    config: unknown;
+  };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const program = ts.createProgram(
+    files.map((file) => `${root}/${file}`),
+    options,
+  );
+  const checker = program.getTypeChecker();
+  let widest: WidestOptions = { members: 0, where: 'none' };
+  const visit = (node: ts.Node, file: string): void => {
+    if (ts.isParameter(node) && node.type !== undefined && isOptions(node)) {
+      const members = checker
+        .getTypeAtLocation(node)
+        .getProperties()
+        .filter((member) => isOurs(member, root)).length;
+      if (members > widest.members)
+        widest = { members, where: `${file}, ${node.type.getText().split('\n')[0]}` };
+    }
+    ts.forEachChild(node, (child) => visit(child, file));
+  };
+  for (const file of files) {
+    const source = program.getSourceFile(`${root}/${file}`);
+    if (source !== undefined) visit(source, file);
+  }
+  return widest;
+}
+
+/** A member that libraries declare is none that somebody here wrote. */
+function isOurs({ declarations = [] }: ts.Symbol, root: string): boolean {
+  return declarations.some((one) => one.getSourceFile().fileName.startsWith(`${root}/src/`));
+}
+
+function isOptions({ type, parent }: ts.ParameterDeclaration): boolean {
+  const isFunction = ts.isFunctionDeclaration(parent) || ts.isArrowFunction(parent);
+  return isFunction && type !== undefined && optionTypes.test(type.getText());
+}
