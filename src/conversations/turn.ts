@@ -91,7 +91,7 @@ export function createTurn(options: {
   receive: Receive;
   /** What was said before the bot was asked into a conversation (H10). */
   readEarlier(message: Message): Promise<readonly Message[]>;
-  /** In which dates and times are told: an IANA name. */
+  /** In which dates and times are told to people whose own is not known: an IANA name. */
   zone(): string;
   /** Messages of background at most (M10). */
   background: () => number;

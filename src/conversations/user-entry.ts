@@ -8,7 +8,7 @@ import type { ReceivedOf } from '../core/received.ts';
 import type { Store } from '../store/store.ts';
 import { taintOf, roomOf } from '../access/taint-of.ts';
 import type { Question } from '../runs/questions.ts';
-import { filesShown, questionContent, tellsDate, userContent, whyUnread } from '../runs/user-content.ts';
+import { filesShown, questionContent, userContent, whyUnread, zoneTold } from '../runs/user-content.ts';
 
 /** The time is said this often in a long conversation. */
 const timeToldMs = 15 * 60_000;
@@ -51,11 +51,9 @@ export async function userEntry(
   const { key, message, transcript, invokesSkill, context, joins } = said;
   const { before, heard, received, waiting } = around;
   const now = clock.now();
-  const toldAt = before.findLast(
-    (entry) => entry.kind === 'user' && typeof entry.content === 'string' && tellsDate(entry.content),
-  )?.at;
-  const isKnown = toldAt !== undefined && now - toldAt < timeToldMs;
-  const today = isKnown ? {} : { today: localTime(now, zone) };
+  const { timezone = zone } = message.sender;
+  const isKnown = timezone === lastTold(before, now - timeToldMs);
+  const today = isKnown ? {} : { today: localTime(now, timezone) };
   const words = userContent(message, { background: heard, received, ...today });
   const note = [
     ...(message.edits === undefined ? (joins === undefined ? [] : [meanwhile]) : [edited]),
@@ -92,6 +90,17 @@ export async function userEntry(
     ...(marks === undefined ? {} : { marks }),
     at: clock.now(),
   };
+}
+
+/** The zone of the day and time that the model was told last, since then. */
+function lastTold(before: readonly Entry[], since: number): string | undefined {
+  return before
+    .flatMap((entry) =>
+      entry.kind === 'user' && typeof entry.content === 'string' && entry.at > since
+        ? (zoneTold(entry.content) ?? [])
+        : [],
+    )
+    .at(-1);
 }
 
 /** When somebody spoke with the bot last. */

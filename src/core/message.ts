@@ -19,6 +19,8 @@ export type Sender = Readonly<{
   kind: 'person' | 'chat' | 'bot' | 'guest';
   /** BCP 47 tag of what the bot's own sentences are to be in, where it is known (H14). */
   language?: string;
+  /** IANA name of the zone that their days and times are told in, where it is known (M8). */
+  timezone?: string;
 }>;
 
 export type Attachment = Readonly<{

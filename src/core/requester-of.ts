@@ -4,7 +4,7 @@ import type { Requester } from './tool.ts';
 /** In whose name and where something is done for a message. */
 export function requesterOf(message: Message): Requester {
   const { conversation, chatType, external, sender } = message;
-  const { id, name, kind, language } = sender;
+  const { id, name, kind, language, timezone } = sender;
   const replyTo = repliesTo(message);
   return {
     conversation,
@@ -14,6 +14,7 @@ export function requesterOf(message: Message): Requester {
     name,
     kind,
     ...(language === undefined ? {} : { language }),
+    ...(timezone === undefined ? {} : { timezone }),
     ...(replyTo === undefined ? {} : { replyTo }),
   };
 }

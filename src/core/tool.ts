@@ -41,6 +41,8 @@ export type Requester = Readonly<{
   kind: Sender['kind'];
   /** As of the sender (H14). */
   language?: string;
+  /** IANA name of their time zone, where it is known. */
+  timezone?: string;
   /** Platform id of the message that is answered: in a group, files reply to it as texts do. */
   replyTo?: string;
 }>;

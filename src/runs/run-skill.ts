@@ -76,7 +76,7 @@ export type RunSkill = (
  */
 export function createRunSkill(options: {
   store: Pick<Store, 'transcripts' | 'commit'>;
-  /** In which dates and times are told: an IANA name. */
+  /** In which dates and times are told to people whose own is not known: an IANA name. */
   zone(): string;
   questions: Pick<Questions, 'take'>;
   grant(skill: Skill, request: SkillRequest, context: ToolContext, run: RunPlace): Promise<RunContext>;
@@ -119,7 +119,7 @@ export function createRunSkill(options: {
       filled: granted.body.filled,
       files: granted.files,
       cut: granted.filesCut,
-      today: localTime(began, options.zone()),
+      today: localTime(began, context.requester.timezone ?? options.zone()),
       person: context.requester.name,
       message: request.message,
       context: request.context,

@@ -44,9 +44,9 @@ export function withoutShown(content: string): string {
   return content.replace(/^(\[(?:photo|document|audio|video|other) ".*), shown above\]$/gm, '$1]');
 }
 
-/** Whether the content told the day and time. */
-export function tellsDate(content: string): boolean {
-  return withoutDate(content) !== content;
+/** The zone whose day and time the content told; undefined if it told none. */
+export function zoneTold(content: string): string | undefined {
+  return /^<host[^>\n]*>\nToday is \S+ \([^)\n]*\), \S+ (\S+)\./.exec(content)?.[1];
 }
 
 /** In a group the name stands on each message. */

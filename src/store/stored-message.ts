@@ -68,6 +68,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
     name: z.string(),
     kind: z.enum(['person', 'chat', 'bot', 'guest']),
     language: z.string().optional(),
+    timezone: z.string().optional(),
   } satisfies FieldsOf<Sender>),
   text: z.string(),
   addressed: z.boolean(),

@@ -33,6 +33,16 @@ test('H14 people are answered in the language of their client, as soon as it is 
   assert.equal(visit.type === 'home' && visit.visit.sender.language, 'pt-BR');
 });
 
+test('M8 people’s own time zone comes with what they say, unless Slack names none that there is', async (t) => {
+  const { slack, message } = await connectSlackChannel(t);
+  const [anna, ben] = ['Asia/Tokyo', 'Mars/Olympus'].map((tz, n) => slack.workspace.addUser(`u${n}`, { tz }));
+  assert.ok(anna !== undefined && ben !== undefined);
+  slack.people.dm(anna, 'ohayo');
+  assert.equal((await message(({ text }) => text === 'ohayo')).sender.timezone, 'Asia/Tokyo');
+  slack.people.dm(ben, 'hello');
+  assert.equal('timezone' in (await message(({ text }) => text === 'hello')).sender, false);
+});
+
 test('H4 sender, mentioned people, presser and caller are called by their names, each asked for once', async (t) => {
   const { slack, channel, message, press } = await connectSlackChannel(t);
   const anna = slack.workspace.addUser('anna.lee', { displayName: 'Anna', realName: 'Anna Lee' });
@@ -112,7 +122,7 @@ test('Q2 a twin that comes with names is merged into the one that came without',
       accepted.push(event.message.text, await store.inbox.accept(event.message, { now: 1 }));
     },
     chats: createChatLookup(async () => ({}), log, systemClock),
-    names: { of: async () => known.shift() ?? assert.fail(), languageOf: () => undefined },
+    names: { of: async () => known.shift() ?? assert.fail(), clientOf: () => ({}) },
     threadFollow: true,
     hasAnswered: async () => false,
     partners: noPartners,

@@ -146,6 +146,9 @@ export const intakeMutations = [
     ['old words that an edit brings back are lost', '`${at}\\n${edited.text}`', 'edited.text'],
     ['the first words are never brought back', ' && !(await hasJoined(edited))', ''],
   ]),
+  ...changesOf('channels/slack/look-up.ts', 'channels/slack-names.test.ts', [
+    ['a zone that there is none of is told', 'tz && isZone(tz)', 'tz'],
+  ]),
   ...changesOf('channels/slack/to-message.ts', 'channels/slack-messages.test.ts', [
     [
       'a sender of no team in a shared channel is a person',

@@ -81,8 +81,7 @@ export function createIntake(options: IntakeOptions): Intake {
     seen: Seen,
     facts: Pick<Message, 'chatType' | 'external'> | undefined,
   ): Seen => {
-    const language = names.languageOf(userOf(seen.sender.id));
-    const sender = language === undefined ? seen.sender : { ...seen.sender, language };
+    const sender = { ...seen.sender, ...names.clientOf(userOf(seen.sender.id)) };
     if (facts === undefined) return { ...seen, sender };
     return { ...seen, sender, chatType: facts.chatType, external: seen.external || facts.external };
   };

@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { shownName, type Names } from './plain-text.ts';
 import { slackErrorCode, tokenErrors, toSendError, type CallSlack } from './slack-error.ts';
 import type { SeenChatType } from '../../core/conversation.ts';
+import { isZone } from '../../core/local-time.ts';
+import type { Sender } from '../../core/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
@@ -22,19 +24,22 @@ const info = z.object({
   }),
 });
 
-/** What people are called and speak: asked of Slack, kept for a day, a missing name for five minutes. */
+/** As `Sender` has it. */
+type Client = Pick<Sender, 'language' | 'timezone'>;
+
+/** What people are called and speak, and where they are: asked of Slack, kept for a day, a missing name for five minutes. */
 export type NameLookup = Readonly<{
   /**
    * The names of these users (`U…`, `W…`) that are known or learned within half a second. Never throws and never waits
    * longer, as a message is acknowledged only after it (Q1): who is missing is called by the id.
    */
   of(users: readonly string[]): Promise<Names>;
-  /** The language tag of this user's client, if it was learned with their name. */
-  languageOf(user: string): string | undefined;
+  /** The language tag and the time zone of this user's client, if they were learned with their name. */
+  clientOf(user: string): Client;
 }>;
 
 export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameLookup {
-  const cache = new Map<string, Readonly<{ name: string | undefined; language?: string; until: number }>>();
+  const cache = new Map<string, Readonly<{ name: string | undefined; client: Client; until: number }>>();
   /** Users asked about now, each with the wait for the answer, which ends before the call where that is slow. */
   const asking = new Map<string, Promise<void>>();
   const paused = { until: 0 };
@@ -44,19 +49,22 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
     return entry !== undefined && entry.until > clock.now() ? entry : undefined;
   };
 
-  const keep = (user: string, name: string | undefined, language?: string | null): void => {
+  const keep = (user: string, name: string | undefined, client: Client = {}): void => {
     cache.delete(user);
     const [oldest] = cache.keys();
     if (cache.size >= mostKept && oldest !== undefined) cache.delete(oldest);
     const until = clock.now() + (name === undefined ? 5 * minute : 24 * 60 * minute);
-    cache.set(user, { name, ...(language ? { language } : {}), until });
+    cache.set(user, { name, client, until });
   };
 
   const ask = async (user: string): Promise<void> => {
     try {
       const asked = { user, include_locale: true };
-      const { real_name, name, profile, locale } = answer.parse(await call('users.info', asked)).user;
-      keep(user, shownName(profile?.display_name, profile?.real_name, real_name, name), locale);
+      const { real_name, name, profile, locale, tz } = answer.parse(await call('users.info', asked)).user;
+      keep(user, shownName(profile?.display_name, profile?.real_name, real_name, name), {
+        ...(locale ? { language: locale } : {}),
+        ...(tz && isZone(tz) ? { timezone: tz } : {}),
+      });
     } catch (error) {
       const code = slackErrorCode(error);
       const { message, retryAfterMs } = toSendError(error, 'a look at a name');
@@ -98,7 +106,7 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
         }),
       );
     },
-    languageOf: (user) => known(user)?.language,
+    clientOf: (user) => known(user)?.client ?? {},
   };
 }
 
@@ -114,6 +122,7 @@ const answer = z.object({
     name: text,
     real_name: text,
     locale: text,
+    tz: text,
     profile: z.object({ display_name: text, real_name: text }).nullish().catch(undefined),
   }),
 });

@@ -44,7 +44,11 @@ export const otherMethods: Readonly<Record<string, Handler>> = {
     const user = workspace.users.get(text(args, 'user'));
     if (user === undefined) return refuse('user_not_found');
     const asked = isTrue(args['include_locale']) && user.locale !== undefined;
-    const body = { ...userBody(user, workspace.team), ...(asked ? { locale: user.locale } : {}) };
+    const body = {
+      ...userBody(user, workspace.team),
+      ...(asked ? { locale: user.locale } : {}),
+      ...(user.tz === undefined ? {} : { tz: user.tz }),
+    };
     return user.hidden ? refuse('user_not_visible') : { user: body };
   },
   'usergroups.users.list': () => refuse('no_such_subteam'),

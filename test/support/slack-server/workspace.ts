@@ -8,6 +8,7 @@ export type SlackUser = Readonly<{
   realName: string;
   /** What their client speaks: `de-DE`. */
   locale?: string;
+  tz?: string;
   team: string;
   isBot: boolean;
   /** Slack tells the bot that it may not see this person. */
@@ -57,7 +58,7 @@ export type Workspace = Readonly<{
   /** Display name and real name are the name, unless given. */
   addUser(
     name: string,
-    options?: Partial<Pick<SlackUser, 'team' | 'displayName' | 'realName' | 'hidden' | 'locale'>> & {
+    options?: Partial<Pick<SlackUser, 'team' | 'displayName' | 'realName' | 'hidden' | 'locale' | 'tz'>> & {
       enterprise?: boolean;
     },
   ): SlackUser;
@@ -114,9 +115,13 @@ export function createWorkspace(team: string): Workspace {
     rooms,
     addUser(name, options = {}) {
       const id = nextId(options.enterprise ? 'W' : 'U');
-      const { displayName = name, realName = name, hidden = false, locale } = options;
+      const { displayName = name, realName = name, hidden = false, locale, tz } = options;
       const known = { id, name, displayName, realName, team: options.team ?? team, isBot: false, hidden };
-      const user = { ...known, ...(locale === undefined ? {} : { locale }) };
+      const user = {
+        ...known,
+        ...(locale === undefined ? {} : { locale }),
+        ...(tz === undefined ? {} : { tz }),
+      };
       users.set(id, user);
       return user;
     },
