@@ -7,7 +7,7 @@ import type { Audit } from '../audit/create-audit.ts';
 import type { WriteCommand } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
-import { sayIn } from '../core/texts/say.ts';
+import { fixed, sayIn } from '../core/texts/say.ts';
 import { createMutex } from '../lib/async/mutex.ts';
 import type { Clock } from '../lib/clock.ts';
 import { inlineCode } from '../lib/text/text.ts';
@@ -221,11 +221,12 @@ export function createStrangers(options: {
       );
       await voice.tellOwners(
         `pair:${request.code}`,
-        `${inlineCode(request.name)} asks to use this bot: id \`${request.sender}\`. Code \`${request.code}\`, valid for an hour.`,
+        (say) =>
+          say`${inlineCode(request.name)} asks to use this bot: id ${inlineCode(request.sender)}. Code ${inlineCode(request.code)}, valid for an hour.`,
         {
           buttons: [
-            { label: 'Approve', action: `pair:approve:${request.code}` },
-            { label: 'Deny', action: `pair:deny:${request.code}` },
+            { label: fixed`Approve`, action: `pair:approve:${request.code}` },
+            { label: fixed`Deny`, action: `pair:deny:${request.code}` },
           ],
         },
       );

@@ -1,3 +1,4 @@
+import type { Sender } from '../core/message.ts';
 import type Keyv from 'keyv';
 import type { AccessSettings } from '../core/access-settings.ts';
 import { decideMessage, type MessageDenial, type Speaker, type Decision } from './decide-message.ts';
@@ -15,6 +16,9 @@ export type Users = Readonly<{
   owners(): Promise<readonly string[]>;
   isOwner(sender: string): Promise<boolean>;
   addOwner(sender: string): Promise<void>;
+  /** An owner was heard: what is written to them later is in the language of their client (H14). */
+  heard(sender: Pick<Sender, 'id' | 'language'>): Promise<void>;
+  languageOf(sender: string): Promise<string | undefined>;
   pair(person: Paired): Promise<void>;
   unpair(sender: string): Promise<boolean>;
   paired(): Promise<readonly Paired[]>;
@@ -33,11 +37,15 @@ export type Users = Readonly<{
 export function createUsers(options: {
   stored: Keyv;
   access: () => AccessSettings;
+  /** `auto`, or the language that everybody is written to in. */
+  language?: () => string;
   moved: ChatMigrations;
   /** Whether an owner can be there at all: the terminal's is only while somebody sits at one. */
   isHere?: (owner: string) => boolean;
 }): Users {
-  const { stored, access, moved, isHere = () => true } = options;
+  const { stored, access, language: common = () => 'auto', moved, isHere = () => true } = options;
+  /** What this process wrote down. */
+  const languages = new Map<string, string>();
 
   async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
     const found: (readonly [string, T])[] = [];
@@ -85,6 +93,16 @@ export function createUsers(options: {
     async addOwner(sender) {
       await stored.set(ownerKey(sender), true);
     },
+    async heard({ id, language }) {
+      if (language === undefined || languages.get(id) === language || !(await isOwner(id))) return;
+      await stored.set(languageKey(id), language);
+      languages.set(id, language);
+    },
+    async languageOf(sender) {
+      if (common() !== 'auto') return common();
+      const language: unknown = await stored.get(languageKey(sender));
+      return typeof language === 'string' ? language : undefined;
+    },
     async pair(person) {
       await stored.set(pairedKey(person.sender), person);
     },
@@ -98,6 +116,8 @@ export function createUsers(options: {
     },
     unpair: (sender) => stored.delete(pairedKey(sender)),
     async forget(sender) {
+      languages.delete(sender);
+      await stored.delete(languageKey(sender));
       const was = [await stored.delete(pairedKey(sender)), await stored.delete(ownerKey(sender))];
       return was.includes(true);
     },
@@ -106,6 +126,10 @@ export function createUsers(options: {
 
 function ownerKey(sender: string): string {
   return `owner:${sender}`;
+}
+
+function languageKey(sender: string): string {
+  return `language:${sender}`;
 }
 
 function groupKey(id: string): string {

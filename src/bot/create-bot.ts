@@ -39,6 +39,7 @@ import { createShowProgress } from '../conversations/progress.ts';
 import { createSkillAuthoring } from '../authoring/skill-authoring.ts';
 import { createStandingRules } from '../approvals/standing-rules.ts';
 import { createAccessContext } from '../access/decide-skill.ts';
+import { systemZone } from '../core/local-time.ts';
 import { createReplies } from '../replies/replies.ts';
 import { watchSources } from '../skills/watch-sources.ts';
 import { shutdownReason } from '../lib/async/shutdown.ts';
@@ -79,12 +80,13 @@ export function createBot(parts: BotParts): Bot {
   const people = createUsers({
     stored: store.keyed('people'),
     access: () => live.access,
+    language: () => live.config.bot.language,
     moved,
     ...(parts.isHere === undefined ? {} : { isHere: parts.isHere }),
   });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });
-  const voice = createReplies({ store, channels, owners: people.owners, redact: () => live.redact, log });
+  const voice = createReplies({ ...people, store, channels, redact: () => live.redact, log });
   const stopping = new AbortController();
   const writeCommand: WriteCommand = (conversation, name, args) =>
     channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`;
@@ -238,8 +240,8 @@ export function createBot(parts: BotParts): Bot {
     ),
     async start() {
       health.start((outage) => {
-        const { key, markdown } = outageNotice(outage);
-        voice.tellOwners(key, markdown).catch(notTold);
+        const { key, words } = outageNotice(outage, live.config.bot.timezone ?? systemZone());
+        voice.tellOwners(key, words).catch(notTold);
       });
       await settings.load();
       await mcp.start();

@@ -32,7 +32,9 @@ export function createModelNotices(options: {
         ? `[models.${aliasOf(models, alias)}] model and base_url`
         : keyPlace(config(), alias);
     const check = look === 'account' ? `the account of ${place}` : place;
-    tell(key, `My language model ${model} does not answer. ${said} Check ${check}.`).catch(onFault);
+    tell(key, (say) => say`My language model ${model} does not answer. ${said} Check ${check}.`).catch(
+      onFault,
+    );
   }
 
   function reporting(model: Model): Model {

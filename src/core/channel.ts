@@ -1,3 +1,4 @@
+import type { Words } from './texts/say.ts';
 import type { Conversation, SeenChatType } from './conversation.ts';
 import type { Diagnostic } from './codes.ts';
 import type { Attachment, Message, Sender } from './message.ts';
@@ -141,7 +142,7 @@ export type ChannelEvent =
   /** The bot is no longer in a group or channel. */
   | Readonly<{ type: 'left'; conversation: Conversation }>
   /** The platform keeps something from the bot that an owner can change; told to them once for a `key` (H13). */
-  | Readonly<{ type: 'notice'; key: string; markdown: string }>
+  | Readonly<{ type: 'notice'; key: string; markdown: Words }>
   /** A group got a new id (A6). Qualified chat ids. */
   | Readonly<{ type: 'moved'; from: string; to: string }>;
 

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Audit } from '../audit/create-audit.ts';
 import { changedKeys } from '../config/written-config.ts';
 import type { Config } from '../config/complete-config.ts';
+import type { Words } from '../core/texts/say.ts';
 import type { ConfigProblem } from '../config/config-problem.ts';
 import type { ParsedConfig } from '../config/parse-config.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -28,9 +29,9 @@ export function createReconfigure(options: {
         { problems: outcome.problems },
         'the saved config is not valid; the one before stays in force',
       );
-      const { key, markdown } = configNotice(outcome.problems, clock.now());
+      const { key, words } = configNotice(outcome.problems, clock.now());
       voice
-        .tellOwners(key, markdown)
+        .tellOwners(key, words)
         .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
       return;
     }
@@ -47,13 +48,15 @@ export function createReconfigure(options: {
 }
 
 /** What the owners are told of a saved config that is not valid (G3). */
-function configNotice(problems: readonly ConfigProblem[], at: number): { key: string; markdown: string } {
-  const lines = problems.map(
-    ({ message, line }) => `- ${line === undefined ? '' : `line ${line}: `}${message}`,
-  );
+function configNotice(problems: readonly ConfigProblem[], at: number): { key: string; words: Words } {
   return {
     key: `config:${at}`,
-    markdown: `The saved \`config.toml\` is not valid, so nothing changed:\n\n${lines.join('\n')}`,
+    words: (say) => {
+      const lines = problems.map(({ message, line }) =>
+        line === undefined ? `- ${message}` : `- ${say`line ${line}`}: ${message}`,
+      );
+      return `${say`The saved \`config.toml\` is not valid, so nothing changed:`}\n\n${lines.join('\n')}`;
+    },
   };
 }
 

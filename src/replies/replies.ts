@@ -3,6 +3,7 @@ import type { Button, Channel } from '../core/channel.ts';
 import type { Conversation } from '../core/conversation.ts';
 import type { Log } from '../lib/log.ts';
 import type { Message } from '../core/message.ts';
+import { sayIn, type Words } from '../core/texts/say.ts';
 import type { Step, Store } from '../store/store.ts';
 
 /** Outbox key of one part of an answer. */
@@ -23,10 +24,10 @@ export type Replies = Readonly<{
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
   /** Says something in a conversation, once for a key. */
   say(conversation: Conversation, key: string, markdown: string): Promise<void>;
-  /** Writes to every owner, and to these people, in a direct message; without anybody to reach, to the log. */
+  /** Writes to every owner, and to these people, each in their language, labels of buttons too, in a direct message; without anybody to reach, to the log. */
   tellOwners(
     key: string,
-    markdown: string,
+    words: Words,
     more?: ReplyOptions & Readonly<{ alsoTo?: readonly string[] }>,
   ): Promise<void>;
 }>;
@@ -47,10 +48,12 @@ export function createReplies(options: {
   store: Pick<Store, 'commit'>;
   channels: ReadonlyMap<string, Channel>;
   owners(): Promise<readonly string[]>;
+  /** Of an owner, where it is known. */
+  languageOf(person: string): Promise<string | undefined>;
   redact(): (text: string) => string;
   log: Log;
 }): Replies {
-  const { store, channels, owners, redact, log } = options;
+  const { store, channels, owners, languageOf, redact, log } = options;
 
   function rows(
     conversation: Conversation,
@@ -94,14 +97,17 @@ export function createReplies(options: {
     async say(conversation, key, markdown) {
       await store.commit({ outbox: rows(conversation, key, markdown) });
     },
-    async tellOwners(key, markdown, { alsoTo = [], ...more } = {}) {
+    async tellOwners(key, words, { alsoTo = [], ...more } = {}) {
       const people = [...new Set([...(await owners()), ...alsoTo])];
       const reachable = people.filter((person) => channels.has(channelOf(person)));
       if (reachable.length === 0)
-        log.warn({ notice: markdown }, 'there is no owner to tell: set [bot] owner');
+        log.warn({ notice: sayIn(undefined)(words) }, 'there is no owner to tell: set [bot] owner');
       for (const owner of reachable) {
         const conversation = { channel: channelOf(owner), chat: owner.slice(channelOf(owner).length + 1) };
-        await store.commit({ outbox: rows(conversation, `${key}:${owner}`, markdown, more) });
+        const say = sayIn(await languageOf(owner));
+        const buttons = more.buttons?.map((button) => ({ ...button, label: say(button.label) }));
+        const shown = buttons === undefined ? more : { ...more, buttons };
+        await store.commit({ outbox: rows(conversation, `${key}:${owner}`, say(words), shown) });
       }
     },
   };

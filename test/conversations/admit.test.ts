@@ -22,11 +22,14 @@ async function openDoor(t: TestContext) {
   const onEvent = createAdmit({
     store,
     people: {
+      heard: async () => undefined,
+      mayAct: fails,
+      owners: fails,
       decide: async ({ addressed }: Message) =>
         addressed
           ? { allowed: true }
           : { allowed: false, code: 'NOT_ADDRESSED', reason: 'it was not addressed' },
-    } as Parameters<typeof createAdmit>[0]['people'],
+    },
     meetGroup: { joined: async () => undefined, spoken: async () => undefined },
     groups: { left: async () => undefined },
     strangers: { claims: async () => false, meet: fails },

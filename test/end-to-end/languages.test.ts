@@ -92,3 +92,19 @@ test('H14 X2 tools are listed in the language of the person', async (t) => {
   const { text } = await ann.dm.nextMessage(/web_fetch/);
   assert.match(text, /🌐 Leer páginas web_fetch 🟢 seguro: Lee una página de la internet pública\./);
 });
+
+test('H14 owners are told in the language that they last wrote in, buttons too, after a restart as well', async (t) => {
+  const set = await startWholeBot(t, { toml: '[bot]\nowner = ["telegram:7"]\n' });
+  const owner = set.telegram.person({ id: 7, language: 'de' });
+  owner.says('/whoami');
+  await owner.dm.nextMessage();
+  await set.restart();
+  const eve = set.telegram.person({ name: 'Eve', language: 'fr' });
+  eve.says('bonjour');
+  const asked = await owner.dm.nextMessage();
+  assert.match(
+    asked.text,
+    /^Eve möchte diesen Bot nutzen: ID telegram:\d+\. Code [A-Z2-9]{8}, eine Stunde gültig\.$/,
+  );
+  assert.deepEqual(asked.buttons, ['Freigeben', 'Ablehnen']);
+});

@@ -52,7 +52,14 @@ async function stageOf(
   const log = quietLog();
   const outgoing = createOutgoingFiles(workspace);
   const redact = (): ((text: string) => string) => (text) => text;
-  const voice = createReplies({ store, channels, owners: async () => [], redact, log });
+  const voice = createReplies({
+    store,
+    channels,
+    owners: async () => [],
+    languageOf: async () => undefined,
+    redact,
+    log,
+  });
   const handOver = createHandOver({ store, outgoing, channels, voice, clean: () => createRedaction([]) });
   const find: OutgoingFiles['find'] = async (id) => {
     const found = await outgoing.find(id);

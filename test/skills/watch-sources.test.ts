@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { sayIn } from '../../src/core/texts/say.ts';
 import { rmSync } from 'node:fs';
 import { test, type TestContext } from 'node:test';
 import { watchSources } from '../../src/skills/watch-sources.ts';
@@ -46,7 +47,7 @@ async function watched(t: TestContext, toml = 'auto_sync = true\nupdate_interval
     const ended = watchSources({
       config: () => parsed.config,
       store,
-      voice: { tellOwners: async (key, markdown) => void told.push({ key, markdown }) },
+      voice: { tellOwners: async (key, words) => void told.push({ key, markdown: sayIn(undefined)(words) }) },
       env: {},
       clock,
       log,

@@ -1,3 +1,4 @@
+import type { Words } from '../../core/texts/say.ts';
 import type * as Bolt from '@slack/bolt';
 import type { ReceiverEvent } from '@slack/bolt';
 import type { RateLimiter } from '../rate-limiter.ts';
@@ -134,13 +135,14 @@ async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Lo
   if (missing.length === 0) return;
   log.warn({ missing }, 'the Slack token lacks scopes: add them, then install the app again');
   const lost = missing.map((scope) => `- \`${scope}\`: ${neededScopes.get(scope)}`);
-  const markdown = [
-    'My Slack app lacks scopes. Without them this fails:',
-    '',
-    ...lost,
-    '',
-    'At api.slack.com/apps, under OAuth & Permissions, add them to the Bot Token Scopes, then install the app again.',
-  ].join('\n');
+  const markdown: Words = (say) =>
+    [
+      say`My Slack app lacks scopes. Without them this fails:`,
+      '',
+      ...lost,
+      '',
+      say`At api.slack.com/apps, under OAuth & Permissions, add them to the Bot Token Scopes, then install the app again.`,
+    ].join('\n');
   await onEvent({ type: 'notice', key: `slack:scopes:${missing.join()}`, markdown }).catch((error: unknown) =>
     log.warn({ err: error }, 'the owners could not be told of missing scopes'),
   );

@@ -1,3 +1,4 @@
+import { fixed } from '../../core/texts/say.ts';
 import type {
   ChannelEvent,
   OnEvent,
@@ -62,8 +63,7 @@ type IntakeOptions = Readonly<{
 const missedMessages: ChannelEvent = {
   type: 'notice',
   key: 'slack:messages',
-  markdown:
-    'Slack tells me of mentions, but not of other messages: I can follow no thread there. At api.slack.com/apps, under Event Subscriptions, add the bot events `message.channels` and `message.groups`, then install the app again.',
+  markdown: fixed`Slack tells me of mentions, but not of other messages: I can follow no thread there. At api.slack.com/apps, under Event Subscriptions, add the bot events \`message.channels\` and \`message.groups\`, then install the app again.`,
 };
 
 type Taken = Reply | FormErrors | undefined;

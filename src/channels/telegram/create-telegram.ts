@@ -1,3 +1,4 @@
+import { fixed } from '../../core/texts/say.ts';
 import type { ReactionTypeEmoji, UserFromGetMe } from 'grammy/types';
 import { createRateLimiter, type RateLimitRule, type Reserve } from '../rate-limiter.ts';
 import { albumOf, createFetchFile, largestFile } from './files.ts';
@@ -161,8 +162,7 @@ export function createTelegram(options: TelegramOptions): Channel {
   };
 }
 
-const privacyNotice =
-  'My privacy mode is on: in groups Telegram gives me commands and replies to me, but not mentions. To change that, send /setprivacy to [BotFather](https://t.me/BotFather) and switch it off, then take me out of my groups and add me again, or make me an administrator there.';
+const privacyNotice = fixed`My privacy mode is on: in groups Telegram gives me commands and replies to me, but not mentions. To change that, send /setprivacy to [BotFather](https://t.me/BotFather) and switch it off, then take me out of my groups and add me again, or make me an administrator there.`;
 
 /** H8: one a second a chat with a burst of five, twenty a minute a group, thirty a second overall. */
 const telegramPace: readonly RateLimitRule[] = [

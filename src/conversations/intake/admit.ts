@@ -1,3 +1,4 @@
+import { inlineCode } from '../../lib/text/text.ts';
 import { createHash } from 'node:crypto';
 import type { ChatMigrations } from '../../access/chat-migrations.ts';
 import type { Strangers } from '../../access/pairing.ts';
@@ -40,7 +41,7 @@ const fullEveryMs = 60_000;
  */
 export function createAdmit(options: {
   store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed' | 'transcripts'>;
-  people: Users;
+  people: Pick<Users, 'decide' | 'heard' | 'mayAct' | 'owners'>;
   strangers: Strangers;
   meetGroup: MeetGroup;
   groups: Pick<Groups, 'left'>;
@@ -100,6 +101,7 @@ export function createAdmit(options: {
       if (decision.code === 'CHAT_NOT_ALLOWED') return meetGroup.spoken(message);
       return strangers.meet(message, decision.code);
     }
+    await people.heard(message.sender);
     if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
     if (event.openThread === undefined) return accept(message, event);
     const judged = await judge(message, { isNew: true });
@@ -149,7 +151,8 @@ export function createAdmit(options: {
     );
     await voice.tellOwners(
       `moved:${to}`,
-      `The chat \`${from}\` is now \`${to}\`. Its rules still hold; please put the new id into \`config.toml\`.`,
+      (say) =>
+        say`The chat ${inlineCode(from)} is now ${inlineCode(to)}. Its rules still hold; please put the new id into ${inlineCode('config.toml')}.`,
     );
   }
 

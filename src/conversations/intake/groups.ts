@@ -7,6 +7,7 @@ import { chatIdOf, type Conversation } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { createMutex } from '../../lib/async/mutex.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { fixed, type Say } from '../../core/texts/say.ts';
 import { inlineCode } from '../../lib/text/text.ts';
 import type { Replies } from '../../replies/replies.ts';
 
@@ -132,6 +133,9 @@ export type MeetGroup = Readonly<{
   spoken(message: Message): Promise<void>;
 }>;
 
+/** What happened in a group, as a sentence. */
+type Happened = (say: Say, group: string) => string;
+
 export function createMeetGroup(options: {
   groups: Groups;
   people: Users;
@@ -141,7 +145,7 @@ export function createMeetGroup(options: {
 }): MeetGroup {
   const { groups, people, channels, voice, clock } = options;
 
-  async function ask(place: Conversation, what: string, byOwner: boolean): Promise<void> {
+  async function ask(place: Conversation, happened: Happened, byOwner: boolean): Promise<void> {
     const { channel, chat } = place;
     const id = chatIdOf(place);
     const nameOf = async () => (await channels.get(channel)?.lookUpChat({ channel, chat }))?.name ?? chat;
@@ -149,11 +153,12 @@ export function createMeetGroup(options: {
     if (name === undefined) return;
     await voice.tellOwners(
       `group:${id}:${clock.now()}`,
-      `${what} ${inlineCode(name)}, which is not listed: id \`${id}\`. May people I know talk to me there?`,
+      (say) =>
+        `${happened(say, inlineCode(name))} ${say`It is not listed: id ${inlineCode(id)}. May people I know talk to me there?`}`,
       {
         buttons: [
-          { label: 'Allow', action: `group:allow:${id}` },
-          { label: 'Ignore', action: `group:ignore:${id}` },
+          { label: fixed`Allow`, action: `group:allow:${id}` },
+          { label: fixed`Ignore`, action: `group:ignore:${id}` },
         ],
       },
     );
@@ -173,12 +178,13 @@ export function createMeetGroup(options: {
   return {
     async joined({ conversation, by }) {
       if (!(await isUnlisted(conversation))) return;
-      const what = by === undefined ? 'I was added to' : `${called(by)} added me to`;
-      await ask(conversation, what, by !== undefined && (await people.isOwner(by.id)));
+      const happened: Happened = (say, group) =>
+        by === undefined ? say`I was added to ${group}.` : say`${called(by)} added me to ${group}.`;
+      await ask(conversation, happened, by !== undefined && (await people.isOwner(by.id)));
     },
     async spoken({ addressed, conversation, sender }) {
       if (!addressed || sender.kind !== 'person' || !(await people.isOwner(sender.id))) return;
-      await ask(conversation, `${called(sender)} wrote to me in`, true);
+      await ask(conversation, (say, group) => say`${called(sender)} wrote to me in ${group}.`, true);
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { Words } from '../../core/texts/say.ts';
+import { inlineCode } from '../../lib/text/text.ts';
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -225,12 +227,13 @@ function createWaitingCalls(met: (error: unknown) => void): WaitingCalls {
 }
 
 /** What the owners are told after an outage (Q11), under a key that makes it one message an hour at most. */
-export function outageNotice({ from, to, reason }: Outage): Readonly<{ key: string; markdown: string }> {
-  const [begin, end] = [from, to].map(
-    (at) => `${new Date(at).toISOString().slice(0, 19).replace('T', ' ')} UTC`,
-  );
+export function outageNotice(
+  { from, to, reason }: Outage,
+  zone: string,
+): Readonly<{ key: string; words: Words }> {
   return {
     key: `store:${new Date(to).toISOString().slice(0, 13)}`,
-    markdown: `My store could not be used from ${begin} to ${end}: \`${reason.replaceAll('`', "'")}\`. It works again. I continue where I stopped, and answer what was sent to me meanwhile.`,
+    words: (say) =>
+      say`My store could not be used from ${say.time(from, zone)} to ${say.time(to, zone)}: ${inlineCode(reason)}. It works again. I continue where I stopped, and answer what was sent to me meanwhile.`,
   };
 }
