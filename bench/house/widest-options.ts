@@ -23,8 +23,7 @@ export function widestOptions(root: string, files: readonly string[]): WidestOpt
         .getTypeAtLocation(node)
         .getProperties()
         .filter((member) => isOurs(member, root)).length;
-      if (members > widest.members)
-        widest = { members, where: `${file}, ${node.type.getText().split('\n')[0]}` };
+      if (members > widest.members) widest = { members, where: `${file}, ${nameOf(node.parent)}` };
     }
     ts.forEachChild(node, (child) => visit(child, file));
   };
@@ -43,4 +42,8 @@ function isOurs({ declarations = [] }: ts.Symbol, root: string): boolean {
 function isOptions({ type, parent }: ts.ParameterDeclaration): boolean {
   const isFunction = ts.isFunctionDeclaration(parent) || ts.isArrowFunction(parent);
   return isFunction && type !== undefined && optionTypes.test(type.getText());
+}
+
+function nameOf(fn: ts.SignatureDeclaration): string {
+  return fn.name?.getText() ?? 'a function';
 }
