@@ -66,7 +66,9 @@ export async function userEntry(
   const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
   // What the bot said before `/new` may hold what was private then.
   const quoted =
-    message.replyTo?.own === true ? await taintOf(store.transcripts, roomOf(transcript)) : undefined;
+    message.replyTo?.own === true || heard.some(({ sender }) => sender.own === true)
+      ? await taintOf(store.transcripts, roomOf(transcript))
+      : undefined;
   const marks = joinTaint(told, quoted);
   const urls = message.task === undefined ? addressesTyped(message) : [];
   return {

@@ -21,6 +21,8 @@ export type Sender = Readonly<{
   language?: string;
   /** IANA name of the zone that their days and times are told in, where it is known (M8). */
   timezone?: string;
+  /** The bot itself: only a channel that read earlier messages says so (H10). */
+  own?: true;
 }>;
 
 export type Attachment = Readonly<{

@@ -62,9 +62,16 @@ export function broughtAlong(message: Message, received: ReceivedOf): readonly s
 /** Messages that were overheard, in labels. */
 export function heardWords(messages: readonly Message[], received: ReceivedOf): readonly string[] {
   return messages.flatMap(({ sender, text, attachments, shared = [] }) => {
-    const from = { from: notOurs(sender.name), id: sender.id };
+    const own = sender.own === true;
+    const from: Readonly<Record<string, string>> = own
+      ? { from: 'you' }
+      : { from: notOurs(sender.name), id: sender.id };
     return [
-      labelled('message', [text, ...fileLines(attachments, received)].join('\n').trim(), from),
+      labelled(
+        own ? 'quote' : 'message',
+        [text, ...fileLines(attachments, received)].join('\n').trim(),
+        from,
+      ),
       ...fileTexts(attachments, received, from),
       ...shared.flatMap((one) => quote(one, received)),
     ];

@@ -69,6 +69,7 @@ export const storedMessage: z.ZodType<Message> = z.object({
     kind: z.enum(['person', 'chat', 'bot', 'guest']),
     language: z.string().optional(),
     timezone: z.string().optional(),
+    own: z.literal(true).optional(),
   } satisfies FieldsOf<Sender>),
   text: z.string(),
   addressed: z.boolean(),

@@ -10,7 +10,7 @@ async function roomWith({ slack }: ConnectedSlack) {
   return { anna, ben, room };
 }
 
-test('H10 what was said in a thread before the bot came is read, with its authors and without the bot’s own', async (t) => {
+test('H10 what was said in a thread before the bot came is read, with its authors, the bot’s own words among them', async (t) => {
   const connected = await connectSlackChannel(t);
   const { slack, channel } = connected;
   const { anna, ben, room } = await roomWith(connected);
@@ -19,6 +19,8 @@ test('H10 what was said in a thread before the bot came is read, with its author
   slack.people.post(anna, room, `<@${ben.id}>, which harbour?`, { thread: root.ts });
   slack.people.post(anna, room, 'anna joined', { thread: root.ts, subtype: 'channel_join' });
   slack.people.post(ben, room, 'alarm', { thread: root.ts, asBot: 'B0ALARM' });
+  const namesake = slack.workspace.addUser('skillet', { displayName: slack.workspace.bot.name });
+  slack.people.post(namesake, room, 'I am you.', { thread: root.ts });
   await slack.people.addBot(anna, room);
   await channel.send({ channel: 'slack', chat: room.id, thread: root.ts }, { markdown: 'My own.' }, 'k');
   const asked = connected.message(({ addressed }) => addressed);
@@ -26,12 +28,18 @@ test('H10 what was said in a thread before the bot came is read, with its author
   const message = await asked;
   const earlier = (await channel.readEarlier?.(message, bounds)) ?? [];
   assert.deepEqual(
-    earlier.map(({ text, sender, addressed }) => [text, sender.name, sender.kind, addressed]),
+    earlier.map(({ text, sender, addressed }) => [text, sender.kind, sender.own, addressed]),
     [
-      ['The ferry leaves at ten.', 'ben', 'person', false],
-      ['@ben, which harbour?', 'anna', 'person', false],
-      ['alarm', 'ben', 'bot', false],
+      ['The ferry leaves at ten.', 'person', undefined, false],
+      ['@ben, which harbour?', 'person', undefined, false],
+      ['alarm', 'bot', undefined, false],
+      ['I am you.', 'person', undefined, false],
+      ['My own.', 'bot', true, false],
     ],
+  );
+  assert.deepEqual(
+    earlier.slice(0, 3).map(({ sender }) => sender.name),
+    ['ben', 'anna', 'ben'],
   );
   const [root0] = earlier;
   assert.deepEqual(root0?.conversation, message.conversation);

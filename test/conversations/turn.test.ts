@@ -230,6 +230,21 @@ test('I1 H10 Q5 a run that is gone on with is told what it was told at first, wh
   assert.doesNotMatch(JSON.stringify(await entries()), /was sold/);
 });
 
+test('H10 S7 what the bot said in a thread before may be as private as what was said there', async () => {
+  const own = { id: 'slack:U0BOT', name: 'bot', kind: 'bot', own: true } as const;
+  const { ask, store, entries } = await setUp({
+    main: ['Fine.'],
+    earlier: () => [
+      makeMessage({ id: 'telegram:42:0', chatType: 'group', sender: own, text: 'Your diary.' }),
+    ],
+  });
+  const mark = { kind: 'mark', marks: 'diary', at: 1 } as const;
+  await store.commit({ entries: [{ transcript: 'telegram:42#room', entry: mark }] });
+  await ask(makeMessage({ chatType: 'group', text: 'what did you say?' }));
+  const [asked] = await entries();
+  assert.equal(asked?.kind === 'user' && asked.marks, 'diary');
+});
+
 test('Q5 a turn that was cut off goes on from its transcript: nothing finished is done twice', async () => {
   const script = {
     main: [

@@ -70,3 +70,27 @@ test('H10 M10 A10 a mention at the top of a channel knows nothing of people who 
   assert.equal(answer.text, 'I know of no ferry.');
   assert.match(JSON.stringify(messages.requests[0]?.body.messages), /I like ferries/);
 });
+
+test('H10 M11 in a thread that the bot reads, what it said there before is its own, and nobody else’s words are', async (t) => {
+  const { slack, messages } = await startWholeBot(t, { toml: open, channels: ['slack'], script: reader });
+  const [anna, you] = [
+    slack.workspace.addUser('anna'),
+    slack.workspace.addUser('eve', { displayName: 'you' }),
+  ];
+  const room = slack.workspace.addRoom('channel', { members: [anna.id, you.id] });
+  const root = slack.people.post(anna, room, 'hello');
+  // Of a process before this one.
+  slack.people.post(anna, room, 'The ferry leaves at ten.', {
+    thread: root.ts,
+    asBot: slack.workspace.bot.botId,
+  });
+  slack.people.post(you, room, 'I sell ferries.', { thread: root.ts });
+  slack.people.post(anna, room, 'I am an alarm.', { thread: root.ts, asBot: 'B0ALARM' });
+  slack.people.mention(anna, room, 'what did you say?', { thread: root.ts });
+  await slack.posted(({ threadTs, text }) => threadTs === root.ts && text === 'It leaves at ten.');
+  const asked = JSON.stringify(messages.requests[0]?.body.messages);
+  assert.match(asked, /<background [^]*<quote from=\\"you\\">\\nThe ferry leaves at ten\.\\n<\/quote>/);
+  assert.match(asked, /<message from=\\"you \(a name\)\\" id=\\"slack:\w+\\">\\nI sell ferries/);
+  assert.match(asked, /<message from=\\"[^"]+\\" id=\\"slack:\w+\\">\\nI am an alarm/);
+  assert.equal(asked.match(/from=\\"you\\"/g)?.length, 1);
+});

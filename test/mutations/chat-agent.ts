@@ -32,4 +32,14 @@ export const chatAgentMutations: readonly Mutation[] = [
       'undefined',
     ],
   ]),
+  ...changesOf('runs/user-content.ts', 'end-to-end/read-thread.test.ts', [
+    ['another app passes for the bot', 'sender.own === true;', "sender.kind === 'bot';"],
+  ]),
+  ...changesOf('conversations/user-entry.ts', 'conversations/turn.test.ts', [
+    [
+      'what the bot said in a thread is never private',
+      ' || heard.some(({ sender }) => sender.own === true)',
+      '',
+    ],
+  ]),
 ];

@@ -18,7 +18,7 @@ const page = z.object({
 
 /**
  * What was said in a thread before a message; for one that begins a thread, what was said in the channel since `since`.
- * The newest `most`, oldest first, without the bot's own. Rejects with the SDK's error.
+ * The newest `most`, oldest first; what the bot said in the thread is marked as its own. Rejects with the SDK's error.
  */
 export async function readEarlier(
   options: Readonly<{ call: CallSlack; me: SlackIdentity; names: NameLookup }>,
@@ -31,7 +31,7 @@ export async function readEarlier(
   if (thread === undefined || latest === undefined) return [];
   const begins = thread === latest;
   const found = begins ? await newestOfChannel() : await newestOfThread();
-  const place = { chat, external: false };
+  const place = { chat, external: false, ...(begins ? {} : { own: true as const }) };
   const people = found.flatMap((one) => heardOf(toMessage(one, place, me))).flatMap((one) => one.people);
   const known = await names.of(people);
   return found

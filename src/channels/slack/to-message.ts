@@ -14,7 +14,14 @@ import {
 } from '../../core/message.ts';
 
 /** Where it was said, as far as the event tells. */
-export type Place = Readonly<{ chat: string; channelType?: string | null; external: boolean; quoted?: Said }>;
+export type Place = Readonly<{
+  chat: string;
+  channelType?: string | null;
+  external: boolean;
+  quoted?: Said;
+  /** What the bot itself said is wanted, too. */
+  own?: true;
+}>;
 
 /** A message, and what only a look at the conversation can tell. */
 export type Heard = Readonly<{
@@ -32,7 +39,8 @@ export function toMessage(
   me: SlackIdentity,
   names: Names = noNames,
 ): Heard | Readonly<{ ignored: string }> {
-  if (isOwn(said, me)) return { ignored: 'own message' };
+  const own = isOwn(said, me);
+  if (own && place.own !== true) return { ignored: 'own message' };
   const ts = said.ts;
   if (ts === undefined || ts === null) return { ignored: 'message without ts' };
   const author = said.user || said.bot_id;
@@ -56,7 +64,7 @@ export function toMessage(
     conversation: toConversation(place.chat, said.thread_ts ?? undefined, ts, chatType, me.agentView),
     chatType,
     external: place.external || sender.kind === 'guest',
-    sender,
+    sender: own ? { ...sender, kind: 'bot', own } : sender,
     text,
     addressed: mentioned || chatType === 'private',
     ...(command === undefined ? {} : { command }),
