@@ -2,11 +2,13 @@ import type { TestContext } from 'node:test';
 import { approval } from './approval.ts';
 import { drawChat, type Drawing } from './draw.ts';
 import { pdf, photo } from './sent-files.ts';
+import { streamed } from './streamed.ts';
+import { thread } from './thread.ts';
 
 type Scene = (t: TestContext) => Promise<readonly Drawing[]>;
 
 /** Each is played once, and drawn for every platform. */
-export const scenes: Readonly<Record<string, Scene>> = { approval, photo, pdf };
+export const scenes: Readonly<Record<string, Scene>> = { approval, photo, pdf, streamed, thread };
 
 /** Plays a scene and draws it: SVG by file name. */
 export async function pictures(t: TestContext, scene: string): Promise<ReadonlyMap<string, string>> {

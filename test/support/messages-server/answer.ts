@@ -29,8 +29,9 @@ export type Wire = Readonly<{
   cutAfter?: number;
   /** An `error` event takes the place of the rest after so many events. */
   errorAfter?: Readonly<{ events: number; type: string; message: string }>;
-  /** Awaited before the closing events. */
+  /** Awaited before the closing events, or before the event of this number. */
   hold?: Promise<unknown>;
+  holdBefore?: number;
 }>;
 
 /** What the server does with one valid request. A string is a text that ends the turn. */

@@ -17,7 +17,8 @@ export async function sendStream(
       await write(response, 'error', { type: 'error', error: { type, message } }, wire);
       return void response.end();
     }
-    if (event.type === 'message_delta' && wire.hold !== undefined) await wire.hold;
+    const isHeld = wire.holdBefore === undefined ? event.type === 'message_delta' : index === wire.holdBefore;
+    if (isHeld && wire.hold !== undefined) await wire.hold;
     if (wire.dripMs !== undefined && index > 0) await delay(wire.dripMs);
     if (response.destroyed) return;
     await write(response, event.type, event, wire);
