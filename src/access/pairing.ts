@@ -84,7 +84,7 @@ export function createPairing(options: {
     sender: string,
     by?: string,
   ): Promise<void> {
-    await audit.record({ event: 'pairing', verdict, sender, ...(by === undefined ? {} : { by }) });
+    await audit.record({ event: 'pairing', verdict, sender, by });
   }
   async function request({ sender, conversation }: Message): Promise<PairingRequest | undefined> {
     const here = (await pending()).filter((other) => other.conversation.channel === conversation.channel);
@@ -94,7 +94,7 @@ export function createPairing(options: {
       code: newCode(),
       sender: sender.id,
       name: sender.name,
-      ...(sender.language === undefined ? {} : { language: sender.language }),
+      language: sender.language,
       conversation,
       expiresAt,
     };

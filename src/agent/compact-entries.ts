@@ -87,10 +87,10 @@ export async function compactEntries(options: {
     kind: 'summary',
     text: made.ok ? made.text : trimmed(previous, limit),
     kept: entries.length - plan.cut,
-    ...(plan.tail > plan.cut ? { folded: plan.tail - plan.cut } : {}),
+    folded: plan.tail > plan.cut ? plan.tail - plan.cut : undefined,
     senders: sendersOf(older),
-    ...(own?.part === undefined ? {} : { own: own.part }),
-    ...(marks === undefined ? {} : { marks }),
+    own: own?.part === undefined ? undefined : own.part,
+    marks,
     tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
     // Grows from summary to summary: ids of later calls are told apart by it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
@@ -107,7 +107,7 @@ export async function compactEntries(options: {
         size * (1 - (shown - estimateTokens(toMessages(view, { viewer: viewers?.requester }))) / estimated),
       ),
       durationMs: clock.now() - began,
-      ...(made.ok ? {} : { cause: made.cause }),
+      cause: made.ok ? undefined : made.cause,
     },
   };
 }

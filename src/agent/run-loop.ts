@@ -96,8 +96,8 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     system,
     messages: toMessages(entries, { viewer: viewers?.requester }),
     tools: shown.map(toApiTool),
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(audience === undefined ? {} : { audience }),
+    toolChoice,
+    audience,
   });
   /** Stores a summary where one is needed (M9); `full`: the prompt did not fit. False when nothing was made shorter. */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {

@@ -137,7 +137,7 @@ function resultBlocks(answer: Answer, later: readonly Entry[]): readonly Block[]
       return { type: 'tool_result', tool_use_id: id, content: interrupted, is_error: true };
     }
     const content = result.content.trim() === '' ? '(no output)' : result.content;
-    return { type: 'tool_result', tool_use_id: id, content, ...(result.isError ? { is_error: true } : {}) };
+    return { type: 'tool_result', tool_use_id: id, content, is_error: result.isError ? true : undefined };
   });
 }
 

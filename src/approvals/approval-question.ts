@@ -65,7 +65,7 @@ export function createApprovalQuestion(voice: Pick<Replies, 'rows'>) {
   };
 
   function asked(rows: Rows, input: string | undefined): ApprovalQuestion {
-    return { rows, ...(input === undefined ? {} : { input }) };
+    return { rows, input };
   }
 
   function rowsOn(id: string, call: ApprovalRequest, what: string): Rows {

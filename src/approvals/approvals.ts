@@ -113,10 +113,10 @@ export function createApprovals(options: {
         tool,
         // The last piece has the buttons, which are to go when it is settled.
         message: outbox.at(-1)?.key ?? '',
-        ...(skill === undefined ? {} : { skill }),
-        ...(requester.language === undefined ? {} : { language: requester.language }),
-        ...(input === undefined ? {} : { input }),
-        ...(standing === undefined ? {} : { standing }),
+        skill,
+        language: requester.language,
+        input,
+        standing,
       },
       askedAt: now,
       expiresAt: now + answerWithinMs,
@@ -220,7 +220,7 @@ export function createApprovals(options: {
         return { kind: 'not_yours', text: say`I have to ask for this each time. Approve it or deny it.` };
       const taken = await store.asks.answer(id, {
         by: sender,
-        ...(name === undefined ? {} : { name }),
+        name,
         value,
         at: clock.now(),
       });
@@ -262,11 +262,11 @@ function auditOf(ask: PendingRequest): AuditEvent {
     event: 'approval',
     id,
     tool: textOf(payload['tool']),
-    ...(payload['skill'] === undefined ? {} : { skill: textOf(payload['skill']) }),
+    skill: payload['skill'] === undefined ? undefined : textOf(payload['skill']),
     conversation: conversationKey(conversation),
     requester,
     outcome: state === 'answered' || state === 'open' ? answered : state,
-    ...(answer === undefined ? {} : { by: answer.by }),
+    by: answer?.by,
   };
 }
 

@@ -106,7 +106,7 @@ export function createJudgeCalls(options: {
       const { requester, risk, tool } = call;
       const files = (): string =>
         skill?.directory === undefined ? '' : (hashSkill(skill.directory)?.hash ?? '');
-      const ofSkill = skill === undefined ? {} : { skill: skill.name };
+      const ofSkill = { skill: skill?.name };
       const judged = async (): Promise<Decision<'TOOL_POLICY_DENIED'> | Confirm> => {
         const admitted = await stillAdmitted(requester);
         if (!admitted.allowed) return admitted;
@@ -126,8 +126,9 @@ export function createJudgeCalls(options: {
       if (!('confirm' in first)) return first;
       const bound = {
         tool: tool.name,
-        ...(tool.edition === undefined ? {} : { edition: tool.edition }),
-        ...(skill === undefined ? {} : { ...ofSkill, files: files() }),
+        edition: tool.edition,
+        ...ofSkill,
+        files: skill && files(),
       };
       const standing: StandingRule | undefined =
         first.eachTime || !mayStand(tool.name)
@@ -137,15 +138,18 @@ export function createJudgeCalls(options: {
       const asked: ApprovalRequest = {
         ...bound,
         input: call.shown ?? call.input,
-        ...(standing === undefined ? {} : { standing }),
-        ...(first.marked ? { because: outwards } : {}),
+        standing,
+        because: first.marked ? outwards : undefined,
         requester,
         transcript,
         toolUseId: call.id,
-        ...(run === undefined ? {} : { run }),
+        run,
       };
       const answer = await waiting(() =>
-        approvals.request(asked, signal, { handOver, ...(later === undefined ? {} : { patienceMs }) }),
+        approvals.request(asked, signal, {
+          handOver,
+          patienceMs: later === undefined ? undefined : patienceMs,
+        }),
       );
       if (answer.kind === 'unanswered' && later !== undefined)
         return { allowed: false, instead: await later(call) };
@@ -166,7 +170,7 @@ function isForeign({ name }: Tool): boolean {
 }
 
 function denied(reason: string, hint?: string): Extract<Decision<'TOOL_POLICY_DENIED'>, { allowed: false }> {
-  return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, ...(hint === undefined ? {} : { hint }) };
+  return { allowed: false, code: 'TOOL_POLICY_DENIED', reason, hint };
 }
 
 function refusal(

@@ -75,7 +75,7 @@ function idOf({ tool, edition, skill, files, chat, sender }: StandingRule): stri
 }
 
 function auditOf({ tool, skill, sender, by }: KeptRule, verdict: 'added' | 'revoked'): AuditEvent {
-  return { event: 'standing_rule', verdict, tool, ...(skill === undefined ? {} : { skill }), sender, by };
+  return { event: 'standing_rule', verdict, tool, skill, sender, by };
 }
 
 /** A standing rule as the operator sees it; `counts`: whether the tool it was said of is still that one. */

@@ -129,7 +129,8 @@ export function auditOfCall(
     call: id,
     ...placeOf(requester),
     ...of,
-    ...(whole ? { arguments: input } : { argumentsHash: createHash('sha256').update(input).digest('hex') }),
+    arguments: whole ? input : undefined,
+    argumentsHash: whole ? undefined : createHash('sha256').update(input).digest('hex'),
   };
 }
 

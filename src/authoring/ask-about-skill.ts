@@ -10,6 +10,7 @@ import { parseSkill } from '../skills/parse/parse-skill.ts';
 import type { Definition } from '../skills/parse/skill-definition.ts';
 import { marker, type WrittenSkill } from '../skills/written-skills.ts';
 import type { Store } from '../store/store.ts';
+import { defined } from '../lib/json/json-values.ts';
 
 /** Asks those who may enable a skill that the bot wrote (D9). */
 export type AskAboutSkill = (record: WrittenSkill, requester: Requester) => Promise<void>;
@@ -110,12 +111,14 @@ function wishesOf(
   const env = [...new Set([...definition.env, ...given])];
   const others = { env, packages, capabilities, network };
   return {
-    ...(tools === undefined ? { tools: ['every tool that runs get'] } : { tools }),
+    tools: tools ?? ['every tool that runs get'],
     ...Object.fromEntries(Object.entries(others).filter(([, list]) => list.length > 0)),
-    ...(access.chatTypes === undefined ? {} : { 'use in': access.chatTypes }),
-    ...(access.sensitive ? { sensitive: ['yes'] } : {}),
-    ...(model === undefined ? {} : { model: [model] }),
-    ...(background ? { background: ['yes'] } : {}),
-    ...(context === 'inline' ? { context: ['inline'] } : {}),
+    ...defined({
+      'use in': access.chatTypes,
+      sensitive: access.sensitive ? ['yes'] : undefined,
+      model: model === undefined ? undefined : [model],
+      background: background ? ['yes'] : undefined,
+      context: context === 'inline' ? ['inline'] : undefined,
+    }),
   };
 }

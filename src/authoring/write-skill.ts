@@ -82,7 +82,7 @@ export function createWriteSkill(options: {
       hashes: [prepared.hash, ...(now === undefined || isSame ? [] : [now])],
       by: record?.by ?? personHash(requester.sender),
       at: isSame && record !== undefined ? record.at : clock.now(),
-      ...(record?.approved === undefined ? {} : { approved: record.approved }),
+      approved: record?.approved === undefined ? undefined : record.approved,
     };
     // Known as the bot's before it is there: nobody could take it for the work of a hand.
     await written.set(next);

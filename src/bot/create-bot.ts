@@ -82,7 +82,7 @@ export function createBot(parts: BotParts): Bot {
     access: () => live.access,
     language: () => live.config.bot.language,
     moved,
-    ...(parts.isHere === undefined ? {} : { isHere: parts.isHere }),
+    isHere: parts.isHere,
   });
   const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
   const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });
@@ -185,7 +185,7 @@ export function createBot(parts: BotParts): Bot {
     },
     channels: [...channels.keys()],
     concurrency: parts.config.agent.concurrency,
-    ...(parts.mostTries === undefined ? {} : { mostTries: parts.mostTries }),
+    mostTries: parts.mostTries,
     clock,
     log,
   });

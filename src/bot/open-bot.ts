@@ -62,7 +62,7 @@ export async function openBot(options: {
   const store = await openStore(config.store.url, {
     log,
     clock,
-    ...(until === undefined ? {} : { until }),
+    until,
   });
   opening.defer(store.close);
   const shared = await joinWorkspace(config, store, log);
@@ -72,7 +72,7 @@ export async function openBot(options: {
     });
   });
   const health = await openHealth({
-    ...(listen === undefined ? {} : { listen }),
+    listen,
     store,
     dataProblem: home.problem,
     clock,
@@ -92,7 +92,7 @@ export async function openBot(options: {
     skillNames: () => library.current().names,
     isAtWork: async (conversation) => (await store.inbox.waitingIn(conversationKey(conversation))).length > 0,
     lead: store.lead,
-    ...(isShared(config) ? { reserve: sharedLimits(store, log) } : {}),
+    reserve: isShared(config) ? sharedLimits(store, log) : undefined,
     log,
     clock,
   });

@@ -50,11 +50,12 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
         token,
         apiRoot,
         mode,
-        ...(url === undefined || secret === undefined
-          ? {}
-          : { webhook: { url, secret, listen: hostAndPort(listen) } }),
+        webhook:
+          url === undefined || secret === undefined
+            ? undefined
+            : { url, secret, listen: hostAndPort(listen) },
         paced,
-        ...(reaction === '' ? {} : { reaction: reaction as NonNullable<TelegramOptions['reaction']> }),
+        reaction: reaction === '' ? undefined : (reaction as NonNullable<TelegramOptions['reaction']>),
         ...needs,
       }),
     );
@@ -67,15 +68,15 @@ export async function openChannels(config: Config, needs: ChannelNeeds): Promise
     channels.push(
       createSlack({
         botToken,
-        ...(appToken === undefined ? {} : { appToken }),
-        ...(signingSecret === undefined ? {} : { signingSecret }),
+        appToken,
+        signingSecret,
         mode,
         apiUrl,
         listen: hostAndPort(listen),
         command,
         threadFollow,
         agentView,
-        ...(reaction === '' ? {} : { reaction }),
+        reaction: reaction === '' ? undefined : reaction,
         paced: true,
         ...needs,
       }),

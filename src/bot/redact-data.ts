@@ -40,10 +40,8 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
         ...entry,
         content:
           typeof entry.content === 'string' ? redact(entry.content) : cleanBlocks(entry.content, redact),
-        ...(entry.context !== undefined && { context: redact(entry.context) }),
-        ...(entry.asked && {
-          asked: entry.asked.map(({ skill, text }) => ({ skill, text: redact(text) })),
-        }),
+        context: entry.context && redact(entry.context),
+        asked: entry.asked?.map(({ skill, text }) => ({ skill, text: redact(text) })),
       };
     case 'assistant':
       return { ...entry, content: cleanBlocks(entry.content, redact) };
@@ -55,7 +53,7 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
       return {
         ...entry,
         text: redact(entry.text),
-        ...(entry.own && { own: { ...entry.own, text: redact(entry.own.text) } }),
+        own: entry.own && { ...entry.own, text: redact(entry.own.text) },
       };
     case 'tool_started':
     case 'mark':
@@ -69,16 +67,16 @@ export function cleanMessage(message: Message, redact: Redact): Message {
   const cleanQuote = (quote: Quote): Quote => ({
     ...quote,
     text: redact(quote.text),
-    ...(quote.attachments && { attachments: redactTexts(quote.attachments, redact) }),
+    attachments: quote.attachments && redactTexts(quote.attachments, redact),
   });
   return {
     ...message,
     text: redact(text),
     attachments: redactTexts(attachments, redact),
-    ...(command === undefined ? {} : { command: { ...command, args: redact(command.args) } }),
-    ...(replyTo === undefined ? {} : { replyTo: cleanQuote(replyTo) }),
-    ...(shared === undefined ? {} : { shared: shared.map(cleanQuote) }),
-    ...(task === undefined ? {} : { task: cleanTask(task, redact) }),
+    command: command && { ...command, args: redact(command.args) },
+    replyTo: replyTo && cleanQuote(replyTo),
+    shared: shared?.map(cleanQuote),
+    task: task && cleanTask(task, redact),
   };
 }
 
@@ -95,11 +93,9 @@ export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {
   return {
     ...part,
     markdown: redact(markdown),
-    ...(buttons === undefined
-      ? {}
-      : { buttons: buttons.map((button) => ({ ...button, label: redact(button.label) })) }),
-    ...(file === undefined ? {} : { file: named(file) }),
-    ...(more === undefined ? {} : { more: more.map(named) }),
+    buttons: buttons?.map((button) => ({ ...button, label: redact(button.label) })),
+    file: file && named(file),
+    more: more?.map(named),
   };
 }
 

@@ -73,11 +73,12 @@ export function cleanStore(store: Store, clean: Clean): Store {
     commit: ({ entries, outbox: rows, work, ...step }) =>
       store.commit({
         ...step,
-        ...(entries && {
-          entries: entries.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
-        }),
-        ...(rows && { outbox: rows.map((row) => ({ ...row, part: cleanPart(row.part, redact) })) }),
-        ...(work && { work: work.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })) }),
+        entries:
+          entries === undefined
+            ? undefined
+            : entries.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
+        outbox: rows?.map((row) => ({ ...row, part: cleanPart(row.part, redact) })),
+        work: work?.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })),
       }),
     addWork: (work, refuse) =>
       store.addWork({ ...work, message: cleanMessage(work.message, redact) }, refuse),
@@ -86,6 +87,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
 
 /** A channel: whatever people are shown, though it was clean when it was stored (S2). */
 export function cleanChannel(channel: Channel, clean: Clean): Channel {
+  const { readEarlier } = channel;
   const redact = (text: string): string => clean().text(text);
   return {
     ...channel,
@@ -98,12 +100,9 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
         status === undefined ? undefined : redactTexts(status, redact),
         placeholder,
       ),
-    ...(channel.readEarlier === undefined
-      ? {}
-      : {
-          readEarlier: async (message, bounds) =>
-            ((await channel.readEarlier?.(message, bounds)) ?? []).map((one) => cleanMessage(one, redact)),
-        }),
+    readEarlier:
+      readEarlier &&
+      (async (...of) => (await readEarlier(...of)).map((earlier) => cleanMessage(earlier, redact))),
     setMenus: (menus, language) => channel.setMenus(redactTexts(menus, redact), language),
   };
 }

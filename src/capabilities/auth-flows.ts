@@ -103,7 +103,7 @@ export function createAuthFlows(options: {
           conversation: conversationKey(requester.conversation),
           sealed: sealFlow(opened, id, { requester, skill, run, begun }),
           expiresAt: Math.min(now + flowMs, ends),
-          ...(begun.flow_type === 'device_code' ? { dueAt: now + pollMs(begun) } : {}),
+          dueAt: begun.flow_type === 'device_code' ? now + pollMs(begun) : undefined,
         },
         now,
       );
@@ -185,7 +185,7 @@ function view({ id, capability, state, dueAt, content }: OpenFlow, now: number):
     capability,
     status,
     kind,
-    ...(status === 'pending' && kind === 'device_code' ? { retryAfterSeconds: retry } : {}),
+    retryAfterSeconds: status === 'pending' && kind === 'device_code' ? retry : undefined,
   };
 }
 

@@ -76,9 +76,9 @@ function read(words: readonly string[], stdin: string): Wanted | string {
         name: 'capability_auth',
         input: {
           action,
-          ...(capability === undefined ? {} : { capability }),
-          ...(account === undefined ? {} : { account_hint: account }),
-          ...(flow === undefined ? {} : { flow }),
+          capability,
+          account_hint: account,
+          flow,
         },
       };
     }

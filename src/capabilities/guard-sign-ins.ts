@@ -63,7 +63,7 @@ export function createGuardSignIns(options: {
         conversation: conversationKey(message.conversation),
         chatType: message.chatType,
         step: 'answer',
-        ...('capability' in taken ? { capability: taken.capability } : {}),
+        capability: 'capability' in taken ? taken.capability : undefined,
         outcome,
       });
       const key = { key: `${message.id}!sign-in` };
@@ -89,10 +89,8 @@ export function createGuardSignIns(options: {
       const { replyTo, shared } = message;
       return {
         ...message,
-        ...(replyTo === undefined ? {} : { replyTo: await cleanQuote(message, replyTo) }),
-        ...(shared === undefined
-          ? {}
-          : { shared: await Promise.all(shared.map((quote) => cleanQuote(message, quote))) }),
+        replyTo: replyTo && (await cleanQuote(message, replyTo)),
+        shared: shared && (await Promise.all(shared.map((quote) => cleanQuote(message, quote)))),
       };
     },
   };

@@ -91,12 +91,12 @@ export function createSignedCalls(options: {
           user: requester.sender,
           chat: chatIdOf(requester.conversation),
           chatType: requester.chatType,
-          ...(thread === undefined ? {} : { thread }),
-          ...(skill === undefined ? {} : { skill }),
-          ...(run === undefined ? {} : { run }),
+          thread,
+          skill,
+          run,
           capability: params.capability_id,
-          ...(typeof operation === 'string' ? { operation } : {}),
-          ...(typeof account === 'string' ? { account } : {}),
+          operation: typeof operation === 'string' ? operation : undefined,
+          account: typeof account === 'string' ? account : undefined,
           inputHash: hashJson('input_data' in params ? params.input_data : params),
         });
         const signed = { ...params, context_token: token } as unknown as BridgeParams[typeof method];

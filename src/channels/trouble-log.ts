@@ -20,7 +20,7 @@ export function createTroubleLog(log: Log): TroubleLog {
       const { times } = state;
       log.debug({ err: error, ...fields }, message);
       if (!Number.isInteger(Math.log2(times))) return;
-      log[level]({ why, ...fields, ...(times === 1 ? {} : { times }) }, message);
+      log[level]({ why, ...fields, times: times === 1 ? undefined : times }, message);
     },
     over() {
       state.times = 0;

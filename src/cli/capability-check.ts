@@ -29,8 +29,8 @@ export async function checkCapability(namespace: string, options: CapabilityChec
     return;
   }
   const results = await checkProvider(provider, {
-    ...(user === undefined ? {} : { user }),
-    ...(account === undefined ? {} : { account }),
+    user,
+    account,
     mutate,
     inputs: input,
     env: process.env,

@@ -163,7 +163,7 @@ function tellBy({ tell }: Pick<Host, 'tell'>): (event: ChannelEvent) => Promise<
   return async (event) => {
     if (event.type === 'message') {
       const { id, text, command, sentAt } = event.message;
-      await tell({ message: { id, text, ...(command === undefined ? {} : { command }), sentAt } });
+      await tell({ message: { id, text, command, sentAt } });
     }
     if (event.type === 'press') {
       const { id, action, receipt } = event.press;

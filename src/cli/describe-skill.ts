@@ -44,10 +44,10 @@ export function lackingOf({ name }: Skill, needs: readonly SkillNeed[]): Lacking
   if (need === undefined) return {};
   const { missing, python, env, command } = need;
   return {
-    ...(missing.length === 0 ? {} : { missing }),
-    ...(python.length === 0 ? {} : { missingPython: python }),
-    ...(env.length === 0 ? {} : { missingEnv: env }),
-    ...(command === undefined ? {} : { command }),
+    missing: missing.length === 0 ? undefined : missing,
+    missingPython: python.length === 0 ? undefined : python,
+    missingEnv: env.length === 0 ? undefined : env,
+    command,
   };
 }
 

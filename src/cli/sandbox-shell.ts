@@ -79,7 +79,7 @@ function ofSkill(
   if (missing.length > 0)
     process.stderr.write(`not set, so absent here: ${missing.join(', ')} ([skills.${skill.name}])\n`);
   return {
-    ...(skill.directory === undefined ? {} : { skillDirectory: skill.directory }),
+    skillDirectory: skill.directory,
     network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
     env,
   };

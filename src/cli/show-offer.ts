@@ -106,7 +106,7 @@ export async function withSource<T>(
   try {
     snapshot = await openSource({
       address,
-      ...(ref === undefined ? {} : { ref }),
+      ref,
       quarantine: quarantineFolder(dataDir),
       limits: installLimits,
       signal: stopping.signal,

@@ -25,7 +25,7 @@ export async function addSkills(text: string, options: AddOptions): Promise<void
   const problem = ref === undefined ? undefined : refProblem(ref);
   if (problem !== undefined) throw new OperatorError(`--ref: ${problem}.`);
   const names = options.name;
-  const place = { dataDir, address, ...(ref === undefined ? {} : { ref }) };
+  const place = { dataDir, address, ref };
 
   await withSource(place, async (snapshot) => {
     const wanted = names === undefined ? {} : { wanted: (name: string) => names.includes(name) };
@@ -46,8 +46,8 @@ export async function addSkills(text: string, options: AddOptions): Promise<void
     const { commit } = snapshot;
     const from = {
       source,
-      ...(ref === undefined ? {} : { ref }),
-      ...(commit === undefined ? {} : { commit }),
+      ref,
+      commit,
     };
     if (offers.length === 0) {
       // Not a byte changes, but from now on it is looked for there.

@@ -17,7 +17,7 @@ export async function listSources({ config: flag, json }: ReadOptions): Promise<
   const config = await openOperatorConfig(flag);
   const rows = skillSources(config).map(({ source, ref, inConfig, locked }) => ({
     source,
-    ...(ref === undefined ? {} : { ref }),
+    ref,
     inConfig,
     agreed: locked !== undefined,
     skills: (locked?.skills ?? []).map((skill) => {
@@ -29,7 +29,7 @@ export async function listSources({ config: flag, json }: ReadOptions): Promise<
         commit,
         agreedAt,
         files: files.length,
-        ...(problem === undefined ? {} : { problem }),
+        problem,
       };
     }),
   }));

@@ -25,7 +25,7 @@ export async function runSkillTests(name: string, options: TestOptions): Promise
     skill: name,
     env: process.env,
     written: await readWrittenSkills(config, flag),
-    ...(replay === undefined ? {} : { tape: await readTape(replay) }),
+    tape: replay === undefined ? undefined : await readTape(replay),
     onOutcome: json === true ? () => undefined : printOutcome,
     log,
   });

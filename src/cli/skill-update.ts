@@ -46,7 +46,7 @@ async function updateSource(
   { yes, config: flag }: ReadOptions & { yes?: boolean },
 ): Promise<void> {
   const { dataDir } = config.bot;
-  const at = { ...(ref === undefined ? {} : { ref }) };
+  const at = { ref };
   await withSource({ dataDir, address, ...at }, async (snapshot) => {
     const { commit } = snapshot;
     const wanted = (name: string): boolean => skills.some((skill) => skill.name === name);
@@ -57,7 +57,7 @@ async function updateSource(
     });
     const install = async (chosen: readonly Offer[]): Promise<void> => {
       const now = Date.now();
-      const from = { source, ...at, ...(commit === undefined ? {} : { commit }) };
+      const from = { source, ...at, commit };
       installSkills(dataDir, { ...from, offers: chosen, at: now });
       const installed = chosen.map((each) => each.name);
       await auditInstall('skills installed', { source, commit, skills: installed }, flag);

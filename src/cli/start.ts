@@ -17,7 +17,7 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
   if (!hasChannels(config)) {
     print(connectText(config));
     const { chat } = await import('./chat.ts');
-    return chat({ ...(flag === undefined ? {} : { config: flag }), as: 'private' });
+    return chat({ config: flag, as: 'private' });
   }
   const stopping = new AbortController();
   const ended = stopSignal();
@@ -28,7 +28,7 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
     config,
     env: process.env,
     channels: (needs) => openChannels(config, needs),
-    ...(config.server.listen === undefined ? {} : { listen: config.server.listen }),
+    listen: config.server.listen,
     until: stopping.signal,
     log,
   }).catch((error: unknown) => {

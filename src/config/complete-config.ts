@@ -67,7 +67,7 @@ export function completeConfig(
     plugins: plugins.map((one) => (one.path === undefined ? one : { ...one, path: toAbsolute(one.path) })),
     store: { url: store.replace(/^sqlite:(.*)$/s, (_, written: string) => `sqlite:${toAbsolute(written)}`) },
     models: models.models,
-    ...(absolute === undefined ? {} : { path: absolute }),
+    path: absolute,
     fromEnvironment: [...taken, ...models.taken],
   };
   return deepFreeze(config);

@@ -82,7 +82,7 @@ export function keyProblem(
 ): ConfigProblem {
   const key = formatKeyPath(where.path);
   return {
-    ...(where.file === undefined ? {} : { file: where.file }),
+    file: where.file,
     ...where.place,
     key,
     found,

@@ -51,7 +51,7 @@ export function modelAliases(
     const model = modelOfAlias(name, given);
     aliases[name] = { ...endpointFor(given, base), ...given, model };
   }
-  const models = { ...(fallback === undefined ? {} : { fallback }), aliases };
+  const models = { fallback, aliases };
   return {
     models,
     taken: takesKey ? [{ path: ['models', 'default', 'api_key'], name: 'ANTHROPIC_API_KEY' }] : [],

@@ -33,7 +33,7 @@ export const modelsSection = z.codec(
   z.custom<WrittenModels>(),
   {
     decode: ({ fallback, ...aliases }) => ({
-      ...(fallback === undefined ? {} : { fallback }),
+      fallback,
       aliases: aliases,
     }),
     encode: ({ aliases, ...rest }) =>

@@ -65,8 +65,7 @@ function parseToml(
   text: string,
   file: string | undefined,
 ): Readonly<{ ok: true; data: object }> | Readonly<{ ok: false; problems: readonly ConfigProblem[] }> {
-  const problem = (one: ConfigProblem) =>
-    ({ ok: false, problems: [{ ...(file === undefined ? {} : { file }), ...one }] }) as const;
+  const problem = (one: ConfigProblem) => ({ ok: false, problems: [{ file, ...one }] }) as const;
   try {
     const data = parse(text, { unsafeKeyBehaviour: 'throw', maxDepth: deepest });
     if (!isDeeperThan(deepest, data)) return { ok: true, data };

@@ -119,8 +119,8 @@ export function createHandleItem(options: {
     const shown = showWork.begin({
       conversation: message.conversation,
       part: partKey(item.key, 0),
-      ...(replyTo === undefined ? {} : { replyTo }),
-      ...(message.platformId === undefined ? {} : { asked: message.platformId }),
+      replyTo,
+      asked: message.platformId,
       resumed: item.interruptedAt !== undefined,
       mayRead: async () => (await people.decide(message)).allowed,
       signal,
@@ -141,10 +141,10 @@ export function createHandleItem(options: {
           message,
           transcript,
           invocation,
-          ...(again === undefined ? {} : { again }),
+          again,
           joining,
           // What one person sees can't be changed: it comes whole.
-          ...(message.ephemeral === true ? {} : { watcher: shown }),
+          watcher: message.ephemeral === true ? undefined : shown,
           signal,
         },
         granted,

@@ -104,8 +104,8 @@ export function unusedTables(
       code: 'SKILL_UNKNOWN',
       message: `[skills.${name}] is for no skill that is loaded, so nothing follows from it: ${fix}`,
       field: `skills.${name}`,
-      ...(config.path === undefined ? {} : { path: config.path }),
-      ...(line === undefined ? {} : { line }),
+      path: config.path,
+      line,
     };
   });
 }

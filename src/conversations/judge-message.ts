@@ -45,7 +45,7 @@ export function createJudgeMessage(options: {
     const { rules, redact } = live();
     const anybody = { ...(await useOf(message)), sender: '' };
     const open = !isSensitive(skill, rules) && decideSkill(skill, rules, anybody).allowed;
-    return { skill: skill.name, ...(open && text !== '' ? { text: redact(text) } : {}) };
+    return { skill: skill.name, text: open && text !== '' ? redact(text) : undefined };
   }
 
   /** Asks what a skill is to work on. In a direct message the main agent takes the next message for it, where it may (I2). */

@@ -195,8 +195,8 @@ function createPlaceholder(
 
   return {
     key,
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(asked === undefined ? {} : { asked }),
+    replyTo,
+    asked,
     keep,
     async posted() {
       known ??= lookUp();

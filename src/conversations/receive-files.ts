@@ -123,7 +123,7 @@ export function createReceiveFiles(options: {
         const { hash, sender } = kept;
         return {
           ...base,
-          shown: { type, hash, mime, name, size, ...(sender === undefined ? {} : { sender }) },
+          shown: { type, hash, mime, name, size, sender },
         };
       }
       if (tools.transcribe !== undefined && (kind === 'audio' || mime.startsWith('audio/')))
@@ -182,7 +182,7 @@ function wantedOf(message: Message, background: readonly Message[]): readonly Wa
   const own = attachments.map((attachment, index): Wanted => ({
     attachment,
     sender: sender.id,
-    ...(index < most.files ? {} : { refused }),
+    refused: index < most.files ? undefined : refused,
   }));
   const quoted = [...(replyTo === undefined ? [] : [replyTo]), ...shared].flatMap((quote) =>
     (quote.attachments ?? []).map((attachment): Wanted => ({ attachment, sender: quote.sender })),

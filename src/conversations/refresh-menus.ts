@@ -115,7 +115,7 @@ export function makeMenus(skills: readonly Skill[], rules: SkillRules, language?
       .map(({ name, description, argumentHint }) => ({
         name,
         description: oneLine(description, 256),
-        ...(argumentHint === undefined ? {} : { hint: argumentHint }),
+        hint: argumentHint,
       })),
   ];
   return { private: entries('private'), group: entries('group') };

@@ -107,7 +107,7 @@ function asksOf(
   );
   threads.delete(here);
   return [
-    { conversation, ...(everybody ? {} : { requester: sender.id }) },
+    { conversation, requester: everybody ? undefined : sender.id },
     ...[...threads.values()].map((thread) => ({ conversation: thread, requester: sender.id })),
   ];
 }

@@ -138,7 +138,8 @@ export function createTurnContexts(options: {
       readiness,
       run: (skill, request, context) => runSkill(skill, request, context, transcript),
       hasBegun: (call) => hasBegun(transcript, call),
-      ...(task === undefined ? { attend, inline: following.inline } : {}),
+      attend: task === undefined ? attend : undefined,
+      inline: task === undefined ? following.inline : undefined,
       onDenied,
     });
     const wanted = new Set(config.agent.tools);
@@ -196,7 +197,8 @@ export function createTurnContexts(options: {
       transcript,
       mayGoOn: async () => ({ allowed: true }),
       waiting: (asking) => asking(),
-      ...(task === undefined ? { later } : { run: task.id }),
+      later: task === undefined ? later : undefined,
+      run: task?.id,
     });
     const works = new Set<Tool>(task === undefined ? fromOutside : []);
     const door = (
@@ -241,7 +243,7 @@ export function createTurnContexts(options: {
       outside: (whose) => options.outside.offered(whose, 'main'),
     });
     return {
-      ...(viewers === undefined ? {} : { viewers }),
+      viewers,
       model,
       system,
       tools,

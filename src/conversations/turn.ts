@@ -117,7 +117,7 @@ export function createTurn(options: {
       await store.commit({
         entries: [{ transcript, entry }],
         usage: useOfEntry(entry, user),
-        ...(settles === undefined ? {} : { done: settles }),
+        done: settles,
       });
       const followed = activatedBy(entry);
       if (followed !== undefined) grant.follow(followed);
@@ -174,7 +174,7 @@ export function createTurn(options: {
       model: grant.model,
       system: grant.system,
       entries,
-      ...(turnStart < 0 ? {} : { turnStart }),
+      turnStart: turnStart < 0 ? undefined : turnStart,
       join: async (now, answered) => {
         const next = await joining?.next(begunAt, answered);
         if (next === undefined) return undefined;
@@ -189,7 +189,7 @@ export function createTurn(options: {
       },
       tools: grant.shown,
       callTool: grant.callTool,
-      ...(grant.viewers === undefined ? {} : { viewers: grant.viewers }),
+      viewers: grant.viewers,
       audience: grant.tools.map(({ name }) => name).join(' '),
       limits: { maxIterations: grant.maxTurns },
       journal: { append },
@@ -254,7 +254,7 @@ export function createTurn(options: {
     const call = {
       id: invocationId(key),
       name: 'use_skill',
-      input: { skill, message, args, ...(context === undefined ? {} : { context }) },
+      input: { skill, message, args, context },
     };
     const outcome = await callTool(call, signal);
     if (isShuttingDown(signal)) throw signal.reason;
@@ -270,8 +270,8 @@ export function createTurn(options: {
       item: skillItem(key),
       content,
       about: skill,
-      ...(follows === undefined ? {} : { follows }),
-      ...(marks === undefined ? {} : { marks }),
+      follows,
+      marks,
       at: clock.now(),
     };
     return { entry, settles };

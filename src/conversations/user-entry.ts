@@ -75,21 +75,20 @@ export async function userEntry(
     kind: 'user',
     item: key,
     sender: message.sender.id,
-    ...(joins === undefined ? {} : { joins }),
+    joins,
     content,
-    ...(context === undefined ? {} : { context }),
-    ...(about === undefined ? {} : { about }),
-    ...(follows === undefined ? {} : { follows }),
-    ...(waiting.length === 0
-      ? {}
-      : {
-          answers: waiting.map(({ run }) => run),
-          asked: waiting.map((each) => ({ skill: each.skill, text: questionContent(each) })),
-        }),
-    ...(urls.length === 0 ? {} : { urls }),
-    ...(files.length === 0 ? {} : { files }),
-    ...(unread === undefined ? {} : { unread }),
-    ...(marks === undefined ? {} : { marks }),
+    context,
+    about,
+    follows,
+    answers: waiting.length === 0 ? undefined : waiting.map(({ run }) => run),
+    asked:
+      waiting.length === 0
+        ? undefined
+        : waiting.map((each) => ({ skill: each.skill, text: questionContent(each) })),
+    urls: urls.length === 0 ? undefined : urls,
+    files: files.length === 0 ? undefined : files,
+    unread,
+    marks,
     at: clock.now(),
   };
 }

@@ -33,8 +33,8 @@ export function claudeModel(id: string): ClaudeModel | undefined {
     tokenFactor: version >= 407 ? 1.3 : 1,
     thinking: thinkingKinds(family, version),
     efforts: effortsOf(family, version),
-    ...(prices === undefined ? {} : { prices: { ...prices, cacheWrite: prices.in * 1.25 } }),
-    ...(family === 'haiku' && version === 505 ? { longPrompt: { above: 100_000, factor: 5 } } : {}),
+    prices: prices === undefined ? undefined : { ...prices, cacheWrite: prices.in * 1.25 },
+    longPrompt: family === 'haiku' && version === 505 ? { above: 100_000, factor: 5 } : undefined,
   };
 }
 

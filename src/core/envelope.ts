@@ -17,7 +17,7 @@ export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Env
 
 /** `message` says what was found and what to do instead: the model acts on it. */
 export function fail(code: ErrorCode, message: string, data?: unknown): Envelope {
-  return { ok: false, ...(data === undefined ? {} : { data }), warnings: [], errors: [{ code, message }] };
+  return { ok: false, data, warnings: [], errors: [{ code, message }] };
 }
 
 /** The envelope as the text a model reads. */

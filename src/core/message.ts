@@ -172,5 +172,5 @@ export function parseAddressed(text: string): Command | undefined {
   const called = name === undefined ? undefined : parseCommand(`/${name} ${args}`);
   const command = called ?? parseCommand(`/${text}`);
   if (command === undefined) return undefined;
-  return { name: command.name, args: command.args, ...(called === undefined ? { bare: true } : {}) };
+  return { name: command.name, args: command.args, bare: called === undefined ? true : undefined };
 }

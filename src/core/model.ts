@@ -116,5 +116,5 @@ type Endpoint = Pick<ModelSettings, 'baseUrl' | 'apiKey'>;
 export function endpointFor(given: Endpoint | undefined, base: Endpoint | undefined): Endpoint {
   if (given?.baseUrl !== undefined || base === undefined) return {};
   const { baseUrl, apiKey } = base;
-  return { ...(baseUrl === undefined ? {} : { baseUrl }), ...(apiKey === undefined ? {} : { apiKey }) };
+  return { baseUrl, apiKey };
 }

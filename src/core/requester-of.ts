@@ -13,9 +13,9 @@ export function requesterOf(message: Message): Requester {
     sender: id,
     name,
     kind,
-    ...(language === undefined ? {} : { language }),
-    ...(timezone === undefined ? {} : { timezone }),
-    ...(replyTo === undefined ? {} : { replyTo }),
+    language,
+    timezone,
+    replyTo,
   };
 }
 

@@ -103,13 +103,13 @@ export function settingField(key: string, schema: unknown, required: boolean): S
     key,
     kind,
     title,
-    ...(description === undefined ? {} : { description }),
-    ...(preset === undefined || secret ? {} : { default: preset }),
+    description,
+    default: preset === undefined || secret ? undefined : preset,
     required,
     ...boundsOf(read.data, meta.data),
     options: optionsOf(read.data, meta.data),
-    ...(unit === undefined ? {} : { unit }),
-    ...(placeholder === undefined ? {} : { placeholder }),
+    unit,
+    placeholder,
     secret,
   });
 }
@@ -138,10 +138,10 @@ function boundsOf(schema: Described, { step }: SettingMeta): Partial<SettingFiel
   const whole = type === 'integer';
   return {
     // A whole number's outermost values are no bounds that anybody set.
-    ...(minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? {} : { min: minimum }),
-    ...(maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? {} : { max: maximum }),
-    ...(step === undefined && !whole ? {} : { step: step ?? 1 }),
-    ...(whole ? { whole } : {}),
+    min: minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? undefined : minimum,
+    max: maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum,
+    step: step === undefined && !whole ? undefined : (step ?? 1),
+    whole: whole ? whole : undefined,
   };
 }
 

@@ -202,8 +202,8 @@ export function prepareTool<Input extends z.ZodType, Settings extends z.ZodObjec
       description: definition.description,
       inputSchema,
       traits: definition.traits,
-      ...(definition.risk === undefined ? {} : { risk: definition.risk }),
-      ...(settings === undefined ? {} : { settings }),
+      risk: definition.risk,
+      settings,
       check(input: unknown) {
         const parsed = definition.input.safeParse(input);
         return parsed.success ? undefined : z.prettifyError(parsed.error);

@@ -1,5 +1,6 @@
 import { labelsEscaped } from '../lib/text/escape-labels.ts';
 import { oneLine } from '../lib/text/text.ts';
+import { defined } from '../lib/json/json-values.ts';
 
 const unseen = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu;
 
@@ -35,7 +36,7 @@ function cleanNode(node: unknown, depth: number): unknown {
     return read === undefined ? [] : [[key, read] as const];
   });
   const description = withUnnamed(object, words(object['description'], depth));
-  return { ...Object.fromEntries(kept), ...(description === undefined ? {} : { description }) };
+  return defined({ ...Object.fromEntries(kept), description });
 }
 
 /** The description of an object, with the properties whose names the API refuses. */
@@ -77,8 +78,8 @@ function together(parts: readonly Schema[]): Schema {
   const required = [...new Set(parts.flatMap(requiredOf))];
   const properties = Object.assign({}, ...parts.map(propertiesOf)) as Schema;
   return {
-    ...(Object.keys(properties).length === 0 ? {} : { properties }),
-    ...(required.length === 0 ? {} : { required }),
+    properties: Object.keys(properties).length === 0 ? undefined : properties,
+    required: required.length === 0 ? undefined : required,
   };
 }
 

@@ -44,7 +44,7 @@ export function createMcpOperations(options: {
         const state = now.get(name);
         const told = state?.is === 'lost' ? { is: state.is, why: redact(state.why) } : state;
         const of = seen.get(name) ?? { identity: '', tools: [] };
-        return { name, ...of, ...(told === undefined ? {} : { state: told }) };
+        return { name, ...of, state: told };
       });
     },
     async agree(argument) {

@@ -69,7 +69,7 @@ export function readDefinition(raw: unknown): ReadDefinition {
     ok: true,
     definition: {
       name,
-      ...(shown === '' ? {} : { title: shown }),
+      title: shown === '' ? undefined : shown,
       description: said,
       inputSchema: schema,
       hints: annotations,

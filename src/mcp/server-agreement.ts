@@ -36,7 +36,7 @@ export function takeListing(
   const agreesToAll = trusted || known.length === 0;
   const there = listing.tools.map((seen): ToolAgreement => {
     const agreed = before.get(seen.name)?.agreed ?? (agreesToAll ? seen : undefined);
-    return { name: seen.name, ...(agreed === undefined ? {} : { agreed }), seen };
+    return { name: seen.name, agreed, seen };
   });
   const names = new Set(there.map(({ name }) => name));
   const absent = known.flatMap(({ name, agreed }): readonly ToolAgreement[] =>

@@ -40,9 +40,9 @@ export async function checkStart(
     const line = key === undefined ? undefined : placeOf(key)?.line;
     return {
       ...finding,
-      ...(key === undefined ? {} : { field: formatKeyPath(key) }),
-      ...(config.path === undefined ? {} : { path: config.path }),
-      ...(line === undefined ? {} : { line }),
+      field: key === undefined ? undefined : formatKeyPath(key),
+      path: config.path,
+      line,
     };
   });
 }

@@ -85,8 +85,8 @@ export function definePlugin<Config extends z.ZodType = z.ZodType>(options: Plug
   return Object.freeze({
     kind: 'skillet plugin' as const,
     name,
-    ...(skills === undefined ? {} : { skills }),
-    ...(config === undefined ? {} : { config }),
+    skills,
+    config,
     capabilities: capabilities.map((one) => ({ timeoutSeconds: usualSeconds, ...one })),
     makeTools: async (context: PluginContext<unknown>) =>
       // Checked by this very schema.

@@ -122,7 +122,7 @@ export function defineTool<
   const { name, description, input, output, settings, run, risk, sideEffects = true } = checked(options);
   const about = {
     displayName: options.displayName ?? titleOf(name),
-    ...(options.icon === undefined ? {} : { icon: options.icon }),
+    icon: options.icon,
     category: options.category ?? 'general',
     tags: options.tags ?? [],
     version: options.version ?? '0.1.0',
@@ -138,8 +138,8 @@ export function defineTool<
       requiresNetwork: options.requiresNetwork ?? false,
       requiresFilesystem: options.requiresFilesystem ?? false,
     },
-    ...(risk === undefined || risk === 'auto' ? {} : { risk }),
-    ...(settings === undefined ? {} : { settings }),
+    risk: risk === undefined || risk === 'auto' ? undefined : risk,
+    settings,
   });
   return Object.freeze({
     kind: 'skillet tool' as const,

@@ -60,7 +60,7 @@ export async function loadPlugin(options: {
   const { file } = found;
   const broken = (message: string, name?: string): PluginLoading => ({
     ok: false,
-    ...(name === undefined ? {} : { name }),
+    name,
     faults: [{ code: 'PLUGIN_BROKEN', message, path: file }],
   });
 
@@ -109,7 +109,7 @@ export async function loadPlugin(options: {
       file,
       tools: tools.data,
       providers: plugin.capabilities,
-      ...(skills === undefined ? {} : { skills }),
+      skills,
     },
   };
 }

@@ -111,12 +111,9 @@ export function createPluginCalls(options: {
       context: {
         bot: { name: config.bot.name },
         ...placeOf(requester),
-        ...(run === undefined ? {} : { skill: run.skill }),
-        sandbox: createToolSandbox(
-          confined,
-          { ...folders, ...(directory === undefined ? {} : { skillDirectory: directory }) },
-          signal,
-          () => makeRunFolders(folders),
+        skill: run?.skill,
+        sandbox: createToolSandbox(confined, { ...folders, skillDirectory: directory }, signal, () =>
+          makeRunFolders(folders),
         ),
         workspace: createWorkspace(places, config.sandbox.diskMb * 1024 * 1024),
         async artifact(artifact) {

@@ -67,7 +67,7 @@ export async function openPlugins(
         level: 'error',
         code,
         message: `${whose} is not loaded: ${message}`,
-        ...(file === undefined ? {} : { path: file }),
+        path: file,
       });
     }
     if (!outcome.ok || faults.length > 0) continue;

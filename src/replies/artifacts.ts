@@ -53,7 +53,7 @@ export function createHandOver(options: {
     }
     const outcome = { name, mime: artifact.mime ?? kept.mime, size: kept.size };
     const { language } = of.requester;
-    const file = { id, ...outcome, ...(language === undefined ? {} : { language }) };
+    const file = { id, ...outcome, language };
     return { outcome, key, caption: redact(artifact.caption ?? '').trim(), file };
   }
 
@@ -80,8 +80,8 @@ export function createHandOver(options: {
       const part = {
         markdown: below ? caption : '',
         file: first.file,
-        ...(rest.length === 0 ? {} : { more: rest.map(({ file }) => file) }),
-        ...(replyTo === undefined ? {} : { replyTo }),
+        more: rest.length === 0 ? undefined : rest.map(({ file }) => file),
+        replyTo,
       };
       return [
         { key: partKey(first.key, 0), conversation, part },

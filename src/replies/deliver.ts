@@ -254,7 +254,7 @@ async function readyPart(
   }
   const [file, ...more] = found;
   if (found.length < filesOf(part).length) return withoutFile(part, fixed`It is no longer stored.`);
-  return file === undefined ? text : { ...text, file, ...(more.length === 0 ? {} : { more }) };
+  return file === undefined ? text : { ...text, file, more: more.length === 0 ? undefined : more };
 }
 
 /** Why a file will never arrive, in words for the person; undefined if it still may, or where no file failed. */

@@ -71,9 +71,9 @@ export function createReplies(options: {
       conversation,
       part: {
         markdown: piece,
-        ...(more.buttons !== undefined && index === pieces.length - 1 ? { buttons: more.buttons } : {}),
-        ...(more.replyTo !== undefined && index === 0 ? { replyTo: more.replyTo } : {}),
-        ...(more.onlyTo === undefined ? {} : { onlyTo: more.onlyTo }),
+        buttons: more.buttons !== undefined && index === pieces.length - 1 ? more.buttons : undefined,
+        replyTo: more.replyTo !== undefined && index === 0 ? more.replyTo : undefined,
+        onlyTo: more.onlyTo,
       },
     }));
   }
@@ -83,15 +83,15 @@ export function createReplies(options: {
     async answer(message, markdown, more = {}) {
       const replyTo = repliesTo(message);
       const outbox = rows(message.conversation, more.key ?? message.id, markdown, {
-        ...(replyTo === undefined ? {} : { replyTo }),
+        replyTo,
         ...onlyToSender(message),
         ...more,
       });
       const { done, entries } = more;
       await store.commit({
         outbox,
-        ...(done === undefined ? {} : { done }),
-        ...(entries === undefined ? {} : { entries }),
+        done,
+        entries,
       });
     },
     async say(conversation, key, markdown) {

@@ -130,7 +130,7 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
         const kept: KeptFile = {
           ...seen,
           name,
-          ...(file.sender === undefined ? {} : { sender: file.sender }),
+          sender: file.sender,
         };
         await rename(draft, inFolder(folder, kept.hash));
         await writeFile(draft, JSON.stringify(kept), { flag: 'wx', mode: 0o600, flush: true });

@@ -201,7 +201,7 @@ export async function skillNeeds(config: Config, skills: readonly Skill[]): Prom
         missing: [...packages, ...programs],
         python,
         env,
-        ...(fixes.length === 0 ? {} : { command: fixes.join('; ') }),
+        command: fixes.length === 0 ? undefined : fixes.join('; '),
       };
     })
     .filter((need) => [need.packages, need.programs, need.python, need.env].some((each) => each.length > 0));

@@ -151,9 +151,10 @@ export function createRunContexts(options: {
       quota: config.sandbox.diskMb * 1024 * 1024,
       writing,
       web: web(),
-      ...(skill.capabilities.length === 0
-        ? {}
-        : { cap: (of: Parameters<CapOf>[0]) => createCapCommand((...call) => callTool(...call), of) }),
+      cap:
+        skill.capabilities.length === 0
+          ? undefined
+          : (of: Parameters<CapOf>[0]) => createCapCommand((...call) => callTool(...call), of),
     });
     const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
     const tools = [
@@ -171,12 +172,10 @@ export function createRunContexts(options: {
         declaresCapabilities: skill.capabilities.length > 0,
         invalid: config.skills.invalidAllowedTools,
         elsewhere: outside.names(),
-        ...(scripts === undefined
-          ? {}
-          : {
-              startsOwnScript: (command) =>
-                runsScripts(context.requester) && ownScript(command, scripts) !== undefined,
-            }),
+        startsOwnScript:
+          scripts === undefined
+            ? undefined
+            : (command) => runsScripts(context.requester) && ownScript(command, scripts) !== undefined,
       },
     );
     for (const { code, message } of ceiling.warnings) {
@@ -223,7 +222,7 @@ export function createRunContexts(options: {
       ),
       maxIterations: settings?.maxIterations ?? skill.maxIterations,
       timeoutSeconds,
-      ...(profile?.prompt === undefined ? {} : { profile: profile.prompt }),
+      profile: profile?.prompt === undefined ? undefined : profile.prompt,
       body: { text: redact(body.text), filled: body.substituted },
       files: files.map((file) => redact(file)),
       filesCut: cut,

@@ -136,8 +136,8 @@ export function createRunSkill(options: {
         kind: 'user',
         sender: context.requester.sender,
         content: prompt.firstMessage,
-        ...(files === undefined ? {} : { files }),
-        ...(granted.sensitive ? { marks: skill.name } : {}),
+        files,
+        marks: granted.sensitive ? skill.name : undefined,
         at: began,
       };
       await append(first);
@@ -187,14 +187,14 @@ export function createRunSkill(options: {
     );
     return {
       status,
-      ...(code === undefined ? {} : { code }),
+      code,
       text,
       iterations,
       durationMs,
       tokens,
       artifacts: ended.artifacts,
-      ...(status === 'needs_input' ? { resume: runId } : {}),
-      ...(marks === undefined ? {} : { marks }),
+      resume: status === 'needs_input' ? runId : undefined,
+      marks,
       truncated,
     };
   };
@@ -202,7 +202,7 @@ export function createRunSkill(options: {
 
 function failed(code: SkillResult['code'], text: string): SkillResult {
   const nothing = { iterations: 0, durationMs: 0, tokens: noTokens, artifacts: [], truncated: false };
-  return { status: 'error', ...(code === undefined ? {} : { code }), text, ...nothing };
+  return { status: 'error', code, text, ...nothing };
 }
 
 /** What a model is told that continues with a run that asked nothing, or whose time is over. */

@@ -65,7 +65,7 @@ export function runTools({
   const knowsEnv = bashKnowsEnv(skill.allowedTools, envInBash);
   const ground = {
     ...{ skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000 },
-    ...(cap === undefined ? {} : { cap }),
+    cap,
   };
   const ofScript = { ...ground, env, packages };
   const script = skillsRunScriptTool(ofScript);
@@ -83,10 +83,10 @@ export function runTools({
     env: knowsEnv ? env : {},
     packages: toolPackages({ skill, sandbox, packages }),
     // What skills call their scripts by in their instructions, run as this bot runs scripts.
-    ...(scripts === undefined
-      ? {}
-      : {
-          script: {
+    script:
+      scripts === undefined
+        ? undefined
+        : {
             ground: scripts,
             run: createRunScript(ofScript),
             // No way round ceiling, policy or `env_in_bash` (T5, T8, U3).
@@ -94,7 +94,6 @@ export function runTools({
               (knowsEnv || Object.keys(env).length === 0 || ofScripts.inCeiling()) &&
               ofScripts.asFreely(requester),
           },
-        }),
   });
   const places = runScopes(folders, skill, sandbox);
   const files = [

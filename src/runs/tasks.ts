@@ -93,14 +93,14 @@ export function createTasks(options: {
         id,
         skill,
         result: content,
-        ...(isError ? { failed: true } : {}),
-        ...(follows === undefined ? {} : { follows }),
-        ...(marks === undefined ? {} : { marks }),
+        failed: isError ? true : undefined,
+        follows,
+        marks,
       },
     };
     await store.commit({
       work: [{ lane: conversationKey(message.conversation), message: told }],
-      ...(done === undefined ? {} : { done }),
+      done,
     });
     await store.signals.send('ended', id);
   }

@@ -1,5 +1,5 @@
 import { byteSize, oneLine } from '../lib/text/text.ts';
-import { around, escapeLabels, labelled } from '../lib/text/escape-labels.ts';
+import { around, escapeLabels, labelled, type LabelAttributes } from '../lib/text/escape-labels.ts';
 import { nothingReceived, type Received, type ReceivedOf, type ShownFile } from '../core/received.ts';
 import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
@@ -164,12 +164,9 @@ export function questionContent({ run, skill, question: asked }: Question): stri
 
 function quote(quoted: Quote, received: ReceivedOf): readonly string[] {
   const { name, text, own, sender, note, attachments = [] } = quoted;
-  const from = { from: own ? 'you' : notOurs(name), ...(own || sender === undefined ? {} : { id: sender }) };
+  const from = { from: own ? 'you' : notOurs(name), id: own || sender === undefined ? undefined : sender };
   const words = [text, ...fileLines(attachments, received)].filter((line) => line !== '').join('\n');
-  return [
-    labelled('quote', words, { ...from, ...(note === undefined ? {} : { note }) }),
-    ...fileTexts(attachments, received, from),
-  ];
+  return [labelled('quote', words, { ...from, note }), ...fileTexts(attachments, received, from)];
 }
 
 /** Nobody's name passes for the bot (M11). */
@@ -205,7 +202,7 @@ function describeFile({ kind, name, mime, size }: Attachment, got: Received | un
 function fileTexts(
   attachments: readonly Attachment[],
   received: ReceivedOf,
-  from: Readonly<Record<string, string>>,
+  from: LabelAttributes,
 ): readonly string[] {
   return attachments.flatMap((attachment) => {
     const got = received(attachment);

@@ -24,7 +24,7 @@ export async function openSandbox(options: {
   log: Log;
 }): Promise<Sandbox> {
   const { mode, limits, rootfs, hidden, reach, containers, log } = options;
-  const made = { limits, hidden, wayOut: { ...reach, log }, ...(rootfs === undefined ? {} : { rootfs }) };
+  const made = { limits, hidden, wayOut: { ...reach, log }, rootfs };
   switch (mode) {
     case 'virtual':
       log.info({ sandbox: mode }, 'scripts run in a shell in memory: no programs of the system, no network');

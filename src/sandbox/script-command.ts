@@ -2,6 +2,7 @@ import path from 'node:path';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
 import { steersPrograms } from '../core/steers-programs.ts';
+import { defined } from '../lib/json/json-values.ts';
 
 /** The shell that a person gets: bash where there is one, and nobody's settings. */
 export const shellCommand = [
@@ -100,7 +101,7 @@ function nameOf(program: string): string {
 /** What a shell at this process's terminal needs to know of it. */
 export function terminalEnvironment(): Readonly<Record<string, string>> {
   const { TERM = 'dumb', COLORTERM } = process.env;
-  return { TERM, ...(COLORTERM === undefined ? {} : { COLORTERM }), PS1: 'sandbox:\\w\\$ ' };
+  return defined({ TERM, COLORTERM, PS1: 'sandbox:\\w\\$ ' });
 }
 
 type SkillEnvironment = Readonly<{

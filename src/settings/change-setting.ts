@@ -20,7 +20,7 @@ export type Who = Readonly<{
 }>;
 
 export function placeOf({ conversation, chatType, sender }: Who): SettingPlace {
-  return { conversation, by: sender, ...(chatType === 'private' ? { person: sender } : {}) };
+  return { conversation, by: sender, person: chatType === 'private' ? sender : undefined };
 }
 
 /** Sets a setting in a chat, or (without a value) unsets it; gives what is wrong with it instead of setting it. Written down in the audit, without the value. */

@@ -99,8 +99,8 @@ export function createChatSettings(options: {
       if (secret) note(tool, key, value);
       const row: Kept = {
         value,
-        ...(secret ? { secret } : {}),
-        ...(person === undefined ? {} : { person }),
+        secret: secret ? secret : undefined,
+        person,
       };
       await stored.set(id, row);
       if (secret) await signals.send('set', secretSign);

@@ -76,7 +76,7 @@ export function createSettingEntries(options: {
       const entry = await read(key);
       if (entry === undefined) return;
       const took = [...entry.took, id].slice(-mostTaken);
-      await stored.set(key, { ...entry, took, ...(over ? { until: 0 } : {}) }, keptMs);
+      await stored.set(key, { ...entry, took, until: over ? 0 : entry.until }, keptMs);
     },
     async end(from) {
       const key = keyOf(from);

@@ -65,7 +65,7 @@ export function createShowSettings(options: {
     find(tool, field = '') {
       const found = tools().find(({ name }) => name === tool || nameOf(name) === tool);
       const of = found?.settings?.fields.find(({ key }) => key === field || nameOf(key) === field);
-      return { ...(found === undefined ? {} : { tool: found }), ...(of === undefined ? {} : { field: of }) };
+      return { tool: found, field: of };
     },
     overview: (who, page = 0) => toolsView(tools(), readerOf(who), writeIn(who), page),
     async ofTool(who, tool, page = 0) {

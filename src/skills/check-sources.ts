@@ -58,7 +58,7 @@ async function checkSource(
   const installed = locked?.skills ?? [];
   const snapshot = await openSource({
     address,
-    ...(ref === undefined ? {} : { ref }),
+    ref,
     quarantine: quarantineFolder(dataDir),
     limits,
     signal,
@@ -83,7 +83,7 @@ async function checkSource(
       .map(({ name }) => name)
       .filter((name) => !offers.some((offer) => offer.name === name));
     const { commit } = snapshot;
-    return { ok: true as const, ...(commit === undefined ? {} : { commit }), changed, gone, others };
+    return { ok: true as const, commit, changed, gone, others };
   } finally {
     snapshot.close();
   }

@@ -32,7 +32,7 @@ export async function loadSkills(roots: readonly SkillRoot[], options: LoadOptio
   const inWorkspace = reading.skills.some(({ origin }) => origin === 'workspace');
   const isApproved = inWorkspace ? await options.approvals?.() : undefined;
   const waits = ({ origin, stored: { directory } }: ReadSkill): boolean =>
-    isApproved?.({ origin, ...(directory === undefined ? {} : { directory }) }) === false;
+    isApproved?.({ origin, directory }) === false;
   const byName = new Map<string, ReadSkill[]>();
   for (const skill of reading.skills) {
     const name = skill.result.ok ? skill.result.definition.name : skill.result.name;

@@ -154,7 +154,7 @@ export function checkDraft({ name, content, files }: SkillDraft): CheckedDraft {
       ...problemsOfFiles(files),
     ],
     warnings: sentences('warning'),
-    ...(parsed.ok ? { allowedTools: parsed.definition.allowedTools } : {}),
+    allowedTools: parsed.ok ? parsed.definition.allowedTools : undefined,
   };
 }
 

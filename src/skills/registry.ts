@@ -60,7 +60,7 @@ export function createRegistry(
       const body = await readBody(skill, lastGood);
       if (!body.ok) return body;
       const { text, substituted } = fillArguments(body.text, args, {
-        ...(skill.argumentHint === undefined ? {} : { argumentHint: skill.argumentHint }),
+        argumentHint: skill.argumentHint,
         skillPath: skillPath ?? skill.directory ?? dirname(skill.path),
       });
       return { ...body, text, substituted };

@@ -60,7 +60,7 @@ export async function createSkillLibrary(options: {
       remembered,
       made,
       lastGood,
-      ...(options.approvals === undefined ? {} : { approvals: options.approvals }),
+      approvals: options.approvals,
       onGood(stored, store, bytes) {
         if (!lastGood.has(stored.path, stored.stamp)) toKeep.push({ stored, store, bytes });
       },

@@ -32,7 +32,7 @@ export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly S
   for (const { repo, url, path, ref } of config.skills.sources) {
     const address = configuredAddress({ repo, url, path });
     const source = addressText(address);
-    bySource.set(source, { source, address, ...(ref === undefined ? {} : { ref }), inConfig: true });
+    bySource.set(source, { source, address, ref, inConfig: true });
   }
   for (const locked of reading.lock.sources) {
     const { source } = locked;
@@ -41,7 +41,7 @@ export function skillSources(config: Pick<Config, 'skills' | 'bot'>): readonly S
     bySource.set(source, {
       source,
       address: known?.address ?? lockedAddress(source),
-      ...(ref === undefined ? {} : { ref }),
+      ref,
       inConfig: known !== undefined,
       locked,
     });

@@ -88,5 +88,5 @@ export function readFlow(row: FlowRow | undefined): KeptFlow | undefined {
   if (row === undefined) return undefined;
   const { dueAt, state, ...rest } = row;
   const known = flowStates.find((one) => one === state) ?? 'ended';
-  return { ...rest, state: known, ...(dueAt === null ? {} : { dueAt }) };
+  return { ...rest, state: known, dueAt: dueAt === null ? undefined : dueAt };
 }

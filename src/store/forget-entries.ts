@@ -80,8 +80,8 @@ export function createForgetEntries(
     const left = {
       ...entry,
       content: rewritten,
-      ...(told === undefined ? {} : { context: told }),
-      ...(files === undefined ? {} : { files }),
+      context: told,
+      files,
     };
     if (JSON.stringify(left) === JSON.stringify(entry)) return 'kept';
     seen.quoted = true;
@@ -106,11 +106,11 @@ export function createForgetEntries(
     const holdsTheirs = holds || seen.quoted;
     const rewritten: Summary = {
       ...rest,
-      ...(holdsTheirs ? { text: forgottenSummary } : {}),
-      ...(own === undefined || holdsTheirs ? {} : { own }),
+      text: holdsTheirs ? forgottenSummary : rest.text,
+      own: holdsTheirs ? undefined : own,
       kept: summary.kept - fewer(kept),
-      ...(folded > 0 ? { folded } : {}),
-      ...(summary.senders === undefined ? {} : { senders: summary.senders.filter((id) => id !== sender) }),
+      folded: folded > 0 ? folded : undefined,
+      senders: summary.senders?.filter((id) => id !== sender),
     };
     const text = JSON.stringify(rewritten);
     return text === JSON.stringify(summary) ? 'kept' : { rewritten: text };
@@ -198,9 +198,9 @@ function withoutQuote(message: Message, sender: string): Message {
     quote.sender === sender ? { name: removed, text: removed, own: false } : quote;
   const left: Message = {
     ...message,
-    ...(replyTo === undefined ? {} : { replyTo: forget(replyTo) }),
-    ...(shared === undefined ? {} : { shared: shared.map(forget) }),
-    ...(task?.kind === 'run' ? { task: withoutContext(task, sender) } : {}),
+    replyTo: replyTo && forget(replyTo),
+    shared: shared?.map(forget),
+    task: task?.kind === 'run' ? withoutContext(task, sender) : task,
   };
   return JSON.stringify(left) === JSON.stringify(message) ? message : left;
 }

@@ -61,11 +61,11 @@ function append(joined: Message, next: Message, glue: string): Message {
     external: joined.external || next.external,
     text: glued(joined.text, next.text, glue),
     addressed: joined.addressed || next.addressed,
-    ...(command === undefined ? {} : { command }),
+    command,
     attachments: [...joined.attachments, ...next.attachments],
-    ...(replyTo === undefined ? {} : { replyTo }),
-    ...(shared === undefined ? {} : { shared }),
-    ...(hiddenLinks === undefined ? {} : { hiddenLinks }),
+    replyTo,
+    shared,
+    hiddenLinks,
   };
 }
 

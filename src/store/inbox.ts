@@ -111,7 +111,7 @@ export function readItem(row: InboxRow): ReadJson<InboxItem> {
     ok: true,
     value: {
       ...item,
-      ...(takenAt === undefined ? {} : { interruptedAt: takenAt }),
+      interruptedAt: takenAt,
       message: joinMessages(parts.value),
     },
   };
@@ -137,9 +137,9 @@ function listedItem(row: InboxRow): Omit<ListedItem, 'message'> {
     lane: row.lane,
     status: row.status,
     tries: row.tries,
-    ...(row.error === null ? {} : { error: row.error }),
+    error: row.error === null ? undefined : row.error,
     acceptedAt: row.accepted_at,
-    ...(row.taken_at === null ? {} : { takenAt: row.taken_at }),
-    ...(row.stopped_at === null ? {} : { stopped: true }),
+    takenAt: row.taken_at === null ? undefined : row.taken_at,
+    stopped: row.stopped_at === null ? undefined : true,
   };
 }

@@ -29,7 +29,7 @@ export async function openStore(
   if (scheme === 'postgres' || scheme === 'postgresql') {
     // The driver and the job engine are loaded only where they are used.
     const { openPostgresStore } = await import('./postgres/open-postgres-store.ts');
-    return openPostgresStore(url, { clock, log, ...(until === undefined ? {} : { until }) });
+    return openPostgresStore(url, { clock, log, until });
   }
   if (scheme !== 'sqlite' || rest === '' || rest.startsWith('//')) {
     throw new OperatorError(

@@ -42,7 +42,7 @@ export type PendingRequest = Readonly<{
   answer?: Readonly<{ by: string; name?: string; value: string; at: number; call?: string }>;
 }>;
 
-export type JsonObject = Readonly<{ [key: string]: JsonValue }>;
+export type JsonObject = Readonly<{ [key: string]: JsonValue | undefined }>;
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 
 /** Open questions and approvals. An answer counts once. */
@@ -102,6 +102,6 @@ export function readAsk(row: PendingRequestRow | undefined, log: Log): PendingRe
     requester: row.requester,
     state: row.state,
     expiresAt: row.expires_at,
-    ...(given === undefined ? {} : { answer: given }),
+    answer: given,
   };
 }

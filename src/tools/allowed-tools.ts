@@ -84,7 +84,7 @@ export function parseAllowedTools(
     known: knownTools([...hostTools, ...(options.elsewhere ?? [])]),
     invalid: options.invalid,
     whom: 'runs',
-    ...(startsOwnScript === undefined ? {} : { startsOwnScript }),
+    startsOwnScript,
   });
 }
 
@@ -135,7 +135,7 @@ export function limitAllowedTools(
   const commands = entries.map(({ entry }) => entry).filter((entry) => entry.kind === 'command');
   const unlimited = entries.some(({ entry }) => allowsAnyBash(entry));
   const starts = scripts.length === 0 ? undefined : options.startsOwnScript;
-  const limits = unlimited ? undefined : { commands, ...(starts === undefined ? {} : { starts }) };
+  const limits = unlimited ? undefined : { commands, starts };
   return { ok: true, ...ceilingOf([...baseline, ...listed, ...scripts], warnings, limits) };
 }
 
@@ -217,11 +217,10 @@ function ceilingOf(
   const { commands, starts } = (names.includes('bash') ? limits : undefined) ?? {};
   return Object.freeze({
     names: Object.freeze(names),
-    ...(commands === undefined
-      ? {}
-      : {
-          commands: [...commands.map(written), ...(starts === undefined ? [] : ['a script of this skill'])],
-        }),
+    commands:
+      commands === undefined
+        ? undefined
+        : [...commands.map(written), ...(starts === undefined ? [] : ['a script of this skill'])],
     allows(name: string, input: unknown) {
       if (!names.includes(name)) return false;
       if (name !== 'bash' || commands === undefined) return true;

@@ -91,7 +91,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (status === undefined) return { again: type === null || !lasting.includes(type) };
   if (![408, 409, 429].includes(status) && status < 500) return { again: false };
   const afterMs = retryAfterMs(header('retry-after-ms'), header('retry-after'), now);
-  return { again: true, ...(afterMs === undefined ? {} : { afterMs }) };
+  return { again: true, afterMs };
 }
 
 /** The failure as the rest of the bot sees it: one plain sentence for the person, the cause for the log, no secret in either (M4). */
@@ -111,7 +111,7 @@ export function toModelError(
     tooLong: api !== undefined && isTooLong(api),
     tooLarge: api?.status === 413,
     aboutFiles: api !== undefined && isAboutFiles(api),
-    ...(forOperator === undefined ? {} : { forOperator }),
+    forOperator,
     cause,
   });
 }

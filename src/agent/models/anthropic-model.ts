@@ -54,8 +54,8 @@ export function createAnthropicModel(options: AnthropicModelOptions): Model {
 
   return {
     alias,
-    ...(contextWindow === undefined ? {} : { contextWindow }),
-    ...(sees === undefined ? {} : { sees }),
+    contextWindow,
+    sees,
     tokenFactor,
     bindsThinking,
     async complete(request, signal, onText) {
@@ -102,11 +102,12 @@ function createClient(sdk: Sdk, { baseUrl, apiKey, silenceMs, clock }: Anthropic
     baseURL: baseUrl,
     // Never absent: the SDK would look for another key in the environment and on disk.
     apiKey: apiKey ?? 'none',
-    ...(apiKey === undefined ? { defaultHeaders: { authorization: null } } : {}),
+    defaultHeaders: apiKey === undefined ? { authorization: null } : undefined,
     maxRetries: 0,
-    ...(silenceMs === undefined
-      ? {}
-      : { fetch: async (url, init) => endWhenSilent(await fetch(url, init), silenceMs, clock) }),
+    fetch:
+      silenceMs === undefined
+        ? undefined
+        : async (url, init) => endWhenSilent(await fetch(url, init), silenceMs, clock),
     openTelemetry: false,
     logLevel: 'off',
   });
@@ -124,12 +125,12 @@ function toBody(
   return {
     model,
     max_tokens: typeof thinking === 'number' ? Math.max(maxTokens, thinking + 1_024) : maxTokens,
-    ...(tools.length === 0 ? {} : { tools: [...tools] }),
-    ...(toolChoice === undefined || tools.length === 0 ? {} : { tool_choice: { type: toolChoice } }),
-    ...(system.length === 0 ? {} : { system: [...system] }),
+    tools: tools.length === 0 ? undefined : [...tools],
+    tool_choice: toolChoice === undefined || tools.length === 0 ? undefined : { type: toolChoice },
+    system: system.length === 0 ? undefined : [...system],
     messages: [...messages],
-    ...(thinking === undefined ? {} : { thinking: toThinking(thinking) }),
-    ...(effort === undefined ? {} : { output_config: { effort } }),
+    thinking: thinking === undefined ? undefined : toThinking(thinking),
+    output_config: effort === undefined ? undefined : { effort },
   };
 }
 
@@ -152,7 +153,7 @@ function toAnswer(message: Anthropic.Message, { bindingOf }: BoundRequest): Mode
       cacheWrite: usage.cache_creation_input_tokens ?? 0,
     },
     model,
-    ...(binding === undefined ? {} : { binding }),
+    binding,
   };
 }
 

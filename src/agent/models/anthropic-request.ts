@@ -44,7 +44,8 @@ export function boundThinking(request: ModelRequest, account: Account): BoundReq
   const thinks = messages.some(({ content }) => typeof content !== 'string' && content.some(isThinking));
   const walked = once(() => walk(request, account));
   return {
-    ...(thinks ? { messages: walked().messages, known: walked().known } : { messages }),
+    messages: thinks ? walked().messages : messages,
+    known: thinks ? walked().known : undefined,
     bindingOf(content) {
       const blocks = upToLastThinking(content);
       return blocks.length === 0 ? undefined : walked().bind(blocks);

@@ -87,8 +87,8 @@ export function createProbe(
     const token = await signers[signer ?? 'good'].issue({
       ...{ namespace: provider.namespace, method, user, chat: user, chatType: 'private' },
       ...{ skill: 'capability-check', run: randomUUID(), capability: text('capability_id') ?? '' },
-      ...(operation === undefined ? {} : { operation }),
-      ...(account === undefined ? {} : { account }),
+      operation,
+      account,
       inputHash: hashJson(method === 'invoke' ? params['input_data'] : params),
       ...identity,
     });

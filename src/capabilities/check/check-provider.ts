@@ -122,7 +122,7 @@ export async function checkProvider(
     results.push(result);
     onResult(result);
   };
-  const probe = createProbe(provider, { env, signal, ...(user === undefined ? {} : { user }) });
+  const probe = createProbe(provider, { env, signal, user });
   const definitions = await checkFraming(probe, report);
   if (definitions === undefined) {
     report(skipped('everything else', 'its definitions could not be read'));

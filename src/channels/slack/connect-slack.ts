@@ -77,12 +77,12 @@ export async function connectSlack(
     partners: options.partners,
     isAtWork: options.isAtWork,
     openThread: (asked, shown) => openThread(call, paces.posts, asked, shown),
-    ...(reaction === undefined ? {} : { react: createReact(call, reaction, log) }),
+    react: reaction === undefined ? undefined : createReact(call, reaction, log),
     tell: (press, words) => tellAlone(call, press, words),
     async openForm(form, trigger) {
       await call('views.open', { trigger_id: trigger, view: toFormView(form) });
     },
-    ...(agentView ? { agent: createAgentView(call, log) } : {}),
+    agent: agentView ? createAgentView(call, log) : undefined,
     showHome: createShowHome(call, paces.homes, log),
     log,
     clock,
@@ -163,7 +163,7 @@ function createReceiver(bolt: BoltParts, options: SlackOptions): Bolt.Receiver {
 /** The SDK's own retries could post twice and its waiting would hide limits: the outbox decides both (Q6). */
 function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
   return {
-    ...(apiUrl === undefined ? {} : { slackApiUrl: apiUrl }),
+    slackApiUrl: apiUrl,
     retryConfig: { retries: 0 },
     rejectRateLimitedCalls: true,
     timeout: 30_000,
@@ -177,7 +177,7 @@ async function tellAlone(call: CallSlack, press: Press, words: string): Promise<
   await call('chat.postEphemeral', {
     channel: chat,
     // In a thread that nobody has started yet it would not be seen.
-    ...(thread === undefined || thread === receipt?.id ? {} : { thread_ts: thread }),
+    thread_ts: thread === undefined || thread === receipt?.id ? undefined : thread,
     user: userOf(sender.id),
     text: escapeText(words),
   });

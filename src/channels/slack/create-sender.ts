@@ -52,7 +52,7 @@ export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLim
           throw paused(posts, chat, toSendError(error, 'a file'));
         }
       }
-      const place = { channel: chat, ...(thread === undefined ? {} : { thread_ts: thread }) };
+      const place = { channel: chat, thread_ts: thread };
       const post = (body: Body) =>
         onlyTo === undefined
           ? call('chat.postMessage', {

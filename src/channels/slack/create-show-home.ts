@@ -25,7 +25,7 @@ export function createShowHome(
       await pace.wait(everybody);
       if (newest.get(user) !== home) return;
       try {
-        await call('views.publish', { user_id: user, view, ...(hash === undefined ? {} : { hash }) });
+        await call('views.publish', { user_id: user, view, hash });
         return;
       } catch (error) {
         const { retryAfterMs } = toSendError(error, 'a Home tab');

@@ -177,7 +177,7 @@ function createStatusLine(options: {
   }
 
   async function post(wish: Wish): Promise<Receipt> {
-    const where = { channel: chat, ...(thread === undefined ? {} : { thread_ts: thread }) };
+    const where = { channel: chat, thread_ts: thread };
     const fixed = { metadata: keyMetadata(placeholder.key), unfurl_links: false, unfurl_media: false };
     try {
       return {

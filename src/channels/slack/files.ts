@@ -80,7 +80,7 @@ export async function shareFiles(
     await call('files.completeUploadExternal', {
       files,
       channel_id: chat,
-      ...(thread === undefined ? {} : { thread_ts: thread }),
+      thread_ts: thread,
       blocks: [{ type: 'section', block_id: keyBlockId(key), text: caption }],
     });
   } catch (error) {

@@ -46,7 +46,7 @@ export function toFilled(payload: unknown, me: SlackIdentity): Filled | undefine
   const kind = senderKind(user.team_id, true, me);
   return {
     id: `slack:${me.team}:form:${trigger}`,
-    conversation: { channel: 'slack', chat, ...(thread === '' ? {} : { thread }) },
+    conversation: { channel: 'slack', chat, thread: thread === '' ? undefined : thread },
     chatType: 'unknown',
     external: kind === 'guest',
     sender: { id: `slack:${user.id}`, name: shownName(user.name, user.username) ?? user.id, kind },
@@ -90,7 +90,7 @@ function elementOf({ field, value }: FormField): Block {
       return {
         type: 'static_select',
         options,
-        ...(initial === undefined ? {} : { initial_option: initial }),
+        initial_option: initial,
       };
     }
     case 'select': {
@@ -99,7 +99,7 @@ function elementOf({ field, value }: FormField): Block {
       return {
         type: 'static_select',
         options,
-        ...(initial === undefined ? {} : { initial_option: initial }),
+        initial_option: initial,
       };
     }
     case 'multiselect': {
@@ -108,16 +108,16 @@ function elementOf({ field, value }: FormField): Block {
       return {
         type: 'multi_static_select',
         options,
-        ...(initial.length === 0 ? {} : { initial_options: initial }),
+        initial_options: initial.length === 0 ? undefined : initial,
       };
     }
     case 'number':
       return {
         type: 'number_input',
         is_decimal_allowed: whole !== true,
-        ...(min === undefined ? {} : { min_value: String(min) }),
-        ...(max === undefined ? {} : { max_value: String(max) }),
-        ...(value === undefined ? {} : { initial_value: String(value) }),
+        min_value: min === undefined ? undefined : String(min),
+        max_value: max === undefined ? undefined : String(max),
+        initial_value: value === undefined ? undefined : String(value),
         ...example,
       };
     case 'url':
@@ -130,7 +130,7 @@ function elementOf({ field, value }: FormField): Block {
       return {
         type: 'plain_text_input',
         multiline: kind === 'text' || kind === 'code',
-        ...(max === undefined ? {} : { max_length: Math.max(1, max) }),
+        max_length: max === undefined ? undefined : Math.max(1, max),
         ...textOf(value),
         ...example,
       };

@@ -46,7 +46,7 @@ export function toHomeVisit(
     external,
     sender: { id: `slack:${user}`, name: names.get(user) ?? user, kind: senderKind(undefined, external, me) },
   };
-  return { visit, tab, ...(view?.hash ? { hash: view.hash } : {}) };
+  return { visit, tab, hash: view?.hash ? view.hash : undefined };
 }
 
 /** A press on the tab is in no channel: the view itself says which direct message it belongs to. */
@@ -68,7 +68,7 @@ function fromPress(
     sender: { id: `slack:${user.id}`, name, kind },
     action,
   };
-  return { visit, tab: 'home', ...(trigger ? { trigger } : {}) };
+  return { visit, tab: 'home', trigger: trigger ? trigger : undefined };
 }
 
 /** What is too much for Slack is left out at the end. `chat`: the direct message that presses belong to. */

@@ -42,10 +42,10 @@ export async function identify(
   return {
     team: auth.team_id,
     user: auth.user_id,
-    ...(auth.user ? { name: auth.user } : {}),
-    ...(auth.bot_id ? { botId: auth.bot_id } : {}),
-    ...(appId === undefined ? {} : { appId }),
-    ...(scopes ? { missing: [...neededScopes.keys()].filter((scope) => !scopes.includes(scope)) } : {}),
+    name: auth.user ? auth.user : undefined,
+    botId: auth.bot_id ? auth.bot_id : undefined,
+    appId,
+    missing: scopes ? [...neededScopes.keys()].filter((scope) => !scopes.includes(scope)) : undefined,
     command,
   };
 }

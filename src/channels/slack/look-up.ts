@@ -62,8 +62,8 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
       const asked = { user, include_locale: true };
       const { real_name, name, profile, locale, tz } = answer.parse(await call('users.info', asked)).user;
       keep(user, shownName(profile?.display_name, profile?.real_name, real_name, name), {
-        ...(locale ? { language: locale } : {}),
-        ...(tz && isZone(tz) ? { timezone: tz } : {}),
+        language: locale ? locale : undefined,
+        timezone: tz && isZone(tz) ? tz : undefined,
       });
     } catch (error) {
       const code = slackErrorCode(error);
@@ -200,7 +200,7 @@ export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatL
 function toFacts(channel: z.output<typeof info>['channel']): ChatFacts {
   const name = shownName(channel.name);
   return {
-    ...(name === undefined ? {} : { name }),
+    name,
     chatType: typeOf(channel),
     external: channel.is_ext_shared === true,
     absent: channel.is_im !== true && channel.is_member === false,

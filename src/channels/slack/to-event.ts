@@ -96,7 +96,7 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
   const { root, ...own } = event;
   // What Slack wrote of it is nobody's words.
   const said = odd === undefined ? own : { ...own, text: '', blocks: [], attachments: [], files: [] };
-  const heard = toMessage(said, { ...place, ...(root ? { quoted: root } : {}) }, me, names);
+  const heard = toMessage(said, { ...place, quoted: root ? root : undefined }, me, names);
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
 
@@ -149,9 +149,9 @@ function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Conv
     id: `slack:${me.team}:${chat}:${container.message_ts}:press:${user.id}:${pressed?.action_ts ?? ''}`,
     // Nothing can be written under a message that one person sees.
     conversation: container.is_ephemeral
-      ? { channel: 'slack', chat, ...(thread === undefined ? {} : { thread }) }
+      ? { channel: 'slack', chat, thread }
       : toConversation(chat, thread, container.message_ts, 'unknown'),
-    ...(container.is_ephemeral ? { ephemeral: true } : {}),
+    ephemeral: container.is_ephemeral ? true : undefined,
     chatType: 'unknown',
     external: kind === 'guest',
     sender: {
@@ -167,7 +167,7 @@ function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Conv
     followable: false,
     slash: false,
     people: [user.id],
-    ...(payload.trigger_id ? { trigger: payload.trigger_id } : {}),
+    trigger: payload.trigger_id ? payload.trigger_id : undefined,
   };
 }
 

@@ -67,11 +67,11 @@ export function toMessage(
     sender: own ? { ...sender, kind: 'bot', own } : sender,
     text,
     addressed: mentioned || chatType === 'private',
-    ...(command === undefined ? {} : { command }),
+    command,
     attachments,
-    ...(shared.length === 0 ? {} : { shared }),
-    ...(hiddenLinks.length === 0 ? {} : { hiddenLinks }),
-    ...(quoted === undefined ? {} : { replyTo: quoted.quote }),
+    shared: shared.length === 0 ? undefined : shared,
+    hiddenLinks: hiddenLinks.length === 0 ? undefined : hiddenLinks,
+    replyTo: quoted?.quote,
     platformId: ts,
     sentAt: millisecondsOf(ts),
   };
@@ -99,7 +99,7 @@ export function toConversation(
 ): Conversation {
   const isDirect = chatType === 'private' || chat.startsWith('D');
   const place = thread ?? (isDirect && !agentView ? undefined : ts);
-  return { channel: 'slack', chat, ...(place === undefined ? {} : { thread: place }) };
+  return { channel: 'slack', chat, thread: place };
 }
 
 /** Slack's `channel_type` in our words; anything else is unknown, which denies (A1, A3). */
@@ -172,8 +172,8 @@ function toQuote(
       name: nameOf(author, said, names),
       text,
       own,
-      ...(own ? {} : { sender: `slack:${author}` }),
-      ...(attachments.length === 0 ? {} : { attachments }),
+      sender: own ? undefined : `slack:${author}`,
+      attachments: attachments.length === 0 ? undefined : attachments,
     },
     people: own || toldName(said) !== undefined ? people : [author, ...people],
   };
@@ -221,7 +221,7 @@ function authorOf(
 ) {
   const shown = shownName(name, names.get(id ?? ''), service) ?? id ?? 'somebody';
   if (id === me.user) return { name: shown, own: true };
-  return { name: shown, own: false, ...(id ? { sender: `slack:${id}` } : {}) };
+  return { name: shown, own: false, sender: id ? `slack:${id}` : undefined };
 }
 
 function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: Shared): string {
@@ -237,9 +237,9 @@ function toAttachments(files: readonly SaidFile[] | null | undefined): readonly 
     return {
       kind: kindOf(mime),
       name: file.name || file.title || 'file',
-      ...(mime === undefined ? {} : { mime }),
-      ...(typeof file.size === 'number' ? { size: file.size } : {}),
-      ...(file.id ? { ref: file.id } : {}),
+      mime,
+      size: typeof file.size === 'number' ? file.size : undefined,
+      ref: file.id ? file.id : undefined,
     };
   });
 }

@@ -80,8 +80,8 @@ export async function sendAlbum(
     files.map(({ path, name }, index) => ({
       type,
       media: new InputFile(path, name),
-      ...(index > 0 || caption === undefined ? {} : { caption }),
-      ...(index > 0 || parse_mode === undefined ? {} : { parse_mode }),
+      caption: index > 0 || caption === undefined ? undefined : caption,
+      parse_mode: index > 0 || parse_mode === undefined ? undefined : parse_mode,
     }));
   const send = async (type: 'photo' | 'document') => {
     const asType = type === 'photo' ? media('photo') : media('document');
@@ -158,7 +158,7 @@ export function createFetchFile({
       const { file_path: path, file_size: size } = await api.getFile({ file_id: ref }, signal as never);
       if (path === undefined)
         throw refused('Telegram named no path of a file', fixed`Telegram no longer has it`);
-      return { path, ...(size === undefined ? {} : { size }) };
+      return { path, size };
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof FetchFileError) throw error;

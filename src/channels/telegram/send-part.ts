@@ -154,8 +154,8 @@ function toSendError(error: unknown): SendError {
   const advice = kind === 'answered' ? adviceOn(code, error.description) : '';
   return new SendError(outcome, `${message}${advice}`, {
     cause: error,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    ...(movedTo === undefined ? {} : { movedTo }),
+    retryAfterMs,
+    movedTo,
   });
 }
 

@@ -29,7 +29,7 @@ export function createSetMenus(
       await api.setMyCommands({
         commands: [...commands],
         scope: { type: scope },
-        ...(language === undefined ? {} : { language_code: language as LanguageCode }),
+        language_code: language === undefined ? undefined : (language as LanguageCode),
       });
       given.set(of, wanted);
       return [];

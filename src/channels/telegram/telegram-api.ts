@@ -62,7 +62,7 @@ export function createTelegramApi({
 }): TelegramApi {
   const api = new Api(token, {
     timeoutSeconds,
-    ...(apiRoot === undefined ? {} : { apiRoot: apiRoot.replace(/\/+$/, '') }),
+    apiRoot: apiRoot === undefined ? undefined : apiRoot.replace(/\/+$/, ''),
   });
   api.config.use(async (call, method, payload, signal) => {
     const answer = await call(method, payload, signal).catch((error: unknown) => {
@@ -75,10 +75,9 @@ export function createTelegramApi({
     throw new TelegramFault('answered', method, `Telegram refused ${method}: ${code} ${description}`, {
       code,
       description,
-      ...(parameters?.retry_after === undefined ? {} : { retryAfterMs: parameters.retry_after * 1000 }),
-      ...(parameters?.migrate_to_chat_id === undefined
-        ? {}
-        : { movedTo: String(parameters.migrate_to_chat_id) }),
+      retryAfterMs: parameters?.retry_after === undefined ? undefined : parameters.retry_after * 1000,
+      movedTo:
+        parameters?.migrate_to_chat_id === undefined ? undefined : String(parameters.migrate_to_chat_id),
     });
   });
   return api.raw;

@@ -46,8 +46,8 @@ function describe(
   return {
     kind,
     name,
-    ...(mime === undefined ? {} : { mime }),
-    ...(file?.file_size === undefined ? {} : { size: file.file_size }),
-    ...(file?.file_id === undefined ? {} : { ref: file.file_id }),
+    mime,
+    size: file?.file_size === undefined ? undefined : file.file_size,
+    ref: file?.file_id === undefined ? undefined : file.file_id,
   };
 }

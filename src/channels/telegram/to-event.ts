@@ -68,7 +68,7 @@ function fromStanding(change: ChatMemberUpdated): Readonly<{ event: ChannelEvent
   if (!isIn) return { event: { type: 'left', conversation } };
   const { id, name } = personOf(from);
   // A bot that stands for an administrator who is not named tells nothing.
-  return { event: { type: 'joined', conversation, ...(from.is_bot ? {} : { by: { id, name } }) } };
+  return { event: { type: 'joined', conversation, by: from.is_bot ? undefined : { id, name } } };
 }
 
 function isThere(member: ChatMember): boolean {

@@ -40,11 +40,11 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
       sender,
       text: own,
       addressed: call?.forOther !== true && (meant || from.chat.type === 'private'),
-      ...(call?.command === undefined ? {} : { command: call.command }),
+      command: call?.command === undefined ? undefined : call.command,
       attachments,
-      ...(reply === undefined ? {} : { replyTo: reply }),
-      ...(shared.length === 0 ? {} : { shared }),
-      ...(own === '' || read.hiddenLinks.length === 0 ? {} : { hiddenLinks: read.hiddenLinks }),
+      replyTo: reply,
+      shared: shared.length === 0 ? undefined : shared,
+      hiddenLinks: own === '' || read.hiddenLinks.length === 0 ? undefined : read.hiddenLinks,
       platformId: String(from.message_id),
       sentAt: from.date * 1000,
     },
@@ -72,7 +72,7 @@ export function personOf(user: User): Sender {
     id: `telegram:${user.id}`,
     name,
     kind: user.is_bot ? 'bot' : 'person',
-    ...(language === undefined ? {} : { language }),
+    language,
   };
 }
 
@@ -104,7 +104,7 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
     return {
       name: author?.name ?? '',
       own,
-      ...(own || author === undefined ? {} : { sender: author.id }),
+      sender: own || author === undefined ? undefined : author.id,
       ...saidIn(to, quote?.text ?? readText(text, to.entities ?? to.caption_entities ?? [], me).text),
     };
   }
@@ -122,9 +122,9 @@ function saidIn(
   const attachments = toAttachments(content);
   const carried = [...attachments.map(({ name }) => `[${name}]`), ...(thing ? [thing.text] : [])];
   return {
-    ...(attachments.length === 0 ? {} : { attachments }),
+    attachments: attachments.length === 0 ? undefined : attachments,
     text: [...carried, text].filter((each) => each !== '').join('\n'),
-    ...(thing?.note === undefined ? {} : { note: thing.note }),
+    note: thing?.note === undefined ? undefined : thing.note,
   };
 }
 
@@ -156,6 +156,6 @@ function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me
   return {
     text: bot === undefined ? text : text.replace(`@${bot}`, ''),
     command,
-    ...(meant ? { meant } : {}),
+    meant: meant ? meant : undefined,
   };
 }

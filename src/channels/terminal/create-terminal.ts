@@ -92,7 +92,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
       id: `terminal:${randomUUID()}`,
       text: text.trim(),
       addressed: true,
-      ...(command === undefined ? {} : { command: { name: command.name, args: command.args } }),
+      command: command === undefined ? undefined : { name: command.name, args: command.args },
       attachments: [],
       sentAt: clock.now(),
     };
@@ -135,12 +135,12 @@ export function createTerminal(options: TerminalOptions): Terminal {
     if (status.kind === 'typing') return '…';
     if (status.kind === 'line') return safeLine(status.text);
     const width = screen.width();
-    return toAnsi(status.markdown, { colour, ...(width === undefined ? {} : { width }) });
+    return toAnsi(status.markdown, { colour, width });
   }
 
   async function show(part: Part, print: (text: string) => Promise<number>): Promise<number> {
     const width = screen.width();
-    const text = toAnsi(part.markdown, { colour, ...(width === undefined ? {} : { width }) });
+    const text = toAnsi(part.markdown, { colour, width });
     const buttons = part.buttons ?? [];
     try {
       const handle = await print(buttons.length === 0 ? text : `${text}\n${listButtons(buttons)}`);

@@ -30,7 +30,7 @@ function uncoloured(width: number | undefined): TextStyle {
     link: (inner, url) => (isAddress(inner, url) ? inner : `${inner} (${url})`),
     pre: (value) => safe(value).replace(/^(?=.)/gm, '  '),
     quote: (inner) => inner.replace(/^/gm, '│ '),
-    ...(width === undefined ? {} : { wrap: (inner, indent) => wrapWords(inner, width - indent) }),
+    wrap: width === undefined ? undefined : (inner, indent) => wrapWords(inner, width - indent),
   };
 }
 

@@ -38,7 +38,10 @@ export function readMessages(options: {
     terminal,
     prompt: options.prompt,
     crlfDelay: Infinity,
-    ...(terminal ? { output, completer, historySize: 500, removeHistoryDuplicates: true } : {}),
+    output: terminal ? output : undefined,
+    completer: terminal ? completer : undefined,
+    historySize: terminal ? 500 : undefined,
+    removeHistoryDuplicates: terminal ? true : undefined,
   });
   const state = { pasting: false, ended: false, lines: [] as string[] };
 

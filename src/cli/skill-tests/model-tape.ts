@@ -89,7 +89,7 @@ export function replayed(alias: string, recorded: readonly Exchange[]): Model {
 
 function exchangeOf(request: ModelRequest, answer: ModelAnswer): Exchange {
   const run = skillOfRun(request);
-  return { ...(run === undefined ? {} : { run }), asked: request.messages.at(-1), answer };
+  return { run, asked: request.messages.at(-1), answer };
 }
 
 function nameOf(run: string | undefined): string {

@@ -109,9 +109,9 @@ export async function runCase(
     called: exchanges.flatMap((exchange) =>
       exchange.run === undefined ? [] : callsOf(exchange).map((call) => call.name),
     ),
-    ...(result === undefined ? {} : { result }),
+    result,
     answer: shown().join('\n\n'),
-    ...(told.length === 0 ? {} : { fault: told.join(': ') }),
+    fault: told.length === 0 ? undefined : told.join(': '),
   };
 }
 
@@ -134,7 +134,7 @@ function messageOf(
     sender: { id: sender, name: person, kind: 'person' },
     text: one.message,
     addressed: true,
-    ...(command === undefined ? {} : { command: { name: command.name, args: command.args } }),
+    command: command === undefined ? undefined : { name: command.name, args: command.args },
     attachments: [],
     sentAt: now,
   };

@@ -125,11 +125,13 @@ function configFor(config: Config, workspace: string): Config {
 }
 
 /** The skill is on, as if it were enabled and approved; with `alone` every other is off. */
+const noSettings = { env: {} };
+
 function only(config: Config, { alone }: SkillCase, skill: Skill, library: SkillLibrary): Config {
   const others = alone ? library.current().names.filter((name) => name !== skill.name) : [];
   const byName = { ...config.skills.byName };
-  for (const name of others) byName[name] = { ...(byName[name] ?? { env: {} }), enabled: false };
-  byName[skill.name] = { ...(byName[skill.name] ?? { env: {} }), enabled: true };
+  for (const name of others) byName[name] = { ...(byName[name] ?? noSettings), enabled: false };
+  byName[skill.name] = { ...(byName[skill.name] ?? noSettings), enabled: true };
   return { ...config, skills: { ...config.skills, byName } };
 }
 

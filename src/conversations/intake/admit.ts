@@ -114,7 +114,7 @@ export function createAdmit(options: {
   async function accept(message: Message, { join, stored }: MessageEvent): Promise<void> {
     const accepted = await store.inbox.accept(message, {
       now: clock.now(),
-      ...(join === undefined ? {} : { join }),
+      join,
     });
     if (accepted === 'stored') stored?.();
     if (accepted === 'lane_full' && mayTellFull(conversationKey(message.conversation))) {
@@ -173,7 +173,7 @@ export function createAdmit(options: {
       case 'press':
         return presses.press(event, (message) => {
           const { openThread } = event;
-          return onMessage({ type: 'message', message, ...(openThread === undefined ? {} : { openThread }) });
+          return onMessage({ type: 'message', message, openThread });
         });
       case 'home':
         return visits(event, (message) => onMessage({ type: 'message', message }));

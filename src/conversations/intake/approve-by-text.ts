@@ -82,7 +82,7 @@ export function createApproveByText(options: {
       sender: sender.id,
       name: sender.name,
       conversation,
-      ...(language === undefined ? {} : { language }),
+      language,
     };
     const value = answers[word.toLowerCase()] ?? 'deny';
     const answered = await approvals.answer(code.toUpperCase(), from, value);

@@ -219,10 +219,10 @@ export function createPresses(options: {
         chatType,
         external,
         sender,
-        ...(ephemeral === undefined ? {} : { ephemeral }),
+        ephemeral,
         text,
         addressed: true,
-        ...(command === undefined ? {} : { command }),
+        command,
         attachments: [],
         sentAt: now(),
       });

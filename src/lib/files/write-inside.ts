@@ -28,7 +28,7 @@ export function writeInside(
 ): boolean {
   const name = names.at(-1);
   if (name === undefined) return false;
-  const folder = enterFolder(root, names.slice(0, -1), { make: true, ...(way === undefined ? {} : { way }) });
+  const folder = enterFolder(root, names.slice(0, -1), { make: true, way });
   if (folder === undefined) return false;
   const entry = folder.at(name);
   const draft = folder.at(`.${randomBytes(6).toString('hex')}.part`);

@@ -34,6 +34,13 @@ export function isShallow(value: unknown, levels: number): boolean {
   return levels > 0 && Object.values(value).every((item) => isShallow(item, levels - 1));
 }
 
+/** Only the members that have a value, for where keys are counted: environments, headers. */
+export function defined<Value>(members: Readonly<Record<string, Value | undefined>>): Record<string, Value> {
+  return Object.fromEntries(
+    Object.entries(members).filter((one): one is [string, Value] => one[1] !== undefined),
+  );
+}
+
 /** Freezes plain data and everything in it, and gives it back. */
 export function deepFreeze<Value>(value: Value): Value {
   if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;

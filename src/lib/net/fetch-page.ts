@@ -72,8 +72,8 @@ export async function fetchPage(first: string, options: FetchOptions): Promise<F
         status: came.status,
         statusText: came.statusText,
         contentType: type,
-        ...(charset === undefined ? {} : { charset }),
-        ...(Number.isSafeInteger(length) ? { length } : {}),
+        charset,
+        length: Number.isSafeInteger(length) ? length : undefined,
         body: came.body,
         cut: came.cut,
       };
@@ -114,5 +114,5 @@ function redirectOf(status: number, { location }: IncomingHttpHeaders): string |
 function typeOf(headers: IncomingHttpHeaders): Readonly<{ type: string; charset?: string }> {
   const [type = '', ...parameters] = (headers['content-type'] ?? '').slice(0, 500).toLowerCase().split(';');
   const charset = parameters.map((each) => /^\s*charset\s*=\s*"?([\w.:-]+)/.exec(each)?.[1]).find(Boolean);
-  return { type: type.trim(), ...(charset === undefined ? {} : { charset }) };
+  return { type: type.trim(), charset };
 }

@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:
 import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import { request } from './node-http.ts';
+import { defined } from '../json/json-values.ts';
 
 /** They belong to one connection and end at the proxy (RFC 9110, 7.6.1); `expect` is answered by it. */
 const hopByHop = [
@@ -31,13 +32,13 @@ export async function forwardRequest(
   const onward = request({
     method: asked.method ?? 'GET',
     path: `${url.pathname}${url.search}`,
-    headers: {
+    headers: defined({
       ...endToEnd(asked.headersDistinct, asked.headers),
       // What the request was judged by, whatever its Host header says.
       host: url.host,
-      ...(asked.headers['transfer-encoding'] === undefined ? {} : { 'transfer-encoding': 'chunked' }),
+      'transfer-encoding': asked.headers['transfer-encoding'] && 'chunked',
       connection: 'close',
-    },
+    }),
     maxHeaderSize: 64 * 1024,
     createConnection: () => socket,
   });

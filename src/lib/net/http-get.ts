@@ -75,7 +75,7 @@ function secured(socket: Socket, host: string, isAddress: boolean): Promise<TLSS
       socket,
       host,
       // A name for the certificate: addresses have none.
-      ...(isAddress ? {} : { servername: host }),
+      servername: isAddress ? undefined : host,
       ALPNProtocols: ['http/1.1'],
     });
     line.once('secureConnect', () => resolve(line)).on('error', reject);

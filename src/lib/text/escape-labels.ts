@@ -14,12 +14,11 @@ export const labels = [
 ] as const;
 export type Label = (typeof labels)[number];
 
+/** What is undefined is left out. */
+export type LabelAttributes = Readonly<Record<string, string | undefined>>;
+
 /** `text` inside a label, its own labels made harmless. Attribute values are escaped and put on one line. */
-export function labelled(
-  label: Label,
-  text: string,
-  attributes: Readonly<Record<string, string>> = {},
-): string {
+export function labelled(label: Label, text: string, attributes: LabelAttributes = {}): string {
   return enclose(label, escapeLabels(text), attributes);
 }
 
@@ -27,7 +26,7 @@ export function labelled(
 export function around(
   label: Label,
   labelledTexts: readonly string[],
-  attributes: Readonly<Record<string, string>> = {},
+  attributes: LabelAttributes = {},
 ): string {
   return enclose(label, labelledTexts.join('\n'), attributes);
 }
@@ -73,8 +72,10 @@ const spelt = labels.map((label) => [...label].join(unseen)).join('|');
 // No two stars are neighbours, so the time grows with the length of the text and not with its square (S9).
 const labelPattern = new RegExp(`<(?=${unseen}(?:/${unseen})?(?:${spelt})(?![\\p{L}\\p{N}_-]))`, 'giu');
 
-function enclose(label: Label, text: string, attributes: Readonly<Record<string, string>>): string {
-  const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${escapeAttribute(value)}"`);
+function enclose(label: Label, text: string, attributes: LabelAttributes): string {
+  const written = Object.entries(attributes).map(([name, value]) =>
+    value === undefined ? '' : ` ${name}="${escapeAttribute(value)}"`,
+  );
   return `<${label}${written.join('')}>\n${text}\n</${label}>`;
 }
 

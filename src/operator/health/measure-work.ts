@@ -41,7 +41,7 @@ export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill
       skill: skill.name,
       origin: skill.origin,
       status,
-      ...(code === undefined ? {} : { code }),
+      code,
       iterations,
       durationMs,
     });

@@ -91,8 +91,8 @@ function reply(response: ServerResponse, { status, body, type, last }: Answer, h
     'content-type': type ?? 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
-    ...(status === 405 ? { allow: 'GET, HEAD' } : {}),
-    ...(last === true ? { connection: 'close' } : {}),
+    allow: status === 405 ? 'GET, HEAD' : undefined,
+    connection: last === true ? 'close' : undefined,
   });
   response.end(headOnly ? undefined : body);
 }

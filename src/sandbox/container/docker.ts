@@ -64,7 +64,7 @@ export function createDockerSandbox(options: DockerOptions): Sandbox {
     limits: `${engine.name} enforces ${engine.limits.memory ? 'memory' : 'no memory limit'} and ${engine.limits.pids ? 'the number of processes' : 'no number of processes'}; the rest is watched, so a command can pass it for a moment`,
     reachesNetwork: node,
     seen: (name) => `/${name}`,
-    ...(installed === undefined ? {} : { installed }),
+    installed,
     async run(request) {
       const ran = withImage(request, () => runOnce(request));
       running.add(ran);

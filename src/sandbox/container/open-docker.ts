@@ -70,7 +70,7 @@ export async function openDockerSandbox(options: {
   return createDockerSandbox({
     ...made,
     node: seen.node,
-    ...(name === undefined ? {} : { installed: seen.installed }),
+    installed: name === undefined ? undefined : seen.installed,
   });
 }
 

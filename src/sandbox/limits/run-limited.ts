@@ -73,7 +73,7 @@ export async function runLimited(
     if (!signal.aborted)
       child = spawn(program, args, {
         env: command.env,
-        ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
+        cwd: command.cwd,
         // A process group of its own, which is killed as one.
         detached: true,
         stdio: descriptors(

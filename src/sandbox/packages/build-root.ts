@@ -12,6 +12,7 @@ import { installedPackages } from './debian-packages.ts';
 import { followRootFileSystem, manifestName, type RootManifest } from './root-file-system.ts';
 import { recipeHash, type RootRecipe } from './root-recipe.ts';
 import type { RootTool } from './root-tool.ts';
+import { defined } from '../../lib/json/json-values.ts';
 
 /** Lines of a tool's last words that are kept for its error. */
 const keptLines = 200;
@@ -230,14 +231,14 @@ function environment(work: string): Readonly<Record<string, string>> {
     const value = process.env[name] ?? process.env[name.toUpperCase()];
     return value === undefined ? [] : [[name, value]];
   });
-  return {
+  return defined({
     PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/usr/bin:/sbin:/bin`,
     LC_ALL: 'C.UTF-8',
     DEBIAN_FRONTEND: 'noninteractive',
     // As an ordinary user the tool works under other ids, which can't see into the bot's folders.
-    ...(process.getuid?.() === 0 ? { TMPDIR: work } : {}),
+    TMPDIR: process.getuid?.() === 0 ? work : undefined,
     ...Object.fromEntries(proxies),
-  };
+  });
 }
 
 function unpackOptions(target: string): readonly string[] {

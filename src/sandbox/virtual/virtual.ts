@@ -114,8 +114,8 @@ async function setupOf(request: SandboxRequest, memoryMb: number): Promise<Shell
   const { skillDirectory, scratch, chat } = request;
   return {
     scratch: await realpath(scratch),
-    ...(skillDirectory === undefined ? {} : { skill: await realpath(skillDirectory) }),
-    ...(chat === undefined ? {} : { chat: await realpath(chat) }),
+    skill: skillDirectory === undefined ? undefined : await realpath(skillDirectory),
+    chat: chat === undefined ? undefined : await realpath(chat),
     memoryMb,
   };
 }

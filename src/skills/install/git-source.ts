@@ -118,7 +118,7 @@ function entriesOf(listing: Buffer): readonly SourceEntry[] {
       size: Number(size) || 0,
       executable: mode === '100755',
       id,
-      ...(problem === undefined ? {} : { problem }),
+      problem,
     });
   }
   return entries.sort((a, b) => (a.path < b.path ? -1 : 1));

@@ -66,7 +66,7 @@ export function installSkills(dataDir: string, agreement: Agreement): void {
   const agreed = offers.map(({ name, path, files }): LockedSkill => ({
     name,
     path,
-    ...(commit === undefined ? {} : { commit }),
+    commit,
     agreedAt: new Date(at).toISOString(),
     files: files.map(({ path: file, sha256 }) => ({ path: file, sha256 })),
   }));
@@ -85,7 +85,7 @@ export function installSkills(dataDir: string, agreement: Agreement): void {
     for (const old of before?.skills ?? []) noteUse(dirname(installedFolder(dataDir, old)), at);
     const kept = (before?.skills ?? []).filter(({ name }) => !agreed.some((one) => one.name === name));
     const skills = [...kept, ...agreed].sort((a, b) => (a.name < b.name ? -1 : 1));
-    const changed: LockedSource = { source, ...(ref === undefined ? {} : { ref }), skills };
+    const changed: LockedSource = { source, ref, skills };
     const others = lock.sources.filter((each) => each.source !== source);
     return { sources: [...others, changed].sort((a, b) => (a.source < b.source ? -1 : 1)) };
   });

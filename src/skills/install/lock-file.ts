@@ -86,7 +86,7 @@ export function contentHash({ name, files }: Pick<LockedSkill, 'name' | 'files'>
 
 export function pinOf({ source }: Pick<LockedSource, 'source'>, skill: LockedSkill): Pin {
   const { name, commit, files } = skill;
-  return { name, source, ...(commit === undefined ? {} : { commit }), files };
+  return { name, source, commit, files };
 }
 
 /** Reads the lock; an absent one is empty. One that can't be understood is a value: nothing it names may be used. */
@@ -99,11 +99,11 @@ export function readLock(dataDir: string): LockReading {
     if (!read.success) return { ok: false, path, problem: z.prettifyError(read.error) };
     const sources = read.data.sources.map(({ source, ref, skills }) => ({
       source,
-      ...(ref === undefined ? {} : { ref }),
+      ref,
       skills: skills.map(({ name, path: inSource, commit, agreed_at: agreedAt, files }) => ({
         name,
         path: inSource,
-        ...(commit === undefined ? {} : { commit }),
+        commit,
         agreedAt,
         files,
       })),

@@ -102,6 +102,6 @@ export function lockedSandbox(sandbox: Sandbox, { pin }: Pick<Skill, 'pin'>): Sa
   return {
     ...sandbox,
     run: (request) => checked(request, () => sandbox.run(request)),
-    ...(shell === undefined ? {} : { shell: (request) => checked(request, () => shell(request)) }),
+    shell: shell && ((request) => checked(request, () => shell(request))),
   };
 }

@@ -132,7 +132,7 @@ function readNode(node: unknown, place: Place): FrontValue | FrontProblem {
   if (library.isScalar(node)) {
     const value = typeof node.value === 'string' ? node.value : '';
     const cut = node.type === 'PLAIN' && value !== '' && typeof node.comment === 'string';
-    return { kind: 'text', text: value, line, ...(cut ? { cutBy: `#${node.comment}` } : {}) };
+    return { kind: 'text', text: value, line, cutBy: cut ? `#${node.comment}` : undefined };
   }
   if (depth >= depthLimit)
     return { code: 'YAML_DEPTH', message: `more than ${depthLimit} lists or maps inside one another`, line };

@@ -78,8 +78,8 @@ export function parseSkill(source: SkillSource): ParseResult {
       description,
       origin: source.origin,
       path,
-      ...(directory === undefined ? {} : { directory }),
-      ...(source.root === undefined ? {} : { root: source.root }),
+      directory,
+      root: source.root,
       flat: directory === undefined,
       ...rest,
       diagnostics,
@@ -146,7 +146,7 @@ function isInAccessField(yaml: string, line: number): boolean {
 }
 
 function error(code: string, message: string, field?: string): Diagnostic {
-  return { level: 'error', code, message, ...(field === undefined ? {} : { field }) };
+  return { level: 'error', code, message, field };
 }
 
 /** First paragraph of prose in a body, on one line: headings, code, comments, rules, tables and HTML are passed over (F6). */

@@ -87,7 +87,7 @@ async function readOne(
   options: ReadOptions,
 ): Promise<Readonly<{ result: ParseResult; stamp: string }>> {
   const { path, directory } = stored;
-  const place = { path, ...(directory === undefined ? {} : { directory }), ...from };
+  const place = { path, directory, ...from };
   const loaded = await store.load(stored, readLimit);
   const stamp = loaded.ok ? loaded.stamp : stored.stamp;
   const result: ParseResult = loaded.ok

@@ -60,7 +60,7 @@ function validateBySpecification({ path, directory, bytes }: ValidatedFile): rea
     bytes,
     cut: false,
     origin: 'workspace',
-    ...(directory === undefined ? {} : { directory }),
+    directory,
   };
   const parsed = parseSkill({ ...source, origin: 'workspace' });
   const found = parsed.ok ? parsed.definition.diagnostics : parsed.diagnostics;

@@ -83,7 +83,7 @@ export async function acceptMessages(
       lane,
       status: 'waiting',
       taken: false,
-      ...(join && { join: join.key }),
+      join: join?.key,
       due: now + (join?.holdMs ?? 0),
       now,
       parts: writeItem(message),

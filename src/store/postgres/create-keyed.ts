@@ -74,8 +74,7 @@ export function createKeyed({ query, transaction }: Database, log: Log): (namesp
       getMany: async (keys) => [...(await find(keys))],
       has: async (key) => (await find([key]))[0] !== undefined,
       hasMany: async (keys) => (await find(keys)).map((value) => value !== undefined),
-      set: async (key, value, expires) =>
-        (await store([{ key, value, ...(expires === undefined ? {} : { expires }) }]))[0] ?? false,
+      set: async (key, value, expires) => (await store([{ key, value, expires }]))[0] ?? false,
       setMany: (entries) => store(entries),
       delete: async (key) => (await transaction(written, (within) => remove(within, [key])))[0] ?? false,
       deleteMany: (keys) => transaction(written, (within) => remove(within, keys)),

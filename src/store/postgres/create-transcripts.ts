@@ -91,7 +91,7 @@ export function createTranscripts({ query }: Database, log: Log): Transcripts {
       'SELECT seq, entry FROM skillet.entries WHERE transcript = $1 AND seq >= $2 ORDER BY seq',
       [id, summary?.seq ?? 0],
     );
-    return { ...(summary && { summary }), rows: after.rows };
+    return { summary, rows: after.rows };
   }
 
   return {

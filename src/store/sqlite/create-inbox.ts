@@ -140,7 +140,7 @@ export function createInbox(
     const at = next.get(now)?.at ?? undefined;
     return {
       lanes: (beside ? lanesBeside : ownLanes).all(now, limit).map(({ lane }) => lane),
-      ...(at === undefined ? {} : { nextAt: at }),
+      nextAt: at,
     };
   };
 
@@ -250,7 +250,7 @@ function createAccept(connection: Connection): Readonly<{
     if (wanted && join(message, lane, wanted)) return 'merged';
     if ((count.get(lane)?.waiting ?? 0) >= bounds.laneItems) return 'lane_full';
     const due = now + (wanted?.holdMs ?? 0);
-    store(message, lane, { now, due, ...(wanted === undefined ? {} : { join: wanted.key }) });
+    store(message, lane, { now, due, join: wanted?.key });
     return 'stored';
   }
 

@@ -94,7 +94,7 @@ export function createOutbox(
     const at = upcoming.get(now)?.at ?? undefined;
     return {
       lanes: lanes.all(now, limit).map(({ lane }) => lane),
-      ...(at === undefined ? {} : { nextAt: at }),
+      nextAt: at,
     };
   };
 

@@ -92,10 +92,10 @@ export function bashTool(options: {
         const outcome = await sandbox.run({
           argv: packaged?.wrap(argv) ?? argv,
           ...packaged?.request,
-          ...(skill?.directory === undefined ? {} : { skillDirectory: skill.directory }),
+          skillDirectory: skill?.directory === undefined ? undefined : skill.directory,
           ...ground,
           network,
-          ...(cap === undefined ? {} : { cap: cap(context) }),
+          cap: cap === undefined ? undefined : cap(context),
           env: packaged === undefined ? env : { ...env, ...packaged.env, UV_OFFLINE: '1' },
           secrets: secretsIn(env),
           timeoutMs,

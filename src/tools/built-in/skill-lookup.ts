@@ -20,10 +20,10 @@ export function describeSkill(skill: Skill): Readonly<Record<string, unknown>> {
   const { name, version, description, tags, authors } = skill;
   return {
     name,
-    ...(version === undefined ? {} : { version }),
+    version,
     description,
-    ...(tags.length === 0 ? {} : { tags }),
-    ...(authors.length === 0 ? {} : { author: authors.join(', ') }),
+    tags: tags.length === 0 ? undefined : tags,
+    author: authors.length === 0 ? undefined : authors.join(', '),
   };
 }
 
@@ -104,11 +104,11 @@ export function createSkillsLoad(): (options: {
       const { files, scripts, cut } = listSkillFiles(skill);
       const facts = {
         ...describeSkill(skill),
-        ...(skill.directory === undefined ? {} : { path: pathOf(skill.directory) }),
+        path: skill.directory && pathOf(skill.directory),
         scripts,
         files,
-        ...(cut ? { files_cut: 'there are more files than are listed here' } : {}),
-        ...(loaded.truncated ? { body_truncated: true } : {}),
+        files_cut: cut ? 'there are more files than are listed here' : undefined,
+        body_truncated: loaded.truncated ? true : undefined,
       };
       return {
         ok: true,

@@ -44,14 +44,14 @@ export function webFetchTool(
         timeoutMs: limit,
         wants: (type) => kindOf(type) !== 'other',
         signal,
-        ...(options.connect === undefined ? {} : { connect: options.connect }),
+        connect: options.connect,
       });
       if (!page.ok)
         return refusal(codes[page.code], `${oneLine(url, 200)} can't be fetched: ${page.message}`);
       const read = await textOf(page, signal);
       if (read === undefined) return notText(page);
       const title = read.title.slice(0, labelLimits.title);
-      const where = { url: page.url.href.slice(0, labelLimits.url), ...(title === '' ? {} : { title }) };
+      const where = { url: page.url.href.slice(0, labelLimits.url), title: title === '' ? undefined : title };
       if (page.status >= 400) {
         const said = labelled('output', labelsEscaped(read.text, errorTextLimit).text, where);
         const answered = oneLine(`${page.status} ${page.statusText}`, 100);
@@ -85,7 +85,7 @@ export function webFetchTool(
         {
           bytes: page.body,
           url: page.url.href,
-          ...(page.charset === undefined ? {} : { charset: page.charset }),
+          charset: page.charset,
         },
         signal,
       );

@@ -37,7 +37,7 @@ export function createWebTools(options: {
 
 function searchOf({ provider, apiKey = '', baseUrl }: SearchSettings, clock: Clock): Search {
   if (provider === 'searxng') return searxngSearch({ baseUrl: baseUrl ?? '' });
-  return braveSearch({ apiKey, clock, ...(baseUrl === undefined ? {} : { baseUrl }) });
+  return braveSearch({ apiKey, clock, baseUrl });
 }
 
 /** A SearXNG instance that offers JSON. */
