@@ -73,10 +73,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
     commit: ({ entries, outbox: rows, work, ...step }) =>
       store.commit({
         ...step,
-        entries:
-          entries === undefined
-            ? undefined
-            : entries.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
+        entries: entries?.map((one) => ({ ...one, entry: cleanEntry(one.entry, redact) })),
         outbox: rows?.map((row) => ({ ...row, part: cleanPart(row.part, redact) })),
         work: work?.map((one) => ({ ...one, message: cleanMessage(one.message, redact) })),
       }),

@@ -34,7 +34,7 @@ export const modelsSection = z.codec(
   {
     decode: ({ fallback, ...aliases }) => ({
       fallback,
-      aliases: aliases,
+      aliases,
     }),
     encode: ({ aliases, ...rest }) =>
       ({ ...rest, ...aliases }) as Record<string, Alias> & { fallback?: string },

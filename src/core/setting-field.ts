@@ -141,7 +141,7 @@ function boundsOf(schema: Described, { step }: SettingMeta): Partial<SettingFiel
     min: minimum === undefined || minimum <= Number.MIN_SAFE_INTEGER ? undefined : minimum,
     max: maximum === undefined || maximum >= Number.MAX_SAFE_INTEGER ? undefined : maximum,
     step: step === undefined && !whole ? undefined : (step ?? 1),
-    whole: whole ? whole : undefined,
+    whole: whole || undefined,
   };
 }
 

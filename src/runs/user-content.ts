@@ -164,7 +164,7 @@ export function questionContent({ run, skill, question: asked }: Question): stri
 
 function quote(quoted: Quote, received: ReceivedOf): readonly string[] {
   const { name, text, own, sender, note, attachments = [] } = quoted;
-  const from = { from: own ? 'you' : notOurs(name), id: own || sender === undefined ? undefined : sender };
+  const from = { from: own ? 'you' : notOurs(name), id: own ? undefined : sender };
   const words = [text, ...fileLines(attachments, received)].filter((line) => line !== '').join('\n');
   return [labelled('quote', words, { ...from, note }), ...fileTexts(attachments, received, from)];
 }

@@ -99,7 +99,7 @@ export function createChatSettings(options: {
       if (secret) note(tool, key, value);
       const row: Kept = {
         value,
-        secret: secret ? secret : undefined,
+        secret: secret || undefined,
         person,
       };
       await stored.set(id, row);

@@ -39,7 +39,7 @@ export function settingsForm(
       const hidden = field.secret || holdsSecret(value);
       return {
         field: inWordsOf(field, say),
-        value: hidden || value === undefined ? undefined : value,
+        value: hidden ? undefined : value,
         hint: hintOf(field, layered, hidden, say),
       };
     }),

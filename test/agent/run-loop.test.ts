@@ -12,6 +12,7 @@ import { noTokens } from '../../src/core/model.ts';
 import { isShutdown, shutdownReason } from '../../src/lib/async/shutdown.ts';
 import { readOnly, type Traits } from '../../src/core/tool.ts';
 import { scriptedModel, type ModelStep, type ScriptedModel } from '../support/scripted-model.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const question: Entry = { kind: 'user', item: 'm1', content: 'What is it?', at: 1 };
 const writes: Traits = { ...readOnly, sideEffects: true, idempotent: false };
@@ -101,7 +102,7 @@ test('M2 the loop asks, carries out the calls and gives back the final text with
     iterations: 2,
     tokens: { input: 30, output: 5, cacheRead: 10, cacheWrite: 0 },
   });
-  assert.deepEqual(model.requests[1]?.messages.at(-1), {
+  equalData(model.requests[1]?.messages.at(-1), {
     role: 'user',
     content: [{ type: 'tool_result', tool_use_id: 'call_1', content: 'look done' }],
   });
@@ -447,8 +448,8 @@ test('Q5 a finished call is not repeated, one that never started runs now', asyn
     { kind: 'tool_result', toolUseId: 'a', content: 'first', isError: false, at: 4 },
   ];
   const { log, model, result } = await run(['done'], { entries });
-  assert.deepEqual(log, ['tool_started b', 'call b', 'tool_result b', 'assistant']);
-  assert.deepEqual(model.requests[0]?.messages.at(-1)?.content, [
+  equalData(log, ['tool_started b', 'call b', 'tool_result b', 'assistant']);
+  equalData(model.requests[0]?.messages.at(-1)?.content, [
     { type: 'tool_result', tool_use_id: 'a', content: 'first' },
     { type: 'tool_result', tool_use_id: 'b', content: 'write done' },
   ]);

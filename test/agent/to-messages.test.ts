@@ -8,6 +8,7 @@ import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
 import { checkMessages } from '../support/messages-server/check-messages.ts';
 import { parseRequest } from '../support/messages-server/request-shape.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 const said = (content: string): Entry => ({ kind: 'user', content, at: 1 });
@@ -58,7 +59,7 @@ test('M7 all results of one answer stand first in the one message after it, in t
     said('Well?'),
   ]);
   assert.equal(refusal(messages), undefined);
-  assert.deepEqual(messages.slice(1), [
+  equalData(messages.slice(1), [
     { role: 'assistant', content: [thinking, text('I do.'), use('a'), use('b')] },
     {
       role: 'user',
@@ -80,7 +81,7 @@ test('M7 an unpaired tool call is closed next to it as interrupted', () => {
     said('And now?'),
   ]);
   assert.equal(refusal(messages), undefined);
-  assert.deepEqual(messages[2]?.content, [
+  equalData(messages[2]?.content, [
     { type: 'tool_result', tool_use_id: 'a', content: interrupted, is_error: true },
     { type: 'tool_result', tool_use_id: 'b', content: 'ok' },
     { type: 'text', text: 'And now?' },

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createCapCommand } from '../../src/capabilities/cap-command.ts';
 import type { ToolOutcome } from '../../src/core/tool-call.ts';
+import { equalData } from '../support/equal-data.ts';
 
 /** What the words become, and what the answer of the tool becomes. */
 async function run(
@@ -42,7 +43,7 @@ test('C4 the words of skillet-cap are calls of the capability tools', async () =
     [['auth', 'poll', '--flow', 'F1'], '', ['capability_auth', { action: 'poll', flow: 'F1' }]],
   ] as const) {
     const { calls, exitCode } = await run(words, stdin);
-    assert.deepEqual([calls, exitCode], [[call], 0]);
+    equalData([calls, exitCode], [[call], 0]);
   }
 });
 

@@ -4,6 +4,7 @@ import { userContent } from '../../src/runs/user-content.ts';
 import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { addressesTyped, type Message } from '../../src/core/message.ts';
 import { ignored, messageOf, me as telegramBot, said } from '../support/telegram-updates.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const me = { team: 'T1', user: 'UBOT', command: '/skill' };
 const eve = { id: 66, is_bot: false, first_name: 'Eve' };
@@ -78,7 +79,7 @@ test('M11 P1 a reply to words in another chat quotes them', () => {
       quote: { text: 'we meet at noon', position: 0 },
     }),
   );
-  assert.deepEqual(message.replyTo, {
+  equalData(message.replyTo, {
     name: 'Eve',
     own: false,
     sender: 'telegram:66',

@@ -4,6 +4,7 @@ import { toHomeView } from '../../src/channels/slack/home-tab.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { checkView } from '../support/slack-server/check-view.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { equalData } from '../support/equal-data.ts';
 
 type Visited = Extract<ChannelEvent, { type: 'home' }>;
 const isVisit = (event: ChannelEvent): event is Visited => event.type === 'home';
@@ -30,7 +31,7 @@ test('H4 whoever opens the Home tab is shown a page, which a button on it can ch
   await slack.people.openHome(anna);
   const [visit] = await visits(1);
   assert.deepEqual(visit?.visit.conversation, { channel: 'slack', chat: dm.id });
-  assert.deepEqual(
+  equalData(
     [visit?.visit.chatType, visit?.visit.external, visit?.visit.sender],
     ['private', false, { id: `slack:${anna.id}`, name: 'anna', kind: 'person' }],
   );

@@ -12,6 +12,7 @@ import { quietLog } from '../support/quiet-log.ts';
 import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
 import { noPartners } from '../support/slack-server/no-partners.ts';
 import { createWatch } from '../support/slack-server/watch.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 
@@ -50,9 +51,9 @@ test('H4 sender, mentioned people, presser and caller are called by their names,
   const room = slack.workspace.addRoom('channel', { members: [anna.id, ben.id] });
   const said = slack.people.mention(anna, room, `ask: <@${ben.id}> and <@${anna.id}|old-handle>`);
   const heard = await message();
-  assert.deepEqual(heard.sender, { id: `slack:${anna.id}`, name: 'Anna', kind: 'person' });
+  equalData(heard.sender, { id: `slack:${anna.id}`, name: 'Anna', kind: 'person' });
   assert.equal(heard.text, 'ask: @Ben Ode and @Anna');
-  assert.deepEqual(heard.command, { name: 'ask', args: '@Ben Ode and @Anna' });
+  equalData(heard.command, { name: 'ask', args: '@Ben Ode and @Anna' });
   await said.delivered;
 
   await slack.people.slash(ben, slack.workspace.dmWith(ben.id), `remind <@${anna.id}|anna.lee> soon`);

@@ -11,6 +11,7 @@ import {
 } from '../support/slack-server/connected-slack.ts';
 import { checkBlocks } from '../support/slack-server/block-kit.ts';
 import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
+import { equalData } from '../support/equal-data.ts';
 
 /** A room with the bot in it, and the conversation of its main line. */
 function roomIn({ slack }: ConnectedSlack, kind: 'channel' | 'group' = 'channel') {
@@ -244,7 +245,7 @@ test('Q2 a chat type is asked for once an hour, and what cannot be learned is un
   };
   for (const [chatType, { id, external, name }] of Object.entries(rooms)) {
     const told = { chatType, external, ...(name === '' ? {} : { name }) };
-    assert.deepEqual(await channel.lookUpChat({ channel: 'slack', chat: id }), told);
+    equalData(await channel.lookUpChat({ channel: 'slack', chat: id }), told);
     await channel.lookUpChat({ channel: 'slack', chat: id, thread: '1.1' });
   }
   assert.equal(asked(), 3);

@@ -4,6 +4,7 @@ import type { Config } from '../../src/config/complete-config.ts';
 import { keyPlace } from '../../src/config/model-aliases.ts';
 import { resolveModel } from '../../src/core/model.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
+import { equalData } from '../support/equal-data.ts';
 
 function modelsOf(text: string, env: Record<string, string> = {}): Config['models'] {
   const parsed = parseConfig(text, { env });
@@ -25,8 +26,8 @@ test('M1 haiku, sonnet and opus exist without configuration, and default only wi
   });
   assert.equal(resolveModel({ aliases }, 'default'), undefined, 'then the offline model answers');
   const withKey = modelsOf('', { ANTHROPIC_API_KEY: 'k' }).aliases;
-  assert.deepEqual(withKey['default'], { model: 'claude-sonnet-5-5', apiKey: 'k' });
-  assert.deepEqual(withKey['haiku'], { model: 'claude-haiku-5-5', apiKey: 'k' });
+  equalData(withKey['default'], { model: 'claude-sonnet-5-5', apiKey: 'k' });
+  equalData(withKey['haiku'], { model: 'claude-haiku-5-5', apiKey: 'k' });
   assert.deepEqual(modelsOf('', { ANTHROPIC_API_KEY: '' }).aliases['default'], undefined);
 });
 
@@ -68,7 +69,7 @@ model = "m"
 model = "l"
 base_url = "http://127.0.0.1:1"
 context_window = 8000`);
-  assert.deepEqual(resolveModel(models, 'local/org/big'), {
+  equalData(resolveModel(models, 'local/org/big'), {
     model: 'org/big',
     baseUrl: 'http://127.0.0.1:1',
   });

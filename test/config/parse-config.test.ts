@@ -5,6 +5,7 @@ import { formatConfigProblem, type ConfigProblem } from '../../src/config/config
 import { secretsOfConfig } from '../../src/config/secrets-of-config.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { reservedSkillNames } from '../../src/config/skill-sections.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const surroundings = { file: '/etc/bot/config.toml', env: {}, cwd: '/', home: '/home/op' };
 
@@ -345,7 +346,7 @@ test('G5 a variable that is missing or empty is a problem that names it and its 
 
 test('G4 a config is plain data that cannot be changed', () => {
   const config = configOf('[skills.a]\nKEY = "x"');
-  assert.deepEqual(JSON.parse(JSON.stringify(config)), { ...config });
+  equalData(JSON.parse(JSON.stringify(config)), { ...config });
   assert.throws(() => {
     (config.skills.byName['a'] as { enabled?: boolean }).enabled = false;
   }, TypeError);

@@ -6,6 +6,7 @@ import { toolSettings, whatToEnter } from '../../src/core/tool-settings.ts';
 import { defineTool, readOnly } from '../../src/core/tool.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import { toolContext } from '../support/tool-context.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const everyKind = z.object({
   name: z.string().min(2).max(40).default('home').meta({ title: 'Name of it', description: 'As shown.' }),
@@ -71,7 +72,7 @@ test('X3 a number between two steps is refused; steps count from nothing or from
 });
 
 test('X3 title, description, default, bounds, step, unit, placeholder and options are told', () => {
-  assert.deepEqual(field('name'), {
+  equalData(field('name'), {
     key: 'name',
     kind: 'string',
     title: 'Name of it',

@@ -51,7 +51,7 @@ export const networkMutations = [
   ...changesOf('lib/net/http-get.ts', 'lib/http-get.test.ts', [
     [
       'a certificate of another host counts',
-      '...(isAddress ? {} : { servername: host }),',
+      'servername: isAddress ? undefined : host,',
       'rejectUnauthorized: false,',
     ],
     ['a body of any length is read', 'if (size > maxBytes) return', 'if (false) return'],

@@ -29,7 +29,11 @@ export const receivedFileMutations: readonly Mutation[] = [
     ['what somebody else sent goes with who is forgotten', 'if (!others.has(kept.hash)) await', 'await'],
   ]),
   ...changesOf('conversations/receive-files.ts', 'conversations/receive-files.test.ts', [
-    ['all files of one message are fetched', 'index < most.files ? {}', 'index < Infinity ? {}'],
+    [
+      'all files of one message are fetched',
+      'index < most.files ? undefined',
+      'index < Infinity ? undefined',
+    ],
     ['one message fetches without end', 'Math.min(most.bytesEach, room)', 'most.bytesEach'],
     [
       'files that others sent are fetched beside pictures',

@@ -3,6 +3,7 @@ import { conversationKey } from '../../src/core/conversation.ts';
 import { outcomeKey, type PendingRequest } from '../../src/store/pending-requests.ts';
 import { makeMessage } from './make-message.ts';
 import type { StoreTest } from './store-contract.ts';
+import { equalData } from './equal-data.ts';
 
 const room = { channel: 'slack', chat: 'C1', thread: '17.2' };
 const far = Date.UTC(2100, 0, 1);
@@ -29,7 +30,7 @@ export function asksContract(storeTest: StoreTest): void {
     await store.asks.add(ask('a', { kind: 'question', payload: {} }));
     await store.asks.add(ask('b', { requester: 'slack:U666' }));
     await store.asks.add(ask('elsewhere', { conversation: { channel: 'slack', chat: 'C1' } }));
-    assert.deepEqual(await store.asks.open(room), [
+    equalData(await store.asks.open(room), [
       { ...ask('b'), state: 'open' },
       { ...ask('a', { kind: 'question', payload: {} }), state: 'open' },
     ]);

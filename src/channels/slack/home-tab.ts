@@ -68,7 +68,7 @@ function fromPress(
     sender: { id: `slack:${user.id}`, name, kind },
     action,
   };
-  return { visit, tab: 'home', trigger: trigger ? trigger : undefined };
+  return { visit, tab: 'home', trigger: trigger || undefined };
 }
 
 /** What is too much for Slack is left out at the end. `chat`: the direct message that presses belong to. */

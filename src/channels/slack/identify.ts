@@ -42,8 +42,8 @@ export async function identify(
   return {
     team: auth.team_id,
     user: auth.user_id,
-    name: auth.user ? auth.user : undefined,
-    botId: auth.bot_id ? auth.bot_id : undefined,
+    name: auth.user || undefined,
+    botId: auth.bot_id || undefined,
     appId,
     missing: scopes ? [...neededScopes.keys()].filter((scope) => !scopes.includes(scope)) : undefined,
     command,

@@ -62,7 +62,7 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
       const asked = { user, include_locale: true };
       const { real_name, name, profile, locale, tz } = answer.parse(await call('users.info', asked)).user;
       keep(user, shownName(profile?.display_name, profile?.real_name, real_name, name), {
-        language: locale ? locale : undefined,
+        language: locale || undefined,
         timezone: tz && isZone(tz) ? tz : undefined,
       });
     } catch (error) {

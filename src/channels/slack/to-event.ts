@@ -96,7 +96,7 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
   const { root, ...own } = event;
   // What Slack wrote of it is nobody's words.
   const said = odd === undefined ? own : { ...own, text: '', blocks: [], attachments: [], files: [] };
-  const heard = toMessage(said, { ...place, quoted: root ? root : undefined }, me, names);
+  const heard = toMessage(said, { ...place, quoted: root || undefined }, me, names);
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
 }
 
@@ -167,7 +167,7 @@ function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Conv
     followable: false,
     slash: false,
     people: [user.id],
-    trigger: payload.trigger_id ? payload.trigger_id : undefined,
+    trigger: payload.trigger_id || undefined,
   };
 }
 

@@ -239,7 +239,7 @@ function toAttachments(files: readonly SaidFile[] | null | undefined): readonly 
       name: file.name || file.title || 'file',
       mime,
       size: typeof file.size === 'number' ? file.size : undefined,
-      ref: file.id ? file.id : undefined,
+      ref: file.id || undefined,
     };
   });
 }

@@ -80,8 +80,8 @@ export async function sendAlbum(
     files.map(({ path, name }, index) => ({
       type,
       media: new InputFile(path, name),
-      caption: index > 0 || caption === undefined ? undefined : caption,
-      parse_mode: index > 0 || parse_mode === undefined ? undefined : parse_mode,
+      caption: index > 0 ? undefined : caption,
+      parse_mode: index > 0 ? undefined : parse_mode,
     }));
   const send = async (type: 'photo' | 'document') => {
     const asType = type === 'photo' ? media('photo') : media('document');

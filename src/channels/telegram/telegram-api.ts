@@ -62,7 +62,7 @@ export function createTelegramApi({
 }): TelegramApi {
   const api = new Api(token, {
     timeoutSeconds,
-    apiRoot: apiRoot === undefined ? undefined : apiRoot.replace(/\/+$/, ''),
+    apiRoot: apiRoot?.replace(/\/+$/, ''),
   });
   api.config.use(async (call, method, payload, signal) => {
     const answer = await call(method, payload, signal).catch((error: unknown) => {

@@ -104,7 +104,7 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
     return {
       name: author?.name ?? '',
       own,
-      sender: own || author === undefined ? undefined : author.id,
+      sender: own ? undefined : author?.id,
       ...saidIn(to, quote?.text ?? readText(text, to.entities ?? to.caption_entities ?? [], me).text),
     };
   }
@@ -156,6 +156,6 @@ function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me
   return {
     text: bot === undefined ? text : text.replace(`@${bot}`, ''),
     command,
-    meant: meant ? meant : undefined,
+    meant: meant || undefined,
   };
 }

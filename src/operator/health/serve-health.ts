@@ -5,6 +5,7 @@ import type { Log } from '../../lib/log.ts';
 import { createServer } from '../../lib/net/node-http.ts';
 import { hostAndPort, whyNotListening } from '../../lib/text/host-and-port.ts';
 import type { Metrics, Readiness } from './open-metrics.ts';
+import { defined } from '../../lib/json/json-values.ts';
 
 export type HealthServer = Readonly<{
   /** `http://127.0.0.1:9464`, with the port that was taken. */
@@ -87,13 +88,14 @@ type Answer = Readonly<{ status: number; body: string; type?: string; last?: boo
 const paths: ReadonlySet<string> = new Set(['/livez', '/readyz', '/metrics']);
 
 function reply(response: ServerResponse, { status, body, type, last }: Answer, headOnly: boolean): void {
-  response.writeHead(status, {
+  const headers = {
     'content-type': type ?? 'text/plain; charset=utf-8',
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     allow: status === 405 ? 'GET, HEAD' : undefined,
     connection: last === true ? 'close' : undefined,
-  });
+  };
+  response.writeHead(status, defined<string | number>(headers));
   response.end(headOnly ? undefined : body);
 }
 

@@ -31,7 +31,7 @@ export function sendFileTool(places: FileScopes): Tool {
           const found = dataAt(places, name);
           if (!found.ok) return fail(found.code, found.message);
           const { data } = found;
-          files.push({ name, data, caption: index > 0 || caption === undefined ? undefined : caption });
+          files.push({ name, data, caption: index > 0 ? undefined : caption });
         }
         const last = (await artifacts(files)).at(-1);
         if (last?.ok === false) return fail(last.code, last.problem);
