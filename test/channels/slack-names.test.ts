@@ -24,7 +24,7 @@ test('H14 people are answered in the language of their client, as soon as it is 
   const said = await message(({ text }) => text === 'oi');
   assert.equal(said.sender.language, 'pt-BR');
   slack.people.dm(ben, 'hello');
-  assert.equal('language' in (await message(({ text }) => text === 'hello')).sender, false);
+  assert.equal((await message(({ text }) => text === 'hello')).sender.language, undefined);
   const buttons = [{ label: 'Yes', action: 'yes' }];
   const { id } = await channel.send(said.conversation, { markdown: 'Sim?', buttons }, 'key');
   await slack.people.press(anna, { channel: said.conversation.chat, ts: id }, 'Yes');
@@ -41,7 +41,7 @@ test('M8 people’s own time zone comes with what they say, unless Slack names n
   slack.people.dm(anna, 'ohayo');
   assert.equal((await message(({ text }) => text === 'ohayo')).sender.timezone, 'Asia/Tokyo');
   slack.people.dm(ben, 'hello');
-  assert.equal('timezone' in (await message(({ text }) => text === 'hello')).sender, false);
+  assert.equal((await message(({ text }) => text === 'hello')).sender.timezone, undefined);
 });
 
 test('H4 sender, mentioned people, presser and caller are called by their names, each asked for once', async (t) => {
