@@ -212,8 +212,10 @@ export function estimateTokens(value: unknown): number {
   }
   let tokens = 1;
   // Every call of a model is estimated, tools and all: pairs of key and value would be made for each part of it.
-  for (const key of Object.keys(value))
-    tokens += ofText(key) + 1 + estimateTokens((value as Readonly<Record<string, unknown>>)[key]);
+  for (const key of Object.keys(value)) {
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    if (member !== undefined) tokens += ofText(key) + 1 + estimateTokens(member);
+  }
   return tokens;
 }
 
