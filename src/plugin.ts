@@ -17,4 +17,4 @@ export type {
   WorkspaceEntry,
 } from './plugins/tool-context.ts';
 export type { Conversation, SeenChatType as ChatType } from './core/conversation.ts';
-export type { Artifact, Delivered, Risk } from './core/tool.ts';
+export type { Artifact, DeliveredFile, Risk } from './core/tool.ts';

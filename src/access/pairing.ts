@@ -56,11 +56,11 @@ const mostAnswered = 30;
 /** Pairing by code and the claim of the first owner. Nothing a stranger wrote is kept but id and name (A10). */
 export function createPairing(options: {
   stored: Keyv;
-  people: Users;
+  users: Users;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
 }): Pairing {
-  const { stored, people, audit, clock } = options;
+  const { stored, users, audit, clock } = options;
   const inTurn = createMutex();
   let answeredAt: readonly number[] = [];
 
@@ -123,7 +123,7 @@ export function createPairing(options: {
     async approve(code, by) {
       const found = await take(code);
       if (found === undefined) return undefined;
-      await people.pair({ sender: found.sender, name: found.name, since: clock.now() });
+      await users.pair({ sender: found.sender, name: found.name, since: clock.now() });
       await decided('approved', found.sender, by);
       return found;
     },
@@ -133,7 +133,7 @@ export function createPairing(options: {
       return found;
     },
     async revoke(sender) {
-      const was = await people.unpair(sender);
+      const was = await users.unpair(sender);
       if (was) await decided('revoked', sender);
       return was;
     },
@@ -147,7 +147,7 @@ export function createPairing(options: {
       const key = claimKey(token);
       const expiresAt = await stored.get<number>(key);
       if (expiresAt === undefined || expiresAt <= clock.now() || !(await stored.delete(key))) return false;
-      await people.addOwner(sender);
+      await users.addOwner(sender);
       await dropRequests(sender);
       await decided('owner', sender);
       return true;
@@ -187,10 +187,10 @@ export type Strangers = Readonly<{
 
 export function createStrangers(options: {
   pairing: Pairing;
-  voice: Replies;
+  replies: Replies;
   writeCommand: WriteCommand;
 }): Strangers {
-  const { pairing, voice, writeCommand } = options;
+  const { pairing, replies, writeCommand } = options;
   return {
     async claims(message) {
       const { chatType, sender } = message;
@@ -199,7 +199,7 @@ export function createStrangers(options: {
       const done = await pairing.claim(token, sender.id);
       if (!done && !(await pairing.mayAnswer(sender.id))) return true;
       const say = sayIn(sender.language);
-      await voice.answer(
+      await replies.answer(
         message,
         done
           ? say`You are the owner now (${inlineCode(sender.id)}). Put ${inlineCode(`owner = ["${sender.id}"]`)} under ${inlineCode('[bot]')} in ${inlineCode('config.toml')} to keep that. ${writeCommand(message.conversation, 'help')} tells you what I can do.`
@@ -213,13 +213,13 @@ export function createStrangers(options: {
       if (code !== 'STRANGER') return;
       const request = await pairing.request(message);
       if (request === undefined) return;
-      await voice.answer(
+      await replies.answer(
         message,
         sayIn(
           message.sender.language,
         )`I don't know you yet. Your pairing code is ${inlineCode(request.code)}, valid for an hour. Give it to my operator, who can approve you.`,
       );
-      await voice.tellOwners(
+      await replies.tellOwners(
         `pair:${request.code}`,
         (say) =>
           say`${inlineCode(request.name)} asks to use this bot: id ${inlineCode(request.sender)}. Code ${inlineCode(request.code)}, valid for an hour.`,
@@ -235,7 +235,7 @@ export function createStrangers(options: {
 
   async function introduce(message: Message): Promise<void> {
     if (!(await pairing.mayAnswer(message.sender.id))) return;
-    await voice.answer(
+    await replies.answer(
       message,
       sayIn(
         message.sender.language,

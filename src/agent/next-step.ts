@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import { allText, callsOf, finalText, type TurnState } from './read-turn.ts';
 import type { Tokens } from '../core/model.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
-import type { Delivered } from '../core/tool.ts';
+import type { DeliveredFile } from '../core/tool.ts';
 
 /** What a turn needs next. `notice` is the host's word to the model, to be stored before the call. */
 export type Step =
@@ -92,7 +92,7 @@ type LoopWork = Readonly<{
   /** Tokens of the turn, every call included. */
   tokens: Tokens;
   /** Files that its calls handed over. */
-  artifacts: readonly Delivered[];
+  artifacts: readonly DeliveredFile[];
 }>;
 
 /** How a loop ended. */

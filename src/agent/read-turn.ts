@@ -1,7 +1,7 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { Entry } from '../core/entry.ts';
 import { addTokens, noTokens, type Tokens } from '../core/model.ts';
-import type { Delivered } from '../core/tool.ts';
+import type { DeliveredFile } from '../core/tool.ts';
 
 export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
@@ -17,7 +17,7 @@ export type TurnState = Readonly<{
   after: readonly Entry[];
   tokens: Tokens;
   /** Files that its calls handed over. */
-  artifacts: readonly Delivered[];
+  artifacts: readonly DeliveredFile[];
 }>;
 
 /** Reads the entries from `start` on. */

@@ -1,6 +1,6 @@
 import type { StandingRule } from './standing-rules.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
-import type { HandOver, Requester } from '../core/tool.ts';
+import type { DeliverArtifacts, Requester } from '../core/tool.ts';
 import { codeBlock, inlineCode, printable } from '../lib/text/text.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { PendingRequest, JsonValue } from '../store/pending-requests.ts';
@@ -42,11 +42,11 @@ type Rows = ReturnType<Replies['rows']>;
 export type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
 
 /** What a person is asked before a call (T8), as one message: what is too long for it is handed over whole as a file, and where that can't be there are several. */
-export function createApprovalQuestion(voice: Pick<Replies, 'rows'>) {
+export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   return async (
     id: string,
     call: ApprovalRequest,
-    handOver: HandOver | undefined,
+    deliverArtifacts: DeliverArtifacts | undefined,
   ): Promise<ApprovalQuestion> => {
     const say = sayIn(call.requester.language);
     const whole = describeCall(call.tool, call.input, call.skill, say);
@@ -54,11 +54,11 @@ export function createApprovalQuestion(voice: Pick<Replies, 'rows'>) {
     const { requester, toolUseId } = call;
     /** As it is shown: secrets are taken out (S2). */
     const inView = (input: string): string | undefined =>
-      voice.rows(requester.conversation, '', input)[0]?.part.markdown;
+      replies.rows(requester.conversation, '', input)[0]?.part.markdown;
     if (rows.length === 1) return asked(rows, inView(describeInput(call.input)));
-    if (handOver === undefined) return { rows };
+    if (deliverArtifacts === undefined) return { rows };
     const of = { requester, turn: `ask:${id}`, call: toolUseId, index: 0 };
-    const handed = await handOver([{ name: wholeFile, mime: 'text/plain', data: whole }], of);
+    const handed = await deliverArtifacts([{ name: wholeFile, mime: 'text/plain', data: whole }], of);
     if (handed[0]?.ok !== true) return { rows };
     const short = describeInShort(call.tool, call.input, call.skill, say);
     return asked(rowsOn(id, call, short), inView(describeInputInShort(call.input, say)));
@@ -80,7 +80,7 @@ export function createApprovalQuestion(voice: Pick<Replies, 'rows'>) {
       { label: say`Deny`, action: `ask:${id}:deny` },
       ...(call.standing === undefined ? [] : [{ label: say`Always`, action: `ask:${id}:always` }]),
     ];
-    return voice.rows(call.requester.conversation, `ask:${id}`, text, { buttons });
+    return replies.rows(call.requester.conversation, `ask:${id}`, text, { buttons });
   }
 }
 

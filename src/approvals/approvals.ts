@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts';
 import { chatIdOf, conversationKey, type Conversation } from '../core/conversation.ts';
 import { listsId } from '../access/chat-migrations.ts';
 import type { Log } from '../lib/log.ts';
-import type { HandOver } from '../core/tool.ts';
+import type { DeliverArtifacts } from '../core/tool.ts';
 import { raceTimeout } from '../lib/async/deadline.ts';
 import { interrupted } from '../core/tool-call.ts';
 import { outcomeKey, type PendingRequest } from '../store/pending-requests.ts';
@@ -45,7 +45,7 @@ export type Approvals = Readonly<{
   request(
     call: ApprovalRequest,
     signal: AbortSignal,
-    how?: Readonly<{ patienceMs?: number; handOver?: HandOver }>,
+    how?: Readonly<{ patienceMs?: number; deliverArtifacts?: DeliverArtifacts }>,
   ): Promise<Approval>;
   /** Somebody's answer, by press or text. Counts once, and only from the requester or an approver. */
   answer(
@@ -68,7 +68,7 @@ const attendEveryMs = 60_000;
 /** Asks people before risky calls (T8). What is asked stands in the store: it survives a restart, and any process takes the answer. */
 export function createApprovals(options: {
   store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
-  voice: Pick<Replies, 'rows'>;
+  replies: Pick<Replies, 'rows'>;
   approvers(): readonly string[];
   rules: Pick<StandingRules, 'add' | 'covers'>;
   audit: Pick<Audit, 'record' | 'holds'>;
@@ -79,14 +79,14 @@ export function createApprovals(options: {
   clock: Clock;
   log: Log;
 }): Approvals {
-  const { store, voice, approvers, rules, audit, canAsk, stopping, clock, log } = options;
-  const question = createApprovalQuestion(voice);
+  const { store, replies, approvers, rules, audit, canAsk, stopping, clock, log } = options;
+  const question = createApprovalQuestion(replies);
 
-  const request: Approvals['request'] = async (call, signal, { patienceMs, handOver } = {}) => {
+  const request: Approvals['request'] = async (call, signal, { patienceMs, deliverArtifacts } = {}) => {
     if (!canAsk(call.requester.conversation)) return { kind: 'nobody' };
     const id = idOf(call);
     const until = patienceMs === undefined ? undefined : clock.now() + patienceMs;
-    if (!(await isAsked(id))) await ask(id, call, handOver);
+    if (!(await isAsked(id))) await ask(id, call, deliverArtifacts);
     if (call.run !== undefined) await store.signals.send('asking', call.run);
     return wait(id, signal, until);
   };
@@ -98,9 +98,13 @@ export function createApprovals(options: {
     return (await store.outbox.receipt(textOf(known.payload['message']))) !== undefined;
   }
 
-  async function ask(id: string, call: ApprovalRequest, handOver: HandOver | undefined): Promise<void> {
+  async function ask(
+    id: string,
+    call: ApprovalRequest,
+    deliverArtifacts: DeliverArtifacts | undefined,
+  ): Promise<void> {
     const { tool, skill, standing, requester, transcript, toolUseId } = call;
-    const { rows: outbox, input } = await question(id, call, handOver);
+    const { rows: outbox, input } = await question(id, call, deliverArtifacts);
     const now = clock.now();
     await store.asks.add({
       id,
@@ -178,7 +182,7 @@ export function createApprovals(options: {
     const text = isCutOff ? await cameOf(ask) : outcomeText(ask);
     const input = textOf(ask.payload['input']);
     const whole = input === '' ? text : `${text}\n\n${input}`;
-    await store.commit({ outbox: voice.rows(ask.conversation, key, whole) });
+    await store.commit({ outbox: replies.rows(ask.conversation, key, whole) });
   }
 
   async function finishCutOff(): Promise<void> {

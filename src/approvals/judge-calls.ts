@@ -6,7 +6,7 @@ import { isSensitive } from '../access/decide-skill.ts';
 import type { Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
 import { joinTaint, type Taint } from '../core/taint.ts';
-import type { HandOver, Tool } from '../core/tool.ts';
+import type { DeliverArtifacts, Tool } from '../core/tool.ts';
 import { hashSkill } from '../skills/install/hash-skill.ts';
 import type { Store } from '../store/store.ts';
 import type { DecideCall, JudgedCall } from '../tools/call-tool.ts';
@@ -46,16 +46,16 @@ export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
 
 /** Host policy (T8): what config says of a call, and a person's word where it says `confirm`. */
 export function createJudgeCalls(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   approvals: Approvals;
   rules: Pick<StandingRules, 'covers'>;
   outside: Pick<OutsideTools, 'mayCall'>;
   stillAdmitted: StillAdmitted;
-  handOver: HandOver;
+  deliverArtifacts: DeliverArtifacts;
   store: Readonly<{ transcripts: Pick<Store['transcripts'], 'read'> }> & Pick<Store, 'commit'>;
   clock: Pick<Clock, 'now'>;
 }) {
-  const { live, approvals, rules, outside, stillAdmitted, handOver } = options;
+  const { runtime, approvals, rules, outside, stillAdmitted, deliverArtifacts } = options;
   const { store, clock } = options;
   const { transcripts } = store;
 
@@ -69,7 +69,7 @@ export function createJudgeCalls(options: {
     if (known === undefined) return false;
     // Accounts that a skill declares belong to it, as the hosts of a sensitive skill do: it may take back what it gave itself.
     const belongs =
-      outward || (tool.name === 'skills_run_script' && of.skill && isSensitive(of.skill, live().rules));
+      outward || (tool.name === 'skills_run_script' && of.skill && isSensitive(of.skill, runtime().rules));
     if (belongs && of.skill?.name === known) return false;
     const address = tool.goesTo?.(input);
     if (address === undefined) return true;
@@ -116,7 +116,7 @@ export function createJudgeCalls(options: {
         if (!mayUse.allowed) return mayUse;
         const marked = await isMarked(call, { skill, transcript });
         const of = { tool: tool.name, risk, requester, marked, ...ofSkill };
-        const { action, eachTime } = decidePolicy(live().config.policy, of);
+        const { action, eachTime } = decidePolicy(runtime().config.policy, of);
         if (action === 'allow' && call.shown === undefined) return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
         // What changes something behind a capability is asked for each time, whatever policy says (C5).
@@ -147,7 +147,7 @@ export function createJudgeCalls(options: {
       };
       const answer = await waiting(() =>
         approvals.request(asked, signal, {
-          handOver,
+          deliverArtifacts,
           patienceMs: later === undefined ? undefined : patienceMs,
         }),
       );

@@ -22,13 +22,13 @@ export type AskAboutSkill = (record: WrittenSkill, requester: Requester) => Prom
 export function createAskAboutSkill(options: {
   root: string;
   store: Pick<Store, 'commit'>;
-  voice: Replies;
+  replies: Replies;
   mayApprove(sender: string): Promise<boolean>;
   approvers(): readonly string[];
   /** Names of the variables that the operator wrote for a skill. */
   given(name: string): readonly string[];
 }): AskAboutSkill {
-  const { root, store, voice, mayApprove, approvers, given } = options;
+  const { root, store, replies, mayApprove, approvers, given } = options;
 
   return async ({ name, at, approved }, requester) => {
     const directory = path.join(root, name);
@@ -46,8 +46,8 @@ export function createAskAboutSkill(options: {
     const more = { buttons: buttonsFor(hash.hash) };
     const { chatType, sender, conversation } = requester;
     if (chatType === 'private' && (await mayApprove(sender))) {
-      await store.commit({ outbox: voice.rows(conversation, key, markdown, more) });
-    } else await voice.tellOwners(key, markdown, { ...more, alsoTo: approvers() });
+      await store.commit({ outbox: replies.rows(conversation, key, markdown, more) });
+    } else await replies.tellOwners(key, markdown, { ...more, alsoTo: approvers() });
   };
 }
 

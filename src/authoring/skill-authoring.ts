@@ -32,25 +32,25 @@ export type SkillAuthoring = Readonly<{
 /** Puts the parts together for one bot. */
 export function createSkillAuthoring(options: {
   store: Pick<Store, 'keyed' | 'commit'>;
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'rescan'>;
-  people: Pick<Users, 'isOwner'>;
-  voice: Replies;
+  users: Pick<Users, 'isOwner'>;
+  replies: Replies;
   /** Names of tools that are not built in. */
   otherTools(): readonly string[];
   clock: Clock;
   log: Log;
 }): SkillAuthoring {
-  const { store, live, library, people, voice, otherTools, clock, log } = options;
+  const { store, runtime, library, users, replies, otherTools, clock, log } = options;
   const { rescan } = library;
   const written = createWrittenSkills(store);
-  const root = writtenRoot(live().config);
-  const approvers = (): readonly string[] => live().config.policy.approvers;
+  const root = writtenRoot(runtime().config);
+  const approvers = (): readonly string[] => runtime().config.policy.approvers;
   const mayApprove = async (sender: string): Promise<boolean> =>
-    (await people.isOwner(sender)) || listsId(approvers(), sender);
+    (await users.isOwner(sender)) || listsId(approvers(), sender);
   const given = (name: string): readonly string[] =>
-    Object.keys(live().config.skills.byName[name]?.env ?? {});
-  const ask = createAskAboutSkill({ root, store, voice, mayApprove, approvers, given });
+    Object.keys(runtime().config.skills.byName[name]?.env ?? {});
+  const ask = createAskAboutSkill({ root, store, replies, mayApprove, approvers, given });
   return {
     writing: createWriteSkill({ root, written, rescan, mayApprove, ask, otherTools, clock, log }),
     approvals: createSkillApprovals({ root, written, onChange: rescan, log }),

@@ -60,7 +60,7 @@ export type Bot = Readonly<{
   /** For anyone who asks once and goes: waits a moment for tools of servers that were never seen (X7). */
   toolsSeen(): Promise<void>;
   operate: Operate;
-  people: Users;
+  users: Users;
   pairing: Pairing;
   /** Takes the secrets of the config in force out of text. */
   redact(text: string): string;

@@ -17,7 +17,7 @@ import { createTurn, type Turn } from '../conversations/turn.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
 import type { Meter } from '../core/meter.ts';
-import type { HandOver, Tool } from '../core/tool.ts';
+import type { DeliverArtifacts, Tool } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { costOf, type Budgets } from '../limits/budgets.ts';
@@ -56,13 +56,13 @@ import { createWebTools } from '../tools/web/create-web-tools.ts';
 export type Agent = Readonly<{ turn: Turn; grant: CreateTurnContext; tasks: Tasks }>;
 
 export function createAgent(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   store: Store;
   library: SkillLibrary;
   sandbox: Sandbox;
   available(): AvailablePackages;
   packages: ScriptPackages;
-  useOf: AccessContext;
+  accessOf: AccessContext;
   authoring: SkillAuthoring;
   approvals: Approvals;
   rules: Pick<StandingRules, 'covers'>;
@@ -72,11 +72,11 @@ export function createAgent(options: {
   outside: OutsideTools;
   capabilities: Pick<Capabilities, 'tools' | 'lacking'>;
   moved: Pick<ChatMigrations, 'original'>;
-  handOver: HandOver;
+  deliverArtifacts: DeliverArtifacts;
   channels: ReadonlyMap<string, Pick<Channel, 'fetchFile' | 'readEarlier'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
   writeCommand: WriteCommand;
-  people: Pick<Users, 'mayAct'>;
+  users: Pick<Users, 'mayAct'>;
   settings: Pick<SettingsInForce, 'forCall'>;
   chatAgent: Pick<ChatAgent, 'of'>;
   audit: Pick<Audit, 'record'>;
@@ -87,18 +87,18 @@ export function createAgent(options: {
   clock: Clock;
   log: Log;
 }): Agent {
-  const { live, store, sandbox, available, meter, clock, log } = options;
+  const { runtime, store, sandbox, available, meter, clock, log } = options;
   const questions = createQuestions({ store, clock });
-  const stillAdmitted = createStillAdmitted(options.people);
+  const stillAdmitted = createStillAdmitted(options.users);
   const judgeCalls = createJudgeCalls({ ...options, stillAdmitted });
   const readiness = createRequirements({
-    config: () => live().config,
+    config: () => runtime().config,
     mode: sandbox.mode,
     available,
     lackingCapabilities: options.capabilities.lacking,
   });
   const availability = createAvailability(available);
-  const zone = (): string => live().config.bot.timezone ?? systemZone();
+  const zone = (): string => runtime().config.bot.timezone ?? systemZone();
   const seeing = createSeeing(options);
   const hasBegun = createHasStarted(store);
   const chained = createChainedSkills({
@@ -117,7 +117,7 @@ export function createAgent(options: {
         createRunContexts({ ...options, judgeCalls, stillAdmitted, questions, chained, seeing }),
         meter,
       ),
-      costOf: (model, tokens) => costOf(live().config, model.alias, tokens),
+      costOf: (model, tokens) => costOf(runtime().config, model.alias, tokens),
       clock,
       log,
     }),
@@ -141,7 +141,7 @@ export function createAgent(options: {
     stillAdmitted,
     seeing,
   });
-  const background = () => live().config.agent.backgroundMessages;
+  const background = () => runtime().config.agent.backgroundMessages;
   return {
     turn: createTurn({
       store,
@@ -170,32 +170,32 @@ type Toolbox = Readonly<{
 }>;
 
 export function createToolbox(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   store: Store;
   library: SkillLibrary;
   sandbox: Sandbox;
   plugins: Pick<Plugins, 'source'>;
-  people: Pick<Users, 'isOwner' | 'mayAct'>;
-  useOf: AccessContext;
+  users: Pick<Users, 'isOwner' | 'mayAct'>;
+  accessOf: AccessContext;
   moved: ChatMigrations;
   budgets: Budgets;
   chats: ChatSettings;
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;
-  voice: Replies;
+  replies: Replies;
   audit: Pick<Audit, 'record'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
 }): Toolbox {
-  const { live, plugins, people, useOf, log } = options;
-  const config = () => live().config;
+  const { runtime, plugins, users, accessOf, log } = options;
+  const config = () => runtime().config;
   const web = createWebTools({ ...options, config });
   const mcp = createMcp(options);
   const outside = createOutsideTools({
     sources: [plugins.source(config, createPluginCalls(options)), mcp.tools],
-    isOwner: people.isOwner,
-    useOf,
+    isOwner: users.isOwner,
+    accessOf,
     log,
   });
   return {

@@ -16,7 +16,7 @@ import { createEventHandler } from '../conversations/intake/create-event-handler
 import { createForgetSomebody } from '../operator/forget-somebody.ts';
 import { createRefreshMenus } from '../conversations/refresh-menus.ts';
 import { cancelWork } from '../runs/tasks.ts';
-import { createHandOver } from '../replies/artifacts.ts';
+import { createDeliverArtifacts } from '../replies/artifacts.ts';
 import { createHandleItem } from '../conversations/handle-item.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createJoinTurn } from '../conversations/join-turn.ts';
@@ -53,7 +53,7 @@ const forgetWaitMs = 15_000;
 export function createBot(parts: BotParts): Bot {
   const { library, health, meter, clock, log, plugins, env } = parts;
   // Every door by which text leaves: what stands behind them is clean (S2).
-  const clean = () => live.redaction;
+  const clean = () => runtime.redaction;
   const store = cleanStore(parts.store, clean);
   const audit = cleanAudit(parts.audit, clean);
   const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
@@ -61,8 +61,8 @@ export function createBot(parts: BotParts): Bot {
   const chatSettings = createChatSettings({ store, moved, log });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
   const modelNotices = createModelNotices({
-    tell: (...told) => voice.tellOwners(...told),
-    config: () => live.config,
+    tell: (...told) => replies.tellOwners(...told),
+    config: () => runtime.config,
     clock,
     onFault: notTold,
   });
@@ -74,34 +74,34 @@ export function createBot(parts: BotParts): Bot {
       chatSettings.secrets,
       parts.env,
     );
-  let live = liveOf(parts.config);
-  const current = () => live;
+  let runtime = liveOf(parts.config);
+  const current = () => runtime;
 
-  const people = createUsers({
+  const users = createUsers({
     stored: store.keyed('people'),
-    access: () => live.access,
-    language: () => live.config.bot.language,
+    access: () => runtime.access,
+    language: () => runtime.config.bot.language,
     moved,
     isHere: parts.isHere,
   });
-  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
-  const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });
-  const voice = createReplies({ ...people, store, channels, redact: () => live.redact, log });
+  const pairing = createPairing({ stored: store.keyed('pairing'), users, audit, clock });
+  const groups = createGroups({ stored: store.keyed('groups'), users, moved, audit, clock });
+  const replies = createReplies({ ...users, store, channels, redact: () => runtime.redact, log });
   const stopping = new AbortController();
   const writeCommand: WriteCommand = (conversation, name, args) =>
     channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`;
   // What most parts stand on; each names in its options what of it is its business.
   const basics = {
-    live: current,
+    runtime: current,
     store,
     channels,
     writeCommand,
     answered: createAnsweredThreads(store),
     library,
-    people,
+    users,
     moved,
-    useOf: createAccessContext(moved),
-    voice,
+    accessOf: createAccessContext(moved),
+    replies,
     audit,
     env,
     stopping: stopping.signal,
@@ -112,7 +112,7 @@ export function createBot(parts: BotParts): Bot {
   const otherTools = (): readonly string[] => outside.names();
   const authoring = createSkillAuthoring({ ...basics, otherTools });
   const { outgoing, received, ...files } = createKeptFiles(parts.config.bot.workspace);
-  const handOver = createHandOver({ ...basics, outgoing, clean });
+  const deliverArtifacts = createDeliverArtifacts({ ...basics, outgoing, clean });
   const delivery = createDelivery({
     ...basics,
     outbox: store.outbox,
@@ -125,12 +125,12 @@ export function createBot(parts: BotParts): Bot {
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const approvals = createApprovals({
     ...basics,
-    approvers: () => live.config.policy.approvers,
+    approvers: () => runtime.config.policy.approvers,
     rules,
     canAsk: parts.canAsk ?? (() => true),
   });
   const capabilities = createCapabilities({ ...basics, plugins });
-  const budgets = createBudgets({ config: () => live.config, store, clock });
+  const budgets = createBudgets({ config: () => runtime.config, store, clock });
   const { sandbox } = parts.skillSandbox;
   const toolbox = createToolbox({ ...basics, sandbox, plugins, budgets, chats: chatSettings });
   const { outside, mcp, settings } = toolbox;
@@ -152,7 +152,7 @@ export function createBot(parts: BotParts): Bot {
     ...parts.skillSandbox,
     capabilities,
     chatAgent,
-    handOver,
+    deliverArtifacts,
     received,
     authoring,
     approvals,
@@ -171,7 +171,7 @@ export function createBot(parts: BotParts): Bot {
     joinTurn: createJoinTurn({ ...basics, judge, questions }),
     capabilities,
     showWork,
-    sendLargeTables: createLargeTables({ ...basics, handOver, redact: () => live.redact }),
+    sendLargeTables: createLargeTables({ ...basics, deliverArtifacts, redact: () => runtime.redact }),
     onFailed: (key) => parts.onFailed?.(key),
   });
   const lanes = createInboxWorker({
@@ -201,7 +201,7 @@ export function createBot(parts: BotParts): Bot {
     judge,
     settings,
     overview,
-    language: () => live.config.bot.language,
+    language: () => runtime.config.bot.language,
   });
   const forget = createForgetSomebody({
     ...basics,
@@ -210,7 +210,7 @@ export function createBot(parts: BotParts): Bot {
     capabilities,
     settings: chatSettings,
     files,
-    access: () => accessSettings(live.config),
+    access: () => accessSettings(runtime.config),
     waitMs: forgetWaitMs,
   });
   const chore = { store, clock, log, signal: stopping.signal };
@@ -219,14 +219,14 @@ export function createBot(parts: BotParts): Bot {
   const skills = createRefreshMenus({ ...basics, signals: store.signals });
 
   return {
-    people,
+    users,
     pairing,
-    redact: (text) => live.redact(text),
+    redact: (text) => runtime.redact(text),
     operate: cleanOperate(
       createOperate({
         groups,
         store,
-        people,
+        users,
         pairing,
         welcome,
         forget,
@@ -240,8 +240,8 @@ export function createBot(parts: BotParts): Bot {
     ),
     async start() {
       health.start((outage) => {
-        const { key, words } = outageNotice(outage, live.config.bot.timezone ?? systemZone());
-        voice.tellOwners(key, words).catch(notTold);
+        const { key, words } = outageNotice(outage, runtime.config.bot.timezone ?? systemZone());
+        replies.tellOwners(key, words).catch(notTold);
       });
       await settings.load();
       await mcp.start();
@@ -255,14 +255,14 @@ export function createBot(parts: BotParts): Bot {
       library.watch(skills.changed);
       chores = [
         ...chores,
-        startRetention({ ...chore, files, days: () => live.config.bot.retentionDays }),
-        watchSources({ ...chore, config: () => live.config, voice, env }),
+        startRetention({ ...chore, files, days: () => runtime.config.bot.retentionDays }),
+        watchSources({ ...chore, config: () => runtime.config, replies, env }),
       ];
       await skills.show();
     },
     async stop() {
       // First: what no longer waits would be taken up again.
-      const ended = lanes.stop(live.config.bot.shutdownSeconds * 1_000);
+      const ended = lanes.stop(runtime.config.bot.shutdownSeconds * 1_000);
       stopping.abort(shutdownReason());
       skills.stop();
       await Promise.all([...channels.values()].map((channel) => channel.stop()));
@@ -283,14 +283,14 @@ export function createBot(parts: BotParts): Bot {
     },
     toolsSeen: mcp.seen,
     reconfigure: createReconfigure({
-      config: () => live.config,
+      config: () => runtime.config,
       apply(config) {
-        live = liveOf(config);
+        runtime = liveOf(config);
         mcp.follow();
         capabilities.report();
         skills.changed(library.current());
       },
-      voice,
+      replies,
       audit,
       clock,
       log,

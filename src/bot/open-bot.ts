@@ -103,7 +103,7 @@ export async function openBot(options: {
     store: health.store,
     cancel: async (lane) => (await built.bot?.cancel(lane)) === true,
     async whyUnheard(message) {
-      const decision = await built.bot?.people.decide(message);
+      const decision = await built.bot?.users.decide(message);
       return decision === undefined || decision.allowed ? undefined : decision.reason;
     },
     saveFile: (conversation, file) => saveForTerminal(chatFolder(config.bot.workspace, conversation), file),

@@ -30,10 +30,10 @@ export type ConfirmAccounts = Readonly<{
 export function createConfirmAccounts(options: {
   confirm: ConfirmLink;
   store: Pick<Store, 'commit' | 'outbox'>;
-  voice: Pick<Replies, 'rows'>;
+  replies: Pick<Replies, 'rows'>;
   audit: Pick<Audit, 'record'>;
 }): ConfirmAccounts {
-  const { confirm, store, voice, audit } = options;
+  const { confirm, store, replies, audit } = options;
   const keyOf = (id: string): string => `link:${id}`;
 
   async function settle({ outcome, flow, account }: Extract<Confirmed, { flow: OpenFlow }>): Promise<void> {
@@ -47,7 +47,7 @@ export function createConfirmAccounts(options: {
     const shown = await store.outbox.receipt(partKey(keyOf(flow.id), 0));
     const key = `${keyOf(flow.id)}!outcome`;
     if (shown !== undefined) await store.outbox.show(partKey(key, 0), shown);
-    await store.commit({ outbox: voice.rows(conversation, key, text) });
+    await store.commit({ outbox: replies.rows(conversation, key, text) });
     await audit.record({
       event: 'capability_sign_in',
       sender: flow.sender,
@@ -68,7 +68,7 @@ export function createConfirmAccounts(options: {
       ];
       const { conversation } = flow.content.requester;
       await store.commit({
-        outbox: voice.rows(conversation, keyOf(flow.id), confirmText(flow, account), { buttons }),
+        outbox: replies.rows(conversation, keyOf(flow.id), confirmText(flow, account), { buttons }),
       });
     },
     async answer(id, from, yes) {

@@ -49,20 +49,20 @@ export type Capabilities = Readonly<{
 }>;
 
 export function createCapabilities(options: {
-  live: () => Readonly<{ config: Config }>;
+  runtime: () => Readonly<{ config: Config }>;
   plugins: Readonly<{ providers(config: Pick<Config, 'plugins'>): readonly BridgeProvider[] }>;
   store: Pick<Store, 'capabilities' | 'commit' | 'outbox'>;
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;
-  voice: Replies;
+  replies: Replies;
   audit: Pick<Audit, 'record'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
 }): Capabilities {
-  const { live, store, channels, writeCommand, voice, audit, env, clock, log } = options;
+  const { runtime, store, channels, writeCommand, replies, audit, env, clock, log } = options;
   const base = createCapabilityBase({
-    config: () => live().config,
+    config: () => runtime().config,
     ofPlugins: options.plugins.providers,
     records: store.capabilities,
     env,
@@ -71,7 +71,7 @@ export function createCapabilities(options: {
   });
   const { records, key, providers, calls, definitions, accounts } = base;
   const confirm = createConfirmLink({ records, accounts, key, clock });
-  const confirmations = createConfirmAccounts({ confirm, store, voice, audit });
+  const confirmations = createConfirmAccounts({ confirm, store, replies, audit });
   const recordSignIn = (
     requester: Requester,
     capability: string,
@@ -96,7 +96,7 @@ export function createCapabilities(options: {
     async tellFailure({ id, capability, content }, { code }, over) {
       const { requester } = content;
       const text = failureText(code, over, requester.language);
-      const outbox = voice.rows(requester.conversation, `flow:${id}:${clock.now()}`, text);
+      const outbox = replies.rows(requester.conversation, `flow:${id}:${clock.now()}`, text);
       await store.commit({ outbox });
       await recordSignIn(requester, capability, 'provider', code);
     },
@@ -113,7 +113,7 @@ export function createCapabilities(options: {
     async sendLink(flow, outboxKey) {
       const { requester } = flow.content;
       const text = linkText(flow, writeCommand(requester.conversation, 'stop'));
-      await store.commit({ outbox: voice.rows(requester.conversation, outboxKey, text) });
+      await store.commit({ outbox: replies.rows(requester.conversation, outboxKey, text) });
       await recordSignIn(requester, flow.capability, 'link', 'ok');
     },
     poke: flowsAttended.poke,
@@ -155,7 +155,7 @@ export function createCapabilities(options: {
       }
       return undefined;
     },
-    signIns: createGuardSignIns({ take, channels, voice, audit, log }),
+    signIns: createGuardSignIns({ take, channels, replies, audit, log }),
     confirmations,
     callOff: (sender, conversation) =>
       records.endFlows({ sender, conversation: conversationKey(conversation) }),

@@ -21,11 +21,11 @@ export function createGuardSignIns(options: {
     message: Pick<Message, 'text' | 'chatType' | 'external' | 'sender' | 'conversation'>,
   ): Promise<TakenAnswer>;
   channels: ReadonlyMap<string, Channel>;
-  voice: Pick<Replies, 'answer'>;
+  replies: Pick<Replies, 'answer'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): GuardSignIns {
-  const { take, channels, voice, audit, log } = options;
+  const { take, channels, replies, audit, log } = options;
 
   /** Away from where others read it, where the platform lets the bot do that. */
   async function remove({ conversation, platformId }: Message): Promise<boolean> {
@@ -71,14 +71,14 @@ export function createGuardSignIns(options: {
         const gone = await remove(message);
         const say = sayIn(message.sender.language);
         const fate = gone ? say`I deleted it.` : say`Please delete it.`;
-        await voice.answer(
+        await replies.answer(
           message,
           say`That looked like the answer of a sign-in page, and others can read it here, so I have not used it. ${fate} Send it to me in a direct message.`,
           key,
         );
       }
       if (taken.kind === 'refused')
-        await voice.answer(
+        await replies.answer(
           message,
           failureText(taken.code, isOver.has(taken.code), message.sender.language),
           key,

@@ -58,11 +58,11 @@ export async function start({ config: flag }: ReadOptions): Promise<void> {
 
 /** The person who sends the token from this terminal becomes the first owner (A10). A log may have other readers, so it holds none. */
 async function offerOwnership(
-  { people, pairing }: OpenBot,
+  { users, pairing }: OpenBot,
   { telegram, slack }: Config,
   log: Log,
 ): Promise<void> {
-  if ((await people.owners()).length > 0) return;
+  if ((await users.owners()).length > 0) return;
   if (!process.stdout.isTTY) {
     log.warn({}, 'nobody owns this bot yet: "skillet pair claim" tells how to become its owner');
     return;

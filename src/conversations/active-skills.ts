@@ -27,7 +27,7 @@ export type ActiveSkills = Readonly<{
 }>;
 
 export function createActiveSkills(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   library: SkillLibrary;
   sandbox: Pick<Sandbox, 'seen'>;
   authoring: Pick<SkillAuthoring, 'asItStands'>;
@@ -41,7 +41,7 @@ export function createActiveSkills(options: {
   /** Names of everything the main agent has in this turn. */
   names(): readonly string[];
 }) => ActiveSkills {
-  const { live, library, sandbox, authoring, outside, log } = options;
+  const { runtime, library, sandbox, authoring, outside, log } = options;
   const make = {
     list: createSkillsList(),
     search: createSkillsSearch(),
@@ -62,7 +62,7 @@ export function createActiveSkills(options: {
       tools: names,
       elsewhere: outside.names,
       settings() {
-        const { allowedToolsEnforcement, invalidAllowedTools } = live().config.skills;
+        const { allowedToolsEnforcement, invalidAllowedTools } = runtime().config.skills;
         return { enforcement: allowedToolsEnforcement, invalid: invalidAllowedTools };
       },
       allowedNow: (name) => library.current().get(name)?.allowedTools,
@@ -73,11 +73,11 @@ export function createActiveSkills(options: {
       const seen = visible();
       const started = contraction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);
       const more = started.filter(
-        (skill) => !seen.includes(skill) && decideSkill(skill, live().rules, byPerson).allowed,
+        (skill) => !seen.includes(skill) && decideSkill(skill, runtime().rules, byPerson).allowed,
       );
       return more.length === 0 ? seen : [...seen, ...more];
     };
-    const isPrivate = (skill: Skill): boolean => isSensitive(skill, live().rules);
+    const isPrivate = (skill: Skill): boolean => isSensitive(skill, runtime().rules);
     const find = (name: string): Skill | undefined => open().find((skill) => skill.name === name);
     return {
       tools: [
@@ -96,7 +96,7 @@ export function createActiveSkills(options: {
       inline: createInlineSkill({
         tools: names,
         elsewhere: outside.names,
-        given: ({ name }) => live().config.skills.byName[name],
+        given: ({ name }) => runtime().config.skills.byName[name],
         body,
         contraction,
       }),

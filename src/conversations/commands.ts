@@ -63,14 +63,14 @@ type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
 /** The built-in commands (I3). */
 export function createCommands(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   registry: () => Registry;
   /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
   rescan(): Promise<Registry>;
   store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
   answered: Pick<AnsweredThreads, 'add'>;
-  people: Users;
-  useOf(message: Message): Promise<SkillUse>;
+  users: Users;
+  accessOf(message: Message): Promise<SkillUse>;
   approvals: Pick<Approvals, 'settled'>;
   capabilities: Pick<Capabilities, 'callOff'>;
   channels: ReadonlyMap<string, Channel>;
@@ -79,9 +79,9 @@ export function createCommands(options: {
   chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
   settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
   listTools: ListTools;
-  voice: Replies;
+  replies: Replies;
 }): Commands {
-  const { live, registry, rescan, store, people, useOf, approvals, channels, voice } = options;
+  const { runtime, registry, rescan, store, users, accessOf, approvals, channels, replies } = options;
   const { capabilities, settings, chatAgent, listTools, writeCommand } = options;
   const { usable, status } = options.overview;
   const seen = store.keyed('commands');
@@ -97,7 +97,7 @@ export function createCommands(options: {
       );
       if (skill !== undefined)
         return { text: describeSkill(skill, write), more: { buttons: startButtons([skill]) } };
-      const { name } = live().config.bot;
+      const { name } = runtime().config.bot;
       return {
         text: sayTo(
           message,
@@ -116,7 +116,7 @@ export function createCommands(options: {
     },
     stop: async (message, args) => {
       if (args === '') await capabilities.callOff(message.sender.id, message.conversation);
-      const means = { isOwner: await people.isOwner(message.sender.id), store, approvals };
+      const means = { isOwner: await users.isOwner(message.sender.id), store, approvals };
       return {
         text: await (args === ''
           ? stopWork(message, means)
@@ -148,7 +148,7 @@ export function createCommands(options: {
     whoami: async (message) => {
       const { sender, conversation, chatType, external } = message;
       const say = sayTo(message);
-      const role = (await people.isOwner(sender.id)) ? say`owner` : say`user`;
+      const role = (await users.isOwner(sender.id)) ? say`owner` : say`user`;
       const place = external ? say`${chatType}, shared with others` : chatType;
       return {
         text: [
@@ -199,10 +199,10 @@ export function createCommands(options: {
     // Words after a mention are a message, but what may hold a secret is none.
     if (command?.bare === true && command.name === 'settings' && settings.isMeant(command.args))
       return { kind: 'built-in', name: 'settings', args: command.args };
-    const use = await useOf(message);
-    const asked = resolveCommand(message, registry(), live().rules, use);
+    const use = await accessOf(message);
+    const asked = resolveCommand(message, registry(), runtime().rules, use);
     if (!namesNothing(message, asked)) return asked;
-    return resolveCommand(message, await rescan(), live().rules, use);
+    return resolveCommand(message, await rescan(), runtime().rules, use);
   }
 
   return {
@@ -222,7 +222,7 @@ export function createCommands(options: {
       if (answer === undefined) return false;
       await options.answered.add(message);
       // What was stopped says so itself.
-      if (answer.text !== '') await voice.answer(message, answer.text, answer.more);
+      if (answer.text !== '') await replies.answer(message, answer.text, answer.more);
       await seen.set(message.id, true, rememberMs);
       return true;
     },

@@ -46,7 +46,7 @@ export function createHandleItem(options: {
   store: Pick<Store, 'commit' | 'inbox' | 'outbox' | 'transcripts'>;
   answered: Pick<AnsweredThreads, 'add'>;
   channels: ReadonlyMap<string, Channel>;
-  people: Users;
+  users: Users;
   commands: Pick<Commands, 'atOnce'>;
   judge: JudgeMessage;
   moved: ChatMigrations;
@@ -61,17 +61,17 @@ export function createHandleItem(options: {
     transcript: string,
     progress: (text: string) => void,
   ): Promise<TurnContext>;
-  useOf(message: Message): Promise<SkillUse>;
+  accessOf(message: Message): Promise<SkillUse>;
   showWork: ShowProgress;
-  voice: Replies;
+  replies: Replies;
   sendLargeTables: SendLargeTables;
   /** Told of an item over which the model failed for good. */
   onFailed(key: string): void;
   clock: Pick<Clock, 'now'>;
   log: Log;
 }): ItemHandling {
-  const { store, channels, people, commands, moved, turn, tasks, grant, useOf } = options;
-  const { joinTurn, judge, capabilities, showWork, voice, onFailed, clock, log } = options;
+  const { store, channels, users, commands, moved, turn, tasks, grant, accessOf } = options;
+  const { joinTurn, judge, capabilities, showWork, replies, onFailed, clock, log } = options;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
@@ -81,7 +81,7 @@ export function createHandleItem(options: {
       const granted = await grant(
         item,
         message,
-        await useOf(message),
+        await accessOf(message),
         task.parent,
         tasks.progress(task, signal),
       );
@@ -106,7 +106,7 @@ export function createHandleItem(options: {
     const told = { kind: 'notice', text: notice ?? '', at: clock.now() } as const;
     const entries = notice === undefined ? [] : [{ transcript: await transcriptOf(message), entry: told }];
     await options.answered.add(message);
-    await voice.answer(message, text, { ...more, entries, done: item.key });
+    await replies.answer(message, text, { ...more, entries, done: item.key });
   }
 
   async function answer(
@@ -122,12 +122,12 @@ export function createHandleItem(options: {
       replyTo,
       asked: message.platformId,
       resumed: item.interruptedAt !== undefined,
-      mayRead: async () => (await people.decide(message)).allowed,
+      mayRead: async () => (await users.decide(message)).allowed,
       signal,
     });
     try {
       const transcript = await transcriptOf(message);
-      const granted = await grant(item, message, await useOf(message), transcript, shown.progress);
+      const granted = await grant(item, message, await accessOf(message), transcript, shown.progress);
       const say = sayIn(message.sender.language);
       const onJoin = (): void => {
         // What was shown of an answer is none any more.
@@ -153,7 +153,7 @@ export function createHandleItem(options: {
       await shown.end();
       // A person removed while the answer was made does not get it (A9).
       if (!(await stillAdmitted(message))) return await removePlaceholder(item, store, { done: item.key });
-      await voice.answer(message, await options.sendLargeTables(message, text), { done: item.key });
+      await replies.answer(message, await options.sendLargeTables(message, text), { done: item.key });
     } finally {
       await shown.end();
     }
@@ -165,7 +165,7 @@ export function createHandleItem(options: {
 
   async function startAfresh(item: InboxItem, message: Message): Promise<void> {
     const { entries } = await store.transcripts.read(await transcriptOf(message));
-    const isOwner = await people.isOwner(message.sender.id);
+    const isOwner = await users.isOwner(message.sender.id);
     if (
       !canReset(
         message,
@@ -173,7 +173,7 @@ export function createHandleItem(options: {
         entries.map(({ entry }) => entry),
       )
     ) {
-      return voice.answer(message, sayIn(message.sender.language)(cannotReset), { done: item.key });
+      return replies.answer(message, sayIn(message.sender.language)(cannotReset), { done: item.key });
     }
     const transcript = await transcriptOf(message);
     const known = await taintAround(store.transcripts, transcript);
@@ -181,11 +181,11 @@ export function createHandleItem(options: {
     await capabilities.callOff(message.sender.id, message.conversation);
     await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
     const text = sayIn(message.sender.language)`New conversation. The previous one is archived.`;
-    await voice.answer(message, text, { done: item.key });
+    await replies.answer(message, text, { done: item.key });
   }
 
   async function stillAdmitted(message: Message): Promise<boolean> {
-    const decision = await people.decide(message);
+    const decision = await users.decide(message);
     if (!decision.allowed)
       log.info(
         { message: message.id, code: decision.code, reason: decision.reason },
@@ -195,7 +195,7 @@ export function createHandleItem(options: {
   }
 
   /** What is shown in the place of one part is from now on in the place of another. */
-  async function handOver(from: string, to: string): Promise<void> {
+  async function deliverArtifacts(from: string, to: string): Promise<void> {
     const shown = await store.outbox.shown(from);
     if (shown === undefined) return;
     await store.outbox.show(to, shown);
@@ -230,8 +230,8 @@ export function createHandleItem(options: {
       const text = say(error instanceof ModelError ? error.sentence : apology);
       // Under a key of its own: after `inbox retry` the answer itself may still come.
       const key = `${item.key}!dead`;
-      await handOver(partKey(item.key, 0), partKey(key, 0));
-      await voice.answer(item.message, text, { key });
+      await deliverArtifacts(partKey(item.key, 0), partKey(key, 0));
+      await replies.answer(item.message, text, { key });
     },
   };
 }

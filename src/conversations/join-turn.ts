@@ -26,18 +26,18 @@ const fragmentMs = 1_500;
 export function createJoinTurn(options: {
   store: Pick<Store, 'inbox'>;
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
-  people: Pick<Users, 'decide'>;
+  users: Pick<Users, 'decide'>;
   judge: JudgeMessage;
   questions: Pick<Questions, 'open'>;
   clock: Pick<Clock, 'now'>;
 }): JoinTurn {
-  const { store, channels, people, judge, questions, clock } = options;
+  const { store, channels, users, judge, questions, clock } = options;
 
   /** Only plain words join: everything else is a message of its own, and what comes after it waits behind it. */
   async function joins(message: Message, transcript: string): Promise<boolean> {
     const { attachments, ephemeral, task, conversation, sender } = message;
     if (attachments.length > 0 || ephemeral === true || task !== undefined) return false;
-    if (!(await people.decide(message)).allowed) return false;
+    if (!(await users.decide(message)).allowed) return false;
     const judged = await judge(message, { isNew: true });
     if (judged.kind !== 'turn' || judged.invocation !== undefined || judged.again) return false;
     return (await questions.open({ conversation, sender: sender.id, transcript })).length === 0;

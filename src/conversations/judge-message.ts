@@ -34,16 +34,16 @@ export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean
 export function createJudgeMessage(options: {
   commands: Pick<Commands, 'resolve' | 'elsewhere' | 'unknown'>;
   budgets: Pick<Budgets, 'ofMessage'>;
-  useOf(message: Message): Promise<SkillUse>;
+  accessOf(message: Message): Promise<SkillUse>;
   writeCommand: WriteCommand;
-  live: () => Pick<RuntimeConfig, 'rules' | 'redact'>;
+  runtime: () => Pick<RuntimeConfig, 'rules' | 'redact'>;
 }): JudgeMessage {
-  const { commands, budgets, useOf, writeCommand, live } = options;
+  const { commands, budgets, accessOf, writeCommand, runtime } = options;
 
   /** A call is quoted only where everybody who reads it may make the same one (H12). */
   async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
-    const { rules, redact } = live();
-    const anybody = { ...(await useOf(message)), sender: '' };
+    const { rules, redact } = runtime();
+    const anybody = { ...(await accessOf(message)), sender: '' };
     const open = !isSensitive(skill, rules) && decideSkill(skill, rules, anybody).allowed;
     return { skill: skill.name, text: open && text !== '' ? redact(text) : undefined };
   }
@@ -55,8 +55,8 @@ export function createJudgeMessage(options: {
     const question = sayIn(message.sender.language)`What should ${inlineCode(name)} work on? Write ${usage}.`;
     const text = `${question}\n\n${oneLine(description, 300)}`;
     if (message.chatType !== 'private') return { kind: 'answer', text };
-    const byModel = { ...(await useOf(message)), by: 'model' } as const;
-    if (!decideSkill(skill, live().rules, byModel).allowed) return { kind: 'answer', text };
+    const byModel = { ...(await accessOf(message)), by: 'model' } as const;
+    if (!decideSkill(skill, runtime().rules, byModel).allowed) return { kind: 'answer', text };
     const notice = `The person started the skill ${name} but did not say what it should work on, so you asked for that. If their next message says it, use the skill with it.`;
     return { kind: 'answer', text, notice };
   }

@@ -29,17 +29,17 @@ export type Overview = Readonly<{
 
 export function createOverview(options: {
   registry: () => Readonly<{ userInvocable: readonly Skill[] }>;
-  live: () => Pick<RuntimeConfig, 'models' | 'config' | 'rules' | 'redact'>;
+  runtime: () => Pick<RuntimeConfig, 'models' | 'config' | 'rules' | 'redact'>;
   budgets: Pick<Budgets, 'today'>;
-  people: Pick<Users, 'isOwner'>;
+  users: Pick<Users, 'isOwner'>;
   plugins: Readonly<{ diagnostics: readonly Diagnostic[] }>;
-  useOf: AccessContext;
+  accessOf: AccessContext;
   chatAgent: Pick<ChatAgent, 'of'>;
 }): Overview {
-  const { registry, live, budgets, people, plugins, useOf, chatAgent } = options;
+  const { registry, runtime, budgets, users, plugins, accessOf, chatAgent } = options;
 
   function modelName(say: Say, model: string): string {
-    const { models, config } = live();
+    const { models, config } = runtime();
     if (models.offline && model === 'default') return say`none is connected`;
     return nameModel(config.models, models.get(model).alias);
   }
@@ -47,7 +47,7 @@ export function createOverview(options: {
   async function usedToday({ id, language }: Message['sender']): Promise<string> {
     const say = sayIn(language);
     const { tokens, usd } = await budgets.today(id);
-    const { tokensPerDay, usdPerDay } = live().config.limits;
+    const { tokensPerDay, usdPerDay } = runtime().config.limits;
     const { number } = say;
     const used = tokensPerDay > 0 ? say`${number(tokens)} of ${number(tokensPerDay)}` : number(tokens);
     if (usd === 0) return used;
@@ -57,20 +57,20 @@ export function createOverview(options: {
 
   return {
     async usable(by) {
-      const use = await useOf(by);
+      const use = await accessOf(by);
       return registry().userInvocable.filter(
-        (skill) => !isBuiltIn(skill.name) && decideSkill(skill, live().rules, use).allowed,
+        (skill) => !isBuiltIn(skill.name) && decideSkill(skill, runtime().rules, use).allowed,
       );
     },
     async status(reader, conversation) {
       const say = sayIn(reader.language);
-      const standing = { model: live().config.agent.model, persona: '' };
+      const standing = { model: runtime().config.agent.model, persona: '' };
       const here = conversation === undefined ? standing : await chatAgent.of(conversation);
-      const notices = plugins.diagnostics.map(({ message }) => live().redact(message));
+      const notices = plugins.diagnostics.map(({ message }) => runtime().redact(message));
       return {
         model: [say`Model: ${modelName(say, here.model)}`, ...goneWords(here, say)].join(' '),
         used: say`Your tokens today: ${await usedToday(reader)}`,
-        notices: (await people.isOwner(reader.id)) ? notices : [],
+        notices: (await users.isOwner(reader.id)) ? notices : [],
       };
     },
   };

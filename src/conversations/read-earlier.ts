@@ -16,17 +16,17 @@ const patienceMs = 5_000;
 /** A fault costs what was said, not the answer. */
 export function createReadEarlier(options: {
   channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
-  people: Pick<Users, 'mayAct'>;
+  users: Pick<Users, 'mayAct'>;
   clock: Clock;
   log: Log;
 }): ReadEarlier {
-  const { channels, people, clock, log } = options;
+  const { channels, users, clock, log } = options;
 
   /** Who asks in a thread points at it; a chat is background, and that is of people who may use the bot (M10). */
   async function background(message: Message, said: readonly Message[]): Promise<readonly Message[]> {
     if (message.conversation.thread !== message.platformId) return said;
     const heard = said.map((one) => ({ ...one, external: message.external || one.external }));
-    const decisions = await Promise.all(heard.map((one) => people.mayAct(one)));
+    const decisions = await Promise.all(heard.map((one) => users.mayAct(one)));
     return heard.filter((_, index) => decisions[index]?.allowed === true);
   }
 

@@ -45,7 +45,7 @@ type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; re
 
 /** Fetches what people send into the folder of their conversation (M12). */
 export function createReceiveFiles(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
   moved: Pick<ChatMigrations, 'original'>;
@@ -54,14 +54,14 @@ export function createReceiveFiles(options: {
   clock: Clock;
   log: Log;
 }): Receive {
-  const { live, channels, received, moved, sandbox, transcribe, clock, log } = options;
+  const { runtime, channels, received, moved, sandbox, transcribe, clock, log } = options;
 
   return async (message, background, signal) => {
     const say = sayIn(message.sender.language);
     const wanted = wantedOf(message, background);
     const outcomes = new Map<Attachment, Received>();
     if (wanted.length === 0) return () => undefined;
-    const { bot, sandbox: limits, tools } = live().config;
+    const { bot, sandbox: limits, tools } = runtime().config;
     const chat = chatFolder(bot.workspace, await moved.original(message.conversation));
     const folder = path.basename(chat);
     const channel = channels.get(message.conversation.channel);

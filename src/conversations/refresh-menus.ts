@@ -45,13 +45,13 @@ export type RefreshMenus = Readonly<{
 
 export function createRefreshMenus(options: {
   library: Pick<SkillLibrary, 'current' | 'rescan'>;
-  live: () => Pick<RuntimeConfig, 'config' | 'models' | 'rules'>;
+  runtime: () => Pick<RuntimeConfig, 'config' | 'models' | 'rules'>;
   channels: ReadonlyMap<string, Channel>;
   signals: Signals;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): RefreshMenus {
-  const { library, live, channels, signals, audit, log } = options;
+  const { library, runtime, channels, signals, audit, log } = options;
   let inForce = library.current().skills;
   const self = randomUUID();
   const isNew = createNewSince<Diagnostic>();
@@ -66,7 +66,7 @@ export function createRefreshMenus(options: {
 
   async function show(): Promise<void> {
     const { skills } = library.current();
-    const { config, models, rules } = live();
+    const { config, models, rules } = runtime();
     const found = [...sourceDiagnostics(config), ...hostDiagnostics(skills, config, models)];
     for (const { level, code, message, path } of isNew(found)) {
       log[level === 'note' ? 'info' : 'warn']({ code, path }, message);

@@ -11,7 +11,7 @@ import type { Log } from '../lib/log.ts';
 import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import type { CallTool } from '../core/tool-call.ts';
-import type { HandOver, Tool } from '../core/tool.ts';
+import type { DeliverArtifacts, Tool } from '../core/tool.ts';
 import { catalogueBudget } from '../skills/catalogue.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
@@ -53,7 +53,7 @@ export type CreateTurnContext = (
 
 /** What the main agent gets for one message: the catalogue and tools of the skills it may use here, made again (P6, A8). */
 export function createTurnContexts(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   library: SkillLibrary;
   sandbox: Sandbox;
   authoring: Pick<SkillAuthoring, 'asItStands'>;
@@ -69,7 +69,7 @@ export function createTurnContexts(options: {
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   moved: Pick<ChatMigrations, 'original'>;
-  handOver: HandOver;
+  deliverArtifacts: DeliverArtifacts;
   seeing: Seeing;
   writeCommand: WriteCommand;
   settings: Pick<SettingsInForce, 'forCall'>;
@@ -77,20 +77,30 @@ export function createTurnContexts(options: {
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): CreateTurnContext {
-  const { live, library, availability, readiness, runSkill, tasks, attendTask, judgeCalls, handOver, log } =
-    options;
+  const {
+    runtime,
+    library,
+    availability,
+    readiness,
+    runSkill,
+    tasks,
+    attendTask,
+    judgeCalls,
+    deliverArtifacts,
+    log,
+  } = options;
   const { sandbox, moved, writeCommand, audit, budgets, settings, hasBegun } = options;
   const followInTurn = createActiveSkills(options);
   const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
 
   return async (item, message, use, transcript, progress) => {
-    const { config, models, redact } = live();
+    const { config, models, redact } = runtime();
     const { conversation, chatType } = message;
     const requester = requesterOf(message);
     const byModel: SkillUse = { ...use, by: 'model' };
     const visibleNow = (): readonly Skill[] => {
-      const now = live();
+      const now = runtime();
       return library
         .current()
         .available(availability())
@@ -123,7 +133,7 @@ export function createTurnContexts(options: {
       const set = await tasks.setUp(message, { skill, ...call }, (underWay) => over ?? atOnce(underWay));
       if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
       const { id } = set;
-      const patienceMs = background ? 0 : live().config.agent.detachAfterSeconds * 1_000;
+      const patienceMs = background ? 0 : runtime().config.agent.detachAfterSeconds * 1_000;
       return (await attendTask(id, conversation, patienceMs, context)) ?? { running: id };
     };
     const following = followInTurn({ visible: visibleNow, byPerson: use, names: () => names });
@@ -133,7 +143,7 @@ export function createTurnContexts(options: {
       command,
       visible: visibleNow,
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
-      rules: () => live().rules,
+      rules: () => runtime().rules,
       use: (id) => (byPerson && id === ownCall ? use : byModel),
       readiness,
       run: (skill, request, context) => runSkill(skill, request, context, transcript),
@@ -165,7 +175,7 @@ export function createTurnContexts(options: {
       async run(input, context) {
         const set = await work(tool.name, context.toolUseId, input);
         if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
-        const patienceMs = live().config.agent.detachAfterSeconds * 1_000;
+        const patienceMs = runtime().config.agent.detachAfterSeconds * 1_000;
         const told = await attendTask(set.id, conversation, patienceMs, context);
         return told ?? succeed(runningTask(tool.name, set.id, command));
       },
@@ -211,13 +221,13 @@ export function createTurnContexts(options: {
         // What is work of its own is judged where it is done.
         decide: async (call, signal) => (works.has(call.tool) ? { allowed: true } : judge(call, signal)),
         requester,
-        redact: (text) => live().redact(text),
+        redact: (text) => runtime().redact(text),
         log,
         onProgress: progress,
         turn: item.key,
         settings: settings.forCall(conversation),
-        handOver,
-        audit: (call) => audit.record(auditOfCall(call, {}, live().config.audit.arguments)),
+        deliverArtifacts,
+        audit: (call) => audit.record(auditOfCall(call, {}, runtime().config.audit.arguments)),
       });
     const ofModel = door(tools, contraction);
     // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
@@ -239,7 +249,7 @@ export function createTurnContexts(options: {
       chatType,
     });
     const viewers = await viewersOf(requester, {
-      ...{ use, registry, rules: () => live().rules, builtIn: wanted },
+      ...{ use, registry, rules: () => runtime().rules, builtIn: wanted },
       outside: (whose) => options.outside.offered(whose, 'main'),
     });
     return {

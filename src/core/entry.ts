@@ -2,7 +2,7 @@ import type Anthropic from '@anthropic-ai/sdk';
 import type { Tokens } from './model.ts';
 import type { ShownFile } from './received.ts';
 import type { Taint } from './taint.ts';
-import type { Delivered } from './tool.ts';
+import type { DeliveredFile } from './tool.ts';
 
 /** Stands for the arguments of a call that were no JSON: an object, as the Messages API wants them back. */
 const key = 'arguments that were no JSON';
@@ -60,7 +60,7 @@ export type Entry =
       /** The content is the instructions of a skill (U8). */
       follows?: ActiveSkill;
       /** Files that the call handed over (T12). */
-      artifacts?: readonly Delivered[];
+      artifacts?: readonly DeliveredFile[];
       marks?: Taint;
       at: number;
     }>

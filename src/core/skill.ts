@@ -2,7 +2,7 @@ import type { Diagnostic, ErrorCode } from './codes.ts';
 import type { ChatType } from './conversation.ts';
 import type { Tokens } from './model.ts';
 import type { Taint } from './taint.ts';
-import type { Delivered } from './tool.ts';
+import type { DeliveredFile } from './tool.ts';
 
 /** Where a skill came from; later ones override earlier ones by name (D1). */
 export const origins = ['bundled', 'integration', 'installed', 'user', 'workspace'] as const;
@@ -102,7 +102,7 @@ export type SkillResult = Readonly<{
   durationMs: number;
   tokens: Tokens;
   /** Files that went to the conversation already (T12). */
-  artifacts: readonly Delivered[];
+  artifacts: readonly DeliveredFile[];
   /** With `needs_input`, where `text` is the question: what the run is gone on with by (U14). */
   resume?: string;
   /** It holds what a sensitive skill or a capability gave (S7). */

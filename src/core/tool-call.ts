@@ -1,6 +1,6 @@
 import type { ActiveSkill } from './entry.ts';
 import type { Taint } from './taint.ts';
-import type { Delivered, Requester, Risk } from './tool.ts';
+import type { DeliveredFile, Requester, Risk } from './tool.ts';
 
 /** What a model asked for, as it asked for it: neither the name nor the input has been checked. */
 export type ToolCall = Readonly<{
@@ -21,7 +21,7 @@ export type ToolOutcome = Readonly<{
   /** It has no outcome yet, and `content` means nothing: a person has to answer this first (U14). */
   asks?: string;
   /** Files that it handed over (T12). */
-  artifacts?: readonly Delivered[];
+  artifacts?: readonly DeliveredFile[];
   /** `content` holds what a sensitive skill or a capability gave: stored with it (S7). */
   marks?: Taint;
 }>;

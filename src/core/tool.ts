@@ -78,21 +78,21 @@ export type Artifact = Readonly<{
 }>;
 
 /** A file that is on its way to the conversation. `size` in bytes. */
-export type Delivered = Readonly<{ name: string; mime: string; size: number }>;
+export type DeliveredFile = Readonly<{ name: string; mime: string; size: number }>;
 
 /** `problem` says for the model why it can't be sent. */
-export type HandedOver = Readonly<
-  ({ ok: true } & Delivered) | { ok: false; code: ErrorCode; problem: string }
+export type DeliveredArtifacts = Readonly<
+  ({ ok: true } & DeliveredFile) | { ok: false; code: ErrorCode; problem: string }
 >;
 
 /**
  * Puts files on their way, once for a call and index however often it is made; shown together where the platform can.
  * The first that can't be sent ends it: its problem is the last outcome.
  */
-export type HandOver = (
+export type DeliverArtifacts = (
   artifacts: readonly Artifact[],
   of: Readonly<{ requester: Requester; turn: string; call: string; index: number }>,
-) => Promise<readonly HandedOver[]>;
+) => Promise<readonly DeliveredArtifacts[]>;
 
 /** What a tool is handed. Nothing global. */
 export type ToolContext = Readonly<{
@@ -117,9 +117,9 @@ export type ToolContext = Readonly<{
   /** Says that the outcome holds what a sensitive skill or a capability gave: who is told it is marked from then on (S7). */
   mark(as: Taint): void;
   /** Delivers a file to this conversation, or a picture as a photo, and notes it in the result (T12). The bytes are safe when it resolves. */
-  artifact(artifact: Artifact): Promise<HandedOver>;
+  artifact(artifact: Artifact): Promise<DeliveredArtifacts>;
   /** The same for several files, shown together where the platform can. The first that can't be sent ends it. */
-  artifacts(artifacts: readonly Artifact[]): Promise<readonly HandedOver[]>;
+  artifacts(artifacts: readonly Artifact[]): Promise<readonly DeliveredArtifacts[]>;
 }>;
 
 /** How a tool is shown to people (X2). No model reads it. */
@@ -255,14 +255,14 @@ export type OutsideTool = Readonly<{
 export type OutsideSource = () => readonly OutsideTool[];
 
 /** Delivered files as a model reads of them: names, types and sizes on one line; empty where there are none (T12). */
-export function describeDelivered(files: readonly Delivered[]): string {
+export function describeDelivered(files: readonly DeliveredFile[]): string {
   if (files.length === 0) return '';
   const each = files.map(({ name, mime, size }) => `${name} (${mime}, ${byteSize(size)})`);
   return `[delivered to the conversation: ${each.join(', ')}]`;
 }
 
 /** A text cut to size, and behind that what was delivered. */
-export function withDelivered(text: string, artifacts: readonly Delivered[], limit: number): string {
+export function withDelivered(text: string, artifacts: readonly DeliveredFile[], limit: number): string {
   const note = escapeLabels(describeDelivered(artifacts));
   if (note === '') return truncate(text, limit).text;
   return `${truncate(text, Math.max(0, limit - note.length - 1)).text}\n${note}`;

@@ -17,25 +17,25 @@ const namedLimit = 20;
 
 /** The MCP servers of the config in force, with what an operator can do about them (X7). */
 export function createMcp(options: {
-  live: () => Pick<RuntimeConfig, 'config' | 'redact'>;
+  runtime: () => Pick<RuntimeConfig, 'config' | 'redact'>;
   store: Pick<Store, 'keyed' | 'signals'>;
-  voice: Pick<Replies, 'tellOwners'>;
+  replies: Pick<Replies, 'tellOwners'>;
   audit: Pick<Audit, 'record'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
 }): ConfiguredServers & Readonly<{ operations: McpOperations }> {
-  const { live, store, voice, audit, env, clock, log } = options;
-  const redact = (text: string): string => live().redact(text);
+  const { runtime, store, replies, audit, env, clock, log } = options;
+  const redact = (text: string): string => runtime().redact(text);
   const agreements = createAgreements({ stored: store.keyed('mcp'), signals: store.signals });
-  const file = live().config.path;
+  const file = runtime().config.path;
   const servers = createConfiguredServers({
-    settings: () => live().config.mcp,
+    settings: () => runtime().config.mcp,
     agreements,
     async onOff(server, off) {
       log.warn({ server, off }, 'tools of an MCP server are off until the operator agrees');
       const { key, markdown } = mcpNotice(server, off, clock.now());
-      await voice.tellOwners(key, markdown);
+      await replies.tellOwners(key, markdown);
     },
     env,
     redact,

@@ -32,7 +32,7 @@ const lookEveryMs = 50;
 /** `waitMs`: how long what is being answered for them may take to stop; none where no bot runs. */
 export function createForgetSomebody(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop' | 'forget'>;
-  people: Pick<Users, 'forget'>;
+  users: Pick<Users, 'forget'>;
   pairing: Pick<Pairing, 'forget'>;
   rules: Pick<StandingRules, 'forget'>;
   capabilities: Pick<CapabilityRecords, 'forget'>;
@@ -44,7 +44,7 @@ export function createForgetSomebody(options: {
   clock: Clock;
   log: Log;
 }): ForgetSomebody {
-  const { store, people, pairing, rules, capabilities, settings, files, access, audit, waitMs, clock, log } =
+  const { store, users, pairing, rules, capabilities, settings, files, access, audit, waitMs, clock, log } =
     options;
 
   async function theirs(sender: string): Promise<readonly string[]> {
@@ -68,7 +68,7 @@ export function createForgetSomebody(options: {
 
   return async (sender) => {
     // A stranger first: nothing new of them is taken while the old goes.
-    const paired = await people.forget(sender);
+    const paired = await users.forget(sender);
     const asked = await pairing.forget(sender);
     await rules.forget(sender);
     await stopWork(sender);

@@ -33,17 +33,17 @@ export async function openOperate(
     signals: store.signals,
     clock: systemClock,
   });
-  const people = createUsers({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
+  const users = createUsers({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
   const { dataDir } = config.bot;
   const place = auditPlace(config.store.url, dataDir);
   const audit = createAudit({ dataDir, place, keyed: store.keyed, clock: systemClock, log });
-  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock: systemClock });
-  const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock: systemClock });
+  const pairing = createPairing({ stored: store.keyed('pairing'), users, audit, clock: systemClock });
+  const groups = createGroups({ stored: store.keyed('groups'), users, moved, audit, clock: systemClock });
   const welcome = createWelcome(store);
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const forget = createForgetSomebody({
     store,
-    people,
+    users,
     pairing,
     rules,
     capabilities: store.capabilities,
@@ -80,7 +80,7 @@ export async function openOperate(
     operate: createOperate({
       groups,
       store,
-      people,
+      users,
       pairing,
       welcome,
       forget,

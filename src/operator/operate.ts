@@ -16,7 +16,7 @@ import { removePlaceholder } from '../conversations/progress.ts';
 /** The operator's commands on the store, the same whether a bot runs or not (Q9). */
 export function createOperate(options: {
   store: Pick<Store, 'inbox' | 'outbox' | 'commit' | 'backup' | 'usage'>;
-  people: Users;
+  users: Users;
   pairing: Pairing;
   groups: Pick<Groups, 'ignored' | 'revoke'>;
   welcome(request: PairingRequest): Promise<void>;
@@ -27,7 +27,7 @@ export function createOperate(options: {
   capabilities: CapabilityOperations;
   audit: Audit;
 }): Operate {
-  const { store, people, pairing, groups, welcome, forget, approvals, rules, mcp, capabilities, audit } =
+  const { store, users, pairing, groups, welcome, forget, approvals, rules, mcp, capabilities, audit } =
     options;
   const { inbox } = store;
 
@@ -44,13 +44,13 @@ export function createOperate(options: {
       case 'pair list':
         return {
           pending: await pairing.pending(),
-          paired: await people.paired(),
-          owners: await people.owners(),
-          groups: await people.allowedGroups(),
+          paired: await users.paired(),
+          owners: await users.owners(),
+          groups: await users.allowedGroups(),
           ignored: await groups.ignored(),
         };
       case 'pair claim':
-        if ((await people.owners()).length > 0)
+        if ((await users.owners()).length > 0)
           throw new OperatorError('this bot has an owner: others are named under [bot] owner in config.toml');
         return { claim: `start claim_${await pairing.newOwnerToken()}` };
       case 'pair approve': {

@@ -16,12 +16,12 @@ const readOnce =
 export function createReconfigure(options: {
   config(): Config;
   apply(config: Config): void;
-  voice: Pick<Replies, 'tellOwners'>;
+  replies: Pick<Replies, 'tellOwners'>;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): (outcome: ParsedConfig) => void {
-  const { config, apply, voice, audit, clock, log } = options;
+  const { config, apply, replies, audit, clock, log } = options;
 
   return (outcome) => {
     if (!outcome.ok) {
@@ -30,7 +30,7 @@ export function createReconfigure(options: {
         'the saved config is not valid; the one before stays in force',
       );
       const { key, words } = configNotice(outcome.problems, clock.now());
-      voice
+      replies
         .tellOwners(key, words)
         .catch((error: unknown) => log.error({ err: error }, 'the owners could not be told'));
       return;

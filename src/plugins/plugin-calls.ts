@@ -40,21 +40,21 @@ const longestMs = 15 * 60_000;
 
 /** What tools of a plugin are handed for each call (X4): of the bot what concerns this call, and nothing else. */
 export function createPluginCalls(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'current'>;
   sandbox: Sandbox;
   moved: Pick<ChatMigrations, 'original'>;
-  people: Pick<Users, 'mayAct'>;
+  users: Pick<Users, 'mayAct'>;
   budgets: Pick<Budgets, 'ofModel'>;
   store: Pick<Store, 'commit'>;
   clock: Clock;
   log: Log;
 }): (plugin: string) => OpenCall {
-  const { live, library, sandbox, moved, people, budgets, store, clock, log } = options;
-  const stillAdmitted = createStillAdmitted(people);
+  const { runtime, library, sandbox, moved, users, budgets, store, clock, log } = options;
+  const stillAdmitted = createStillAdmitted(users);
 
   function modelOf(alias: string | undefined, { requester, run, signal }: HostContext): ToolModel {
-    const { models, config } = live();
+    const { models, config } = runtime();
     const wanted = alias ?? config.agent.model;
     const unknown = models.check(wanted);
     if (unknown !== undefined) throw new Error(`no alias under [models] is called ${JSON.stringify(wanted)}`);
@@ -95,7 +95,7 @@ export function createPluginCalls(options: {
 
   return (plugin) => async (tool, host) => {
     const { requester, run, signal } = host;
-    const { config } = live();
+    const { config } = runtime();
     const { workspace } = config.bot;
     const chat = chatFolder(workspace, await moved.original(requester.conversation));
     const scratch = path.join(scratchFolders(workspace), run?.id ?? randomUUID());

@@ -14,11 +14,11 @@ export async function answerOf(
   tool: string,
   answer: unknown,
   output: z.ZodType | undefined,
-  handOver: ToolContext['artifacts'],
+  deliverArtifacts: ToolContext['artifacts'],
 ): Promise<Envelope> {
   const { artifacts, data } = partsOf(tool, answer);
   const told = dataOf(tool, data, output);
-  const last = artifacts.length === 0 ? undefined : (await handOver(artifacts)).at(-1);
+  const last = artifacts.length === 0 ? undefined : (await deliverArtifacts(artifacts)).at(-1);
   if (last?.ok === false) return fail(last.code, last.problem);
   if (told !== undefined && told !== '') return succeed(told);
   return succeed(artifacts.length === 0 ? 'Done; it gave no answer.' : 'Done.');

@@ -1,5 +1,5 @@
 import type { Conversation, SeenChatType } from '../core/conversation.ts';
-import type { Artifact, Delivered } from '../core/tool.ts';
+import type { Artifact, DeliveredFile } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import type { SandboxOutcome } from '../sandbox/sandbox.ts';
 
@@ -97,7 +97,7 @@ export type ToolContext<Settings = Readonly<Record<string, unknown>>> = Readonly
    * Delivers a file to the conversation, or a picture as a photo; it is on its way when this resolves, once, also where the call
    * is made again after a crash. Rejects with an `Error` where it can't be sent (too large, empty): let it pass.
    */
-  artifact(artifact: Artifact): Promise<Delivered>;
+  artifact(artifact: Artifact): Promise<DeliveredFile>;
   /** Aborted when the person stops the work, its time is over or the bot ends. Hand it on to what takes one. */
   signal: AbortSignal;
   /** Lines carry the tool's and the plugin's name; secrets of the config are taken out of them. */

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import path from 'node:path';
 import type { Channel, FileLimits, PartFile } from '../core/channel.ts';
-import type { Artifact, Delivered, HandedOver, HandOver } from '../core/tool.ts';
+import type { Artifact, DeliveredFile, DeliveredArtifacts, DeliverArtifacts } from '../core/tool.ts';
 import { fileType, typeBytes } from '../lib/files/file-type.ts';
 import { folderSize } from '../lib/files/list-inside.ts';
 import type { InParts, Redaction } from '../lib/redaction/redact.ts';
@@ -18,18 +18,18 @@ const largestOutgoing = 100_000_000;
  * the tool call, so that a call made again after a crash sends nothing twice (Q6). It goes to the conversation of the
  * work and to no other (A12).
  */
-export function createHandOver(options: {
+export function createDeliverArtifacts(options: {
   store: Pick<Store, 'commit'>;
   outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
   channels: ReadonlyMap<string, Channel>;
-  voice: Pick<Replies, 'rows'>;
+  replies: Pick<Replies, 'rows'>;
   /** Takes secrets out of name, caption and bytes (S2). */
   clean(): Redaction;
-}): HandOver {
-  const { store, outgoing, channels, voice, clean } = options;
+}): DeliverArtifacts {
+  const { store, outgoing, channels, replies, clean } = options;
 
-  type Of = Parameters<HandOver>[1];
-  type Ready = Readonly<{ outcome: Delivered; key: string; caption: string; file: PartFile }>;
+  type Of = Parameters<DeliverArtifacts>[1];
+  type Ready = Readonly<{ outcome: DeliveredFile; key: string; caption: string; file: PartFile }>;
 
   async function keep(artifact: Artifact, channel: Channel, of: Of, index: number): Promise<Ready | Refused> {
     const key = `${of.turn}!file-${digest(`${of.call}\n${index}`).slice(0, 16)}`;
@@ -85,7 +85,7 @@ export function createHandOver(options: {
       };
       return [
         { key: partKey(first.key, 0), conversation, part },
-        ...(below ? [] : voice.rows(conversation, `${first.key}-caption`, caption)),
+        ...(below ? [] : replies.rows(conversation, `${first.key}-caption`, caption)),
       ];
     });
     if (outbox.length > 0) await store.commit({ outbox });
@@ -94,7 +94,7 @@ export function createHandOver(options: {
   };
 }
 
-type Refused = Exclude<HandedOver, { ok: true }>;
+type Refused = Exclude<DeliveredArtifacts, { ok: true }>;
 
 /** Files that one message of an album holds: Telegram's limit and Slack's. */
 const mostInAlbum = 10;

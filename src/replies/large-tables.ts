@@ -1,6 +1,6 @@
 import type { Channel } from '../core/channel.ts';
 import type { Message } from '../core/message.ts';
-import type { HandOver } from '../core/tool.ts';
+import type { DeliverArtifacts } from '../core/tool.ts';
 import { shortenTables, type LargeTable } from '../lib/markdown/shorten-tables.ts';
 import { sayIn } from '../core/texts/say.ts';
 import { requesterOf } from '../core/requester-of.ts';
@@ -17,10 +17,10 @@ export type SendLargeTables = (message: Message, markdown: string) => Promise<st
 
 export function createLargeTables(options: {
   channels: ReadonlyMap<string, Channel>;
-  handOver: HandOver;
+  deliverArtifacts: DeliverArtifacts;
   redact(): (text: string) => string;
 }): SendLargeTables {
-  const { channels, handOver, redact } = options;
+  const { channels, deliverArtifacts, redact } = options;
 
   return async (message, answer) => {
     const most = channels.get(message.conversation.channel)?.tableRows;
@@ -35,7 +35,12 @@ export function createLargeTables(options: {
     const requester = requesterOf(message);
     for (const [index, rows] of tables.entries()) {
       const file = { name: nameOf(index + 1), data: asCsv(rows), mime: 'text/csv' };
-      const sent = await handOver([file], { requester, turn: message.id, call: 'large tables', index });
+      const sent = await deliverArtifacts([file], {
+        requester,
+        turn: message.id,
+        call: 'large tables',
+        index,
+      });
       if (sent[0]?.ok !== true) return answer;
     }
     return markdown;

@@ -98,8 +98,8 @@ export function createReplies(options: {
       await store.commit({ outbox: rows(conversation, key, markdown) });
     },
     async tellOwners(key, words, { alsoTo = [], ...more } = {}) {
-      const people = [...new Set([...(await owners()), ...alsoTo])];
-      const reachable = people.filter((person) => channels.has(channelOf(person)));
+      const users = [...new Set([...(await owners()), ...alsoTo])];
+      const reachable = users.filter((person) => channels.has(channelOf(person)));
       if (reachable.length === 0)
         log.warn({ notice: sayIn(undefined)(words) }, 'there is no owner to tell: set [bot] owner');
       for (const owner of reachable) {

@@ -23,18 +23,18 @@ export type ChainedSkills = (skill: Skill, run: RunPlace, requester: Requester) 
  * its own env and journal. No skill inside itself, and no more than three deep: RECURSION_LIMIT.
  */
 export function createChainedSkills(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   library: SkillLibrary;
   availability: Availability;
   readiness: Requirements;
-  useOf: AccessContext;
+  accessOf: AccessContext;
   runSkill: RunSkill;
   hasBegun: HasStarted;
   budgets: Pick<Budgets, 'ofRun'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): ChainedSkills {
-  const { live, library, availability, readiness, useOf, runSkill, hasBegun, budgets } = options;
+  const { runtime, library, availability, readiness, accessOf, runSkill, hasBegun, budgets } = options;
   const onDenied = createReportDenial(options);
 
   /** A run that has started is not judged again (Q5). */
@@ -51,19 +51,19 @@ export function createChainedSkills(options: {
   return async (skill, run, requester) => {
     const chain = [...run.chain, skill.name];
     const use = {
-      ...(await useOf({ ...requester, sender: { id: requester.sender } })),
+      ...(await accessOf({ ...requester, sender: { id: requester.sender } })),
       by: 'model',
     } as const;
     const visible = (): readonly Skill[] => {
       return library
         .current()
         .available(availability())
-        .filter((other) => !chain.includes(other.name) && decideSkill(other, live().rules, use).allowed);
+        .filter((other) => !chain.includes(other.name) && decideSkill(other, runtime().rules, use).allowed);
     };
     return createUseSkill({
       visible,
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
-      rules: () => live().rules,
+      rules: () => runtime().rules,
       use: () => use,
       readiness,
       async run(inner, request, context) {

@@ -8,7 +8,7 @@ import { decideSkill, isSensitive, type SkillUse, type AccessContext } from '../
 import type { Decision } from '../access/decide-message.ts';
 import type { Log } from '../lib/log.ts';
 import type { Skill } from '../core/skill.ts';
-import { risks, type HandOver, type Tool, type ToolContext } from '../core/tool.ts';
+import { risks, type DeliverArtifacts, type Tool, type ToolContext } from '../core/tool.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
@@ -45,11 +45,11 @@ export type CreateRunContext = (
 
 /** What a run gets: its body, its model, its own tools under its ceiling, and nothing of any other skill (U2, T5). */
 export function createRunContexts(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   library: SkillLibrary;
   sandbox: Sandbox;
   packages: ScriptPackages;
-  useOf: AccessContext;
+  accessOf: AccessContext;
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
   judgeCalls: JudgeCalls;
   stillAdmitted: StillAdmitted;
@@ -57,7 +57,7 @@ export function createRunContexts(options: {
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   capabilities: Pick<Capabilities, 'tools'>;
   moved: Pick<ChatMigrations, 'original'>;
-  handOver: HandOver;
+  deliverArtifacts: DeliverArtifacts;
   seeing: Seeing;
   settings: Pick<SettingsInForce, 'forCall'>;
   questions: Pick<Questions, 'tool'>;
@@ -66,18 +66,18 @@ export function createRunContexts(options: {
   log: Log;
 }): CreateRunContext {
   const {
-    live,
+    runtime,
     library,
     sandbox,
     packages,
-    useOf,
+    accessOf,
     authoring,
     judgeCalls,
     web,
     outside,
     capabilities,
     moved,
-    handOver,
+    deliverArtifacts,
     questions,
     chained,
     settings: chatSettings,
@@ -92,7 +92,7 @@ export function createRunContexts(options: {
     than: string,
     of: Readonly<{ skill: string; requester: ToolContext['requester'] }>,
   ): boolean {
-    const { policy } = live().config;
+    const { policy } = runtime().config;
     return risks.every((risk) => {
       const [one, other] = [tool, than].map(
         (name) => decidePolicy(policy, { ...of, tool: name, risk, marked: false }).action,
@@ -102,7 +102,7 @@ export function createRunContexts(options: {
   }
 
   return async (skill, request, context, run) => {
-    const { config, models, redact } = live();
+    const { config, models, redact } = runtime();
     const settings = config.skills.byName[skill.name];
     if (!(await asItStands(skill)).access.approved)
       return refused('SKILL_DISABLED', `${skill.name} was changed and waits for approval`);
@@ -193,8 +193,8 @@ export function createRunContexts(options: {
         transcript: run.transcript,
         async mayGoOn() {
           // What an edit tightened applies at the next tool call (D7).
-          const use = await useOf({ ...context.requester, sender: { id: context.requester.sender } });
-          return mayGoOn(await asItStands(skill), live().rules, use);
+          const use = await accessOf({ ...context.requester, sender: { id: context.requester.sender } });
+          return mayGoOn(await asItStands(skill), runtime().rules, use);
         },
         waiting: run.deadline.pause,
       }),
@@ -205,16 +205,16 @@ export function createRunContexts(options: {
       turn: `${context.turn}!${run.id}`,
       run: { id: run.id, skill: skill.name },
       settings: chatSettings.forCall(context.requester.conversation),
-      handOver,
+      deliverArtifacts,
       audit: (call) =>
-        audit.record(auditOfCall(call, { skill: skill.name, run: run.id }, live().config.audit.arguments)),
+        audit.record(auditOfCall(call, { skill: skill.name, run: run.id }, runtime().config.audit.arguments)),
     });
     const wanted = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
     const unknown = models.check(wanted);
     if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
     return {
       ok: true,
-      sensitive: isSensitive(skill, live().rules),
+      sensitive: isSensitive(skill, runtime().rules),
       model: whileAdmitted(
         options.seeing(models.get(wanted), folders.chat),
         context.requester,

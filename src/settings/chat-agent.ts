@@ -40,17 +40,17 @@ const longestPersona = 2_000;
 const standard = 'default';
 
 export function createChatAgent(options: {
-  live: () => Pick<RuntimeConfig, 'config'>;
+  runtime: () => Pick<RuntimeConfig, 'config'>;
   chats: Pick<ChatSettings, 'of' | 'set'>;
-  people: Pick<Users, 'isOwner'>;
+  users: Pick<Users, 'isOwner'>;
   audit: Pick<Audit, 'record'>;
 }): ChatAgent {
-  const { live, chats, people, audit } = options;
+  const { runtime, chats, users, audit } = options;
   // No tool can have this name.
   const agent = { name: 'main agent', settings: toolSettings(schema) };
 
   async function of(conversation: Conversation): Promise<AgentHere> {
-    const { models, agent: standing } = live().config;
+    const { models, agent: standing } = runtime().config;
     const { model, persona = standing.persona } = schema.parse(await chats.of(conversation, agent));
     if (model === undefined) return { model: standing.model, persona };
     const known = resolveModel(models, model) !== undefined;
@@ -77,8 +77,8 @@ export function createChatAgent(options: {
     of,
     async model(message, name, write) {
       const say = sayIn(message.sender.language);
-      if (!(await people.isOwner(message.sender.id))) return { text: say`Only an owner can change that.` };
-      const { models } = live().config;
+      if (!(await users.isOwner(message.sender.id))) return { text: say`Only an owner can change that.` };
+      const { models } = runtime().config;
       const names = Object.keys(models.aliases);
       if (name !== '' && name !== standard && resolveModel(models, name) === undefined) {
         const unknown = say`I know no model ${inlineCode(oneLine(name, 64))}.`;
@@ -101,7 +101,7 @@ export function createChatAgent(options: {
     },
     async persona(message, text, write) {
       const say = sayIn(message.sender.language);
-      if (!(await people.isOwner(message.sender.id))) return { text: say`Only an owner can change that.` };
+      if (!(await users.isOwner(message.sender.id))) return { text: say`Only an owner can change that.` };
       if (text.length > longestPersona)
         return { text: say`That is too long: a persona has at most ${longestPersona} characters.` };
       if (text !== '') await set(message, 'persona', text === standard ? undefined : text);

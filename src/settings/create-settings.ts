@@ -24,22 +24,22 @@ export type Settings = SettingsTalk &
   }>;
 
 export function createSettings(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   store: Pick<Store, 'keyed' | 'signals'>;
   chats: ChatSettings;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'all'>;
-  people: Pick<Users, 'isOwner'>;
+  users: Pick<Users, 'isOwner'>;
   channels: ReadonlyMap<string, Channel>;
   writeCommand: WriteCommand;
-  voice: Pick<Replies, 'answer' | 'say'>;
+  replies: Pick<Replies, 'answer' | 'say'>;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): Settings {
-  const { live, store, chats, web, outside, people, channels, writeCommand } = options;
-  const { voice, audit, clock, log } = options;
-  const config = () => live().config;
+  const { runtime, store, chats, web, outside, users, channels, writeCommand } = options;
+  const { replies, audit, clock, log } = options;
+  const config = () => runtime().config;
   const inForce = createSettingsInForce({ config, chats, log });
   const entries = createSettingEntries({
     stored: store.keyed(settingEntries),
@@ -54,12 +54,12 @@ export function createSettings(options: {
     inForce,
     change: createChangeSetting({ config, chats, audit }),
     entries,
-    people,
+    users,
     approvers: () => config().policy.approvers,
-    holdsSecret: (value) => redactDeep(value, (text) => live().redact(text)) !== value,
+    holdsSecret: (value) => redactDeep(value, (text) => runtime().redact(text)) !== value,
     channels,
     writeCommand,
-    voice,
+    replies,
     log,
   });
   return {

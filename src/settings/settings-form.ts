@@ -97,10 +97,10 @@ export function createTakeForm(options: {
   inForce: Pick<SettingsInForce, 'of'>;
   change: ChangeSetting;
   holdsSecret: HoldsSecret;
-  voice: Pick<Replies, 'say'>;
+  replies: Pick<Replies, 'say'>;
   log: Log;
 }): TakeForm {
-  const { find, mayChange, inForce, change, holdsSecret, voice, log } = options;
+  const { find, mayChange, inForce, change, holdsSecret, replies, log } = options;
 
   return async (filled) => {
     const { action, conversation, chatType, sender, values } = filled;
@@ -133,7 +133,7 @@ export function createTakeForm(options: {
     }
     if (done.length === 0) return undefined;
     const text = [say`${toolTitle(tool, say)}, set in this chat by ${inlineCode(sender.name)}:`, '', ...done];
-    await voice.say(conversation, filled.id, text.join('\n'));
+    await replies.say(conversation, filled.id, text.join('\n'));
     return undefined;
   };
 }

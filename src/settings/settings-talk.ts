@@ -45,12 +45,12 @@ export function createSettingsTalk(options: {
   inForce: Pick<SettingsInForce, 'of'>;
   change: ChangeSetting;
   entries: SettingEntries;
-  people: Pick<Users, 'isOwner'>;
+  users: Pick<Users, 'isOwner'>;
   approvers(): readonly string[];
   holdsSecret: HoldsSecret;
   writeCommand: WriteCommand;
   channels: ReadonlyMap<string, Channel>;
-  voice: Pick<Replies, 'answer' | 'say'>;
+  replies: Pick<Replies, 'answer' | 'say'>;
   log: Log;
 }): SettingsTalk {
   const {
@@ -58,19 +58,19 @@ export function createSettingsTalk(options: {
     inForce,
     change,
     entries,
-    people,
+    users,
     approvers,
     holdsSecret,
     writeCommand,
     channels,
-    voice,
+    replies,
     log,
   } = options;
   const show = createShowSettings({ tools, inForce, entries, holdsSecret, writeCommand, log });
   const removeSecret = createRemoveSecret({ channels, log });
 
   async function mayChange(sender: string): Promise<boolean> {
-    return listsId(approvers(), sender) || (await people.isOwner(sender));
+    return listsId(approvers(), sender) || (await users.isOwner(sender));
   }
 
   async function set(
@@ -121,7 +121,7 @@ export function createSettingsTalk(options: {
       // A slip in the name must not send what stands behind it to a model.
       return word !== '' && (names.includes(word) || nearest(word, names).length > 0);
     },
-    takeForm: createTakeForm({ find: show.find, mayChange, inForce, change, holdsSecret, voice, log }),
+    takeForm: createTakeForm({ find: show.find, mayChange, inForce, change, holdsSecret, replies, log }),
     async answer(message, args, openForm) {
       const who = whoOf(message);
       const [, name = '', key = '', typed = ''] = /^(\S*)\s*(\S*)\s*([^]*)$/.exec(args.trim()) ?? [];
@@ -152,7 +152,7 @@ export function createSettingsTalk(options: {
       const { tool, field } = show.find(entry.tool, entry.key);
       if (tool === undefined || field === undefined || !(await mayChange(message.sender.id))) return false;
       const { text, buttons, taken } = await take(message, tool, field, message.text);
-      await voice.answer(message, text, { buttons });
+      await replies.answer(message, text, { buttons });
       await entries.took(message, taken);
       return true;
     },
@@ -163,7 +163,7 @@ export function createSettingsTalk(options: {
     const removed = await removeSecret(message);
     const say = sayIn(message.sender.language);
     const late = say`That came too late. Open the settings again.`;
-    await voice.answer(message, `${late} ${say(removed)}`.trimEnd());
+    await replies.answer(message, `${late} ${say(removed)}`.trimEnd());
     return true;
   }
 }

@@ -18,13 +18,13 @@ export async function watchSources(options: {
   config: () => Pick<Config, 'skills' | 'bot'>;
   /** Keeps when each data directory's sources were looked at, and what was told of them. */
   store: Pick<Store, 'keyed'>;
-  voice: Pick<Replies, 'tellOwners'>;
+  replies: Pick<Replies, 'tellOwners'>;
   env: Readonly<Record<string, string | undefined>>;
   clock: Clock;
   log: Log;
   signal: AbortSignal;
 }): Promise<void> {
-  const { config, voice, env, clock, log, signal } = options;
+  const { config, replies, env, clock, log, signal } = options;
   const stored = options.store.keyed('sources');
 
   async function lookIfDue(): Promise<void> {
@@ -56,7 +56,7 @@ export async function watchSources(options: {
     log.info({ source, changes: lines.length }, 'a source of skills was looked at');
     if (lines.length > 0) {
       const markdown = `The skill source ${inlineCode(source)} differs from what was agreed to. Nothing changed here.\n\n${lines.join('\n')}`;
-      await voice.tellOwners(`sources:${state}`, markdown);
+      await replies.tellOwners(`sources:${state}`, markdown);
     }
     await stored.set(key, state);
   }

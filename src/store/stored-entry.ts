@@ -4,7 +4,7 @@ import type { Entry, ActiveSkill } from '../core/entry.ts';
 import type { Taint } from '../core/taint.ts';
 import type { Tokens } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
-import type { Delivered } from '../core/tool.ts';
+import type { DeliveredFile } from '../core/tool.ts';
 import type { FieldsOf } from './stored-json.ts';
 
 type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { kind: Kind }>;
@@ -74,7 +74,7 @@ export const storedEntry: z.ZodType<Entry> = z.discriminatedUnion('kind', [
     isError: z.boolean(),
     follows: storedFollowed,
     artifacts: z
-      .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<Delivered>))
+      .array(z.object({ name: text, mime: text, size: z.number() } satisfies FieldsOf<DeliveredFile>))
       .optional(),
     marks: storedMarks,
     at,

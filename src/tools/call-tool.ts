@@ -3,9 +3,9 @@ import { fail, renderEnvelope, type Envelope } from '../core/envelope.ts';
 import {
   withDelivered,
   type Artifact,
-  type Delivered,
-  type HandedOver,
-  type HandOver,
+  type DeliveredFile,
+  type DeliveredArtifacts,
+  type DeliverArtifacts,
   type Requester,
   type Risk,
   type Tool,
@@ -72,11 +72,22 @@ export function createCallTool(options: {
   run?: Readonly<{ id: string; skill: string }>;
   /** What is set of a tool for this requester's chat (X3). */
   settings: (tool: Tool) => Promise<SettingValues> | SettingValues;
-  handOver: HandOver;
+  deliverArtifacts: DeliverArtifacts;
   audit: (call: AuditedCall) => Promise<void> | void;
 }): CallTool {
-  const { ceiling, decide, requester, redact, log, onProgress, turn, run, settings, handOver, audit } =
-    options;
+  const {
+    ceiling,
+    decide,
+    requester,
+    redact,
+    log,
+    onProgress,
+    turn,
+    run,
+    settings,
+    deliverArtifacts,
+    audit,
+  } = options;
   const tools = new Map(options.tools.map((tool) => [tool.name, tool]));
   const underway = new Set<Made>();
   const record = createRecordCall({ requester, redact, log, audit });
@@ -158,15 +169,15 @@ export function createCallTool(options: {
     await made.begin();
     made.unjournalled = false;
     let handed = 0;
-    const artifacts = async (files: readonly Artifact[]): Promise<readonly HandedOver[]> => {
+    const artifacts = async (files: readonly Artifact[]): Promise<readonly DeliveredArtifacts[]> => {
       const of = { requester, turn, call: call.id, index: handed };
       handed += files.length;
-      const outcomes = await handOver(files, of);
+      const outcomes = await deliverArtifacts(files, of);
       for (const outcome of outcomes)
         if (outcome.ok) made.artifacts.push({ name: outcome.name, mime: outcome.mime, size: outcome.size });
       return outcomes;
     };
-    const artifact = async (file: Artifact): Promise<HandedOver> =>
+    const artifact = async (file: Artifact): Promise<DeliveredArtifacts> =>
       (await artifacts([file]))[0] ?? Promise.reject(new Error('a file was handed over without an outcome'));
     onProgress(doingOf(tool, requester.language));
     underway.add(made);
@@ -247,7 +258,7 @@ type Made = {
   policy?: string;
   approvedBy?: string;
   risk?: Risk;
-  readonly artifacts: Delivered[];
+  readonly artifacts: DeliveredFile[];
 };
 
 /** Rendered inside the guard, so that an answer that is no envelope counts as the tool's fault. */

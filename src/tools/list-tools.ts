@@ -20,14 +20,14 @@ export type ListTools = (message: Message) => Promise<string>;
 type Shown = Readonly<{ name: string; title: string; says: string; risk: Risk }>;
 
 export function createListTools(options: {
-  live: () => RuntimeConfig;
+  runtime: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'current'>;
-  useOf(message: Message): Promise<SkillUse>;
+  accessOf(message: Message): Promise<SkillUse>;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered'>;
   sandbox: Pick<Sandbox, 'mode'>;
 }): ListTools {
-  const { live, library, useOf, web, outside, sandbox } = options;
+  const { runtime, library, accessOf, web, outside, sandbox } = options;
   const inSandbox = riskInSandbox({ mode: sandbox.mode, reachesNetwork: false });
 
   function builtIn(name: string, say: Say): readonly Shown[] {
@@ -40,10 +40,10 @@ export function createListTools(options: {
   }
 
   return async (message) => {
-    const { config, rules } = live();
+    const { config, rules } = runtime();
     const say = sayIn(message.sender.language);
     const requester = requesterOf(message);
-    const use = await useOf(message);
+    const use = await accessOf(message);
     const usable = library.current().skills.filter((skill) => decideSkill(skill, rules, use).allowed);
     const searches = web().some(({ name }) => name === 'web_search');
     const exists = (name: string): boolean =>

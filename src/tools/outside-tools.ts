@@ -23,10 +23,10 @@ export type OutsideTools = Readonly<{
 export function createOutsideTools(options: {
   sources: readonly OutsideSource[];
   isOwner(sender: string): Promise<boolean>;
-  useOf: AccessContext;
+  accessOf: AccessContext;
   log: Log;
 }): OutsideTools {
-  const { sources, isOwner, useOf, log } = options;
+  const { sources, isOwner, accessOf, log } = options;
   const builtIn = new Map(knownToolNames.map((name) => [name, 'this bot']));
   const given = new WeakSet<Tool>();
   const reported = new Set<string>();
@@ -62,7 +62,7 @@ export function createOutsideTools(options: {
             ? users[access.users]
             : access.users,
     };
-    return whyNoAccess(tool.name, rules, await useOf({ ...requester, sender: { id: sender } }));
+    return whyNoAccess(tool.name, rules, await accessOf({ ...requester, sender: { id: sender } }));
   }
 
   return {

@@ -29,7 +29,7 @@ async function setUp() {
     people,
     pairing: createPairing({
       stored: store.keyed('pairing'),
-      people,
+      users: people,
       audit: { record: async () => undefined },
       clock,
     }),
@@ -138,7 +138,7 @@ test('A10 the bot is claimed by a person in a direct message, and by nobody else
     pairing: {
       claim: async (_token: string, sender: string) => claimed.push(sender) > 0,
     } as unknown as Pairing,
-    voice: { answer: async () => undefined } as unknown as Replies,
+    replies: { answer: async () => undefined } as unknown as Replies,
     writeCommand: (_, name) => name,
   });
   const text = `/start claim_${'0'.repeat(32)}`;

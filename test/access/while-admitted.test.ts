@@ -22,7 +22,7 @@ async function setUp(t: TestContext) {
     moved: createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock }),
   });
   const audit = { record: async () => undefined };
-  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
+  const pairing = createPairing({ stored: store.keyed('pairing'), users: people, audit, clock });
   return { people, pairing, stillAdmitted: createStillAdmitted(people) };
 }
 

@@ -51,7 +51,7 @@ async function stage(t: TestContext, name: StoreName) {
     const itsAudit = { ...audit, ...dies.audit };
     return createApprovals({
       store: { ...store, ...(dies.commit === undefined ? {} : { commit: dies.commit }) },
-      voice: {
+      replies: {
         rows: (to, key, markdown, more) => [
           { key: `${key}#0`, conversation: to, part: { markdown, buttons: more?.buttons ?? [] } },
         ],

@@ -21,7 +21,7 @@ async function setUp(add: () => Promise<void> = async () => undefined) {
   const store = await openStore('sqlite::memory:', { clock });
   const approvals = createApprovals({
     store,
-    voice: {
+    replies: {
       rows: (place, key, markdown, more) => [
         { key: `${key}#0`, conversation: place, part: { markdown, buttons: more?.buttons ?? [] } },
       ],

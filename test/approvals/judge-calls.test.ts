@@ -52,7 +52,7 @@ async function setUp(
   const asked: ApprovalRequest[] = [];
   const access: { taken?: true; removed?: true; closed?: true } = {};
   const judge = createJudgeCalls({
-    live: () =>
+    runtime: () =>
       ({
         config: parsed.config,
         rules: { enabled: true, defaults: {}, skills: new Map() },
@@ -64,7 +64,7 @@ async function setUp(
       },
     } as never,
     rules: { covers: async () => config.includes('rules') },
-    handOver: noHandOver,
+    deliverArtifacts: noHandOver,
     outside: {
       mayCall: async () =>
         access.closed === undefined

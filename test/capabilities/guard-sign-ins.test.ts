@@ -9,7 +9,7 @@ test('C6 what a message quotes of a sign-in is taken out, whoever quotes it, and
   const { clean } = createGuardSignIns({
     take: (message) => stage.say(message.text, message),
     channels: new Map(),
-    voice: { answer: () => assert.fail('nothing is said') },
+    replies: { answer: () => assert.fail('nothing is said') },
     audit: { record: () => assert.fail('nothing is recorded') },
     log: stage.log,
   });

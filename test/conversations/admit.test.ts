@@ -15,13 +15,13 @@ async function openDoor(t: TestContext) {
   const signIns = createGuardSignIns({
     take: (message) => stage.say(message.text, message),
     channels: new Map(),
-    voice: { answer: async () => undefined },
+    replies: { answer: async () => undefined },
     audit,
     log,
   });
   const onEvent = createAdmit({
     store,
-    people: {
+    users: {
       heard: async () => undefined,
       mayAct: fails,
       owners: fails,
@@ -42,7 +42,7 @@ async function openDoor(t: TestContext) {
     visits: async () => undefined,
     suggestPrompts: async () => [],
     moved: {} as Parameters<typeof createAdmit>[0]['moved'],
-    voice: {} as Parameters<typeof createAdmit>[0]['voice'],
+    replies: {} as Parameters<typeof createAdmit>[0]['replies'],
     audit,
     clock,
     log,

@@ -43,7 +43,7 @@ async function setUp(...open: readonly Partial<PendingRequest>[]) {
     } as unknown as Parameters<typeof createApproveByText>[0]['approvals'],
     confirmations: { answer: async () => ({ kind: 'unknown' }) },
     store,
-    voice: {} as Parameters<typeof createApproveByText>[0]['voice'],
+    replies: {} as Parameters<typeof createApproveByText>[0]['replies'],
   });
   const say = (text: string, more: Partial<Message> = {}) =>
     take(makeMessage({ text, sentAt: askedAt + 5_000, ...more }));

@@ -24,7 +24,7 @@ async function setUp() {
   const people = createUsers({ stored: store.keyed('people'), access: () => access, moved });
   const recorded: object[] = [];
   const audit = { record: async (event: object) => void recorded.push(event) };
-  const groups = createGroups({ stored: store.keyed('groups'), people, moved, audit, clock });
+  const groups = createGroups({ stored: store.keyed('groups'), users: people, moved, audit, clock });
   const answersIn = async (chat: string, sender = 'telegram:1'): Promise<boolean> => {
     const conversation = { channel: 'telegram', chat };
     const said = makeMessage({

@@ -56,7 +56,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
   const joinTurn = createJoinTurn({
     store,
     channels: new Map(),
-    people: {
+    users: {
       decide: async ({ sender }) =>
         removed.has(sender.id) ? { allowed: false, code: 'NOT_ALLOWED', reason: '' } : { allowed: true },
     },

@@ -41,7 +41,7 @@ test('Q9 a change of skills that one process sees reaches another that sees no c
     );
     const follow = createRefreshMenus({
       library,
-      live: () => live,
+      runtime: () => live,
       channels: new Map(),
       signals,
       audit: { record: async () => undefined },

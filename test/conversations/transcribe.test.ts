@@ -63,7 +63,7 @@ async function takeVoice(transcribe: object | undefined, more: Partial<Message> 
   const workspace = mkdtempSync(path.join(tmpdir(), 'transcribe-'));
   const log = quietLog();
   const receive = createReceiveFiles({
-    live: () =>
+    runtime: () =>
       ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: { transcribe } } }) as never,
     channels: new Map([
       ['telegram', { fetchFile: async (_, to) => writeFileSync(to.path, voice, { flag: 'wx' }) }],

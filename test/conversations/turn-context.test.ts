@@ -36,7 +36,7 @@ const untouched = {} as Needs;
 function grantBy(settings: Config, log = quietLog()) {
   const grant = createTurnContexts({
     ...untouched,
-    live: () =>
+    runtime: () =>
       ({
         config: settings,
         rules: skillRules(settings),

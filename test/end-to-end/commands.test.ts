@@ -197,7 +197,7 @@ test('A10 on Slack, where /start is no command, the owner claims by text, by ! a
     await way(user, `claim_${await bot.pairing.newOwnerToken()}`);
     const dm = slack.workspace.dmWith(user.id).id;
     await slack.posted(({ channel, text }) => channel === dm && text.includes('You are the owner now'));
-    assert.equal(await bot.people.isOwner(`slack:${user.id}`), true);
+    assert.equal(await bot.users.isOwner(`slack:${user.id}`), true);
   }
 });
 

@@ -21,7 +21,7 @@ test('Q12 what nobody ends in time keeps a person from being forgotten, and the 
   await store.inbox.take('telegram:42', clock.now());
   const forget = createForgetSomebody({
     store,
-    people: { forget: async () => false },
+    users: { forget: async () => false },
     pairing: { forget: async () => false },
     rules: { forget: async () => undefined },
     capabilities: store.capabilities,
@@ -62,14 +62,14 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
   const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
   const people = createUsers({ stored: store.keyed('people'), access: () => access, moved });
   const audit = { record: async () => undefined, forget: async () => undefined };
-  const pairing = createPairing({ stored: store.keyed('pairing'), people, audit, clock });
+  const pairing = createPairing({ stored: store.keyed('pairing'), users: people, audit, clock });
   const rules = createStandingRules({ stored: store.keyed('rules'), audit });
   await people.pair({ sender, name: 'Ann', since: 1 });
   const rule = { tool: 'skills_run_script', skill: 'dice', chat: sender, sender };
   await rules.add(rule, sender, clock.now());
   const forget = createForgetSomebody({
     store,
-    people,
+    users: people,
     pairing,
     rules,
     capabilities: stage.records,

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import type { Artifact, HandedOver, HandOver, Tool as HostTool } from '../../src/core/tool.ts';
+import type {
+  Artifact,
+  DeliveredArtifacts,
+  DeliverArtifacts,
+  Tool as HostTool,
+} from '../../src/core/tool.ts';
 import { defineTool, type OpenCall, type ToolOptions } from '../../src/plugins/define-tool.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 import { openDoor } from '../support/call-one-tool.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const plain = {
   name: 'get_weather',
@@ -23,15 +29,19 @@ function bound(
   return defineTool(options).bind(async () => ({ context, over, close: async () => closed() }));
 }
 
-async function answer(run: () => unknown, more: Partial<ToolOptions> = {}, handOver?: HandOver) {
+async function answer(
+  run: () => unknown,
+  more: Partial<ToolOptions> = {},
+  deliverArtifacts?: DeliverArtifacts,
+) {
   const tool = bound({ ...plain, ...more, run });
-  const door = openDoor([tool], handOver === undefined ? {} : { handOver });
+  const door = openDoor([tool], { deliverArtifacts });
   return door({ id: 'toolu_1', name: tool.name, input: {} }, new AbortController().signal);
 }
 
 test('X2 what an author leaves out: shown by its name in words, 0.1.0, general, and taken for something with side effects', () => {
   const { about, traits, settings, ...tool } = bound(plain);
-  assert.deepEqual(about, {
+  equalData(about, {
     displayName: 'Get Weather',
     category: 'general',
     tags: [],
@@ -162,8 +172,8 @@ test('X5 text is given as it is, data as JSON, nothing as a word that it is done
 
 test('X5 T12 artifacts are handed over in their order and noted; the first that can not be sent is the answer', async () => {
   const handed: Artifact[] = [];
-  const handOver: HandOver = async (artifacts, { index }) => {
-    const outcomes: HandedOver[] = [];
+  const deliverArtifacts: DeliverArtifacts = async (artifacts, { index }) => {
+    const outcomes: DeliveredArtifacts[] = [];
     for (const artifact of artifacts) {
       handed.push(artifact);
       const size = index + outcomes.length;
@@ -174,7 +184,11 @@ test('X5 T12 artifacts are handed over in their order and noted; the first that 
     return outcomes;
   };
   const file = (name: string) => ({ name, mime: 'text/plain', data: new Uint8Array([1]) });
-  const two = await answer(() => ({ artifacts: [file('a'), file('b')], data: { n: 2 } }), {}, handOver);
+  const two = await answer(
+    () => ({ artifacts: [file('a'), file('b')], data: { n: 2 } }),
+    {},
+    deliverArtifacts,
+  );
   assert.equal(two.isError, false);
   assert.match(two.content, /"n": 2/);
   assert.deepEqual(
@@ -185,7 +199,7 @@ test('X5 T12 artifacts are handed over in their order and noted; the first that 
     ],
   );
   handed.length = 0;
-  const refused = await answer(() => ({ artifacts: [file('huge'), file('c')] }), {}, handOver);
+  const refused = await answer(() => ({ artifacts: [file('huge'), file('c')] }), {}, deliverArtifacts);
   assert.deepEqual([refused.isError, refused.content], [true, 'error FILE_TOO_LARGE: huge is too large']);
   assert.deepEqual(
     handed.map(({ name }) => name),
@@ -193,12 +207,12 @@ test('X5 T12 artifacts are handed over in their order and noted; the first that 
   );
   const page = { __artifact__: true, title: 'My/page', type: 'html', content: '<p>hi</p>', id: 'x' };
   handed.length = 0;
-  await answer(() => page, {}, handOver);
+  await answer(() => page, {}, deliverArtifacts);
   assert.deepEqual(handed, [{ name: 'My page.html', data: '<p>hi</p>' }], 'the form of CachiBot');
-  const odd = await answer(() => ({ artifacts: [file('a'), 'secret bytes'] }), {}, handOver);
+  const odd = await answer(() => ({ artifacts: [file('a'), 'secret bytes'] }), {}, deliverArtifacts);
   assert.match(odd.content, /TOOL_FAILED: .*artifacts that are none/);
   assert.doesNotMatch(odd.content, /secret bytes/);
-  const none = await answer(() => ({ artifacts: [{ name: 'a', data: 3 }] }), {}, handOver);
+  const none = await answer(() => ({ artifacts: [{ name: 'a', data: 3 }] }), {}, deliverArtifacts);
   assert.match(none.content, /TOOL_FAILED: .*artifacts that are none/);
 });
 

@@ -18,11 +18,11 @@ async function setUp(t: TestContext) {
   const models = { check: () => undefined, get: () => model, offline: false };
   const admitted = { now: true };
   const open = createPluginCalls({
-    live: () => ({ config, models }) as never,
+    runtime: () => ({ config, models }) as never,
     library: { current: () => new Map() as never },
     sandbox: { seen: (_: string, folder: string) => folder } as never,
     moved: { original: async (conversation) => conversation },
-    people: {
+    users: {
       mayAct: async () =>
         admitted.now ? { allowed: true } : { allowed: false, code: 'STRANGER', reason: 'not paired' },
     },

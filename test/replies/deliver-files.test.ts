@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { createDelivery, withoutFile } from '../../src/replies/deliver.ts';
 import {
-  createHandOver,
+  createDeliverArtifacts,
   fileName,
   createOutgoingFiles,
   type OutgoingFiles,
@@ -60,7 +60,13 @@ async function stageOf(
     redact,
     log,
   });
-  const handOver = createHandOver({ store, outgoing, channels, voice, clean: () => createRedaction([]) });
+  const deliverArtifacts = createDeliverArtifacts({
+    store,
+    outgoing,
+    channels,
+    replies: voice,
+    clean: () => createRedaction([]),
+  });
   const find: OutgoingFiles['find'] = async (id) => {
     const found = await outgoing.find(id);
     if (vanishes) await outgoing.remove(id);
@@ -93,7 +99,7 @@ async function stageOf(
     async answer(asked = {}) {
       const requester = requesterOf({ ...message, ...asked });
       const file = { name: 'a.csv', data: 'name,amount\n', caption: 'The report' };
-      const handed = await handOver([file], { requester, turn: 'x:1:1', call: 'c', index: 0 });
+      const handed = await deliverArtifacts([file], { requester, turn: 'x:1:1', call: 'c', index: 0 });
       assert.ok(handed[0]?.ok);
       await store.commit({ outbox: voice.rows(conversation, 'x:1:1', 'The answer') });
     },

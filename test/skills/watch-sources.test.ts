@@ -47,7 +47,9 @@ async function watched(t: TestContext, toml = 'auto_sync = true\nupdate_interval
     const ended = watchSources({
       config: () => parsed.config,
       store,
-      voice: { tellOwners: async (key, words) => void told.push({ key, markdown: sayIn(undefined)(words) }) },
+      replies: {
+        tellOwners: async (key, words) => void told.push({ key, markdown: sayIn(undefined)(words) }),
+      },
       env: {},
       clock,
       log,

@@ -20,7 +20,7 @@ export function openDoor(tools: readonly Tool[], change: Partial<Door> = {}): Ca
     onProgress: () => undefined,
     turn: 'item',
     settings: () => ({}),
-    handOver: noHandOver,
+    deliverArtifacts: noHandOver,
     audit: () => undefined,
     ...change,
   });

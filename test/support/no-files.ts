@@ -1,9 +1,9 @@
 import type { OutgoingFiles } from '../../src/replies/artifacts.ts';
 import type { FileLimits } from '../../src/core/channel.ts';
-import type { HandOver } from '../../src/core/tool.ts';
+import type { DeliverArtifacts } from '../../src/core/tool.ts';
 
 /** For tests in which no file is handed over: whoever does it anyway fails. */
-export const noHandOver: HandOver = async () => Promise.reject(new Error('no file was expected'));
+export const noHandOver: DeliverArtifacts = async () => Promise.reject(new Error('no file was expected'));
 
 export const noArtifact = async (): Promise<never> => Promise.reject(new Error('no file was expected'));
 

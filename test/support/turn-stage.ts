@@ -103,7 +103,7 @@ export async function openTurnStage(
     }),
   );
   const followInTurn = createActiveSkills({
-    live,
+    runtime: live,
     library,
     authoring: {
       asItStands: async (skill) => ({
@@ -176,7 +176,7 @@ export async function openTurnStage(
       onProgress: () => undefined,
       settings: () => ({}),
       turn: message.id,
-      handOver: noHandOver,
+      deliverArtifacts: noHandOver,
       audit: () => undefined,
     });
     const grant = {

@@ -12,6 +12,7 @@ import { createCallTool, type DecideCall, type JudgedCall } from '../../src/tool
 import { parseAllowedTools, allToolsAllowed, type AllowedTools } from '../../src/tools/allowed-tools.ts';
 import { quietLog, type QuietLog } from '../support/quiet-log.ts';
 import { noHandOver } from '../support/no-files.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const requester: Requester = {
   conversation: { channel: 'telegram', chat: '42' },
@@ -46,7 +47,7 @@ function door(
     onProgress: (text) => progress.push(text),
     settings: () => ({}),
     turn: 'item',
-    handOver: noHandOver,
+    deliverArtifacts: noHandOver,
     audit: more.audit ?? ((call) => void audited.push(call)),
   });
   const call = (
@@ -82,7 +83,7 @@ test('T1 an allowed call with a valid input is run with its context and its answ
     succeed(`${text} ${by.sender} ${toolUseId}`),
   );
   const { call } = door([tool]);
-  assert.deepEqual(await call('echo', { text: 'hi' }), { content: 'hi telegram:42 toolu_1', isError: false });
+  equalData(await call('echo', { text: 'hi' }), { content: 'hi telegram:42 toolu_1', isError: false });
 });
 
 test('T1 R8 an input that does not fit is answered so that the model can mend it, and nothing runs or is judged', async () => {
@@ -151,7 +152,7 @@ test('T8 policy judges each call with its risk and requester before it runs, and
       return { allowed: false, code: 'TOOL_POLICY_DENIED', reason: 'rule 3', hint: 'ask the operator' };
     },
   });
-  assert.deepEqual(await call('send'), {
+  equalData(await call('send'), {
     content: 'error TOOL_POLICY_DENIED: ask the operator',
     isError: true,
   });
@@ -256,7 +257,7 @@ test('Q13 a shutdown leaves a call without an outcome: one that waits for a pers
 test('T11 abort is no error: before, during policy and during the run', async () => {
   const stopped = { content: 'error CANCELLED: the call was stopped before it ended', isError: false };
   const tool = recorder('wait');
-  assert.deepEqual(await door([tool]).call('wait', {}, AbortSignal.abort()), stopped);
+  equalData(await door([tool]).call('wait', {}, AbortSignal.abort()), stopped);
   assert.equal(tool.ran.length, 0);
 
   const during = new AbortController();
@@ -265,7 +266,7 @@ test('T11 abort is no error: before, during policy and during the run', async ()
     throw new Error('cut off');
   });
   const { call, log } = door([stops]);
-  assert.deepEqual(await call('stops', {}, during.signal), stopped);
+  equalData(await call('stops', {}, during.signal), stopped);
   assert.deepEqual([stops.ran.length, log.lines.length], [1, 0]);
 
   const inPolicy = new AbortController();
@@ -275,7 +276,7 @@ test('T11 abort is no error: before, during policy and during the run', async ()
       return { allowed: true };
     },
   });
-  assert.deepEqual(await judging.call('wait', {}, inPolicy.signal), stopped);
+  equalData(await judging.call('wait', {}, inPolicy.signal), stopped);
   assert.equal(tool.ran.length, 0);
 });
 
@@ -377,7 +378,7 @@ test('T5 T8 T11 each step of the door comes after the one before it, and where o
       onProgress: () => undefined,
       settings: () => ({}),
       turn: 'item',
-      handOver: noHandOver,
+      deliverArtifacts: noHandOver,
       audit: () => void at('audit'),
     });
     const call = { id: 'toolu_1', name: 'notes', input: {} };

@@ -34,7 +34,7 @@ function setUp(...brought: readonly (readonly OutsideTool[])[]) {
   const outside = createOutsideTools({
     sources: brought.map((_, index) => () => now.brought[index] ?? []),
     isOwner: async (sender) => now.owners.includes(sender),
-    useOf: async ({ chatType, external, sender }) => ({
+    accessOf: async ({ chatType, external, sender }) => ({
       chatType,
       chatIds: [],
       external,
@@ -92,14 +92,14 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
   assert.ok(parsed.ok);
   let meanwhile = (): void => undefined;
   const judge = createJudgeCalls({
-    live: () => ({ config: parsed.config }) as RuntimeConfig,
+    runtime: () => ({ config: parsed.config }) as RuntimeConfig,
     approvals: {
       request: async () => {
         meanwhile();
         return { kind: 'approved', by: 'telegram:42' };
       },
     } as never,
-    handOver: noHandOver,
+    deliverArtifacts: noHandOver,
     rules: { covers: async () => false },
     outside: { mayCall },
     stillAdmitted: async () => ({ allowed: true }),

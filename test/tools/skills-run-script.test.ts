@@ -12,6 +12,7 @@ import { skillsRunScriptTool } from '../../src/tools/built-in/skills-run-script.
 import { riskOf } from '../../src/tools/policy.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { makeSkill } from '../support/make-skill.ts';
+import { equalData } from '../support/equal-data.ts';
 
 const sandbox = createVirtualSandbox();
 const root = await mkdtemp(path.join(tmpdir(), 'skillet-script-'));
@@ -53,7 +54,7 @@ async function runScript(
 }
 
 test('R5 a script runs by its first line or ending, without an execute bit, and prints its answer', async () => {
-  assert.deepEqual(await runScript('scripts/a.sh', 'echo "$# $1"', ['x y; id']), {
+  equalData(await runScript('scripts/a.sh', 'echo "$# $1"', ['x y; id']), {
     content: '1 x y; id\n',
     isError: false,
   });
@@ -66,7 +67,7 @@ test('R5 a script runs by its first line or ending, without an execute bit, and 
   assert.doesNotMatch(strict.content, /two/);
   assert.equal((await runScript('scripts/quiet.sh', ':')).content, 'It printed nothing.');
   const both = await runScript('scripts/both.sh', 'echo out; echo note >&2');
-  assert.deepEqual(both, { content: 'out\n\n[stderr]\nnote\n', isError: false });
+  equalData(both, { content: 'out\n\n[stderr]\nnote\n', isError: false });
 });
 
 test('R5 the working directory is the scratch folder of the run, where files stay', async () => {

@@ -41,7 +41,7 @@ const fullEveryMs = 60_000;
  */
 export function createAdmit(options: {
   store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed' | 'transcripts'>;
-  people: Pick<Users, 'decide' | 'heard' | 'mayAct' | 'owners'>;
+  users: Pick<Users, 'decide' | 'heard' | 'mayAct' | 'owners'>;
   strangers: Strangers;
   meetGroup: MeetGroup;
   groups: Pick<Groups, 'left'>;
@@ -57,13 +57,13 @@ export function createAdmit(options: {
   /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
   settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
   moved: ChatMigrations;
-  voice: Replies;
+  replies: Replies;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): OnEvent {
-  const { store, people, strangers, commands, presses, visits, signIns, answerAsks, settings } = options;
-  const { judge, meetGroup, groups, moved, voice, audit, clock, log } = options;
+  const { store, users, strangers, commands, presses, visits, signIns, answerAsks, settings } = options;
+  const { judge, meetGroup, groups, moved, replies, audit, clock, log } = options;
   const isDue = createThrottle(refusalEveryMs, clock);
   const told = store.keyed('notices');
   const takeEdit = createTakeEdit({
@@ -80,7 +80,7 @@ export function createAdmit(options: {
     if (await signIns.takes(event.message)) return;
     const message = await signIns.clean(event.message);
     if (await strangers.claims(message)) return;
-    const decision = await people.decide(message);
+    const decision = await users.decide(message);
     // A secret that is waited for may come without a mention.
     const mayAct = decision.allowed || decision.code === 'NOT_ADDRESSED';
     if (mayAct && (await settings.takeValue(message))) return;
@@ -101,12 +101,13 @@ export function createAdmit(options: {
       if (decision.code === 'CHAT_NOT_ALLOWED') return meetGroup.spoken(message);
       return strangers.meet(message, decision.code);
     }
-    await people.heard(message.sender);
+    await users.heard(message.sender);
     if ((await answerAsks(message)) || (await commands.atOnce(message, event.openForm))) return;
     if (event.openThread === undefined) return accept(message, event);
     const judged = await judge(message, { isNew: true });
-    if (judged.kind === 'answer') return voice.answer(message, judged.text, judged.more);
-    if (judged.kind === 'command') return voice.answer(message, sayIn(message.sender.language)(nothingToEnd));
+    if (judged.kind === 'answer') return replies.answer(message, judged.text, judged.more);
+    if (judged.kind === 'command')
+      return replies.answer(message, sayIn(message.sender.language)(nothingToEnd));
     const { ephemeral: _, ...said } = message;
     await accept({ ...said, conversation: await event.openThread(judged.shown) }, event);
   }
@@ -118,7 +119,7 @@ export function createAdmit(options: {
     });
     if (accepted === 'stored') stored?.();
     if (accepted === 'lane_full' && mayTellFull(conversationKey(message.conversation))) {
-      await voice.answer(
+      await replies.answer(
         message,
         sayIn(
           message.sender.language,
@@ -132,7 +133,7 @@ export function createAdmit(options: {
   async function onEdited({ message: edited, at }: EditEvent): Promise<void> {
     if (await signIns.takes(edited)) return;
     const message = await signIns.clean(edited);
-    if ((await people.decide(message)).allowed) await takeEdit(message, at);
+    if ((await users.decide(message)).allowed) await takeEdit(message, at);
   }
 
   /** What was taken back is no background, and if nobody has started on it, it is not answered. */
@@ -149,7 +150,7 @@ export function createAdmit(options: {
       { from, to },
       'a chat has a new id; its rules still hold, but config.toml should name the new one',
     );
-    await voice.tellOwners(
+    await replies.tellOwners(
       `moved:${to}`,
       (say) =>
         say`The chat ${inlineCode(from)} is now ${inlineCode(to)}. Its rules still hold; please put the new id into ${inlineCode('config.toml')}.`,
@@ -157,8 +158,8 @@ export function createAdmit(options: {
   }
 
   async function onNotice({ key, markdown }: Extract<ChannelEvent, { type: 'notice' }>): Promise<void> {
-    if ((await people.owners()).length === 0 || (await told.has(key))) return;
-    await voice.tellOwners(`notice:${key}:${clock.now()}`, markdown);
+    if ((await users.owners()).length === 0 || (await told.has(key))) return;
+    await replies.tellOwners(`notice:${key}:${clock.now()}`, markdown);
     await told.set(key, clock.now());
   }
 
@@ -183,7 +184,7 @@ export function createAdmit(options: {
         return;
       }
       case 'form': {
-        if (!(await people.mayAct(event.filled)).allowed) return;
+        if (!(await users.mayAct(event.filled)).allowed) return;
         const problems = await settings.takeForm(event.filled);
         if (problems !== undefined) event.refuse(problems);
         return;

@@ -40,9 +40,9 @@ export function createApproveByText(options: {
   approvals: Approvals;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'transcripts'>;
-  voice: Replies;
+  replies: Replies;
 }) {
-  const { approvals, confirmations, store, voice } = options;
+  const { approvals, confirmations, store, replies } = options;
 
   /** A plain yes or no answers the only thing that this person is asked here, if it is what they wrote next (H11). */
   async function plainAnswer(message: Message): Promise<readonly [string, string]> {
@@ -89,11 +89,11 @@ export function createApproveByText(options: {
     if (answered.kind === 'unknown') {
       if (value === 'always') return false;
       const confirmed = await confirmations.answer(code.toUpperCase(), from, value === 'approve');
-      if (confirmed.kind === 'refused') await voice.answer(message, confirmed.text);
+      if (confirmed.kind === 'refused') await replies.answer(message, confirmed.text);
       return confirmed.kind !== 'unknown';
     }
     // What was asked is changed to the outcome; only what did not count needs a word of its own.
-    if (answered.kind !== 'taken') await voice.answer(message, answered.text);
+    if (answered.kind !== 'taken') await replies.answer(message, answered.text);
     return true;
   };
 }

@@ -37,12 +37,12 @@ type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;
 /** `stored` has a key for each group; what is allowed stands with the people, who are judged with it. */
 export function createGroups(options: {
   stored: Keyv;
-  people: Pick<Users, 'allowGroup' | 'disallowGroup'>;
+  users: Pick<Users, 'allowGroup' | 'disallowGroup'>;
   moved: ChatMigrations;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
 }): Groups {
-  const { stored, people, moved, audit, clock } = options;
+  const { stored, users, moved, audit, clock } = options;
   const inTurn = createMutex();
 
   async function idsOf(place: Conversation): Promise<readonly string[]> {
@@ -73,7 +73,7 @@ export function createGroups(options: {
   };
 
   async function disallow(ids: readonly string[]): Promise<boolean> {
-    const gone = await Promise.all(ids.map((id) => people.disallowGroup(id)));
+    const gone = await Promise.all(ids.map((id) => users.disallowGroup(id)));
     return gone.includes(true);
   }
 
@@ -84,7 +84,7 @@ export function createGroups(options: {
       // Taking the question away is one step, whichever process does it (Q9).
       if (asked === undefined || !(await stored.delete(askedKey(id)))) return undefined;
       const group = { id, name: asked.name, since: clock.now() };
-      if (verdict === 'allow') await people.allowGroup(group);
+      if (verdict === 'allow') await users.allowGroup(group);
       else await stored.set(ignoredKey(id), group);
       const said = verdict === 'allow' ? 'allowed' : 'ignored';
       await audit.record({ event: 'group', verdict: said, conversation: id, by });
@@ -138,12 +138,12 @@ type Happened = (say: Say, group: string) => string;
 
 export function createMeetGroup(options: {
   groups: Groups;
-  people: Users;
+  users: Users;
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>;
-  voice: Pick<Replies, 'tellOwners'>;
+  replies: Pick<Replies, 'tellOwners'>;
   clock: Clock;
 }): MeetGroup {
-  const { groups, people, channels, voice, clock } = options;
+  const { groups, users, channels, replies, clock } = options;
 
   async function ask(place: Conversation, happened: Happened, byOwner: boolean): Promise<void> {
     const { channel, chat } = place;
@@ -151,7 +151,7 @@ export function createMeetGroup(options: {
     const nameOf = async () => (await channels.get(channel)?.lookUpChat({ channel, chat }))?.name ?? chat;
     const name = await groups.mayAsk({ channel, chat }, nameOf, byOwner);
     if (name === undefined) return;
-    await voice.tellOwners(
+    await replies.tellOwners(
       `group:${id}:${clock.now()}`,
       (say) =>
         `${happened(say, inlineCode(name))} ${say`It is not listed: id ${inlineCode(id)}. May people I know talk to me there?`}`,
@@ -165,9 +165,9 @@ export function createMeetGroup(options: {
   }
 
   async function isUnlisted(place: Conversation): Promise<boolean> {
-    const [owner] = await people.owners();
+    const [owner] = await users.owners();
     if (owner === undefined) return false;
-    const decision = await people.mayAct({
+    const decision = await users.mayAct({
       conversation: place,
       chatType: 'group',
       sender: { id: owner, kind: 'person' },
@@ -180,10 +180,10 @@ export function createMeetGroup(options: {
       if (!(await isUnlisted(conversation))) return;
       const happened: Happened = (say, group) =>
         by === undefined ? say`I was added to ${group}.` : say`${called(by)} added me to ${group}.`;
-      await ask(conversation, happened, by !== undefined && (await people.isOwner(by.id)));
+      await ask(conversation, happened, by !== undefined && (await users.isOwner(by.id)));
     },
     async spoken({ addressed, conversation, sender }) {
-      if (!addressed || sender.kind !== 'person' || !(await people.isOwner(sender.id))) return;
+      if (!addressed || sender.kind !== 'person' || !(await users.isOwner(sender.id))) return;
       await ask(conversation, (say, group) => say`${called(sender)} wrote to me in ${group}.`, true);
     },
   };

@@ -17,15 +17,15 @@ export type HomePage = (visit: Visit, told: readonly string[]) => Promise<Home>;
 const mostRuns = 10;
 
 export function createHomePage(options: {
-  live: () => Pick<RuntimeConfig, 'config'>;
-  people: Pick<Users, 'mayAct' | 'isOwner'>;
+  runtime: () => Pick<RuntimeConfig, 'config'>;
+  users: Pick<Users, 'mayAct' | 'isOwner'>;
   pairing: Pick<Pairing, 'pending'>;
   overview: Overview;
   settings: Pick<SettingsTalk, 'menu'>;
   store: Pick<Store, 'asks' | 'inbox'>;
   writeCommand: WriteCommand;
 }): HomePage {
-  const { live, people, pairing, overview, settings, store, writeCommand } = options;
+  const { runtime, users, pairing, overview, settings, store, writeCommand } = options;
 
   async function skills(visit: Visit): Promise<HomeSection> {
     const { conversation, sender } = visit;
@@ -48,7 +48,7 @@ export function createHomePage(options: {
   }
 
   async function pairings({ sender }: Visit): Promise<Home> {
-    if (!(await people.isOwner(sender.id))) return [];
+    if (!(await users.isOwner(sender.id))) return [];
     const say = sayIn(sender.language);
     return (await pairing.pending()).map(({ name, sender: id, code }) => ({
       markdown: say`${inlineCode(name)} asks to use this bot: id ${inlineCode(id)}.`,
@@ -62,9 +62,9 @@ export function createHomePage(options: {
   return async (visit, told) => {
     const { conversation, chatType, sender } = visit;
     const say = sayIn(sender.language);
-    const may = await people.mayAct(visit);
+    const may = await users.mayAct(visit);
     if (!may.allowed) return [{ markdown: toStranger(visit, may.code) }];
-    const { name } = live().config.bot;
+    const { name } = runtime().config.bot;
     const hello = say`Hello, I am ${name}. Write to me in a direct message, or start a skill here: I answer there.`;
     const { model, used, notices } = await overview.status(sender);
     const menu = await settings.menu({

@@ -25,7 +25,7 @@ export type Presses = Readonly<{
 
 /** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
 export function createPresses(options: {
-  people: Users;
+  users: Users;
   pairing: Pairing;
   groups: Pick<Groups, 'decide'>;
   /** Tells the person who was approved. */
@@ -35,12 +35,12 @@ export function createPresses(options: {
   settings: Pick<SettingsTalk, 'press'>;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
-  voice: Pick<Replies, 'rows'>;
+  replies: Pick<Replies, 'rows'>;
   now: () => number;
   log: Log;
 }): Presses {
   const {
-    people,
+    users,
     pairing,
     groups,
     welcome,
@@ -49,14 +49,14 @@ export function createPresses(options: {
     confirmations,
     settings,
     store,
-    voice,
+    replies,
     now,
     log,
   } = options;
 
   async function decidePairing(press: Press, verdict: string, code: string): Promise<string | undefined> {
     const say = sayIn(press.sender.language);
-    if (!(await people.isOwner(press.sender.id))) {
+    if (!(await users.isOwner(press.sender.id))) {
       log.warn(
         { sender: press.sender.id, action: press.action },
         'somebody who is not the owner pressed a pairing button',
@@ -81,7 +81,7 @@ export function createPresses(options: {
 
   async function decideGroup(press: Press, verdict: string, id: string): Promise<string | undefined> {
     const say = sayIn(press.sender.language);
-    if (!(await people.isOwner(press.sender.id))) {
+    if (!(await users.isOwner(press.sender.id))) {
       log.warn(
         { sender: press.sender.id, action: press.action },
         'somebody who is not the owner pressed a button on a group',
@@ -126,7 +126,7 @@ export function createPresses(options: {
     // What one person sees can't be edited: the outcome is a message beside it.
     if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
     await store.commit({
-      outbox: voice.rows(conversation, key, outcome, { ...onlyToSender(press), ...more }),
+      outbox: replies.rows(conversation, key, outcome, { ...onlyToSender(press), ...more }),
     });
   }
 
@@ -199,7 +199,7 @@ export function createPresses(options: {
       const [kind, ...rest] = press.action.split(':');
       if (kind !== 'run') {
         // Who was removed has no hands, whatever they were asked before (S11).
-        const may = await people.mayAct(press);
+        const may = await users.mayAct(press);
         if (!may.allowed) {
           const { sender, action } = press;
           log.warn({ sender: sender.id, action, code: may.code }, 'somebody pressed who is not admitted');

@@ -40,12 +40,12 @@ export function createVisits(options: { presses: Presses; page: HomePage }): Vis
 export type SuggestPrompts = (visit: Visit) => Promise<readonly Prompt[]>;
 
 export function createSuggestPrompts(options: {
-  people: Pick<Users, 'mayAct'>;
+  users: Pick<Users, 'mayAct'>;
   overview: Pick<Overview, 'usable'>;
 }): SuggestPrompts {
-  const { people, overview } = options;
+  const { users, overview } = options;
   return async (visit) => {
-    if (!(await people.mayAct(visit)).allowed) return [];
+    if (!(await users.mayAct(visit)).allowed) return [];
     const question = sayIn(visit.sender.language)`What can you do?`;
     const skills = (await overview.usable(visit)).filter(startsAlone).slice(0, mostSkills);
     return [
