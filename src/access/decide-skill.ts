@@ -142,10 +142,10 @@ export type AccessContext = (
 ) => Promise<SkillUse>;
 
 /** The use of skills that a person's message stands for, as `decideSkill` judges it. */
-export function createAccessContext(moved: ChatMigrations): AccessContext {
+export function createAccessContext(migrations: ChatMigrations): AccessContext {
   return async ({ conversation, chatType, external, sender }) => ({
     chatType,
-    chatIds: [chatIdOf(conversation), ...(await moved.formerIds(conversation))],
+    chatIds: [chatIdOf(conversation), ...(await migrations.formerIds(conversation))],
     external,
     sender: sender.id,
     by: 'person',

@@ -39,11 +39,11 @@ export function createUsers(options: {
   access: () => AccessSettings;
   /** `auto`, or the language that everybody is written to in. */
   language?: () => string;
-  moved: ChatMigrations;
+  migrations: ChatMigrations;
   /** Whether an owner can be there at all: the terminal's is only while somebody sits at one. */
   isHere?: (owner: string) => boolean;
 }): Users {
-  const { stored, access, language: common = () => 'auto', moved, isHere = () => true } = options;
+  const { stored, access, language: common = () => 'auto', migrations, isHere = () => true } = options;
   /** What this process wrote down. */
   const languages = new Map<string, string>();
 
@@ -61,7 +61,7 @@ export function createUsers(options: {
 
   const decide: Users['decide'] = async (message) => {
     const { id } = message.sender;
-    const formerChatIds = await moved.formerIds(message.conversation);
+    const formerChatIds = await migrations.formerIds(message.conversation);
     const chats = [chatIdOf(message.conversation), ...formerChatIds];
     const keys = [ownerKey(id), pairedKey(id), ...chats.map(groupKey)];
     const [owner, paired, ...allowed] = await stored.getMany<unknown>(keys);

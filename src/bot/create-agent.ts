@@ -71,7 +71,7 @@ export function createAgent(options: {
   web: () => readonly Tool[];
   outside: OutsideTools;
   capabilities: Pick<Capabilities, 'tools' | 'lacking'>;
-  moved: Pick<ChatMigrations, 'original'>;
+  migrations: Pick<ChatMigrations, 'original'>;
   deliverArtifacts: DeliverArtifacts;
   channels: ReadonlyMap<string, Pick<Channel, 'fetchFile' | 'readEarlier'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
@@ -91,7 +91,7 @@ export function createAgent(options: {
   const questions = createQuestions({ store, clock });
   const stillAdmitted = createStillAdmitted(options.users);
   const judgeCalls = createJudgeCalls({ ...options, stillAdmitted });
-  const readiness = createRequirements({
+  const requirements = createRequirements({
     config: () => runtime().config,
     mode: sandbox.mode,
     available,
@@ -100,13 +100,13 @@ export function createAgent(options: {
   const availability = createAvailability(available);
   const zone = (): string => runtime().config.bot.timezone ?? systemZone();
   const seeing = createSeeing(options);
-  const hasBegun = createHasStarted(store);
+  const hasStarted = createHasStarted(store);
   const chained = createChainedSkills({
     ...options,
     availability,
-    readiness,
+    requirements,
     runSkill: (...of) => runSkill(...of),
-    hasBegun,
+    hasStarted,
   });
   const runs = auditRuns(
     createRunSkill({
@@ -132,11 +132,11 @@ export function createAgent(options: {
   const grant = createTurnContexts({
     ...options,
     availability,
-    readiness,
+    requirements,
     runSkill,
-    hasBegun,
+    hasStarted,
     tasks,
-    attendTask: createWaitForTask({ store, stopping: options.stopping, clock }),
+    waitForTask: createWaitForTask({ store, stopping: options.stopping, clock }),
     judgeCalls,
     stillAdmitted,
     seeing,
@@ -177,7 +177,7 @@ export function createToolbox(options: {
   plugins: Pick<Plugins, 'source'>;
   users: Pick<Users, 'isOwner' | 'mayAct'>;
   accessOf: AccessContext;
-  moved: ChatMigrations;
+  migrations: ChatMigrations;
   budgets: Budgets;
   chats: ChatSettings;
   channels: ReadonlyMap<string, Channel>;

@@ -57,8 +57,8 @@ export function createBot(parts: BotParts): Bot {
   const store = cleanStore(parts.store, clean);
   const audit = cleanAudit(parts.audit, clean);
   const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
-  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const chatSettings = createChatSettings({ store, moved, log });
+  const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const chatSettings = createChatSettings({ store, migrations, log });
   const notTold = (error: unknown): void => log.error({ err: error }, 'the owners could not be told');
   const modelNotices = createModelNotices({
     tell: (...told) => replies.tellOwners(...told),
@@ -81,17 +81,17 @@ export function createBot(parts: BotParts): Bot {
     stored: store.keyed('people'),
     access: () => runtime.access,
     language: () => runtime.config.bot.language,
-    moved,
+    migrations,
     isHere: parts.isHere,
   });
   const pairing = createPairing({ stored: store.keyed('pairing'), users, audit, clock });
-  const groups = createGroups({ stored: store.keyed('groups'), users, moved, audit, clock });
+  const groups = createGroups({ stored: store.keyed('groups'), users, migrations, audit, clock });
   const replies = createReplies({ ...users, store, channels, redact: () => runtime.redact, log });
   const stopping = new AbortController();
   const writeCommand: WriteCommand = (conversation, name, args) =>
     channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`;
   // What most parts stand on; each names in its options what of it is its business.
-  const basics = {
+  const deps = {
     runtime: current,
     store,
     channels,
@@ -99,8 +99,8 @@ export function createBot(parts: BotParts): Bot {
     answered: createAnsweredThreads(store),
     library,
     users,
-    moved,
-    accessOf: createAccessContext(moved),
+    migrations,
+    accessOf: createAccessContext(migrations),
     replies,
     audit,
     env,
@@ -110,34 +110,34 @@ export function createBot(parts: BotParts): Bot {
   };
   const welcome = createWelcome(store);
   const otherTools = (): readonly string[] => outside.names();
-  const authoring = createSkillAuthoring({ ...basics, otherTools });
+  const authoring = createSkillAuthoring({ ...deps, otherTools });
   const { outgoing, received, ...files } = createKeptFiles(parts.config.bot.workspace);
-  const deliverArtifacts = createDeliverArtifacts({ ...basics, outgoing, clean });
+  const deliverArtifacts = createDeliverArtifacts({ ...deps, outgoing, clean });
   const delivery = createDelivery({
-    ...basics,
+    ...deps,
     outbox: store.outbox,
-    currentPlace: moved.current,
+    currentPlace: migrations.current,
     onMoved: async (from, chat) => {
-      await moved.remember(`${from.channel}:${from.chat}`, `${from.channel}:${chat}`);
+      await migrations.remember(`${from.channel}:${from.chat}`, `${from.channel}:${chat}`);
     },
     outgoing,
   });
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const approvals = createApprovals({
-    ...basics,
+    ...deps,
     approvers: () => runtime.config.policy.approvers,
     rules,
     canAsk: parts.canAsk ?? (() => true),
   });
-  const capabilities = createCapabilities({ ...basics, plugins });
+  const capabilities = createCapabilities({ ...deps, plugins });
   const budgets = createBudgets({ config: () => runtime.config, store, clock });
   const { sandbox } = parts.skillSandbox;
-  const toolbox = createToolbox({ ...basics, sandbox, plugins, budgets, chats: chatSettings });
+  const toolbox = createToolbox({ ...deps, sandbox, plugins, budgets, chats: chatSettings });
   const { outside, mcp, settings } = toolbox;
-  const chatAgent = createChatAgent({ ...basics, chats: chatSettings });
-  const overview = createOverview({ ...basics, chatAgent, budgets, plugins, registry: library.current });
+  const chatAgent = createChatAgent({ ...deps, chats: chatSettings });
+  const overview = createOverview({ ...deps, chatAgent, budgets, plugins, registry: library.current });
   const commands = createCommands({
-    ...basics,
+    ...deps,
     ...toolbox,
     registry: library.current,
     rescan: library.rescan,
@@ -147,7 +147,7 @@ export function createBot(parts: BotParts): Bot {
     chatAgent,
   });
   const agent = createAgent({
-    ...basics,
+    ...deps,
     ...toolbox,
     ...parts.skillSandbox,
     capabilities,
@@ -160,21 +160,21 @@ export function createBot(parts: BotParts): Bot {
     budgets,
     meter,
   });
-  const showWork = createShowProgress({ ...basics, outbox: store.outbox });
-  const judge = createJudgeMessage({ ...basics, ...agent, commands, budgets });
+  const showWork = createShowProgress({ ...deps, outbox: store.outbox });
+  const judge = createJudgeMessage({ ...deps, ...agent, commands, budgets });
   const questions = createQuestions({ store, clock });
   const item = createHandleItem({
-    ...basics,
+    ...deps,
     ...agent,
     commands,
     judge,
-    joinTurn: createJoinTurn({ ...basics, judge, questions }),
+    joinTurn: createJoinTurn({ ...deps, judge, questions }),
     capabilities,
     showWork,
-    sendLargeTables: createLargeTables({ ...basics, deliverArtifacts, redact: () => runtime.redact }),
+    sendLargeTables: createLargeTables({ ...deps, deliverArtifacts, redact: () => runtime.redact }),
     onFailed: (key) => parts.onFailed?.(key),
   });
-  const lanes = createInboxWorker({
+  const inboxWorker = createInboxWorker({
     inbox: store.inbox,
     signals: store.signals,
     handle: measureTurns(item.handle, meter, clock),
@@ -190,7 +190,7 @@ export function createBot(parts: BotParts): Bot {
     log,
   });
   const admit = createEventHandler({
-    ...basics,
+    ...deps,
     pairing,
     groups,
     welcome,
@@ -204,7 +204,7 @@ export function createBot(parts: BotParts): Bot {
     language: () => runtime.config.bot.language,
   });
   const forget = createForgetSomebody({
-    ...basics,
+    ...deps,
     pairing,
     rules,
     capabilities,
@@ -216,7 +216,7 @@ export function createBot(parts: BotParts): Bot {
   const chore = { store, clock, log, signal: stopping.signal };
   let chores: readonly Promise<void>[] = [];
 
-  const skills = createRefreshMenus({ ...basics, signals: store.signals });
+  const skills = createRefreshMenus({ ...deps, signals: store.signals });
 
   return {
     users,
@@ -248,7 +248,7 @@ export function createBot(parts: BotParts): Bot {
       capabilities.report();
       stopping.signal.throwIfAborted();
       chores = [capabilities.attend(stopping.signal), approvals.attend()];
-      lanes.start();
+      inboxWorker.start();
       delivery.start();
       await Promise.all([...channels.values()].map((channel) => channel.start(admit)));
       stopping.signal.throwIfAborted();
@@ -262,7 +262,7 @@ export function createBot(parts: BotParts): Bot {
     },
     async stop() {
       // First: what no longer waits would be taken up again.
-      const ended = lanes.stop(runtime.config.bot.shutdownSeconds * 1_000);
+      const ended = inboxWorker.stop(runtime.config.bot.shutdownSeconds * 1_000);
       stopping.abort(shutdownReason());
       skills.stop();
       await Promise.all([...channels.values()].map((channel) => channel.stop()));
@@ -278,7 +278,7 @@ export function createBot(parts: BotParts): Bot {
       return stopping.length > 0;
     },
     async idle() {
-      await lanes.idle();
+      await inboxWorker.idle();
       await delivery.idle();
     },
     toolsSeen: mcp.seen,

@@ -49,7 +49,7 @@ export function createHandleItem(options: {
   users: Users;
   commands: Pick<Commands, 'atOnce'>;
   judge: JudgeMessage;
-  moved: ChatMigrations;
+  migrations: ChatMigrations;
   capabilities: Pick<Capabilities, 'callOff'>;
   turn: Turn;
   joinTurn: JoinTurn;
@@ -70,7 +70,7 @@ export function createHandleItem(options: {
   clock: Pick<Clock, 'now'>;
   log: Log;
 }): ItemHandling {
-  const { store, channels, users, commands, moved, turn, tasks, grant, accessOf } = options;
+  const { store, channels, users, commands, migrations, turn, tasks, grant, accessOf } = options;
   const { joinTurn, judge, capabilities, showWork, replies, onFailed, clock, log } = options;
 
   const handle: Handle = async (item, signal) => {
@@ -160,7 +160,7 @@ export function createHandleItem(options: {
   }
 
   async function transcriptOf({ conversation }: Message): Promise<string> {
-    return store.transcripts.current(conversationKey(await moved.original(conversation)));
+    return store.transcripts.current(conversationKey(await migrations.original(conversation)));
   }
 
   async function startAfresh(item: InboxItem, message: Message): Promise<void> {
@@ -179,7 +179,7 @@ export function createHandleItem(options: {
     const known = await taintAround(store.transcripts, transcript);
     await recordTaint(store, roomOf(transcript), known, clock.now());
     await capabilities.callOff(message.sender.id, message.conversation);
-    await store.transcripts.archive(conversationKey(await moved.original(message.conversation)));
+    await store.transcripts.archive(conversationKey(await migrations.original(message.conversation)));
     const text = sayIn(message.sender.language)`New conversation. The previous one is archived.`;
     await replies.answer(message, text, { done: item.key });
   }

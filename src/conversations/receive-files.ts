@@ -48,13 +48,13 @@ export function createReceiveFiles(options: {
   runtime: () => RuntimeConfig;
   channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
-  moved: Pick<ChatMigrations, 'original'>;
+  migrations: Pick<ChatMigrations, 'original'>;
   sandbox: Pick<Sandbox, 'seen'>;
   transcribe: Transcribe;
   clock: Clock;
   log: Log;
 }): Receive {
-  const { runtime, channels, received, moved, sandbox, transcribe, clock, log } = options;
+  const { runtime, channels, received, migrations, sandbox, transcribe, clock, log } = options;
 
   return async (message, background, signal) => {
     const say = sayIn(message.sender.language);
@@ -62,7 +62,7 @@ export function createReceiveFiles(options: {
     const outcomes = new Map<Attachment, Received>();
     if (wanted.length === 0) return () => undefined;
     const { bot, sandbox: limits, tools } = runtime().config;
-    const chat = chatFolder(bot.workspace, await moved.original(message.conversation));
+    const chat = chatFolder(bot.workspace, await migrations.original(message.conversation));
     const folder = path.basename(chat);
     const channel = channels.get(message.conversation.channel);
     const deadline = createDeadline(clock);

@@ -58,17 +58,17 @@ export function createTurnContexts(options: {
   sandbox: Sandbox;
   authoring: Pick<SkillAuthoring, 'asItStands'>;
   availability: Availability;
-  readiness: Requirements;
+  requirements: Requirements;
   runSkill: RunSkill;
-  hasBegun: HasStarted;
+  hasStarted: HasStarted;
   budgets: Pick<Budgets, 'ofRun' | 'atOnce'>;
   tasks: Pick<Tasks, 'setUp'>;
-  attendTask: WaitForTask;
+  waitForTask: WaitForTask;
   judgeCalls: JudgeCalls;
   stillAdmitted: StillAdmitted;
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
-  moved: Pick<ChatMigrations, 'original'>;
+  migrations: Pick<ChatMigrations, 'original'>;
   deliverArtifacts: DeliverArtifacts;
   seeing: Seeing;
   writeCommand: WriteCommand;
@@ -81,15 +81,15 @@ export function createTurnContexts(options: {
     runtime,
     library,
     availability,
-    readiness,
+    requirements,
     runSkill,
     tasks,
-    attendTask,
+    waitForTask,
     judgeCalls,
     deliverArtifacts,
     log,
   } = options;
-  const { sandbox, moved, writeCommand, audit, budgets, settings, hasBegun } = options;
+  const { sandbox, migrations, writeCommand, audit, budgets, settings, hasStarted } = options;
   const followInTurn = createActiveSkills(options);
   const onDenied = createReportDenial({ audit, log });
   let lastShortage: string | undefined;
@@ -108,7 +108,7 @@ export function createTurnContexts(options: {
     };
     const visible = visibleNow();
     const registry = library.current();
-    const chat = chatFolder(config.bot.workspace, await moved.original(conversation));
+    const chat = chatFolder(config.bot.workspace, await migrations.original(conversation));
     const here = await options.chatAgent.of(conversation);
     const seen = options.seeing(models.get(here.model), chat);
     const model = whileAdmitted(seen, requester, options.stillAdmitted);
@@ -134,7 +134,7 @@ export function createTurnContexts(options: {
       if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
       const { id } = set;
       const patienceMs = background ? 0 : runtime().config.agent.detachAfterSeconds * 1_000;
-      return (await attendTask(id, conversation, patienceMs, context)) ?? { running: id };
+      return (await waitForTask(id, conversation, patienceMs, context)) ?? { running: id };
     };
     const following = followInTurn({ visible: visibleNow, byPerson: use, names: () => names });
     const { contraction } = following;
@@ -145,9 +145,9 @@ export function createTurnContexts(options: {
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
       rules: () => runtime().rules,
       use: (id) => (byPerson && id === ownCall ? use : byModel),
-      readiness,
+      requirements,
       run: (skill, request, context) => runSkill(skill, request, context, transcript),
-      hasBegun: (call) => hasBegun(transcript, call),
+      hasStarted: (call) => hasStarted(transcript, call),
       attend: task === undefined ? attend : undefined,
       inline: task === undefined ? following.inline : undefined,
       onDenied,
@@ -176,7 +176,7 @@ export function createTurnContexts(options: {
         const set = await work(tool.name, context.toolUseId, input);
         if ('refused' in set) return fail('LIMIT_REACHED', set.refused);
         const patienceMs = runtime().config.agent.detachAfterSeconds * 1_000;
-        const told = await attendTask(set.id, conversation, patienceMs, context);
+        const told = await waitForTask(set.id, conversation, patienceMs, context);
         return told ?? succeed(runningTask(tool.name, set.id, command));
       },
     });

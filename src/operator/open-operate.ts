@@ -28,17 +28,27 @@ export async function openOperate(
   log: Log,
 ): Promise<{ operate: Operate; close(): Promise<void> }> {
   const store = await openStore(config.store.url, { log });
-  const moved = createChatMigrations({
+  const migrations = createChatMigrations({
     stored: store.keyed('moved'),
     signals: store.signals,
     clock: systemClock,
   });
-  const users = createUsers({ stored: store.keyed('people'), access: () => accessSettings(config), moved });
+  const users = createUsers({
+    stored: store.keyed('people'),
+    access: () => accessSettings(config),
+    migrations,
+  });
   const { dataDir } = config.bot;
   const place = auditPlace(config.store.url, dataDir);
   const audit = createAudit({ dataDir, place, keyed: store.keyed, clock: systemClock, log });
   const pairing = createPairing({ stored: store.keyed('pairing'), users, audit, clock: systemClock });
-  const groups = createGroups({ stored: store.keyed('groups'), users, moved, audit, clock: systemClock });
+  const groups = createGroups({
+    stored: store.keyed('groups'),
+    users,
+    migrations,
+    audit,
+    clock: systemClock,
+  });
   const welcome = createWelcome(store);
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const forget = createForgetSomebody({
@@ -47,7 +57,7 @@ export async function openOperate(
     pairing,
     rules,
     capabilities: store.capabilities,
-    settings: createChatSettings({ store, moved, log }),
+    settings: createChatSettings({ store, migrations, log }),
     files: createKeptFiles(config.bot.workspace),
     access: () => accessSettings(config),
     audit,

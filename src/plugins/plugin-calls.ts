@@ -43,14 +43,14 @@ export function createPluginCalls(options: {
   runtime: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'current'>;
   sandbox: Sandbox;
-  moved: Pick<ChatMigrations, 'original'>;
+  migrations: Pick<ChatMigrations, 'original'>;
   users: Pick<Users, 'mayAct'>;
   budgets: Pick<Budgets, 'ofModel'>;
   store: Pick<Store, 'commit'>;
   clock: Clock;
   log: Log;
 }): (plugin: string) => OpenCall {
-  const { runtime, library, sandbox, moved, users, budgets, store, clock, log } = options;
+  const { runtime, library, sandbox, migrations, users, budgets, store, clock, log } = options;
   const stillAdmitted = createStillAdmitted(users);
 
   function modelOf(alias: string | undefined, { requester, run, signal }: HostContext): ToolModel {
@@ -97,7 +97,7 @@ export function createPluginCalls(options: {
     const { requester, run, signal } = host;
     const { config } = runtime();
     const { workspace } = config.bot;
-    const chat = chatFolder(workspace, await moved.original(requester.conversation));
+    const chat = chatFolder(workspace, await migrations.original(requester.conversation));
     const scratch = path.join(scratchFolders(workspace), run?.id ?? randomUUID());
     const folders = { scratch, chat };
     const skill = run === undefined ? undefined : library.current().get(run.skill);

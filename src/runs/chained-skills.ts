@@ -26,15 +26,15 @@ export function createChainedSkills(options: {
   runtime: () => RuntimeConfig;
   library: SkillLibrary;
   availability: Availability;
-  readiness: Requirements;
+  requirements: Requirements;
   accessOf: AccessContext;
   runSkill: RunSkill;
-  hasBegun: HasStarted;
+  hasStarted: HasStarted;
   budgets: Pick<Budgets, 'ofRun'>;
   audit: Pick<Audit, 'record'>;
   log: Log;
 }): ChainedSkills {
-  const { runtime, library, availability, readiness, accessOf, runSkill, hasBegun, budgets } = options;
+  const { runtime, library, availability, requirements, accessOf, runSkill, hasStarted, budgets } = options;
   const onDenied = createReportDenial(options);
 
   /** A run that has started is not judged again (Q5). */
@@ -44,7 +44,7 @@ export function createChainedSkills(options: {
     requester: Requester,
     { toolUseId }: Pick<ToolContext, 'toolUseId'>,
   ): Promise<string | undefined> {
-    if (await hasBegun(transcript, toolUseId)) return undefined;
+    if (await hasStarted(transcript, toolUseId)) return undefined;
     return budgets.ofRun(requester, inner.name, runIdOf(transcript, toolUseId));
   }
 
@@ -65,7 +65,7 @@ export function createChainedSkills(options: {
       find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
       rules: () => runtime().rules,
       use: () => use,
-      readiness,
+      requirements,
       async run(inner, request, context) {
         const stopped = chain.includes(inner.name)
           ? `${inner.name} is under way already: ${[...chain, inner.name].join(' → ')}`
@@ -78,7 +78,7 @@ export function createChainedSkills(options: {
         const code = stopped === undefined ? 'LIMIT_REACHED' : 'RECURSION_LIMIT';
         return { status: 'error', code, text: over, ...nothing };
       },
-      hasBegun: (call) => hasBegun(run.transcript, call),
+      hasStarted: (call) => hasStarted(run.transcript, call),
       onDenied,
     });
   };

@@ -56,7 +56,7 @@ export function createRunContexts(options: {
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   capabilities: Pick<Capabilities, 'tools'>;
-  moved: Pick<ChatMigrations, 'original'>;
+  migrations: Pick<ChatMigrations, 'original'>;
   deliverArtifacts: DeliverArtifacts;
   seeing: Seeing;
   settings: Pick<SettingsInForce, 'forCall'>;
@@ -76,7 +76,7 @@ export function createRunContexts(options: {
     web,
     outside,
     capabilities,
-    moved,
+    migrations,
     deliverArtifacts,
     questions,
     chained,
@@ -115,7 +115,7 @@ export function createRunContexts(options: {
     if (!body.ok) return refused(body.code, body.message);
 
     const { files, cut } = listSkillFiles(skill);
-    const place = await moved.original(context.requester.conversation);
+    const place = await migrations.original(context.requester.conversation);
     const folders = runFolders(config.bot.workspace, place, run.id);
     const scripts = scriptGround(skill, folders, sandbox);
     const runsScripts = (requester: ToolContext['requester']): boolean =>

@@ -62,10 +62,10 @@ export function createUseSkill(options: {
   rules(): SkillRules;
   /** `by` is `person` for the call that a person's `/name` stands behind (I6). */
   use(toolUseId: string): SkillUse;
-  readiness: Requirements;
+  requirements: Requirements;
   run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
   /** Whether the run of this call began before, so that it is resumed now. */
-  hasBegun(toolUseId: string): Promise<boolean>;
+  hasStarted(toolUseId: string): Promise<boolean>;
   /**
    * Runs the skill in a queue beside the conversation and waits for the result, unless `background` (U9). Returns the result,
    * or its id if it continues by itself. Absent in that queue.
@@ -82,7 +82,7 @@ export function createUseSkill(options: {
   inline?: InlineSkill;
   onDenied(denial: DeniedSkill): void;
 }): Tool {
-  const { visible, find, rules, use, readiness, run, hasBegun, attend, inline, onDenied } = options;
+  const { visible, find, rules, use, requirements, run, hasStarted, attend, inline, onDenied } = options;
   const names = visible().map(({ name }) => name);
   const tool = defineTool({
     name: 'use_skill',
@@ -99,7 +99,7 @@ export function createUseSkill(options: {
       const skill = await find(request.skill);
       const before = denial(skill, request.skill, context);
       if (before !== undefined || skill === undefined) {
-        if (!(await hasBegun(context.toolUseId))) return before ?? notFound(request.skill);
+        if (!(await hasStarted(context.toolUseId))) return before ?? notFound(request.skill);
         // What was started has an end of its own, in its lane: decided again after a restart, it is over (D7).
         const told = await attended(request.skill, request, background ?? false, context);
         return (
@@ -107,7 +107,7 @@ export function createUseSkill(options: {
           fail('CANCELLED', `the run of ${escapeLabels(request.skill)} was ended: it may not go on here`)
         );
       }
-      const unready = await readiness(skill, context.requester, context.signal);
+      const unready = await requirements(skill, context.requester, context.signal);
       if (unready !== undefined) return unready;
       const apart = background ?? skill.background;
       const inlined = await followed(skill, request, apart);

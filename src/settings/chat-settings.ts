@@ -36,10 +36,10 @@ export type ChatSettings = Readonly<{
 /** A key of the store for each setting of a chat, so that two processes change it without harm to each other. */
 export function createChatSettings(options: {
   store: Pick<Store, 'keyed' | 'signals'>;
-  moved: Pick<ChatMigrations, 'original'>;
+  migrations: Pick<ChatMigrations, 'original'>;
   log: Log;
 }): ChatSettings {
-  const { store, moved, log } = options;
+  const { store, migrations, log } = options;
   const { signals } = store;
   const stored = store.keyed('tool-settings');
   const onFault = (error: unknown): void =>
@@ -50,7 +50,7 @@ export function createChatSettings(options: {
   });
 
   async function keyOf(conversation: Conversation, tool: string, key: string): Promise<string> {
-    return JSON.stringify([chatIdOf(await moved.original(conversation)), tool, key]);
+    return JSON.stringify([chatIdOf(await migrations.original(conversation)), tool, key]);
   }
 
   function note(tool: string, key: string, value: SettingValue): void {

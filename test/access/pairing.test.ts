@@ -21,7 +21,7 @@ async function setUp() {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const people = createUsers({ stored: store.keyed('people'), access: () => access, moved });
+  const people = createUsers({ stored: store.keyed('people'), access: () => access, migrations: moved });
   return {
     clock,
     store,

@@ -19,7 +19,7 @@ async function setUp(t: TestContext) {
   const people = createUsers({
     stored: store.keyed('people'),
     access: () => ({ ...access, allowExternal: false }),
-    moved: createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock }),
+    migrations: createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock }),
   });
   const audit = { record: async () => undefined };
   const pairing = createPairing({ stored: store.keyed('pairing'), users: people, audit, clock });

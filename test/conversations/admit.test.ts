@@ -41,7 +41,7 @@ async function openDoor(t: TestContext) {
     settings: { takeValue: async () => false, takeForm: fails },
     visits: async () => undefined,
     suggestPrompts: async () => [],
-    moved: {} as Parameters<typeof createAdmit>[0]['moved'],
+    migrations: {} as Parameters<typeof createAdmit>[0]['migrations'],
     replies: {} as Parameters<typeof createAdmit>[0]['replies'],
     audit,
     clock,

@@ -21,10 +21,16 @@ async function setUp() {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const people = createUsers({ stored: store.keyed('people'), access: () => access, moved });
+  const people = createUsers({ stored: store.keyed('people'), access: () => access, migrations: moved });
   const recorded: object[] = [];
   const audit = { record: async (event: object) => void recorded.push(event) };
-  const groups = createGroups({ stored: store.keyed('groups'), users: people, moved, audit, clock });
+  const groups = createGroups({
+    stored: store.keyed('groups'),
+    users: people,
+    migrations: moved,
+    audit,
+    clock,
+  });
   const answersIn = async (chat: string, sender = 'telegram:1'): Promise<boolean> => {
     const conversation = { channel: 'telegram', chat };
     const said = makeMessage({

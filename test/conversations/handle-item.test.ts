@@ -14,13 +14,13 @@ import { quietLog } from '../support/quiet-log.ts';
 type Needs = Parameters<typeof createHandleItem>[0];
 
 /** What `progressed` does not touch. */
-const untouched = {} as Omit<Needs, 'store' | 'moved' | 'log'>;
+const untouched = {} as Omit<Needs, 'store' | 'migrations' | 'log'>;
 
 test('Q3 a try that got further is seen in the conversation and in the journal of the run that a person began', async () => {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
+  const { progressed } = createHandleItem({ ...untouched, store, migrations: moved, log: quietLog() });
   const message = makeMessage();
   await store.inbox.accept(message, { now: clock.now() });
   const item = await store.inbox.take('telegram:42', clock.now());
@@ -47,7 +47,7 @@ test('Q3 what waits for its run is not given up for it: the run has tries of its
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const { progressed } = createHandleItem({ ...untouched, store, moved, log: quietLog() });
+  const { progressed } = createHandleItem({ ...untouched, store, migrations: moved, log: quietLog() });
   const message = makeMessage();
   await store.inbox.accept(message, { now: clock.now() });
   const item = await store.inbox.take('telegram:42', clock.now());

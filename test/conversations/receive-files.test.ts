@@ -39,7 +39,7 @@ async function sent(
       ],
     ]),
     received: createReceivedFiles(workspace, async () => 10_000_000_000),
-    moved: { original: async (conversation) => conversation },
+    migrations: { original: async (conversation) => conversation },
     sandbox: { seen: (kind) => `/${kind}` },
     transcribe: () => assert.fail('nothing is transcribed'),
     clock: systemClock,

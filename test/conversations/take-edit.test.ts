@@ -15,7 +15,7 @@ async function setUp() {
     resolve: async ({ command }) =>
       command?.name === 'status' ? { kind: 'built-in', name: 'status', args: '' } : undefined,
     taken: async ({ text }) => void taken.push(text),
-    moved: { original: async (place) => place },
+    migrations: { original: async (place) => place },
     clock,
   });
   const accept = (message: Message) => store.inbox.accept(message, { now: clock.now() });

@@ -69,7 +69,7 @@ async function takeVoice(transcribe: object | undefined, more: Partial<Message> 
       ['telegram', { fetchFile: async (_, to) => writeFileSync(to.path, voice, { flag: 'wx' }) }],
     ]),
     received: createReceivedFiles(workspace, async () => 10_000_000_000),
-    moved: { original: async (conversation) => conversation },
+    migrations: { original: async (conversation) => conversation },
     sandbox: { seen: (kind) => `/${kind}` },
     transcribe: createTranscribe({ env: { ...process.env, SKILLET_TEST_KEY: 'sk-secret' }, log }),
     clock: systemClock,

@@ -46,10 +46,10 @@ function grantBy(settings: Config, log = quietLog()) {
     library: { current: () => registry, rescan: async () => registry } as unknown as SkillLibrary,
     sandbox: createOffSandbox({ limits: sandboxLimits }),
     availability: () => () => true,
-    readiness: () => undefined,
+    requirements: () => undefined,
     runSkill: async () => assert.fail('nothing is run'),
     tasks: { setUp: async () => assert.fail('nothing is set up') },
-    attendTask: async () => assert.fail('nothing is waited for'),
+    waitForTask: async () => assert.fail('nothing is waited for'),
     judgeCalls: () => async () => ({ allowed: true }),
     stillAdmitted: async () => ({ allowed: true }),
     web: () => [
@@ -60,7 +60,7 @@ function grantBy(settings: Config, log = quietLog()) {
     chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
     seeing: (seen) => seen,
     settings: { forCall: () => async () => ({}) },
-    moved: { original: async (conversation) => conversation },
+    migrations: { original: async (conversation) => conversation },
     log,
   });
   const use = {

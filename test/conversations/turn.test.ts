@@ -61,7 +61,7 @@ async function setUp(script: {
     log,
   });
   const useSkill = createUseSkill({
-    hasBegun: async () => false,
+    hasStarted: async () => false,
     visible: () => [research],
     find: async (name) => (name === 'research' ? research : undefined),
     rules: () => ({ enabled: true, defaults: {}, skills: new Map() }),
@@ -72,7 +72,7 @@ async function setUp(script: {
       sender: 'telegram:42',
       by: 'model',
     }),
-    readiness: () => undefined,
+    requirements: () => undefined,
     run: (skill, request, context) => runSkill(skill, request, context, 'telegram:42'),
     onDenied: () => undefined,
   });

@@ -6,8 +6,8 @@ export const chatAgentMutations: readonly Mutation[] = [
   ...changesOf('settings/chat-agent.ts', 'end-to-end/chat-agent.test.ts', [
     [
       'anybody sets the model',
-      'return { text: say`Only an owner can change that.` };\n      const { models } = live().config;',
-      'void 0;\n      const { models } = live().config;',
+      'return { text: say`Only an owner can change that.` };\n      const { models } = runtime().config;',
+      'void 0;\n      const { models } = runtime().config;',
     ],
     ['a persona of any length is kept', 'text.length > longestPersona', 'false'],
     [

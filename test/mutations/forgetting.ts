@@ -48,7 +48,7 @@ export const forgettingMutations = [
       'return true;',
     ],
     ['what others quote of somebody forgotten stays', 'quote.sender === sender', 'false'],
-    ['only one quote of somebody forgotten goes', 'shared: shared.map(forget)', 'shared'],
+    ['only one quote of somebody forgotten goes', 'shared: shared?.map(forget)', 'shared'],
     [
       'a damaged message of somebody forgotten stays',
       'return { theirs: names(text, sender), direct: false, rest: text };\n  const [',
@@ -107,7 +107,7 @@ export const forgettingMutations = [
   ...changesOf('operator/forget-somebody.ts', 'operator/forget-somebody.test.ts', [
     [
       'somebody is forgotten while they may still talk',
-      'const paired = await people.forget(sender);',
+      'const paired = await users.forget(sender);',
       'const paired = false;',
     ],
     ['standing rules of somebody forgotten stay', 'await rules.forget(sender);', ''],

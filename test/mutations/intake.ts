@@ -230,19 +230,19 @@ export const intakeMutations = [
     ],
     [
       'a group that got a new id is given up',
-      'if ((await moved.current(place)).chat !== place.chat) return;',
+      'if ((await migrations.current(place)).chat !== place.chat) return;',
       '',
     ],
     ['Ignore allows', "if (verdict === 'allow') await", 'if (true) await'],
   ]),
   ...changesOf('conversations/intake/groups.ts', 'end-to-end/unlisted-groups.test.ts', [
-    ['anybody makes the bot ask', ' || !(await people.isOwner(sender.id))', ''],
+    ['anybody makes the bot ask', ' || !(await users.isOwner(sender.id))', ''],
     ['a word to nobody asks', '!addressed || ', ''],
   ]),
   ...changesOf('conversations/intake/presses.ts', 'end-to-end/unlisted-groups.test.ts', [
     [
       'anybody allows a group',
-      "if (!(await people.isOwner(press.sender.id))) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
+      "if (!(await users.isOwner(press.sender.id))) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
       "if (false) {\n      log.warn(\n        { sender: press.sender.id, action: press.action },\n        'somebody who is not the owner pressed a button on a group'",
     ],
   ]),
@@ -255,7 +255,7 @@ export const intakeMutations = [
     ],
     [
       'everybody sees who waits for an owner',
-      'if (!(await people.isOwner(sender.id))) return [];',
+      'if (!(await users.isOwner(sender.id))) return [];',
       '',
       { only: 'an owner reads who waits' },
     ],
@@ -263,7 +263,7 @@ export const intakeMutations = [
   ...changesOf('conversations/intake/visits.ts', 'end-to-end/slack-home.test.ts', [
     [
       'a stranger is offered skills',
-      'if (!(await people.mayAct(visit)).allowed) return [];',
+      'if (!(await users.mayAct(visit)).allowed) return [];',
       '',
       { only: 'offered what they may start' },
     ],
@@ -287,7 +287,7 @@ export const intakeMutations = [
     ],
   ]),
   ...changesOf('conversations/join-turn.ts', 'conversations/join-turn.test.ts', [
-    ['words of a removed person join', 'if (!(await people.decide(message)).allowed) return false;', ''],
+    ['words of a removed person join', 'if (!(await users.decide(message)).allowed) return false;', ''],
     ['somebody else’s words join', '&& message?.sender.id === requester', ''],
     ['a command joins', "judged.kind !== 'turn' || judged.invocation !== undefined", 'false'],
     ['what one person alone sees joins', 'ephemeral === true || ', ''],

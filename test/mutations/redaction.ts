@@ -59,13 +59,13 @@ export const redactionMutations = [
       'attachments',
     ],
     ['words of a command keep their secrets', 'args: redact(command.args)', 'args: command.args'],
-    ['a quote keeps its secrets', 'replyTo: cleanQuote(replyTo)', 'replyTo'],
+    ['a quote keeps its secrets', 'replyTo: replyTo && cleanQuote(replyTo)', 'replyTo'],
     [
       'names of quoted files keep their secrets',
-      'attachments: redactTexts(quote.attachments, redact)',
+      'attachments: quote.attachments && redactTexts(quote.attachments, redact)',
       'attachments: quote.attachments',
     ],
-    ['what is passed on keeps its secrets', 'shared.map(cleanQuote)', 'shared'],
+    ['what is passed on keeps its secrets', 'shared?.map(cleanQuote)', 'shared'],
     ['the input of a run keeps its secrets', 'input: redactDeep(task.input, redact)', 'input: task.input'],
     ['the result of a run keeps its secrets', 'result: redact(task.result)', 'result: task.result'],
     [
@@ -127,7 +127,7 @@ export const redactionMutations = [
     ['the outbox keeps secrets', 'part: cleanPart(row.part, redact) }', 'part: row.part }'],
     [
       'work for others keeps its secrets',
-      'work.map((one) => ({ ...one, message: cleanMessage(one.message, redact) }))',
+      'work?.map((one) => ({ ...one, message: cleanMessage(one.message, redact) }))',
       'work',
     ],
     [

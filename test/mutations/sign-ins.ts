@@ -127,7 +127,7 @@ export const signInMutations = [
     ],
   ]),
   ...changesOf('capabilities/guard-sign-ins.ts', 'capabilities/guard-sign-ins.test.ts', [
-    ['a code in a reply stays', 'replyTo: await cleanQuote(message, replyTo)', 'replyTo'],
+    ['a code in a reply stays', 'replyTo: replyTo && (await cleanQuote(message, replyTo))', 'replyTo'],
     [
       'a code that is passed on stays',
       'await Promise.all(shared.map((quote) => cleanQuote(message, quote)))',

@@ -60,7 +60,7 @@ test('Q12 S11 who is forgotten is a stranger, and no rule and no account of thei
     allowExternal: false,
   };
   const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const people = createUsers({ stored: store.keyed('people'), access: () => access, moved });
+  const people = createUsers({ stored: store.keyed('people'), access: () => access, migrations: moved });
   const audit = { record: async () => undefined, forget: async () => undefined };
   const pairing = createPairing({ stored: store.keyed('pairing'), users: people, audit, clock });
   const rules = createStandingRules({ stored: store.keyed('rules'), audit });

@@ -38,7 +38,7 @@ async function serve(t: TestContext, channels: readonly string[] = ['telegram'])
   });
   const server = await serveHealth({
     listen: '127.0.0.1:0',
-    readiness: vitals.readiness,
+    requirements: vitals.requirements,
     metrics,
     redact: (text) => text.replaceAll('hunter2-hunter2', '[redacted]'),
     log,
@@ -169,14 +169,20 @@ test('L4 an address that is taken, or not of this machine, is told with what to 
     metrics: { text: async () => '', contentType: 'text/plain' },
   };
   const log = quietLog();
-  await assert.rejects(serveHealth({ listen: `127.0.0.1:${port}`, readiness, metrics, redact, log }), {
-    name: 'OperatorError',
-    message: `health and metrics can't be served on 127.0.0.1:${port}: another program has that port. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
-  });
-  await assert.rejects(serveHealth({ listen: '192.0.2.1:9464', readiness, metrics, redact, log }), {
-    name: 'OperatorError',
-    message: /this machine has no such address/,
-  });
+  await assert.rejects(
+    serveHealth({ listen: `127.0.0.1:${port}`, requirements: readiness, metrics, redact, log }),
+    {
+      name: 'OperatorError',
+      message: `health and metrics can't be served on 127.0.0.1:${port}: another program has that port. Write a free address under [server], such as listen = "127.0.0.1:9464", or take the line out.`,
+    },
+  );
+  await assert.rejects(
+    serveHealth({ listen: '192.0.2.1:9464', requirements: readiness, metrics, redact, log }),
+    {
+      name: 'OperatorError',
+      message: /this machine has no such address/,
+    },
+  );
 });
 
 test('S4 a name of somebody else that leads here is refused, addresses and names of this machine are not', async (t) => {

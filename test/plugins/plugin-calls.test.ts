@@ -21,7 +21,7 @@ async function setUp(t: TestContext) {
     runtime: () => ({ config, models }) as never,
     library: { current: () => new Map() as never },
     sandbox: { seen: (_: string, folder: string) => folder } as never,
-    moved: { original: async (conversation) => conversation },
+    migrations: { original: async (conversation) => conversation },
     users: {
       mayAct: async () =>
         admitted.now ? { allowed: true } : { allowed: false, code: 'STRANGER', reason: 'not paired' },

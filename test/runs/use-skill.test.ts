@@ -48,8 +48,8 @@ function setUp(options: {
     find: async (name) => skills.find((skill) => skill.name === name),
     rules: () => rules.current,
     use: () => options.use ?? inGroup,
-    readiness: options.readiness ?? (() => undefined),
-    hasBegun: async () => options.begun === true,
+    requirements: options.readiness ?? (() => undefined),
+    hasStarted: async () => options.begun === true,
     run: async (skill) => {
       runs.push(skill.name);
       options.onRun?.();

@@ -39,7 +39,7 @@ async function open(url: string) {
     signals: store.signals,
     clock: systemClock,
   });
-  const chats = createChatSettings({ store, moved, log });
+  const chats = createChatSettings({ store, migrations: moved, log });
   return { store, moved, chats, log };
 }
 

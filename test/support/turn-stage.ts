@@ -151,12 +151,12 @@ export async function openTurnStage(
     const following = followInTurn({ visible, byPerson, names: () => tools.map(({ name }) => name) });
     const { contraction } = following;
     const useSkill = createUseSkill({
-      hasBegun: async () => false,
+      hasStarted: async () => false,
       visible,
       find: async (name) => library.current().get(name),
       rules: () => live().rules,
       use: (id) => (id === invocationId(message.id) ? byPerson : { ...byPerson, by: 'model' }),
-      readiness: () => undefined,
+      requirements: () => undefined,
       run: async (skill) => {
         forked.push(skill.name);
         const result = { status: 'ok', text: `${skill.name} ran`, iterations: 1, durationMs: 1 } as const;

@@ -56,21 +56,21 @@ export function createAdmit(options: {
   answerAsks(message: Message): Promise<boolean>;
   /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
   settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
-  moved: ChatMigrations;
+  migrations: ChatMigrations;
   replies: Replies;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
   log: Log;
 }): OnEvent {
   const { store, users, strangers, commands, presses, visits, signIns, answerAsks, settings } = options;
-  const { judge, meetGroup, groups, moved, replies, audit, clock, log } = options;
+  const { judge, meetGroup, groups, migrations, replies, audit, clock, log } = options;
   const isDue = createThrottle(refusalEveryMs, clock);
   const told = store.keyed('notices');
   const takeEdit = createTakeEdit({
     store,
     resolve: (message) => commands.resolve(message),
     taken: (message) => onMessage({ type: 'message', message }),
-    moved,
+    migrations,
     clock,
   });
   const mayTellFull = createThrottle(fullEveryMs, clock);
@@ -145,7 +145,7 @@ export function createAdmit(options: {
   }
 
   async function onMoved(from: string, to: string): Promise<void> {
-    if (!(await moved.remember(from, to))) return;
+    if (!(await migrations.remember(from, to))) return;
     log.warn(
       { from, to },
       'a chat has a new id; its rules still hold, but config.toml should name the new one',
@@ -209,10 +209,10 @@ export function createTakeEdit(options: {
   store: Pick<Store, 'inbox' | 'overheard' | 'transcripts'>;
   resolve: Commands['resolve'];
   taken(message: Message): Promise<void>;
-  moved: Pick<ChatMigrations, 'original'>;
+  migrations: Pick<ChatMigrations, 'original'>;
   clock: Pick<Clock, 'now'>;
 }): (edited: Message, at?: string) => Promise<void> {
-  const { store, resolve, taken, moved, clock } = options;
+  const { store, resolve, taken, migrations, clock } = options;
 
   async function takeHeard(edited: Message): Promise<void> {
     const heard = await store.overheard.recent(conversationKey(edited.conversation), mostHeard, 0);
@@ -231,7 +231,7 @@ export function createTakeEdit(options: {
   async function hasJoined({ id, conversation }: Message): Promise<boolean> {
     const { transcripts } = store;
     const read = await transcripts.read(
-      await transcripts.current(conversationKey(await moved.original(conversation))),
+      await transcripts.current(conversationKey(await migrations.original(conversation))),
     );
     return read.entries.some(({ entry }) => entry.kind === 'user' && entry.item?.startsWith(editKey(id)));
   }

@@ -38,15 +38,15 @@ type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;
 export function createGroups(options: {
   stored: Keyv;
   users: Pick<Users, 'allowGroup' | 'disallowGroup'>;
-  moved: ChatMigrations;
+  migrations: ChatMigrations;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
 }): Groups {
-  const { stored, users, moved, audit, clock } = options;
+  const { stored, users, migrations, audit, clock } = options;
   const inTurn = createMutex();
 
   async function idsOf(place: Conversation): Promise<readonly string[]> {
-    return [chatIdOf(place), ...(await moved.formerIds(place))];
+    return [chatIdOf(place), ...(await migrations.formerIds(place))];
   }
 
   async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {
@@ -105,7 +105,7 @@ export function createGroups(options: {
     },
     async left(place) {
       // A group that got a new id lives on under that.
-      if ((await moved.current(place)).chat !== place.chat) return;
+      if ((await migrations.current(place)).chat !== place.chat) return;
       if (!(await disallow(await idsOf(place)))) return;
       await audit.record({ event: 'group', verdict: 'left', conversation: chatIdOf(place) });
     },

@@ -54,7 +54,7 @@ export async function openHealth(options: {
     async serve(redact) {
       if (listen === undefined || metrics === undefined) return undefined;
       const { serveHealth } = await import('./serve-health.ts');
-      return serveHealth({ listen, readiness: vitals.readiness, metrics, redact, log });
+      return serveHealth({ listen, requirements: vitals.requirements, metrics, redact, log });
     },
   };
 }

@@ -103,7 +103,7 @@ export type Vitals = Readonly<{
   channel(name: string, state: ChannelState): void;
   event(channel: string): void;
   model(alias: string, outcome: ModelOutcome): void;
-  readiness(): Readiness;
+  requirements(): Readiness;
 }>;
 
 /** Remembers when each part of the bot last gave a sign of life. A model's failure makes nothing unready: messages are still accepted. */
@@ -128,7 +128,7 @@ export function createVitals(options: {
     model(alias, outcome) {
       model = { alias, outcome, at: clock.now() };
     },
-    readiness() {
+    requirements() {
       const state = store();
       const reason = dataProblem();
       return {

@@ -26,13 +26,13 @@ const mostConnections = 64;
 export async function serveHealth(options: {
   /** Host and port. */
   listen: string;
-  readiness(): Readiness;
+  requirements(): Readiness;
   metrics: Pick<Metrics, 'text' | 'contentType'>;
   /** Takes secrets out of what is answered. */
   redact(text: string): string;
   log: Log;
 }): Promise<HealthServer> {
-  const { listen, readiness, metrics, redact, log } = options;
+  const { listen, requirements, metrics, redact, log } = options;
   const { host, port } = hostAndPort(listen);
 
   async function answer(request: IncomingMessage): Promise<Answer> {
@@ -45,7 +45,7 @@ export async function serveHealth(options: {
     if (pathname === '/livez') return { status: 200, body: 'ok\n' };
     if (pathname === '/metrics')
       return { status: 200, body: redact(await metrics.text()), type: metrics.contentType };
-    const report = readiness();
+    const report = requirements();
     const body = redact(`${JSON.stringify(report, null, 2)}\n`);
     return { status: report.ready ? 200 : 503, body, type: 'application/json' };
   }
