@@ -6,7 +6,6 @@ import type { Approvals } from '../approvals/approvals.ts';
 import { createJudgeCalls } from '../approvals/judge-calls.ts';
 import type { StandingRules } from '../approvals/standing-rules.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { createReadEarlier } from '../conversations/read-earlier.ts';
@@ -17,7 +16,7 @@ import { createTurn, type Turn } from '../conversations/turn.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
 import type { Meter } from '../core/meter.ts';
-import type { DeliverArtifacts, Tool } from '../core/tool.ts';
+import type { Tool } from '../core/tool.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { costOf, type Budgets } from '../limits/budgets.ts';
@@ -31,132 +30,120 @@ import {
 import { createPluginCalls } from '../plugins/plugin-calls.ts';
 import type { Plugins } from '../plugins/plugins.ts';
 import type { Replies } from '../replies/replies.ts';
-import { createChainedSkills } from '../runs/chained-skills.ts';
+import { createChainedSkills, type ChainedSkills } from '../runs/chained-skills.ts';
 import { createHasStarted } from '../runs/run-journal.ts';
 import { createQuestions } from '../runs/questions.ts';
 import { createSeeing, type ReceivedFiles } from '../runs/received-files.ts';
 import { createAvailability, createRequirements } from '../runs/requirements.ts';
-import { createRunContexts } from '../runs/run-context.ts';
-import { createRunSkill, type RunSkill } from '../runs/run-skill.ts';
+import { createRunContext } from '../runs/run-context.ts';
+import type { Host, SkillSupply, ToolSupply } from '../runs/work-deps.ts';
+import { createRunSkill } from '../runs/run-skill.ts';
 import { createTasks, createWaitForTask, type Tasks } from '../runs/tasks.ts';
 import type { AvailablePackages } from '../sandbox/packages/available-packages.ts';
-import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { ChatAgent } from '../settings/chat-agent.ts';
 import type { ChatSettings } from '../settings/chat-settings.ts';
 import { createSettings, type Settings } from '../settings/create-settings.ts';
-import type { SettingsInForce } from '../settings/settings-in-force.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
 import type { Store } from '../store/store.ts';
 import { createListTools, type ListTools } from '../tools/list-tools.ts';
 import { createOutsideTools, type OutsideTools } from '../tools/outside-tools.ts';
 import { createWebTools } from '../tools/web/create-web-tools.ts';
 
-/** What thinks: the main agent's turn with what it is granted, and the runs it begins. It knows people and chats by name only. */
-export type Agent = Readonly<{ turn: Turn; grant: CreateTurnContext; tasks: Tasks }>;
+/** What thinks: the main agent's turn with what it is given, and the runs it begins. It knows people and chats by name only. */
+export type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext; tasks: Tasks }>;
 
 export function createAgent(options: {
-  runtime: () => RuntimeConfig;
-  store: Store;
-  library: SkillLibrary;
-  sandbox: Sandbox;
-  available(): AvailablePackages;
-  packages: ScriptPackages;
-  accessOf: AccessContext;
-  authoring: SkillAuthoring;
-  approvals: Approvals;
-  rules: Pick<StandingRules, 'covers'>;
-  budgets: Budgets;
-  /** Tools that reach the internet, as config has them now. */
-  web: () => readonly Tool[];
-  outside: OutsideTools;
-  capabilities: Pick<Capabilities, 'tools' | 'lacking'>;
-  migrations: Pick<ChatMigrations, 'original'>;
-  deliverArtifacts: DeliverArtifacts;
-  channels: ReadonlyMap<string, Pick<Channel, 'fetchFile' | 'readEarlier'>>;
-  received: Pick<ReceivedFiles, 'keep' | 'read'>;
-  writeCommand: WriteCommand;
+  host: Host;
   users: Pick<Users, 'mayAct'>;
-  settings: Pick<SettingsInForce, 'forCall'>;
-  chatAgent: Pick<ChatAgent, 'of'>;
-  audit: Pick<Audit, 'record'>;
-  meter: Meter;
-  env: Readonly<Record<string, string | undefined>>;
-  /** Aborted when the process is to end. */
-  stopping: AbortSignal;
-  clock: Clock;
-  log: Log;
+  accessOf: AccessContext;
+  skills: Omit<SkillSupply, 'availability' | 'requirements'> &
+    Readonly<{ available(): AvailablePackages; capabilities: Pick<Capabilities, 'lacking'> }>;
+  tools: Omit<ToolSupply, 'seeing'> & Readonly<{ outside: OutsideTools }>;
+  /** What people are asked, and what they may be asked to pay. */
+  limits: Readonly<{ approvals: Approvals; rules: Pick<StandingRules, 'covers'>; budgets: Budgets }>;
+  /** What the agent learns of chats, and by which it reaches them. */
+  chats: Readonly<{
+    agent: Pick<ChatAgent, 'of'>;
+    channels: ReadonlyMap<string, Pick<Channel, 'fetchFile' | 'readEarlier'>>;
+    received: Pick<ReceivedFiles, 'keep' | 'read'>;
+    writeCommand: WriteCommand;
+  }>;
+  process: Readonly<{
+    meter: Meter;
+    env: Readonly<Record<string, string | undefined>>;
+    /** Aborted when the process is to end. */
+    stopping: AbortSignal;
+  }>;
 }): Agent {
-  const { runtime, store, sandbox, available, meter, clock, log } = options;
-  const questions = createQuestions({ store, clock });
+  const { host, accessOf, chats, limits } = options;
+  const { runtime, store, clock, log } = host;
+  const { budgets } = limits;
+  const { meter, env, stopping } = options.process;
   const stillAdmitted = createStillAdmitted(options.users);
-  const judgeCalls = createJudgeCalls({ ...options, stillAdmitted });
-  const requirements = createRequirements({
-    config: () => runtime().config,
-    mode: sandbox.mode,
-    available,
-    lackingCapabilities: options.capabilities.lacking,
-  });
-  const availability = createAvailability(available);
-  const zone = (): string => runtime().config.bot.timezone ?? systemZone();
-  const seeing = createSeeing(options);
+  const { outside, deliverArtifacts } = options.tools;
+  const judgeCalls = createJudgeCalls({ ...host, ...limits, outside, deliverArtifacts, stillAdmitted });
+  const gates = { accessOf, stillAdmitted, judgeCalls };
+  const tools = { ...options.tools, seeing: createSeeing({ received: chats.received, log }) };
+  const skills = supplySkills(options.skills, runtime);
   const hasStarted = createHasStarted(store);
-  const chained = createChainedSkills({
-    ...options,
-    availability,
-    requirements,
-    runSkill: (...of) => runSkill(...of),
-    hasStarted,
+  const questions = createQuestions({ store, clock });
+  const zone = (): string => runtime().config.bot.timezone ?? systemZone();
+
+  // A run may start further runs: the one knot of the bot, tied here.
+  const chained: ChainedSkills = (...of) => chain(...of);
+  const runs = createRunSkill({
+    store,
+    zone,
+    questions,
+    createContext: measureRunCalls(
+      (input) => createRunContext(input, { host, gates, skills, tools, questions, chained }),
+      meter,
+    ),
+    costOf: (model, tokens) => costOf(runtime().config, model.alias, tokens),
+    clock,
+    log,
   });
-  const runs = auditRuns(
-    createRunSkill({
-      store,
-      zone,
-      questions,
-      grant: measureRunCalls(
-        createRunContexts({ ...options, judgeCalls, stillAdmitted, questions, chained, seeing }),
-        meter,
-      ),
-      costOf: (model, tokens) => costOf(runtime().config, model.alias, tokens),
-      clock,
-      log,
-    }),
-    options.audit,
-  );
-  const runSkill: RunSkill = measureRuns(runs, meter);
+  const runSkill = measureRuns(auditRuns(runs, host.audit), meter);
+  const chain = createChainedSkills({ host, skills, accessOf, runSkill, hasStarted, budgets });
+
   const tasks = createTasks({
     store,
     clock,
     onSignalFault: (error) => log.warn({ err: error }, 'the progress of a run could not be told'),
   });
-  const grant = createTurnContexts({
-    ...options,
-    availability,
-    requirements,
-    runSkill,
-    hasStarted,
-    tasks,
-    waitForTask: createWaitForTask({ store, stopping: options.stopping, clock }),
-    judgeCalls,
-    stillAdmitted,
-    seeing,
+  const waitForTask = createWaitForTask({ store, stopping, clock });
+  const createContext = createTurnContexts({
+    ...{ host, gates, skills, tools, chatAgent: chats.agent, writeCommand: chats.writeCommand },
+    runs: { runSkill, hasStarted, tasks, waitForTask, budgets },
   });
-  const background = () => runtime().config.agent.backgroundMessages;
-  return {
-    turn: createTurn({
-      store,
-      questions,
-      receive: createReceiveFiles({ ...options, transcribe: createTranscribe(options) }),
-      readEarlier: createReadEarlier(options),
-      zone,
-      background,
-      audit: options.audit,
-      clock,
-      log,
-    }),
-    grant: measureTurnCalls(grant, meter),
-    tasks,
-  };
+  const { channels, received } = chats;
+  const transcribe = createTranscribe({ env, log });
+  const turn = createTurn({
+    ...{ store, questions, audit: host.audit, zone, clock, log },
+    receive: createReceiveFiles({ ...host, sandbox: skills.sandbox, channels, received, transcribe }),
+    readEarlier: createReadEarlier({ ...host, channels, users: options.users }),
+    background: () => runtime().config.agent.backgroundMessages,
+  });
+  return { turn, createContext: measureTurnCalls(createContext, meter), tasks };
+}
+
+function supplySkills(
+  {
+    available,
+    capabilities,
+    ...given
+  }: Omit<SkillSupply, 'availability' | 'requirements'> &
+    Readonly<{ available(): AvailablePackages; capabilities: Pick<Capabilities, 'lacking'> }>,
+  runtime: Host['runtime'],
+): SkillSupply {
+  const requirements = createRequirements({
+    config: () => runtime().config,
+    mode: given.sandbox.mode,
+    available,
+    lackingCapabilities: capabilities.lacking,
+  });
+  return { ...given, requirements, availability: createAvailability(available) };
 }
 
 /** The tools that come with no turn or run: of the web, of plugins, of MCP servers; with what people set and see of them (X1-X7). */

@@ -147,18 +147,14 @@ export function createBot(parts: BotParts): Bot {
     chatAgent,
   });
   const agent = createAgent({
-    ...deps,
-    ...toolbox,
-    ...parts.skillSandbox,
-    capabilities,
-    chatAgent,
-    deliverArtifacts,
-    received,
-    authoring,
-    approvals,
-    rules,
-    budgets,
-    meter,
+    host: { runtime: current, store, migrations, audit, clock, log },
+    users,
+    accessOf: deps.accessOf,
+    skills: { ...parts.skillSandbox, library, authoring, capabilities },
+    tools: { ...toolbox, capabilities, deliverArtifacts },
+    limits: { approvals, rules, budgets },
+    chats: { agent: chatAgent, channels, received, writeCommand },
+    process: { meter, env, stopping: stopping.signal },
   });
   const showWork = createShowProgress({ ...deps, outbox: store.outbox });
   const judge = createJudgeMessage({ ...deps, ...agent, commands, budgets });

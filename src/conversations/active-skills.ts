@@ -1,7 +1,6 @@
 import { createInlineSkill } from '../runs/inline-skill.ts';
 import type { InlineSkill } from '../runs/use-skill.ts';
 import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
-import type { Log } from '../lib/log.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Tool } from '../core/tool.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -14,7 +13,7 @@ import {
   createSkillsReadFile,
 } from '../tools/built-in/skill-lookup.ts';
 import { createToolRestriction, type ToolRestriction } from '../tools/tool-restriction.ts';
-import type { RuntimeConfig } from '../config/runtime-config.ts';
+import type { Host } from '../runs/work-deps.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 
@@ -23,17 +22,22 @@ export type ActiveSkills = Readonly<{
   /** `skills_*`. */
   tools: readonly Tool[];
   inline: InlineSkill;
-  contraction: ToolRestriction;
+  restriction: ToolRestriction;
 }>;
 
-export function createActiveSkills(options: {
-  runtime: () => RuntimeConfig;
-  library: SkillLibrary;
-  sandbox: Pick<Sandbox, 'seen'>;
-  authoring: Pick<SkillAuthoring, 'asItStands'>;
-  outside: Pick<OutsideTools, 'names'>;
-  log: Log;
-}): (turn: {
+export function createActiveSkills({
+  host: { runtime, log },
+  skills: { library, sandbox, authoring },
+  tools: { outside },
+}: Readonly<{
+  host: Pick<Host, 'runtime' | 'log'>;
+  skills: Readonly<{
+    library: SkillLibrary;
+    sandbox: Pick<Sandbox, 'seen'>;
+    authoring: Pick<SkillAuthoring, 'asItStands'>;
+  }>;
+  tools: Readonly<{ outside: Pick<OutsideTools, 'names'> }>;
+}>): (turn: {
   /** Skills that the model may use now. */
   visible(): readonly Skill[];
   /** The use that the person themselves makes of a skill. */
@@ -41,7 +45,6 @@ export function createActiveSkills(options: {
   /** Names of everything the main agent has in this turn. */
   names(): readonly string[];
 }) => ActiveSkills {
-  const { runtime, library, sandbox, authoring, outside, log } = options;
   const make = {
     list: createSkillsList(),
     search: createSkillsSearch(),
@@ -58,7 +61,7 @@ export function createActiveSkills(options: {
   };
 
   return ({ visible, byPerson, names }) => {
-    const contraction = createToolRestriction({
+    const restriction = createToolRestriction({
       tools: names,
       elsewhere: outside.names,
       settings() {
@@ -71,7 +74,7 @@ export function createActiveSkills(options: {
     /** A skill that only a person may start is open to the model while it follows it for them. */
     const open = (): readonly Skill[] => {
       const seen = visible();
-      const started = contraction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);
+      const started = restriction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);
       const more = started.filter(
         (skill) => !seen.includes(skill) && decideSkill(skill, runtime().rules, byPerson).allowed,
       );
@@ -88,7 +91,7 @@ export function createActiveSkills(options: {
           find: async (name) => find(name) ?? (await library.rescan(), find(name)),
           body,
           pathOf: (directory) => sandbox.seen('skill', directory),
-          contraction,
+          contraction: restriction,
           isSensitive: isPrivate,
         }),
         make.readFile(open, isPrivate),
@@ -98,9 +101,9 @@ export function createActiveSkills(options: {
         elsewhere: outside.names,
         given: ({ name }) => runtime().config.skills.byName[name],
         body,
-        contraction,
+        contraction: restriction,
       }),
-      contraction,
+      restriction,
     };
   };
 }

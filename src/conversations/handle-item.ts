@@ -10,7 +10,8 @@ import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import { taintAround, recordTaint, roomOf } from '../access/taint-of.ts';
 import { runIdOf, runJournal } from '../runs/run-journal.ts';
-import { invocationId, type Turn, type TurnContext } from './turn.ts';
+import { invocationId, type Turn } from './turn.ts';
+import type { CreateTurnContext } from './turn-context.ts';
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Commands } from './commands.ts';
 import { completeChat } from './intake/complete-chat.ts';
@@ -54,13 +55,7 @@ export function createHandleItem(options: {
   turn: Turn;
   joinTurn: JoinTurn;
   tasks: Tasks;
-  grant(
-    item: InboxItem,
-    message: Message,
-    use: SkillUse,
-    transcript: string,
-    progress: (text: string) => void,
-  ): Promise<TurnContext>;
+  createContext: CreateTurnContext;
   accessOf(message: Message): Promise<SkillUse>;
   showWork: ShowProgress;
   replies: Replies;
@@ -70,7 +65,7 @@ export function createHandleItem(options: {
   clock: Pick<Clock, 'now'>;
   log: Log;
 }): ItemHandling {
-  const { store, channels, users, commands, migrations, turn, tasks, grant, accessOf } = options;
+  const { store, channels, users, commands, migrations, turn, tasks, createContext, accessOf } = options;
   const { joinTurn, judge, capabilities, showWork, replies, onFailed, clock, log } = options;
 
   const handle: Handle = async (item, signal) => {
@@ -78,13 +73,13 @@ export function createHandleItem(options: {
     if (!(await stillAdmitted(message))) return removePlaceholder(item, store, { done: item.key });
     if (message.task?.kind === 'run') {
       const { task } = message;
-      const granted = await grant(
+      const granted = await createContext({
         item,
         message,
-        await accessOf(message),
-        task.parent,
-        tasks.progress(task, signal),
-      );
+        use: await accessOf(message),
+        transcript: task.parent,
+        progress: tasks.progress(task, signal),
+      });
       return tasks.run(item, task, granted, signal);
     }
     const judged = await judge(message, { isNew: isNew(item) });
@@ -127,7 +122,8 @@ export function createHandleItem(options: {
     });
     try {
       const transcript = await transcriptOf(message);
-      const granted = await grant(item, message, await accessOf(message), transcript, shown.progress);
+      const use = await accessOf(message);
+      const granted = await createContext({ item, message, use, transcript, progress: shown.progress });
       const say = sayIn(message.sender.language);
       const onJoin = (): void => {
         // What was shown of an answer is none any more.
@@ -195,7 +191,7 @@ export function createHandleItem(options: {
   }
 
   /** What is shown in the place of one part is from now on in the place of another. */
-  async function deliverArtifacts(from: string, to: string): Promise<void> {
+  async function movePlaceholder(from: string, to: string): Promise<void> {
     const shown = await store.outbox.shown(from);
     if (shown === undefined) return;
     await store.outbox.show(to, shown);
@@ -230,7 +226,7 @@ export function createHandleItem(options: {
       const text = say(error instanceof ModelError ? error.sentence : apology);
       // Under a key of its own: after `inbox retry` the answer itself may still come.
       const key = `${item.key}!dead`;
-      await deliverArtifacts(partKey(item.key, 0), partKey(key, 0));
+      await movePlaceholder(partKey(item.key, 0), partKey(key, 0));
       await replies.answer(item.message, text, { key });
     },
   };

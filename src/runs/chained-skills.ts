@@ -1,17 +1,15 @@
 import { decideSkill, type AccessContext } from '../access/decide-skill.ts';
 import { placeOf } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
-import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { noTokens } from '../core/model.ts';
 import type { Skill } from '../core/skill.ts';
 import type { Requester, Tool, ToolContext } from '../core/tool.ts';
 import type { Log } from '../lib/log.ts';
 import type { Budgets } from '../limits/budgets.ts';
-import type { Availability } from './requirements.ts';
 import { runIdOf, type HasStarted } from './run-journal.ts';
 import type { RunPlace, RunSkill } from './run-skill.ts';
-import { createUseSkill, type Requirements, type DeniedSkill } from './use-skill.ts';
-import type { SkillLibrary } from '../skills/skill-library.ts';
+import { createUseSkill, type OnDenied } from './use-skill.ts';
+import type { Host, SkillSupply } from './work-deps.ts';
 
 /** Skills that may be under way inside one another, the outermost included (U7). */
 const depthLimit = 3;
@@ -22,20 +20,22 @@ export type ChainedSkills = (skill: Skill, run: RunPlace, requester: Requester) 
  * `use_skill` for a run (U7): access is decided again for the original sender and chat, as for any model; the inner run has
  * its own env and journal. No skill inside itself, and no more than three deep: RECURSION_LIMIT.
  */
-export function createChainedSkills(options: {
-  runtime: () => RuntimeConfig;
-  library: SkillLibrary;
-  availability: Availability;
-  requirements: Requirements;
+export function createChainedSkills({
+  host: { runtime, audit, log },
+  skills: { library, availability, requirements },
+  accessOf,
+  runSkill,
+  hasStarted,
+  budgets,
+}: Readonly<{
+  host: Pick<Host, 'runtime' | 'audit' | 'log'>;
+  skills: Pick<SkillSupply, 'library' | 'availability' | 'requirements'>;
   accessOf: AccessContext;
   runSkill: RunSkill;
   hasStarted: HasStarted;
   budgets: Pick<Budgets, 'ofRun'>;
-  audit: Pick<Audit, 'record'>;
-  log: Log;
-}): ChainedSkills {
-  const { runtime, library, availability, requirements, accessOf, runSkill, hasStarted, budgets } = options;
-  const onDenied = createReportDenial(options);
+}>): ChainedSkills {
+  const onDenied = createReportDenial({ audit, log });
 
   /** A run that has started is not judged again (Q5). */
   async function limited(
@@ -61,10 +61,11 @@ export function createChainedSkills(options: {
         .filter((other) => !chain.includes(other.name) && decideSkill(other, runtime().rules, use).allowed);
     };
     return createUseSkill({
-      visible,
-      find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
-      rules: () => runtime().rules,
-      use: () => use,
+      skills: {
+        visible,
+        find: async (name) => library.current().get(name) ?? (await library.rescan()).get(name),
+      },
+      access: { rules: () => runtime().rules, use: () => use, onDenied },
       requirements,
       async run(inner, request, context) {
         const stopped = chain.includes(inner.name)
@@ -79,15 +80,16 @@ export function createChainedSkills(options: {
         return { status: 'error', code, text: over, ...nothing };
       },
       hasStarted: (call) => hasStarted(run.transcript, call),
-      onDenied,
     });
   };
 }
 
 /** Tells log and audit of a skill that was refused (A8, L6). */
-export function createReportDenial(options: { audit: Pick<Audit, 'record'>; log: Log }) {
-  const { audit, log } = options;
-  return ({ skill, code, reason, requester }: DeniedSkill): void => {
+export function createReportDenial({
+  audit,
+  log,
+}: Readonly<{ audit: Pick<Audit, 'record'>; log: Log }>): OnDenied {
+  return ({ skill, code, reason, requester }) => {
     log.info({ skill, code, reason, sender: requester.sender }, 'a skill was denied');
     void audit.record({ event: 'skill_refused', ...placeOf(requester), skill, code });
   };

@@ -1,242 +1,261 @@
-import type { Questions } from './questions.ts';
-import type { RunContext, RunPlace } from './run-skill.ts';
-import type { SkillRequest } from './use-skill.ts';
+import { whileAdmitted } from '../access/while-admitted.ts';
+import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.ts';
+import type { Decision } from '../access/decide-message.ts';
+import { auditOfCall } from '../audit/audit-event.ts';
 import { createCapCommand } from '../capabilities/cap-command.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import type { ErrorCode } from '../core/codes.ts';
-import { decideSkill, isSensitive, type SkillUse, type AccessContext } from '../access/decide-skill.ts';
-import type { Decision } from '../access/decide-message.ts';
-import type { Log } from '../lib/log.ts';
 import type { Skill } from '../core/skill.ts';
-import { risks, type DeliverArtifacts, type Tool, type ToolContext } from '../core/tool.ts';
+import type { CallTool } from '../core/tool-call.ts';
+import { risks, type Requester, type Tool } from '../core/tool.ts';
 import { removeFolder } from '../lib/files/write-inside.ts';
-import type { Sandbox } from '../sandbox/sandbox.ts';
-import type { ScriptPackages } from '../sandbox/packages/script-packages.ts';
 import { skillEnvironment } from '../sandbox/script-command.ts';
 import { lockedSandbox } from '../skills/install/locked-skill-store.ts';
+import type { FilledBody } from '../skills/registry.ts';
 import { listSkillFiles } from '../skills/skill-files.ts';
-import type { SkillLibrary } from '../skills/skill-library.ts';
-import type { CapOf } from '../tools/built-in/command-answer.ts';
+import { makeRunFolders, runFolders, type RunFolders } from '../tools/built-in/run-folders.ts';
+import { parseAllowedTools, type AllowedTools, type AllowedToolsResult } from '../tools/allowed-tools.ts';
 import { createCallTool } from '../tools/call-tool.ts';
-import { parseAllowedTools } from '../tools/allowed-tools.ts';
-import { ownScript } from '../tools/own-script.ts';
+import { ownScript, type ScriptGround } from '../tools/own-script.ts';
 import { decidePolicy } from '../tools/policy.ts';
-import { auditOfCall } from '../audit/audit-event.ts';
-import type { Audit } from '../audit/create-audit.ts';
-import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import type { ChainedSkills } from './chained-skills.ts';
-import type { JudgeCalls } from '../approvals/judge-calls.ts';
-import { whileAdmitted, type StillAdmitted } from '../access/while-admitted.ts';
-import type { RuntimeConfig } from '../config/runtime-config.ts';
-import type { ChatMigrations } from '../access/chat-migrations.ts';
-import type { OutsideTools } from '../tools/outside-tools.ts';
-import { makeRunFolders, runFolders } from '../tools/built-in/run-folders.ts';
-import { runTools, scriptGround } from './run-tools.ts';
-import type { Seeing } from './received-files.ts';
-import type { SettingsInForce } from '../settings/settings-in-force.ts';
-import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
+import type { Questions } from './questions.ts';
+import type { RunContext, RunInput } from './run-skill.ts';
+import { commandTools, namesOfCommandTools, plainRunTools, scriptGround } from './run-tools.ts';
+import type { Gates, Host, SkillSupply, ToolSupply } from './work-deps.ts';
 
-export type CreateRunContext = (
-  skill: Skill,
-  request: SkillRequest,
-  context: ToolContext,
-  run: RunPlace,
-) => Promise<RunContext>;
-
-/** What a run gets: its body, its model, its own tools under its ceiling, and nothing of any other skill (U2, T5). */
-export function createRunContexts(options: {
-  runtime: () => RuntimeConfig;
-  library: SkillLibrary;
-  sandbox: Sandbox;
-  packages: ScriptPackages;
-  accessOf: AccessContext;
-  authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
-  judgeCalls: JudgeCalls;
-  stillAdmitted: StillAdmitted;
-  web: () => readonly Tool[];
-  outside: Pick<OutsideTools, 'offered' | 'names'>;
-  capabilities: Pick<Capabilities, 'tools'>;
-  migrations: Pick<ChatMigrations, 'original'>;
-  deliverArtifacts: DeliverArtifacts;
-  seeing: Seeing;
-  settings: Pick<SettingsInForce, 'forCall'>;
+export type RunDeps = Readonly<{
+  host: Host;
+  gates: Gates;
+  skills: SkillSupply;
+  tools: ToolSupply;
   questions: Pick<Questions, 'tool'>;
   chained: ChainedSkills;
-  audit: Pick<Audit, 'record'>;
-  log: Log;
-}): CreateRunContext {
-  const {
-    runtime,
-    library,
-    sandbox,
-    packages,
-    accessOf,
-    authoring,
-    judgeCalls,
-    web,
-    outside,
-    capabilities,
-    migrations,
-    deliverArtifacts,
-    questions,
-    chained,
-    settings: chatSettings,
-    audit,
-    log,
-  } = options;
-  const { writing, asItStands } = authoring;
+}>;
 
-  /** Whether policy is no stricter with a tool than with another one of the same risk. */
-  function noStricter(
-    tool: string,
-    than: string,
-    of: Readonly<{ skill: string; requester: ToolContext['requester'] }>,
-  ): boolean {
-    const { policy } = runtime().config;
-    return risks.every((risk) => {
-      const [one, other] = [tool, than].map(
-        (name) => decidePolicy(policy, { ...of, tool: name, risk, marked: false }).action,
-      );
-      return one === other || one === 'allow' || other === 'deny';
-    });
-  }
-
-  return async (skill, request, context, run) => {
-    const { config, models, redact } = runtime();
-    const settings = config.skills.byName[skill.name];
-    if (!(await asItStands(skill)).access.approved)
-      return refused('SKILL_DISABLED', `${skill.name} was changed and waits for approval`);
-    const environment = skillEnvironment(skill, settings?.env ?? {});
-    if (environment.missing.length > 0)
-      return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
-    for (const { message } of environment.diagnostics) log.warn({ skill: skill.name }, message);
-    const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
-    const body = await library.current().body(skill.name, request.args ?? request.message, seenAt);
-    if (!body.ok) return refused(body.code, body.message);
-
-    const { files, cut } = listSkillFiles(skill);
-    const place = await migrations.original(context.requester.conversation);
-    const folders = runFolders(config.bot.workspace, place, run.id);
-    const scripts = scriptGround(skill, folders, sandbox);
-    const runsScripts = (requester: ToolContext['requester']): boolean =>
-      noStricter('skills_run_script', 'bash', { skill: skill.name, requester });
-    const timeoutSeconds = Math.min(skill.timeoutSeconds, config.sandbox.timeoutSeconds);
-    const profile = config.agents[skill.agent];
-    if (profile === undefined && skill.agent !== 'general')
-      log.warn(
-        { skill: skill.name, agent: skill.agent },
-        'no [agents] profile has this name: general is used',
-      );
-    const allowed = skill.allowedTools?.length ? skill.allowedTools : profile?.tools;
-    // Only where it is written out (T5): a run that may not chain is not even offered it.
-    const chains = allowed?.includes('use_skill') === true;
-    const own = runTools({
-      allowed,
-      ofScripts: {
-        inCeiling: () => ceiling.ok && ceiling.names.includes('skills_run_script'),
-        asFreely: runsScripts,
-      },
-      skill: {
-        ...skill,
-        timeoutSeconds,
-        // Public skills know nothing of `network`: then it is the operator who names hosts.
-        network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
-      },
-      scripts,
-      folders,
-      sandbox: lockedSandbox(sandbox, skill),
-      packages,
-      env: environment.env,
-      envInBash: settings?.envInBash,
-      quota: config.sandbox.diskMb * 1024 * 1024,
-      writing,
-      web: web(),
-      cap:
-        skill.capabilities.length === 0
-          ? undefined
-          : (of: Parameters<CapOf>[0]) => createCapCommand((...call) => callTool(...call), of),
-    });
-    const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
-    const tools = [
-      ...own,
-      asking,
-      ...(chains ? [await chained(skill, run, context.requester)] : []),
-      ...capabilities.tools(skill, run.id),
-      ...(await outside.offered(context.requester, 'run')),
-    ];
-    await makeRunFolders(folders);
-    const ceiling = parseAllowedTools(
-      allowed,
-      tools.map(({ name }) => name),
-      {
-        declaresCapabilities: skill.capabilities.length > 0,
-        invalid: config.skills.invalidAllowedTools,
-        elsewhere: outside.names(),
-        startsOwnScript:
-          scripts === undefined
-            ? undefined
-            : (command) => runsScripts(context.requester) && ownScript(command, scripts) !== undefined,
-      },
-    );
-    for (const { code, message } of ceiling.warnings) {
-      // A tool that is switched off here is the operator's choice, no mistake of the skill.
-      const level = code === 'ALLOWED_TOOLS_NOT_OFFERED' ? 'debug' : 'warn';
-      log[level]({ skill: skill.name, code }, message);
-    }
-    if (!ceiling.ok) return refused(ceiling.code, ceiling.message);
-    const callTool = createCallTool({
-      tools,
-      ceiling,
-      decide: judgeCalls({
-        skill,
-        run: run.id,
-        transcript: run.transcript,
-        async mayGoOn() {
-          // What an edit tightened applies at the next tool call (D7).
-          const use = await accessOf({ ...context.requester, sender: { id: context.requester.sender } });
-          return mayGoOn(await asItStands(skill), runtime().rules, use);
-        },
-        waiting: run.deadline.pause,
-      }),
-      requester: context.requester,
-      redact,
-      log,
-      onProgress: (text) => context.progress(text),
-      turn: `${context.turn}!${run.id}`,
-      run: { id: run.id, skill: skill.name },
-      settings: chatSettings.forCall(context.requester.conversation),
-      deliverArtifacts,
-      audit: (call) =>
-        audit.record(auditOfCall(call, { skill: skill.name, run: run.id }, runtime().config.audit.arguments)),
-    });
-    const wanted = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
-    const unknown = models.check(wanted);
-    if (unknown !== undefined) log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
-    return {
-      ok: true,
-      sensitive: isSensitive(skill, runtime().rules),
-      model: whileAdmitted(
-        options.seeing(models.get(wanted), folders.chat),
-        context.requester,
-        options.stillAdmitted,
-      ),
-      maxIterations: settings?.maxIterations ?? skill.maxIterations,
-      timeoutSeconds,
-      profile: profile?.prompt === undefined ? undefined : profile.prompt,
-      body: { text: redact(body.text), filled: body.substituted },
-      files: files.map((file) => redact(file)),
-      filesCut: cut,
-      tools: tools.filter(({ name }) => ceiling.names.includes(name)),
-      callTool,
-      clear: () =>
-        removeFolder(folders.scratch).catch((error: unknown) => {
-          log.warn(
-            { err: error, run: run.id },
-            'the folder of a run could not be removed: tried again later',
-          );
-        }),
-    };
+/** What a run gets: its body, its model, its own tools under its ceiling, and nothing of any other skill (U2, T5). */
+export async function createRunContext(input: RunInput, deps: RunDeps): Promise<RunContext> {
+  const ready = await readBody(input, deps);
+  if (!ready.ok) return ready;
+  const { host, skills, tools } = deps;
+  const { skill, context, run } = input;
+  const plan = await planRun(input, deps);
+  await makeRunFolders(plan.folders);
+  const plain = plainRunTools({ ...plan, writing: skills.authoring.writing, web: tools.web() });
+  const others = await otherTools(input, plan, deps);
+  const ceiling = drawCeiling(
+    [...namesOfCommandTools(plan), ...[...plain, ...others].map(({ name }) => name)],
+    { input, plan },
+    deps,
+  );
+  if (!ceiling.ok) return refused(ceiling.code, ceiling.message);
+  const commands = commandTools({
+    ...plan,
+    sandbox: lockedSandbox(skills.sandbox, skill),
+    packages: skills.packages,
+    env: ready.env,
+    mayRunScripts: {
+      inCeiling: ceiling.names.includes('skills_run_script'),
+      asFreely: (requester) => runsScriptsAsFreely(skill, requester, host),
+    },
+    // A command makes its calls by the door that it came through itself.
+    cap:
+      skill.capabilities.length === 0
+        ? undefined
+        : (of) => createCapCommand((...call) => callTool(...call), of),
+  });
+  const [readOwn, ...files] = plain;
+  const all = [...(readOwn === undefined ? [] : [readOwn]), ...commands, ...files, ...others];
+  const callTool = callToolOf(input, { all, ceiling }, deps);
+  const { redact, rules, models } = host.runtime();
+  const { files: listed, cut } = listSkillFiles(skill);
+  return {
+    ok: true,
+    sensitive: isSensitive(skill, rules),
+    model: whileAdmitted(
+      tools.seeing(models.get(plan.model), plan.folders.chat),
+      context.requester,
+      deps.gates.stillAdmitted,
+    ),
+    maxIterations: plan.maxIterations,
+    timeoutSeconds: plan.skill.timeoutSeconds,
+    profile: plan.profile,
+    body: { text: redact(ready.body.text), filled: ready.body.substituted },
+    files: listed.map((file) => redact(file)),
+    filesCut: cut,
+    tools: all.filter(({ name }) => ceiling.names.includes(name)),
+    callTool,
+    clear: () => clearFolder(plan.folders.scratch, run.id, host),
   };
+}
+
+/** The instructions of the skill with its environment, unless it may not run as it is now. */
+async function readBody(
+  { skill, request }: RunInput,
+  { host, skills }: RunDeps,
+): Promise<
+  | Readonly<{ ok: true; body: Extract<FilledBody, { ok: true }>; env: Readonly<Record<string, string>> }>
+  | Extract<RunContext, { ok: false }>
+> {
+  const { config } = host.runtime();
+  if (!(await skills.authoring.asItStands(skill)).access.approved)
+    return refused('SKILL_DISABLED', `${skill.name} was changed and waits for approval`);
+  const environment = skillEnvironment(skill, config.skills.byName[skill.name]?.env ?? {});
+  if (environment.missing.length > 0)
+    return refused('MISSING_ENV', `${skill.name} lacks ${environment.missing.join(', ')}`);
+  for (const { message } of environment.diagnostics) host.log.warn({ skill: skill.name }, message);
+  const seenAt = skill.directory === undefined ? undefined : skills.sandbox.seen('skill', skill.directory);
+  const body = await skills.library.current().body(skill.name, request.args ?? request.message, seenAt);
+  if (!body.ok) return refused(body.code, body.message);
+  return { ok: true, body, env: environment.env };
+}
+
+/** What skill, profile and config say of a run, put together. */
+type RunPlan = Readonly<{
+  /** With the limits and hosts that hold here. */
+  skill: Skill;
+  /** The list in force: the skill's, or its profile's. */
+  allowed: readonly string[] | undefined;
+  folders: RunFolders;
+  sandbox: SkillSupply['sandbox'];
+  /** Where the skill has scripts. */
+  scripts: ScriptGround | undefined;
+  /** The operator's word on whether commands that the model writes get the environment, too (U3). */
+  envInBash: boolean | undefined;
+  /** What the profile adds to the system prompt (U11). */
+  profile: string | undefined;
+  model: string;
+  maxIterations: number;
+  /** Bytes that a folder may hold. */
+  quota: number;
+}>;
+
+async function planRun({ skill, context, run }: RunInput, { host, skills }: RunDeps): Promise<RunPlan> {
+  const { config, models } = host.runtime();
+  const settings = config.skills.byName[skill.name];
+  const profile = config.agents[skill.agent];
+  if (profile === undefined && skill.agent !== 'general')
+    host.log.warn(
+      { skill: skill.name, agent: skill.agent },
+      'no [agents] profile has this name: general is used',
+    );
+  const place = await host.migrations.original(context.requester.conversation);
+  const folders = runFolders(config.bot.workspace, place, run.id);
+  const model = settings?.model ?? skill.model ?? profile?.model ?? config.agent.model;
+  const unknown = models.check(model);
+  if (unknown !== undefined) host.log.warn({ skill: skill.name, code: unknown.code }, unknown.message);
+  return {
+    skill: {
+      ...skill,
+      timeoutSeconds: Math.min(skill.timeoutSeconds, config.sandbox.timeoutSeconds),
+      // Public skills know nothing of `network`: then it is the operator who names hosts.
+      network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
+    },
+    allowed: skill.allowedTools?.length ? skill.allowedTools : profile?.tools,
+    folders,
+    scripts: scriptGround(skill, folders, skills.sandbox),
+    sandbox: skills.sandbox,
+    envInBash: settings?.envInBash,
+    profile: profile?.prompt,
+    model,
+    maxIterations: settings?.maxIterations ?? skill.maxIterations,
+    quota: config.sandbox.diskMb * 1024 * 1024,
+  };
+}
+
+/** Tools that have nothing to do with the skill's own files and commands. */
+async function otherTools(
+  { skill, context, run }: RunInput,
+  { allowed }: RunPlan,
+  { tools, questions, chained }: RunDeps,
+): Promise<readonly Tool[]> {
+  const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
+  // Only where it is written out (T5): a run that may not chain is not even offered it.
+  const chains = allowed?.includes('use_skill') === true;
+  return [
+    asking,
+    ...(chains ? [await chained(skill, run, context.requester)] : []),
+    ...tools.capabilities.tools(skill, run.id),
+    ...(await tools.outside.offered(context.requester, 'run')),
+  ];
+}
+
+function drawCeiling(
+  names: readonly string[],
+  { input: { skill, context }, plan }: Readonly<{ input: RunInput; plan: RunPlan }>,
+  { host, tools }: RunDeps,
+): AllowedToolsResult {
+  const { scripts, allowed } = plan;
+  const ceiling = parseAllowedTools(allowed, names, {
+    declaresCapabilities: skill.capabilities.length > 0,
+    invalid: host.runtime().config.skills.invalidAllowedTools,
+    elsewhere: tools.outside.names(),
+    startsOwnScript:
+      scripts === undefined
+        ? undefined
+        : (command) =>
+            runsScriptsAsFreely(skill, context.requester, host) && ownScript(command, scripts) !== undefined,
+  });
+  for (const { code, message } of ceiling.warnings) {
+    // A tool that is switched off here is the operator's choice, no mistake of the skill.
+    const level = code === 'ALLOWED_TOOLS_NOT_OFFERED' ? 'debug' : 'warn';
+    host.log[level]({ skill: skill.name, code }, message);
+  }
+  return ceiling;
+}
+
+function callToolOf(
+  { skill, context, run }: RunInput,
+  { all, ceiling }: Readonly<{ all: readonly Tool[]; ceiling: AllowedTools }>,
+  { host, gates, skills, tools }: RunDeps,
+): CallTool {
+  const { requester } = context;
+  const of = { skill: skill.name, run: run.id };
+  return createCallTool({
+    tools: all,
+    ceiling,
+    decide: gates.judgeCalls({
+      skill,
+      run: run.id,
+      transcript: run.transcript,
+      async mayGoOn() {
+        // What an edit tightened applies at the next tool call (D7).
+        const use = await gates.accessOf({ ...requester, sender: { id: requester.sender } });
+        return mayGoOn(await skills.authoring.asItStands(skill), host.runtime().rules, use);
+      },
+      waiting: run.deadline.pause,
+    }),
+    requester,
+    redact: host.runtime().redact,
+    log: host.log,
+    onProgress: (text) => context.progress(text),
+    turn: `${context.turn}!${run.id}`,
+    run: { id: run.id, skill: skill.name },
+    settings: tools.settings.forCall(requester.conversation),
+    deliverArtifacts: tools.deliverArtifacts,
+    audit: (call) => host.audit.record(auditOfCall(call, of, host.runtime().config.audit.arguments)),
+  });
+}
+
+/** Whether policy is no stricter with the skill's scripts than with a command that the model writes. */
+function runsScriptsAsFreely(
+  skill: Skill,
+  requester: Requester,
+  { runtime }: Pick<Host, 'runtime'>,
+): boolean {
+  const { policy } = runtime().config;
+  return risks.every((risk) => {
+    const [script, bash] = ['skills_run_script', 'bash'].map(
+      (tool) => decidePolicy(policy, { skill: skill.name, requester, tool, risk, marked: false }).action,
+    );
+    return script === bash || script === 'allow' || bash === 'deny';
+  });
+}
+
+function clearFolder(folder: string, run: string, { log }: Pick<Host, 'log'>): Promise<void> {
+  return removeFolder(folder).catch((error: unknown) => {
+    log.warn({ err: error, run }, 'the folder of a run could not be removed: tried again later');
+  });
 }
 
 /** A run that was started by a person or a model continues while either may. */
@@ -251,6 +270,6 @@ function mayGoOn(skill: Skill, rules: SkillRules, use: SkillUse): Decision<'TOOL
   };
 }
 
-function refused(code: ErrorCode, text: string): RunContext {
+function refused(code: ErrorCode, text: string): Extract<RunContext, { ok: false }> {
   return { ok: false, result: { code, text } };
 }

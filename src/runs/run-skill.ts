@@ -57,6 +57,16 @@ export type RunPlace = Readonly<{
   chain: readonly string[];
 }>;
 
+/** One call of a skill. */
+export type RunInput = Readonly<{
+  skill: Skill;
+  request: SkillRequest;
+  context: ToolContext;
+  run: RunPlace;
+}>;
+
+export type CreateRunContext = (input: RunInput) => Promise<RunContext>;
+
 /** Characters of a result that reach the main agent: with its envelope they stay within the 30,000 of any tool (U4, M3). */
 const resultLimit = 29_000;
 
@@ -79,13 +89,13 @@ export function createRunSkill(options: {
   /** In which dates and times are told to people whose own is not known: an IANA name. */
   zone(): string;
   questions: Pick<Questions, 'take'>;
-  grant(skill: Skill, request: SkillRequest, context: ToolContext, run: RunPlace): Promise<RunContext>;
+  createContext: CreateRunContext;
   /** In the config's currency; undefined if no price is set. */
   costOf(model: Model, tokens: Tokens): number | undefined;
   clock: Clock;
   log: Log;
 }): RunSkill {
-  const { store, questions, grant, costOf, clock, log } = options;
+  const { store, questions, createContext, costOf, clock, log } = options;
 
   return async (skill, request, context, parent, chain = []) => {
     const call = runIdOf(parent, context.toolUseId);
@@ -102,7 +112,8 @@ export function createRunSkill(options: {
     const show = (...words: readonly string[]): void =>
       context.progress(`${skill.name}: ${[...words, step].join(' · ')}`);
     const shown = { ...context, progress: (line: string) => show(oneLine(line, 80)) };
-    const granted = await grant(skill, request, shown, { id: runId, transcript, deadline, chain });
+    const run = { id: runId, transcript, deadline, chain };
+    const granted = await createContext({ skill, request, context: shown, run });
     if (!granted.ok) return failed(granted.result.code, granted.result.text);
     const user = {
       sender: context.requester.sender,

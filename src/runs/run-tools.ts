@@ -19,58 +19,79 @@ import { bashInList, bashKnowsEnv } from '../tools/allowed-tools.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
 import { runScopes, type RunFolders } from '../tools/built-in/run-folders.ts';
 
-/** What the tools of one run stand on. */
-export type RunGround = Readonly<{
+/** What the tools of one run work on. */
+type RunGround = Readonly<{
   skill: Skill;
-  /** The list in force: the skill's, or its profile's. */
-  allowed: readonly string[] | undefined;
-  /** Where the skill has scripts. */
-  scripts: ScriptGround | undefined;
   folders: RunFolders;
   sandbox: Sandbox;
-  packages: ScriptPackages;
-  /** Checked by `skillEnvironment`. */
-  env: Readonly<Record<string, string>>;
-  /** The operator's word on whether commands that the model writes get it, too (U3). */
-  envInBash: boolean | undefined;
-  /** What is said of `skills_run_script`: whether the ceiling has it, and whether policy is no stricter with it than with bash. */
-  ofScripts: Readonly<{ inCeiling(): boolean; asFreely(requester: Requester): boolean }>;
-  /** Bytes that a folder may hold. */
-  quota: number;
-  /** Offered to a skill that lists its tools by name, and to no other (D9). */
-  writing: SkillWriting;
-  /** The way to the internet (T3). */
-  web: readonly Tool[];
-  /** `skillet-cap` in its commands, where the skill has capabilities (C4). */
-  cap?: CapOf;
+  /** Where the skill has scripts. */
+  scripts: ScriptGround | undefined;
 }>;
 
-/** What the host offers one run, before its ceiling is drawn (T2). */
-export function runTools({
+/** What the host offers one run beside its commands, before its ceiling is drawn (T2). The first reads the skill's own files. */
+export function plainRunTools({
   skill,
-  allowed,
-  scripts,
   folders,
   sandbox,
-  packages,
-  env,
-  envInBash,
-  ofScripts,
   quota,
   writing,
   web,
+}: Omit<RunGround, 'scripts'> &
+  Readonly<{
+    /** Bytes that a folder may hold. */
+    quota: number;
+    /** Offered to a skill that lists its tools by name, and to no other (D9). */
+    writing: SkillWriting;
+    /** The way to the internet (T3). */
+    web: readonly Tool[];
+  }>): readonly Tool[] {
+  const places = runScopes(folders, skill, sandbox);
+  return [
+    ownSkillReadFileTool(skill),
+    readFileTool(places),
+    writeFileTool(places, quota),
+    listFilesTool(places),
+    sendFileTool(places),
+    ...createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name)),
+    ...web,
+  ];
+}
+
+/** Names of what `commandTools` makes. */
+export function namesOfCommandTools({ scripts }: Pick<RunGround, 'scripts'>): readonly string[] {
+  return scripts === undefined ? ['bash'] : ['skills_run_script', 'bash'];
+}
+
+/** The tools of a run that start programs (T2, T3). */
+export function commandTools({
+  allowed,
+  packages,
+  env,
+  envInBash,
+  mayRunScripts,
   cap,
-}: RunGround): readonly Tool[] {
+  ...ground
+}: RunGround &
+  Readonly<{
+    /** The list in force: the skill's, or its profile's. */
+    allowed: readonly string[] | undefined;
+    packages: ScriptPackages;
+    /** Checked by `skillEnvironment`. */
+    env: Readonly<Record<string, string>>;
+    /** The operator's word on whether commands that the model writes get it, too (U3). */
+    envInBash: boolean | undefined;
+    /** Whether the ceiling has `skills_run_script`, and policy is no stricter with it than with bash. */
+    mayRunScripts: Readonly<{ inCeiling: boolean; asFreely(requester: Requester): boolean }>;
+    /** `skillet-cap` in its commands, where the skill has capabilities (C4). */
+    cap?: CapOf;
+  }>): readonly Tool[] {
+  const { skill, sandbox, folders, scripts } = ground;
   const { simple } = bashInList(allowed);
   const knowsEnv = bashKnowsEnv(skill.allowedTools, envInBash);
-  const ground = {
-    ...{ skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000 },
-    cap,
-  };
-  const ofScript = { ...ground, env, packages };
-  const script = skillsRunScriptTool(ofScript);
+  const start = { skill, sandbox, ...folders, timeoutMs: skill.timeoutSeconds * 1_000, cap };
+  const ofScript = { ...start, env, packages };
   const bash = bashTool({
-    ...ground,
+    ...start,
     folders: [
       `${sandbox.seen('scratch', folders.scratch)} (of this run, the working directory)`,
       `${sandbox.seen('chat', folders.chat)} (kept for this conversation)`,
@@ -83,34 +104,16 @@ export function runTools({
     env: knowsEnv ? env : {},
     packages: toolPackages({ skill, sandbox, packages }),
     // What skills call their scripts by in their instructions, run as this bot runs scripts.
-    script:
-      scripts === undefined
-        ? undefined
-        : {
-            ground: scripts,
-            run: createRunScript(ofScript),
-            // No way round ceiling, policy or `env_in_bash` (T5, T8, U3).
-            mayRun: (requester: Requester) =>
-              (knowsEnv || Object.keys(env).length === 0 || ofScripts.inCeiling()) &&
-              ofScripts.asFreely(requester),
-          },
+    script: scripts && {
+      ground: scripts,
+      run: createRunScript(ofScript),
+      // No way round ceiling, policy or `env_in_bash` (T5, T8, U3).
+      mayRun: (requester: Requester) =>
+        (knowsEnv || Object.keys(env).length === 0 || mayRunScripts.inCeiling) &&
+        mayRunScripts.asFreely(requester),
+    },
   });
-  const places = runScopes(folders, skill, sandbox);
-  const files = [
-    readFileTool(places),
-    writeFileTool(places, quota),
-    listFilesTool(places),
-    sendFileTool(places),
-  ];
-  const authoring = createSkillWritingTools(writing).filter(({ name }) => skill.allowedTools?.includes(name));
-  return [
-    ownSkillReadFileTool(skill),
-    ...(scripts === undefined ? [] : [script]),
-    bash,
-    ...files,
-    ...authoring,
-    ...web,
-  ];
+  return scripts === undefined ? [bash] : [skillsRunScriptTool(ofScript), bash];
 }
 
 /** What tells a command that starts the skill's own script; nothing for a skill without any. */

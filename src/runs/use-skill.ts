@@ -50,27 +50,30 @@ export type InlineSkill = (
   request: SkillRequest,
 ) => Promise<Readonly<{ envelope: Envelope } | { forked: string }>>;
 
-/**
- * The main agent's door to skills (U1). The enum is advice to the model: execution takes any string, and whatever
- * access, `enabled` or I4 hides is answered like a skill that does not exist.
- */
-export function createUseSkill(options: {
-  /** Skills this turn's model may see now: the enum when the turn starts, the near misses later. */
-  visible(): readonly Skill[];
-  /** The newest definition under a name, after a re-scan where it is unknown (D7). */
-  find(name: string): Promise<Skill | undefined>;
-  rules(): SkillRules;
-  /** `by` is `person` for the call that a person's `/name` stands behind (I6). */
-  use(toolUseId: string): SkillUse;
+export type OnDenied = (denial: DeniedSkill) => void;
+
+export type UseSkillOptions = Readonly<{
+  skills: Readonly<{
+    /** Skills this turn's model may see now: the enum when the turn starts, the near misses later. */
+    visible(): readonly Skill[];
+    /** The newest definition under a name, after a re-scan where it is unknown (D7). */
+    find(name: string): Promise<Skill | undefined>;
+  }>;
+  access: Readonly<{
+    rules(): SkillRules;
+    /** `by` is `person` for the call that a person's `/name` stands behind (I6). */
+    use(toolUseId: string): SkillUse;
+    onDenied: OnDenied;
+  }>;
   requirements: Requirements;
   run(skill: Skill, request: SkillRequest, context: ToolContext): Promise<SkillResult>;
-  /** Whether the run of this call began before, so that it is resumed now. */
+  /** Whether the run of this call has started before, so that it is resumed now. */
   hasStarted(toolUseId: string): Promise<boolean>;
   /**
    * Runs the skill in a queue beside the conversation and waits for the result, unless `background` (U9). Returns the result,
    * or its id if it continues by itself. Absent in that queue.
    */
-  attend?(
+  runQueued?(
     skill: string,
     request: SkillRequest,
     background: boolean,
@@ -78,11 +81,18 @@ export function createUseSkill(options: {
   ): Promise<Envelope | Readonly<{ running: string }>>;
   /** How a command is written in this conversation. */
   command?: (name: string, args?: string) => string;
-  /** Absent where nobody is there to follow instructions: in a run, and in a lane of its own (U8). */
+  /** Absent where nobody is there to follow instructions: in a run, and in a queue beside the conversation (U8). */
   inline?: InlineSkill;
-  onDenied(denial: DeniedSkill): void;
-}): Tool {
-  const { visible, find, rules, use, requirements, run, hasStarted, attend, inline, onDenied } = options;
+}>;
+
+/**
+ * The main agent's door to skills (U1). The enum is advice to the model: execution takes any string, and whatever
+ * access, `enabled` or I4 hides is answered like a skill that does not exist.
+ */
+export function createUseSkill(options: UseSkillOptions): Tool {
+  const { requirements, run, hasStarted, runQueued, inline } = options;
+  const { visible, find } = options.skills;
+  const { rules, use, onDenied } = options.access;
   const names = visible().map(({ name }) => name);
   const tool = defineTool({
     name: 'use_skill',
@@ -100,8 +110,8 @@ export function createUseSkill(options: {
       const before = denial(skill, request.skill, context);
       if (before !== undefined || skill === undefined) {
         if (!(await hasStarted(context.toolUseId))) return before ?? notFound(request.skill);
-        // What was started has an end of its own, in its lane: decided again after a restart, it is over (D7).
-        const told = await attended(request.skill, request, background ?? false, context);
+        // What was started has an end of its own, in its queue: decided again after a restart, it is over (D7).
+        const told = await queued(request.skill, request, background ?? false, context);
         return (
           told ??
           fail('CANCELLED', `the run of ${escapeLabels(request.skill)} was ended: it may not go on here`)
@@ -110,9 +120,9 @@ export function createUseSkill(options: {
       const unready = await requirements(skill, context.requester, context.signal);
       if (unready !== undefined) return unready;
       const apart = background ?? skill.background;
-      const inlined = await followed(skill, request, apart);
+      const inlined = await instructionsOf(skill, request, apart);
       if ('envelope' in inlined) return inlined.envelope;
-      const told = await attended(skill.name, request, apart, context);
+      const told = await queued(skill.name, request, apart, context);
       if (told !== undefined) return { ...told, warnings: [...inlined.warnings, ...told.warnings] };
       const result = await run(skill, request, context);
       if (result.marks !== undefined) context.mark(result.marks);
@@ -135,22 +145,22 @@ export function createUseSkill(options: {
   };
   return names.length === 0 ? labelling : { ...labelling, inputSchema: withEnum(tool.inputSchema, names) };
 
-  /** What came of it in a lane of its own; undefined if this is that lane. */
-  async function attended(
+  /** What came of it in a queue beside the conversation; undefined if this is that queue. */
+  async function queued(
     name: string,
     request: SkillRequest,
     apart: boolean,
     context: ToolContext,
   ): Promise<Envelope | undefined> {
-    if (attend === undefined) return undefined;
-    const ended = await attend(name, request, apart, context);
+    if (runQueued === undefined) return undefined;
+    const ended = await runQueued(name, request, apart, context);
     return 'running' in ended
       ? succeed(runningTask(`the skill ${name}`, ended.running, options.command))
       : ended;
   }
 
   /** The instructions of an inline skill, or what is to be said of its being a run (U8). */
-  async function followed(
+  async function instructionsOf(
     skill: Skill,
     request: SkillRequest,
     apart: boolean,

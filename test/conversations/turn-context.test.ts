@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { createTurnContexts } from '../../src/conversations/turn-context.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { skillRules } from '../../src/config/access-from-config.ts';
@@ -9,6 +9,9 @@ import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
 import { createRegistry } from '../../src/skills/registry.ts';
+import { openStore } from '../../src/store/open-store.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import type { SkillSupply } from '../../src/runs/work-deps.ts';
 import type { SkillLibrary } from '../../src/skills/skill-library.ts';
 import type { InboxItem } from '../../src/store/inbox.ts';
 import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
@@ -28,50 +31,78 @@ const registry = createRegistry([
 ]);
 const model = scriptedModel([]);
 
-type Needs = Parameters<typeof createTurnContexts>[0];
+const use = {
+  chatType: 'private',
+  chatIds: ['telegram:42'],
+  external: false,
+  sender: 'telegram:42',
+  by: 'person',
+} as const;
 
-/** What these calls do not touch. */
-const untouched = {} as Needs;
+const store = await openStore('sqlite::memory:', { clock: systemClock });
+after(() => store.close());
+
+/** A part that no call of these tests may reach. */
+const unused = (what: string) => async (): Promise<never> => assert.fail(`nothing is ${what}`);
 
 function grantBy(settings: Config, log = quietLog()) {
-  const grant = createTurnContexts({
-    ...untouched,
-    runtime: () =>
-      ({
-        config: settings,
-        rules: skillRules(settings),
-        models: { get: () => model },
-        redact: (text: string) => text,
-      }) as unknown as RuntimeConfig,
-    library: { current: () => registry, rescan: async () => registry } as unknown as SkillLibrary,
-    sandbox: createOffSandbox({ limits: sandboxLimits }),
-    availability: () => () => true,
-    requirements: () => undefined,
-    runSkill: async () => assert.fail('nothing is run'),
-    tasks: { setUp: async () => assert.fail('nothing is set up') },
-    waitForTask: async () => assert.fail('nothing is waited for'),
-    judgeCalls: () => async () => ({ allowed: true }),
-    stillAdmitted: async () => ({ allowed: true }),
-    web: () => [
-      webFetchTool(),
-      webSearchTool({ search: async () => assert.fail('nothing is searched'), log: quietLog() }),
-    ],
-    outside: { offered: async () => [], names: () => [] },
+  const createContext = createTurnContexts({
+    host: {
+      runtime: () =>
+        ({
+          config: settings,
+          rules: skillRules(settings),
+          models: { get: () => model },
+          redact: (text: string) => text,
+        }) as unknown as RuntimeConfig,
+      store,
+      migrations: { original: async (conversation) => conversation },
+      audit: { record: async () => undefined },
+      clock: systemClock,
+      log,
+    },
+    gates: {
+      accessOf: async () => use,
+      stillAdmitted: async () => ({ allowed: true }),
+      judgeCalls: () => async () => ({ allowed: true }),
+    },
+    skills: {
+      library: { current: () => registry, rescan: async () => registry } as unknown as SkillLibrary,
+      authoring: {
+        asItStands: async (skill) => skill,
+        writing: { write: unused('written'), read: () => assert.fail('nothing is read') },
+      },
+      availability: () => () => true,
+      requirements: () => undefined,
+      sandbox: createOffSandbox({ limits: sandboxLimits }),
+      packages: { fetchAll: unused('fetched') } as unknown as SkillSupply['packages'],
+    },
+    tools: {
+      web: () => [webFetchTool(), webSearchTool({ search: unused('searched'), log: quietLog() })],
+      outside: { offered: async () => [], names: () => [] },
+      capabilities: { tools: () => [] },
+      settings: { forCall: () => async () => ({}) },
+      deliverArtifacts: unused('delivered'),
+      seeing: (seen) => seen,
+    },
     chatAgent: { of: async () => ({ model: settings.agent.model, persona: settings.agent.persona }) },
-    seeing: (seen) => seen,
-    settings: { forCall: () => async () => ({}) },
-    migrations: { original: async (conversation) => conversation },
-    log,
+    writeCommand: (_, name) => `/${name}`,
+    runs: {
+      runSkill: unused('run'),
+      hasStarted: async () => false,
+      tasks: { setUp: unused('set up') },
+      waitForTask: unused('waited for'),
+      budgets: { ofRun: unused('counted'), atOnce: () => assert.fail('nothing is counted') },
+    },
   });
-  const use = {
-    chatType: 'private',
-    chatIds: ['telegram:42'],
-    external: false,
-    sender: 'telegram:42',
-    by: 'person',
-  } as const;
   return (message: Message) =>
-    grant({ key: message.id } as InboxItem, message, use, 'telegram:42', () => undefined);
+    createContext({
+      item: { key: message.id } as InboxItem,
+      message,
+      use,
+      transcript: 'telegram:42',
+      progress: () => undefined,
+    });
 }
 
 const grantFor = (message: Message, settings: Config = config) => grantBy(settings)(message);

@@ -55,26 +55,30 @@ async function setUp(script: {
     zone: () => 'UTC',
     store,
     questions: createQuestions({ store, clock }),
-    grant: async () => grantOf(inRun, []),
+    createContext: async () => grantOf(inRun, []),
     costOf: () => undefined,
     clock,
     log,
   });
   const useSkill = createUseSkill({
     hasStarted: async () => false,
-    visible: () => [research],
-    find: async (name) => (name === 'research' ? research : undefined),
-    rules: () => ({ enabled: true, defaults: {}, skills: new Map() }),
-    use: () => ({
-      chatType: 'private',
-      chatIds: ['telegram:42'],
-      external: false,
-      sender: 'telegram:42',
-      by: 'model',
-    }),
+    skills: {
+      visible: () => [research],
+      find: async (name) => (name === 'research' ? research : undefined),
+    },
+    access: {
+      rules: () => ({ enabled: true, defaults: {}, skills: new Map() }),
+      use: () => ({
+        chatType: 'private',
+        chatIds: ['telegram:42'],
+        external: false,
+        sender: 'telegram:42',
+        by: 'model',
+      }),
+      onDenied: () => undefined,
+    },
     requirements: () => undefined,
     run: (skill, request, context) => runSkill(skill, request, context, 'telegram:42'),
-    onDenied: () => undefined,
   });
   const audited: unknown[] = [];
   const called: unknown[] = [];
@@ -288,7 +292,7 @@ test('Q5 an interrupted run goes on from its own journal: a finished tool call o
     zone: () => 'UTC',
     store,
     questions: createQuestions({ store, clock }),
-    grant: async () => grantOf(model, [note]),
+    createContext: async () => grantOf(model, [note]),
     costOf: () => undefined,
     clock,
     log: quietLog(),
@@ -323,7 +327,7 @@ test('U13 the line of a run says what it does and at which step, in the language
     zone: () => 'UTC',
     store,
     questions: createQuestions({ store, clock }),
-    grant: async (_skill, _request, { progress, requester: by }) => ({
+    createContext: async ({ context: { progress, requester: by } }) => ({
       ...grantOf(model, [search]),
       callTool: openDoor([search], { requester: by, onProgress: progress }),
     }),

@@ -44,10 +44,15 @@ function setUp(options: {
   const denied: string[] = [];
   const rules = { current: options.rules ?? { enabled: true, defaults: {}, skills: new Map() } };
   const tool = createUseSkill({
-    visible: () => options.visible ?? options.skills,
-    find: async (name) => skills.find((skill) => skill.name === name),
-    rules: () => rules.current,
-    use: () => options.use ?? inGroup,
+    skills: {
+      visible: () => options.visible ?? options.skills,
+      find: async (name) => skills.find((skill) => skill.name === name),
+    },
+    access: {
+      rules: () => rules.current,
+      use: () => options.use ?? inGroup,
+      onDenied: ({ code }) => void denied.push(code),
+    },
     requirements: options.readiness ?? (() => undefined),
     hasStarted: async () => options.begun === true,
     run: async (skill) => {
@@ -55,7 +60,6 @@ function setUp(options: {
       options.onRun?.();
       return done;
     },
-    onDenied: ({ code }) => void denied.push(code),
   });
   return { tool, runs, denied, rules, skills };
 }

@@ -103,17 +103,18 @@ export async function openTurnStage(
     }),
   );
   const followInTurn = createActiveSkills({
-    runtime: live,
-    library,
-    authoring: {
-      asItStands: async (skill) => ({
-        ...skill,
-        access: { ...skill.access, approved: !unapproved.has(skill.name) },
-      }),
+    host: { runtime: live, log },
+    skills: {
+      library,
+      authoring: {
+        asItStands: async (skill) => ({
+          ...skill,
+          access: { ...skill.access, approved: !unapproved.has(skill.name) },
+        }),
+      },
+      sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` },
     },
-    outside: { names: () => [] },
-    sandbox: { seen: (_folder, host) => `/seen${host.slice(root.length)}` },
-    log,
+    tools: { outside: { names: () => [] } },
   });
   const turn = createTurn({
     store,
@@ -149,13 +150,15 @@ export async function openTurnStage(
         .current()
         .skills.filter((skill) => decideSkill(skill, live().rules, { ...byPerson, by: 'model' }).allowed);
     const following = followInTurn({ visible, byPerson, names: () => tools.map(({ name }) => name) });
-    const { contraction } = following;
+    const { restriction } = following;
     const useSkill = createUseSkill({
       hasStarted: async () => false,
-      visible,
-      find: async (name) => library.current().get(name),
-      rules: () => live().rules,
-      use: (id) => (id === invocationId(message.id) ? byPerson : { ...byPerson, by: 'model' }),
+      skills: { visible, find: async (name) => library.current().get(name) },
+      access: {
+        rules: () => live().rules,
+        use: (id) => (id === invocationId(message.id) ? byPerson : { ...byPerson, by: 'model' }),
+        onDenied: () => undefined,
+      },
       requirements: () => undefined,
       run: async (skill) => {
         forked.push(skill.name);
@@ -163,12 +166,11 @@ export async function openTurnStage(
         return { ...result, tokens: noTokens, artifacts: [], truncated: false };
       },
       inline: following.inline,
-      onDenied: () => undefined,
     });
     const tools: readonly Tool[] = [useSkill, ...following.tools, ...extra];
     const callTool = createCallTool({
       tools,
-      ceiling: contraction,
+      ceiling: restriction,
       decide: async () => ({ allowed: true }),
       requester: { ...byPerson, kind: 'person', conversation: message.conversation },
       redact: (words) => words,
@@ -184,9 +186,9 @@ export async function openTurnStage(
       system: [{ type: 'text', text: 'be brief' }],
       tools,
       shown: () =>
-        tools.filter(({ name }) => model.bindsThinking === true || contraction.names.includes(name)),
+        tools.filter(({ name }) => model.bindsThinking === true || restriction.names.includes(name)),
       callTool,
-      follow: contraction.follow,
+      follow: restriction.follow,
       answers: () => undefined,
       maxTurns: options.maxTurns ?? 25,
     } as const;

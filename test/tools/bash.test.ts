@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { runTools, scriptGround } from '../../src/runs/run-tools.ts';
+import { commandTools, namesOfCommandTools, plainRunTools, scriptGround } from '../../src/runs/run-tools.ts';
 import { createRedactor } from '../../src/lib/redaction/redact.ts';
 import type { Skill } from '../../src/core/skill.ts';
 import type { Requester } from '../../src/core/tool.ts';
@@ -58,11 +58,23 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
   const asFreely = (by: Requester): boolean =>
     decidePolicy(policy, { tool: 'skills_run_script', risk: 'moderate', requester: by, marked: false })
       .action === 'allow';
-  const tools = runTools({
-    skill,
-    allowed,
-    scripts,
-    folders,
+  const plain = plainRunTools({
+    ...{ skill, folders, sandbox, quota: 1_000_000, web: [] },
+    writing: {
+      write: async () => Promise.reject(new Error('unused')),
+      read: () => Promise.reject(new Error('unused')),
+    },
+  });
+  const names = [...namesOfCommandTools({ scripts }), ...plain.map(({ name }) => name)];
+  const ceiling = parseAllowedTools(allowed, names, {
+    declaresCapabilities: false,
+    invalid: 'error',
+    startsOwnScript: (command) =>
+      scripts !== undefined && asFreely(toolContext().requester) && ownScript(command, scripts) !== undefined,
+  });
+  assert.ok(ceiling.ok);
+  const commands = commandTools({
+    ...{ skill, allowed, scripts, folders, packages, envInBash },
     sandbox: {
       ...sandbox,
       async run(request) {
@@ -70,33 +82,14 @@ function bashOf({ allowed, envInBash, policy = usual, skill: change, sandbox = v
         return sandbox.run(request);
       },
     },
-    packages,
     env: { API_KEY: secret },
-    envInBash,
-    ofScripts: {
-      inCeiling: () => ceiling.ok && ceiling.names.includes('skills_run_script'),
-      asFreely,
-    },
-    quota: 1_000_000,
-    writing: {
-      write: async () => Promise.reject(new Error('unused')),
-      read: () => Promise.reject(new Error('unused')),
-    },
-    web: [],
+    mayRunScripts: { inCeiling: ceiling.names.includes('skills_run_script'), asFreely },
   });
-  const ceiling = parseAllowedTools(
-    allowed,
-    tools.map(({ name }) => name),
-    {
-      declaresCapabilities: false,
-      invalid: 'error',
-      startsOwnScript: (command) =>
-        scripts !== undefined &&
-        asFreely(toolContext().requester) &&
-        ownScript(command, scripts) !== undefined,
-    },
+  assert.deepEqual(
+    commands.map(({ name }) => name),
+    namesOfCommandTools({ scripts }),
   );
-  assert.ok(ceiling.ok);
+  const tools = [...plain, ...commands];
   const decide: DecideCall = async ({ tool, risk, requester }) => {
     risks.push(risk);
     const { action } = decidePolicy(policy, { tool: tool.name, risk, requester, marked: false });

@@ -1,11 +1,10 @@
-import type { RunSkill } from '../../runs/run-skill.ts';
+import type { CreateRunContext, RunSkill } from '../../runs/run-skill.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Meter } from '../../core/meter.ts';
 import type { CallTool } from '../../core/tool-call.ts';
 import type { Tool } from '../../core/tool.ts';
 import { placeOf } from '../../audit/audit-event.ts';
 import type { Audit } from '../../audit/create-audit.ts';
-import type { CreateRunContext } from '../../runs/run-context.ts';
 import type { CreateTurnContext } from '../../conversations/turn-context.ts';
 import type { Handle } from '../../conversations/inbox-worker.ts';
 
@@ -50,14 +49,14 @@ export function auditRuns(run: RunSkill, audit: Pick<Audit, 'record'>): RunSkill
 }
 
 /** What the main agent gets, its tool calls counted by name and outcome (L4). */
-export function measureTurnCalls(grant: CreateTurnContext, meter: Meter): CreateTurnContext {
-  return async (...of) => measured(await grant(...of), meter);
+export function measureTurnCalls(createContext: CreateTurnContext, meter: Meter): CreateTurnContext {
+  return async (input) => measured(await createContext(input), meter);
 }
 
 /** What a run gets, its tool calls counted by name and outcome (L4). */
-export function measureRunCalls(grant: CreateRunContext, meter: Meter): CreateRunContext {
-  return async (...of) => {
-    const granted = await grant(...of);
+export function measureRunCalls(createContext: CreateRunContext, meter: Meter): CreateRunContext {
+  return async (input) => {
+    const granted = await createContext(input);
     return granted.ok ? measured(granted, meter) : granted;
   };
 }

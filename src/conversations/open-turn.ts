@@ -1,0 +1,88 @@
+import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
+import { whileAdmitted } from '../access/while-admitted.ts';
+import type { Message, Task } from '../core/message.ts';
+import type { Model } from '../core/model.ts';
+import { requesterOf } from '../core/requester-of.ts';
+import type { Skill } from '../core/skill.ts';
+import type { Requester } from '../core/tool.ts';
+import type { Registry } from '../skills/registry.ts';
+import type { InboxItem } from '../store/inbox.ts';
+import { chatFolder } from '../tools/built-in/run-folders.ts';
+import type { AgentHere } from '../settings/chat-agent.ts';
+import type { TurnDeps } from './turn-context.ts';
+import { invocationId } from './turn.ts';
+
+/** One message whose turn begins. */
+export type TurnInput = Readonly<{
+  item: InboxItem;
+  message: Message;
+  /** The use that the sender makes of skills here. */
+  use: SkillUse;
+  /** Id of the transcript of the turn. */
+  transcript: string;
+  progress(text: string): void;
+}>;
+
+/** A turn with what is looked up once for it. */
+export type OpenTurn = TurnInput &
+  Readonly<{
+    requester: Requester;
+    /** The call that the item is, where it is not a message of a person. */
+    task: Extract<Task, { kind: 'run' }> | undefined;
+    /** Id of the one call that no model makes: behind a person's command, or in a queue beside the conversation. */
+    ownCall: string;
+    /** Whether a person made that call. */
+    byPerson: boolean;
+    byModel: SkillUse;
+    /** All skills as they were when the turn began. */
+    registry: Registry;
+    /** Those that the model might use then. */
+    seen: readonly Skill[];
+    /** Those that it may use at this moment. */
+    visible(): readonly Skill[];
+    /** The conversation's folder on the host. */
+    chat: string;
+    here: AgentHere;
+    model: Model;
+    /** How a command is written in this conversation. */
+    command(name: string, args?: string): string;
+    /** Runs that this message may answer. */
+    answers: Set<string>;
+  }>;
+
+export async function openTurn(input: TurnInput, deps: TurnDeps): Promise<OpenTurn> {
+  const { host, gates, skills, tools, chatAgent } = deps;
+  const { item, message, use } = input;
+  const { conversation } = message;
+  const requester = requesterOf(message);
+  const byModel: SkillUse = { ...use, by: 'model' };
+  const { config, models } = host.runtime();
+  const visible = (): readonly Skill[] => {
+    const { rules } = host.runtime();
+    return skills.library
+      .current()
+      .available(skills.availability())
+      .filter((skill) => decideSkill(skill, rules, byModel).allowed);
+  };
+  const seen = visible();
+  const registry = skills.library.current();
+  const chat = chatFolder(config.bot.workspace, await host.migrations.original(conversation));
+  const here = await chatAgent.of(conversation);
+  const task = message.task?.kind === 'run' ? message.task : undefined;
+  return {
+    ...input,
+    requester,
+    task,
+    ownCall: task?.toolUseId ?? invocationId(item.key),
+    byPerson: task === undefined || task.by === 'person',
+    byModel,
+    registry,
+    seen,
+    visible,
+    chat,
+    here,
+    model: whileAdmitted(tools.seeing(models.get(here.model), chat), requester, gates.stillAdmitted),
+    command: (name, args) => deps.writeCommand(conversation, name, args),
+    answers: new Set(),
+  };
+}
