@@ -88,7 +88,9 @@ export function createAgent(options: {
   const skills = supplySkills(options.skills, runtime);
   const hasStarted = createHasStarted(store);
   const questions = createQuestions({ store, clock });
-  const zone = (): string => runtime().config.bot.timezone ?? systemZone();
+  // Not asked for before a message needs it, and then once: Intl takes long to load, and to answer.
+  let machineZone: string | undefined;
+  const zone = (): string => runtime().config.bot.timezone ?? (machineZone ??= systemZone());
 
   // A run may start further runs: the one knot of the bot, tied here.
   const chained: ChainedSkills = (...of) => chain(...of);
