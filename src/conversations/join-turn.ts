@@ -52,9 +52,8 @@ export function createJoinTurn(options: {
       !isCall && sentAt >= last.sentAt && sentAt - last.sentAt <= fragmentMs;
     return {
       async next(since, answered) {
-        const theirs = (await store.inbox.waitingIn(item.lane)).filter(
-          ({ lane, seq, message }) =>
-            lane === item.lane && seq > item.seq && message?.sender.id === requester,
+        const theirs = (await store.inbox.waitingIn(item.lane, item.seq)).filter(
+          ({ lane, message }) => lane === item.lane && message?.sender.id === requester,
         );
         const edit = theirs.find(({ message }) => message?.edits === item.key);
         const next = edit ?? theirs[0];

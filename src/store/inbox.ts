@@ -78,8 +78,11 @@ export type Inbox = Readonly<{
   /** Puts a waiting item off until `retryAt` without counting a try: the last one got somewhere (Q3). */
   postpone(key: string, error: string, retryAt: number): Promise<void>;
   list(status: 'waiting' | 'dead'): Promise<readonly ListedItem[]>;
-  /** What waits in a lane and in lanes that begin with it and `/` (threads) or `~` (work beside it), oldest first. */
-  waitingIn(lane: string): Promise<readonly ListedItem[]>;
+  /**
+   * What waits in a lane and in lanes that begin with it and `/` (threads) or `~` (work beside it), oldest first; only
+   * what came after the item of number `after`, where one is given.
+   */
+  waitingIn(lane: string, after?: number): Promise<readonly ListedItem[]>;
   /** Everything that waits in lanes beside conversations: runs (U9). */
   beside(): Promise<readonly ListedItem[]>;
   /** Puts a dead item back in its lane with no tries counted. False when there is none. */

@@ -219,9 +219,12 @@ export function inboxContract(storeTest: StoreTest): void {
     const lanes = ['1', '1/7', '1~run', '10', '2'];
     const work = lanes.map((lane) => ({ lane: `telegram:${lane}`, message: said('1', 1, { id: lane }) }));
     await store.commit({ work });
-    const listed = async (lane: string) => (await store.inbox.waitingIn(lane)).map(({ key }) => key);
+    const listed = async (lane: string, after?: number) =>
+      (await store.inbox.waitingIn(lane, after)).map(({ key }) => key);
     assert.deepEqual(await listed('telegram:1'), ['1', '1/7', '1~run']);
     assert.deepEqual(await listed('telegram:2'), ['2']);
+    const [first] = await store.inbox.waitingIn('telegram:1');
+    assert.deepEqual(await listed('telegram:1', first?.seq), ['1/7', '1~run']);
   });
 
   storeTest('U9 work beside a conversation is an item of a lane of its own, once', async (store) => {

@@ -135,12 +135,12 @@ export function createInbox(backing: Backing, serve: Serve): Inbox {
       return rows.map(toListed);
     },
     beside: () => itemsBeside(database.query),
-    async waitingIn(lane) {
+    async waitingIn(lane, after = 0) {
       // "0" comes after "/", and DEL after "~".
       const { rows } = await database.query<InboxRow>(
-        `SELECT ${inboxColumns} FROM skillet.inbox WHERE status = 'waiting' AND (lane = $1
+        `SELECT ${inboxColumns} FROM skillet.inbox WHERE status = 'waiting' AND seq > $2 AND (lane = $1
            OR (lane > $1 || '/' AND lane < $1 || '0') OR (lane > $1 || '~' AND lane < $1 || chr(127))) ORDER BY seq`,
-        [lane],
+        [lane, after],
       );
       return rows.map(toListed);
     },

@@ -82,7 +82,7 @@ export function createInbox(
   );
   // "0" comes after "/", and DEL after "~".
   const within = connection.prepare<InboxRow>(
-    `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting' AND lane >= ?1 AND lane < ?1 || char(127)
+    `SELECT ${inboxColumns} FROM inbox WHERE status = 'waiting' AND +seq > ?2 AND lane >= ?1 AND lane < ?1 || char(127)
        AND (lane = ?1 OR lane > ?1 || '/' AND lane < ?1 || '0' OR lane > ?1 || '~') ORDER BY seq`,
   );
   const beside = connection.prepare<InboxRow>(
@@ -181,7 +181,7 @@ export function createInbox(
     },
     list: async (status) => (status === 'dead' ? dead : waiting).all().map(toListed),
     beside: async () => beside.all().map(toListed),
-    waitingIn: async (lane) => within.all(lane).map(toListed),
+    waitingIn: async (lane, after = 0) => within.all(lane, after).map(toListed),
     async retry(key) {
       const revived = connection.write('power', () => revive.run(key)) > 0;
       if (revived) changed();
