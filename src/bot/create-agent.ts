@@ -12,7 +12,8 @@ import { createReadEarlier } from '../conversations/read-earlier.ts';
 import { createReceiveFiles } from '../conversations/receive-files.ts';
 import { createTranscribe } from '../conversations/transcribe.ts';
 import { createTurnContexts, type CreateTurnContext } from '../conversations/turn-context.ts';
-import { createTurn, type Turn } from '../conversations/turn.ts';
+import { createHeard } from '../conversations/heard.ts';
+import { takeTurn, type Turn, type TurnMeans } from '../conversations/turn.ts';
 import type { Channel, WriteCommand } from '../core/channel.ts';
 import { systemZone } from '../core/local-time.ts';
 import type { Meter } from '../core/meter.ts';
@@ -121,12 +122,17 @@ export function createAgent(options: {
   });
   const { channels, received } = chats;
   const transcribe = createTranscribe({ env, log });
-  const turn = createTurn({
+  const means: TurnMeans = {
     ...{ store, questions, audit: host.audit, zone, clock, log },
     receive: createReceiveFiles({ ...host, sandbox: skills.sandbox, channels, received, transcribe }),
-    readEarlier: createReadEarlier({ ...host, channels, users: options.users }),
-    background: () => runtime().config.agent.backgroundMessages,
-  });
+    heard: createHeard({
+      store,
+      readEarlier: createReadEarlier({ ...host, channels, users: options.users }),
+      most: () => runtime().config.agent.backgroundMessages,
+      clock,
+    }),
+  };
+  const turn: Turn = (request, context) => takeTurn(request, context, means);
   return { turn, createContext: measureTurnCalls(createContext, meter), tasks };
 }
 

@@ -2,7 +2,7 @@ import { decideSkill, isSensitive, type SkillUse } from '../access/decide-skill.
 import type { RuntimeConfig } from '../config/runtime-config.ts';
 import { nothingToRetry } from './ask-again.ts';
 import type { Commands } from './commands.ts';
-import type { Invocation } from './turn.ts';
+import type { Invocation } from './invoke-skill.ts';
 import type { SkillRules } from '../core/access-settings.ts';
 import { builtIns, type BuiltIn } from '../core/built-in-commands.ts';
 import type { ShownCall, WriteCommand } from '../core/channel.ts';

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
-import { createQuestions } from '../../src/runs/questions.ts';
 import type { Compaction } from '../../src/agent/compact-entries.ts';
 import { taintOf, wroteAddress } from '../../src/access/taint-of.ts';
 import { isSummaryRequest } from '../../src/agent/plan-compaction.ts';
-import { createTurn, type TurnContext } from '../../src/conversations/turn.ts';
+import type { TurnContext } from '../../src/conversations/turn.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { ModelError } from '../../src/core/errors.ts';
@@ -19,6 +18,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
 import { refusalOf } from './strict-request.ts';
+import { makeTurn } from '../support/make-turn.ts';
 
 const transcript = 'telegram:42';
 const filler = (tokens: number): string => 'word '.repeat(Math.ceil((tokens * 4) / 5));
@@ -60,17 +60,7 @@ async function setUp(options: {
     callTool: openDoor(tools, { log }),
     maxTurns: 25,
   };
-  const turn = createTurn({
-    store,
-    receive: async () => () => undefined,
-    readEarlier: async () => [],
-    zone: () => 'UTC',
-    questions: createQuestions({ store, clock }),
-    background: () => 20,
-    audit: { record: async () => undefined },
-    clock,
-    log,
-  });
+  const turn = makeTurn({ store, clock, log });
   let count = 0;
   const ask = (text: string, more: Partial<Message> = {}): Promise<string> => {
     const message = makeMessage({ id: `telegram:42:${++count}`, text, ...more });

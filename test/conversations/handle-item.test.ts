@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
-import { invocationId } from '../../src/conversations/turn.ts';
+import { invocationId } from '../../src/conversations/invoke-skill.ts';
 import { createHandleItem } from '../../src/conversations/handle-item.ts';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { taskKey } from '../../src/runs/tasks.ts';

@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { z } from 'zod';
 import { createQuestions } from '../../src/runs/questions.ts';
-import { createTurn } from '../../src/conversations/turn.ts';
 import { createJoinTurn } from '../../src/conversations/join-turn.ts';
 import { succeed } from '../../src/core/envelope.ts';
 import type { Message } from '../../src/core/message.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
-import { nothingReceived } from '../../src/core/received.ts';
 import { defineTool, readOnly } from '../../src/core/tool.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { openDoor } from '../support/call-one-tool.ts';
@@ -15,6 +13,7 @@ import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
+import { makeTurn } from '../support/make-turn.ts';
 
 const first = makeMessage({ text: 'look for a train to Bern' });
 const more = (n: number, text: string, change: Partial<Message> = {}): Message =>
@@ -41,17 +40,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
     },
   });
   const questions = createQuestions({ store, clock });
-  const turn = createTurn({
-    store,
-    questions,
-    receive: async () => nothingReceived,
-    readEarlier: async () => [],
-    zone: () => 'UTC',
-    background: () => 20,
-    audit: { record: async () => undefined },
-    clock,
-    log,
-  });
+  const turn = makeTurn({ store, clock, log, questions });
   const seen: string[] = [];
   const joinTurn = createJoinTurn({
     store,
@@ -71,17 +60,7 @@ async function stage(arrive: readonly Message[], script: Parameters<typeof scrip
   const answer = async (commit = store.commit, isCall = false): Promise<string> => {
     const item = await store.inbox.take('telegram:42', clock.now());
     assert.ok(item !== undefined);
-    const own = createTurn({
-      store: { ...store, commit },
-      questions,
-      receive: async () => nothingReceived,
-      readEarlier: async () => [],
-      zone: () => 'UTC',
-      background: () => 20,
-      audit: { record: async () => undefined },
-      clock,
-      log,
-    });
+    const own = makeTurn({ store: { ...store, commit }, clock, log, questions });
     const { text } = await (commit === store.commit ? turn : own)(
       {
         key: item.key,

@@ -5,7 +5,8 @@ import { createQuestions } from '../../src/runs/questions.ts';
 import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
 import { askedAgain } from '../../src/conversations/ask-again.ts';
 import { createRunSkill, type RunContext } from '../../src/runs/run-skill.ts';
-import { createTurn, invocationId, type TurnContext } from '../../src/conversations/turn.ts';
+import type { TurnContext } from '../../src/conversations/turn.ts';
+import { invocationId } from '../../src/conversations/invoke-skill.ts';
 import { createUseSkill } from '../../src/runs/use-skill.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Message } from '../../src/core/message.ts';
@@ -20,6 +21,7 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel, type ModelStep } from '../support/scripted-model.ts';
 import { toolContext } from '../support/tool-context.ts';
+import { makeTurn } from '../support/make-turn.ts';
 
 function grantOf(model: Model, tools: readonly Tool[]): RunContext {
   return {
@@ -97,16 +99,9 @@ async function setUp(script: {
     answers: () => undefined,
     maxTurns: 25,
   };
-  const turn = createTurn({
-    store,
-    receive: async () => () => undefined,
-    readEarlier: async () => script.earlier?.() ?? [],
-    zone: () => 'UTC',
-    questions: createQuestions({ store, clock }),
-    background: () => 20,
+  const turn = makeTurn({
+    ...{ store, clock, log, earlier: script.earlier },
     audit: { record: async (event) => void audited.push(event) },
-    clock,
-    log,
   });
   const ask = (
     message: Message,

@@ -28,8 +28,8 @@ export const chatAgentMutations: readonly Mutation[] = [
     ],
     [
       'a run that is gone on with is told nothing of the place',
-      "own?.kind === 'user' ? own.context : undefined",
-      'undefined',
+      'key, context: said?.context }',
+      'key, context: undefined }',
     ],
   ]),
   ...changesOf('runs/user-content.ts', 'end-to-end/read-thread.test.ts', [

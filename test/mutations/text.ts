@@ -170,8 +170,8 @@ export const textMutations: readonly Mutation[] = [
     file: 'conversations/turn.ts',
     test: 'end-to-end/context-for-run.test.ts',
     name: 'a run is told of skills that its person may not know of',
-    find: 'viewer: grant.viewers?.requester,',
-    replace: 'viewer: undefined,',
+    find: 'viewer: context.viewers?.requester }',
+    replace: 'viewer: undefined }',
   },
   {
     file: 'runs/context-for-run.ts',

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
 import { z } from 'zod';
-import { createQuestions } from '../../src/runs/questions.ts';
-import { createTurn, invocationId, type Invocation } from '../../src/conversations/turn.ts';
+import { invocationId, type Invocation } from '../../src/conversations/invoke-skill.ts';
 import { createUseSkill } from '../../src/runs/use-skill.ts';
 import { createActiveSkills } from '../../src/conversations/active-skills.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
@@ -26,6 +25,7 @@ import { createManualClock } from './manual-clock.ts';
 import { noHandOver } from './no-files.ts';
 import { quietLog } from './quiet-log.ts';
 import { scriptedModel, type ModelStep } from './scripted-model.ts';
+import { makeTurn } from './make-turn.ts';
 
 /** Tools beside those for skills; each call is kept in `did`. */
 const extraTools: Readonly<Record<string, Traits>> = {
@@ -116,17 +116,7 @@ export async function openTurnStage(
     },
     tools: { outside: { names: () => [] } },
   });
-  const turn = createTurn({
-    store,
-    receive: async () => () => undefined,
-    readEarlier: async () => [],
-    zone: () => 'UTC',
-    questions: createQuestions({ store, clock }),
-    background: () => 0,
-    audit: { record: async () => undefined },
-    clock,
-    log,
-  });
+  const turn = makeTurn({ store, clock, log, background: 0 });
   const byPerson: SkillUse = {
     chatType: 'private',
     chatIds: ['telegram:42'],

@@ -1,0 +1,46 @@
+import { createHash } from 'node:crypto';
+import { hostCallPrefix } from '../agent/models/anthropic-request.ts';
+import { invocationEnd } from '../agent/show-to.ts';
+import type { Entry } from '../core/entry.ts';
+import type { CallTool } from '../core/tool-call.ts';
+import { isShuttingDown } from '../lib/async/shutdown.ts';
+import type { Clock } from '../lib/clock.ts';
+import { labelled } from '../lib/text/escape-labels.ts';
+
+/** A skill that a person started by name (I6). */
+export type Invocation = Readonly<{ skill: string; args: string }>;
+
+/** Calls the skill that a person started without asking a model first: its result, or its instructions, as an entry (I6). */
+export async function invokeSkill(
+  { skill, args, context, key }: Invocation & Readonly<{ key: string; context: string | undefined }>,
+  {
+    callTool,
+    signal,
+    clock,
+  }: Readonly<{ callTool: CallTool; signal: AbortSignal; clock: Pick<Clock, 'now'> }>,
+): Promise<Readonly<{ entry: Entry; settles: string | undefined }>> {
+  const message = args === '' ? `Run ${skill}.` : args;
+  const call = { id: invocationId(key), name: 'use_skill', input: { skill, message, args, context } };
+  const outcome = await callTool(call, signal);
+  if (isShuttingDown(signal)) throw signal.reason;
+  const { follows, settles, marks } = outcome;
+  const started = labelled('host', `The person started the skill ${skill}.`);
+  const bare = args === '' ? `\n${message}` : '';
+  const content =
+    follows === undefined ? `${started}\n${outcome.content}` : `[Skill: ${skill}]\n${outcome.content}${bare}`;
+  const item = invocationItem(key);
+  return {
+    entry: { kind: 'user', item, content, about: skill, follows, marks, at: clock.now() },
+    settles,
+  };
+}
+
+/** The id of the `use_skill` call that a person's own command stands behind. */
+export function invocationId(key: string): string {
+  return `${hostCallPrefix}${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
+}
+
+/** The item under which the result of a person's own skill call stands. */
+export function invocationItem(key: string): string {
+  return `${key}${invocationEnd}`;
+}

@@ -1,0 +1,35 @@
+import { createHeard } from '../../src/conversations/heard.ts';
+import { takeTurn, type Turn, type TurnMeans } from '../../src/conversations/turn.ts';
+import type { Message } from '../../src/core/message.ts';
+import { nothingReceived } from '../../src/core/received.ts';
+import { createQuestions } from '../../src/runs/questions.ts';
+import type { Store } from '../../src/store/store.ts';
+import { quietLog } from './quiet-log.ts';
+
+/** Turns over a store, in UTC, without files and audit; `earlier` is what was said before the bot came. */
+export function makeTurn({
+  store,
+  clock,
+  earlier = () => [],
+  background = 20,
+  ...means
+}: Partial<Omit<TurnMeans, 'store'>> &
+  Readonly<{
+    store: Pick<Store, 'asks' | 'commit' | 'overheard' | 'transcripts'>;
+    clock: TurnMeans['clock'];
+    earlier?: () => readonly Message[];
+    background?: number;
+  }>): Turn {
+  const all: TurnMeans = {
+    receive: async () => nothingReceived,
+    zone: () => 'UTC',
+    questions: createQuestions({ store, clock }),
+    audit: { record: async () => undefined },
+    log: quietLog(),
+    heard: createHeard({ store, clock, readEarlier: async () => earlier(), most: () => background }),
+    ...means,
+    store,
+    clock,
+  };
+  return (request, context) => takeTurn(request, context, all);
+}
