@@ -20,32 +20,39 @@ import type { StoreHealth } from '../operator/health/store-health.ts';
 /** Parts that are opened before the bot and closed after it. */
 export type BotParts = Readonly<{
   config: Config;
-  store: Store;
+  host: Readonly<{
+    store: Store;
+    /** The health of `store`: what is started in an outage waits there (Q11). */
+    health: Pick<StoreHealth, 'start' | 'stop'>;
+    audit: Audit;
+    meter: Meter;
+    /** The process's own: what git needs of it is taken (D6). */
+    env: Readonly<Record<string, string | undefined>>;
+    clock: Clock;
+    log: Log;
+  }>;
   library: SkillLibrary;
   skillSandbox: SkillSandbox;
+  plugins: Pick<Plugins, 'source' | 'providers' | 'diagnostics'>;
   channels: readonly Channel[];
   makeModels(config: Config): Models;
-  /** Has the last word on access: for the terminal's own rules. */
-  changeAccess?: (access: AccessSettings) => AccessSettings;
+  terminals?: TerminalRules;
+}>;
+
+/** What is different for people whose messages the process itself brings: at a terminal, or in a skill's test. */
+export type TerminalRules = Readonly<{
+  /** Has the last word on access. */
+  changeAccess?(access: AccessSettings): AccessSettings;
   /** Whether an owner can be told things: one of a terminal only while it is there. */
-  isHere?: (owner: string) => boolean;
+  isHere?(owner: string): boolean;
   /** Whether somebody in a conversation could answer what the bot asks. */
-  canAsk?: (conversation: Conversation) => boolean;
+  canAsk?(conversation: Conversation): boolean;
   /** Failed tries of a message before it is given up, by its key: fewer where somebody waits (Q3). */
-  mostTries?: (key: string) => number;
+  mostTries?(key: string): number;
   /** Told of each message that was given up. */
-  onSetAside?: (key: string) => void;
+  onDead(key: string): void;
   /** Told of each message over which the model failed for good. */
-  onFailed?: (key: string) => void;
-  /** The health of `store`: what is started in an outage waits there (Q11). */
-  health: Pick<StoreHealth, 'start' | 'stop'>;
-  audit: Audit;
-  plugins: Pick<Plugins, 'source' | 'providers' | 'diagnostics'>;
-  meter: Meter;
-  /** The process's own: what git needs of it is taken (D6). */
-  env: Readonly<Record<string, string | undefined>>;
-  clock: Clock;
-  log: Log;
+  onFailed(key: string): void;
 }>;
 
 export type Bot = Readonly<{
@@ -53,8 +60,8 @@ export type Bot = Readonly<{
   start(): Promise<void>;
   /** Stops accepting, finishes or checkpoints what runs, flushes (Q7). */
   stop(): Promise<void>;
-  /** Cancels what runs in a lane now; false where nothing did. */
-  cancel(lane: string): Promise<boolean>;
+  /** Cancels what runs in a queue now; false where nothing did. */
+  cancel(queue: string): Promise<boolean>;
   /** Resolves when nothing waits or runs, and everything was sent. */
   idle(): Promise<void>;
   /** For anyone who asks once and goes: waits a moment for tools of servers that were never seen (X7). */

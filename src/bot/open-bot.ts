@@ -111,30 +111,34 @@ export async function openBot(options: {
   });
   const bot = createBot({
     config,
-    store: health.store,
     library,
     skillSandbox,
+    plugins,
     channels: [...channels.map(health.watchChannel), terminals.channel],
     makeModels: ({ models }) => createModels(models, { log, clock, measure: health.measureModel }),
-    changeAccess: (access) => terminalAccess(access, terminals.channel.name),
-    isHere: (owner) => !owner.startsWith('terminal:') || terminals.isHere(owner),
-    canAsk: (conversation) => conversation.channel !== 'terminal' || terminals.isWatched(conversation),
-    mostTries: (key) => (terminals.isImpatient(key) ? 1 : mostTries),
-    onSetAside: terminals.givenUp,
-    onFailed: terminals.failed,
-    health: health.ofStore,
-    audit: createAudit({
-      dataDir: config.bot.dataDir,
-      place: auditPlace(config.store.url, config.bot.dataDir),
-      keyed: patientKeyed(health.store.keyed, health.ofStore),
+    terminals: {
+      changeAccess: (access) => terminalAccess(access, terminals.channel.name),
+      isHere: (owner) => !owner.startsWith('terminal:') || terminals.isHere(owner),
+      canAsk: (conversation) => conversation.channel !== 'terminal' || terminals.isWatched(conversation),
+      mostTries: (key) => (terminals.isImpatient(key) ? 1 : mostTries),
+      onDead: terminals.givenUp,
+      onFailed: terminals.failed,
+    },
+    host: {
+      store: health.store,
+      health: health.ofStore,
+      audit: createAudit({
+        dataDir: config.bot.dataDir,
+        place: auditPlace(config.store.url, config.bot.dataDir),
+        keyed: patientKeyed(health.store.keyed, health.ofStore),
+        clock,
+        log,
+      }),
+      meter: health.meter,
+      env,
       clock,
       log,
-    }),
-    plugins,
-    meter: health.meter,
-    env,
-    clock,
-    log,
+    },
   });
   built.bot = bot;
   const names = (): readonly string[] => [...builtIns, ...library.current().names];

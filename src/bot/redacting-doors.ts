@@ -10,7 +10,7 @@ import { cleanAnswer, cleanEntry, cleanEvent, cleanMessage, cleanPart, cleanRequ
 import type { Operate } from '../channels/terminal/control.ts';
 
 /** Takes the secrets out that are known now. */
-type Clean = () => Redaction;
+export type Clean = () => Redaction;
 
 /**
  * Every model, clean both ways (U3, S2): what it is asked, what it answers, and what it says meanwhile. So nothing that a

@@ -62,28 +62,38 @@ type Registry = Readonly<{
 type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
 /** The built-in commands (I3). */
-export function createCommands(options: {
-  runtime: () => RuntimeConfig;
-  registry: () => Registry;
-  /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
-  rescan(): Promise<Registry>;
-  store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
-  answered: Pick<AnsweredThreads, 'add'>;
-  users: Users;
-  accessOf(message: Message): Promise<SkillUse>;
+export function createCommands(deps: {
+  host: Readonly<{
+    runtime: () => RuntimeConfig;
+    store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'keyed' | 'signals' | 'commit' | 'stop' | 'usage'>;
+  }>;
+  people: Readonly<{ users: Users; accessOf(message: Message): Promise<SkillUse> }>;
+  skills: Readonly<{
+    current: () => Registry;
+    /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
+    rescan(): Promise<Registry>;
+  }>;
+  chat: Readonly<{
+    channels: ReadonlyMap<string, Channel>;
+    writeCommand: WriteCommand;
+    replies: Replies;
+    answered: Pick<AnsweredThreads, 'add'>;
+  }>;
   approvals: Pick<Approvals, 'settled'>;
   capabilities: Pick<Capabilities, 'callOff'>;
-  channels: ReadonlyMap<string, Channel>;
-  writeCommand: WriteCommand;
-  overview: Overview;
-  chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
-  settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
-  listTools: ListTools;
-  replies: Replies;
+  shows: Readonly<{
+    overview: Overview;
+    chatAgent: Pick<ChatAgent, 'model' | 'persona'>;
+    settings: Pick<SettingsTalk, 'answer' | 'isMeant'>;
+    listTools: ListTools;
+  }>;
 }): Commands {
-  const { runtime, registry, rescan, store, users, accessOf, approvals, channels, replies } = options;
-  const { capabilities, settings, chatAgent, listTools, writeCommand } = options;
-  const { usable, status } = options.overview;
+  const { runtime, store } = deps.host;
+  const { users, accessOf } = deps.people;
+  const { channels, writeCommand, replies, answered } = deps.chat;
+  const { approvals, capabilities } = deps;
+  const { settings, chatAgent, listTools } = deps.shows;
+  const { usable, status } = deps.shows.overview;
   const seen = store.keyed('commands');
 
   const answers: Readonly<
@@ -200,9 +210,9 @@ export function createCommands(options: {
     if (command?.bare === true && command.name === 'settings' && settings.isMeant(command.args))
       return { kind: 'built-in', name: 'settings', args: command.args };
     const use = await accessOf(message);
-    const asked = resolveCommand(message, registry(), runtime().rules, use);
+    const asked = resolveCommand(message, deps.skills.current(), runtime().rules, use);
     if (!namesNothing(message, asked)) return asked;
-    return resolveCommand(message, await rescan(), runtime().rules, use);
+    return resolveCommand(message, await deps.skills.rescan(), runtime().rules, use);
   }
 
   return {
@@ -220,7 +230,7 @@ export function createCommands(options: {
       const { name, args } = asked;
       const answer = await answers[name](message, args, openForm);
       if (answer === undefined) return false;
-      await options.answered.add(message);
+      await answered.add(message);
       // What was stopped says so itself.
       if (answer.text !== '') await replies.answer(message, answer.text, answer.more);
       await seen.set(message.id, true, rememberMs);

@@ -1,4 +1,3 @@
-import type { Entry } from '../core/entry.ts';
 import { ModelError } from '../core/errors.ts';
 import type { Channel } from '../core/channel.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -9,9 +8,8 @@ import type { Message } from '../core/message.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import { taintAround, recordTaint, roomOf } from '../access/taint-of.ts';
-import { runIdOf, runJournal } from '../runs/run-journal.ts';
 import type { Turn } from './turn.ts';
-import { invocationId } from './invoke-skill.ts';
+import { transcriptOf } from './has-progressed.ts';
 import type { CreateTurnContext } from './turn-context.ts';
 import type { AnsweredThreads } from './answered-threads.ts';
 import type { Commands } from './commands.ts';
@@ -25,7 +23,7 @@ import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { Users } from '../access/users.ts';
 import type { Capabilities } from '../capabilities/create-capabilities.ts';
 import { removePlaceholder, type ShowProgress } from './progress.ts';
-import { journalOf, taskKey, type Tasks } from '../runs/tasks.ts';
+import type { Tasks } from '../runs/tasks.ts';
 import { repliesTo } from '../core/requester-of.ts';
 import { partKey, type Replies } from '../replies/replies.ts';
 import { conversationKey } from '../core/conversation.ts';
@@ -37,37 +35,39 @@ const gaveUp = labelled('host', 'It was interrupted too often, so it was cancell
 
 export type ItemHandling = Readonly<{
   handle: Handle;
-  /** Whether anything was journalled for an item since `at` (Q3). */
-  progressed(item: InboxItem, at: number): Promise<boolean>;
   /** Tells the person that no answer will come. */
   onDead(item: InboxItem, error: unknown): Promise<void>;
 }>;
 
-/** From an inbox item to its answer in the outbox: can be called again for the same item at any point (Q5). */
-export function createHandleItem(options: {
-  store: Pick<Store, 'commit' | 'inbox' | 'outbox' | 'transcripts'>;
-  answered: Pick<AnsweredThreads, 'add'>;
-  channels: ReadonlyMap<string, Channel>;
-  users: Users;
-  commands: Pick<Commands, 'atOnce'>;
-  judge: JudgeMessage;
-  migrations: ChatMigrations;
+export type HandlingDeps = Readonly<{
+  host: Readonly<{
+    store: Pick<Store, 'commit' | 'inbox' | 'outbox' | 'transcripts'>;
+    migrations: ChatMigrations;
+    clock: Pick<Clock, 'now'>;
+    log: Log;
+  }>;
+  people: Readonly<{ users: Users; accessOf(message: Message): Promise<SkillUse> }>;
+  reading: Readonly<{ commands: Pick<Commands, 'atOnce'>; judge: JudgeMessage }>;
+  agent: Readonly<{ turn: Turn; tasks: Tasks; createContext: CreateTurnContext; joinTurn: JoinTurn }>;
+  chat: Readonly<{
+    channels: ReadonlyMap<string, Channel>;
+    replies: Replies;
+    answered: Pick<AnsweredThreads, 'add'>;
+    showProgress: ShowProgress;
+    sendLargeTables: SendLargeTables;
+  }>;
   capabilities: Pick<Capabilities, 'callOff'>;
-  turn: Turn;
-  joinTurn: JoinTurn;
-  tasks: Tasks;
-  createContext: CreateTurnContext;
-  accessOf(message: Message): Promise<SkillUse>;
-  showWork: ShowProgress;
-  replies: Replies;
-  sendLargeTables: SendLargeTables;
   /** Told of an item over which the model failed for good. */
   onFailed(key: string): void;
-  clock: Pick<Clock, 'now'>;
-  log: Log;
-}): ItemHandling {
-  const { store, channels, users, commands, migrations, turn, tasks, createContext, accessOf } = options;
-  const { joinTurn, judge, capabilities, showWork, replies, onFailed, clock, log } = options;
+}>;
+
+/** From an inbox item to its answer in the outbox: can be called again for the same item at any point (Q5). */
+export function createHandleItem(deps: HandlingDeps): ItemHandling {
+  const { store, migrations, clock, log } = deps.host;
+  const { users, accessOf } = deps.people;
+  const { commands, judge } = deps.reading;
+  const { turn, tasks, createContext, joinTurn } = deps.agent;
+  const { channels, replies, answered, showProgress, sendLargeTables } = deps.chat;
 
   const handle: Handle = async (item, signal) => {
     const message = await completeChat(item.message, channels);
@@ -85,7 +85,7 @@ export function createHandleItem(options: {
     }
     const judged = await judge(message, { isNew: isNew(item) });
     if (judged.kind === 'command') {
-      if (judged.name === 'new' || judged.name === 'clear') return startAfresh(item, message);
+      if (judged.name === 'new' || judged.name === 'clear') return startNew(item, message);
       // It was no command of this kind when it was accepted: an edit, or a skill that is gone.
       await commands.atOnce(message);
       return removePlaceholder(item, store, { done: item.key });
@@ -100,8 +100,9 @@ export function createHandleItem(options: {
     { text, more, notice }: Extract<Judged, { kind: 'answer' }>,
   ): Promise<void> {
     const told = { kind: 'notice', text: notice ?? '', at: clock.now() } as const;
-    const entries = notice === undefined ? [] : [{ transcript: await transcriptOf(message), entry: told }];
-    await options.answered.add(message);
+    const entries =
+      notice === undefined ? [] : [{ transcript: await transcriptOf(message, deps.host), entry: told }];
+    await answered.add(message);
     await replies.answer(message, text, { ...more, entries, done: item.key });
   }
 
@@ -112,7 +113,7 @@ export function createHandleItem(options: {
     signal: AbortSignal,
   ): Promise<void> {
     const replyTo = repliesTo(message);
-    const shown = showWork.begin({
+    const shown = showProgress.begin({
       conversation: message.conversation,
       part: partKey(item.key, 0),
       replyTo,
@@ -122,7 +123,7 @@ export function createHandleItem(options: {
       signal,
     });
     try {
-      const transcript = await transcriptOf(message);
+      const transcript = await transcriptOf(message, deps.host);
       const use = await accessOf(message);
       const granted = await createContext({ item, message, use, transcript, progress: shown.progress });
       const say = sayIn(message.sender.language);
@@ -146,22 +147,18 @@ export function createHandleItem(options: {
         },
         granted,
       );
-      if (failed) onFailed(item.key);
+      if (failed) deps.onFailed(item.key);
       await shown.end();
       // A person removed while the answer was made does not get it (A9).
       if (!(await stillAdmitted(message))) return await removePlaceholder(item, store, { done: item.key });
-      await replies.answer(message, await options.sendLargeTables(message, text), { done: item.key });
+      await replies.answer(message, await sendLargeTables(message, text), { done: item.key });
     } finally {
       await shown.end();
     }
   }
 
-  async function transcriptOf({ conversation }: Message): Promise<string> {
-    return store.transcripts.current(conversationKey(await migrations.original(conversation)));
-  }
-
-  async function startAfresh(item: InboxItem, message: Message): Promise<void> {
-    const { entries } = await store.transcripts.read(await transcriptOf(message));
+  async function startNew(item: InboxItem, message: Message): Promise<void> {
+    const { entries } = await store.transcripts.read(await transcriptOf(message, deps.host));
     const isOwner = await users.isOwner(message.sender.id);
     if (
       !canReset(
@@ -172,10 +169,10 @@ export function createHandleItem(options: {
     ) {
       return replies.answer(message, sayIn(message.sender.language)(cannotReset), { done: item.key });
     }
-    const transcript = await transcriptOf(message);
+    const transcript = await transcriptOf(message, deps.host);
     const known = await taintAround(store.transcripts, transcript);
     await recordTaint(store, roomOf(transcript), known, clock.now());
-    await capabilities.callOff(message.sender.id, message.conversation);
+    await deps.capabilities.callOff(message.sender.id, message.conversation);
     await store.transcripts.archive(conversationKey(await migrations.original(message.conversation)));
     const text = sayIn(message.sender.language)`New conversation. The previous one is archived.`;
     await replies.answer(message, text, { done: item.key });
@@ -199,27 +196,8 @@ export function createHandleItem(options: {
     await store.outbox.show(from, undefined);
   }
 
-  async function hasEntriesSince(transcript: string, at: number): Promise<boolean> {
-    const { entries } = await store.transcripts.read(transcript);
-    return entries.some(({ entry }) => entry.at > at);
-  }
-
   return {
     handle,
-    async progressed({ message }, at) {
-      if (message.task?.kind === 'run') return hasEntriesSince(journalOf(message.task), at);
-      const transcript = await transcriptOf(message);
-      const { entries } = await store.transcripts.read(transcript);
-      const later = entries.filter(({ entry }) => entry.at > at);
-      if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
-      const calls = [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))];
-      const runs = calls.map((call) => runIdOf(transcript, call));
-      // What waits for a run only waits: the run has tries of its own, and writes into its own journal.
-      const waiting = await store.inbox.waitingIn(conversationKey(message.conversation));
-      if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;
-      for (const run of runs) if (await hasEntriesSince(runJournal(transcript, run), at)) return true;
-      return false;
-    },
     async onDead(item, error) {
       const { task } = item.message;
       if (task?.kind === 'run') return tasks.giveUp(item, task, gaveUp);
@@ -236,12 +214,4 @@ export function createHandleItem(options: {
 /** What was started is finished, and what a run gave is told, whatever it costs (Q5, U9). */
 function isNew(item: InboxItem): boolean {
   return item.message.task === undefined && !wasStarted(item);
-}
-
-/** Tool calls of the last answer, whose results may be outstanding. */
-function openCalls(entries: readonly Entry[]): readonly string[] {
-  const last = entries.findLast((entry) => entry.kind === 'assistant');
-  return last?.kind === 'assistant'
-    ? last.content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []))
-    : [];
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createGuardSignIns } from '../../src/capabilities/guard-sign-ins.ts';
 import { createAdmit } from '../../src/conversations/intake/admit.ts';
+import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import type { Message } from '../../src/core/message.ts';
 import { caller, capabilityStage } from '../support/capability-stage.ts';
 import { makeMessage } from '../support/make-message.ts';
@@ -20,32 +21,40 @@ async function openDoor(t: TestContext) {
     log,
   });
   const onEvent = createAdmit({
-    store,
-    users: {
-      heard: async () => undefined,
-      mayAct: fails,
-      owners: fails,
-      decide: async ({ addressed }: Message) =>
-        addressed
-          ? { allowed: true }
-          : { allowed: false, code: 'NOT_ADDRESSED', reason: 'it was not addressed' },
+    host: {
+      store,
+      migrations: createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock }),
+      audit,
+      clock,
+      log,
     },
-    meetGroup: { joined: async () => undefined, spoken: async () => undefined },
-    groups: { left: async () => undefined },
-    strangers: { claims: async () => false, meet: fails },
-    commands: { atOnce: async () => false } as unknown as Parameters<typeof createAdmit>[0]['commands'],
-    judge: fails,
+    people: {
+      users: {
+        heard: async () => undefined,
+        mayAct: fails,
+        owners: fails,
+        decide: async ({ addressed }: Message) =>
+          addressed
+            ? { allowed: true }
+            : { allowed: false, code: 'NOT_ADDRESSED', reason: 'it was not addressed' },
+      },
+      strangers: { claims: async () => false, meet: fails },
+      groups: { left: async () => undefined },
+      meetGroup: { joined: async () => undefined, spoken: async () => undefined },
+    },
+    reading: {
+      commands: { atOnce: async () => false, resolve: fails, unknown: fails, elsewhere: () => assert.fail() },
+      judge: fails,
+    },
+    asked: {
+      signIns,
+      answerAsks: async () => false,
+      settings: { takeValue: async () => false, takeForm: fails },
+    },
     presses: { press: fails },
-    signIns,
-    answerAsks: async () => false,
-    settings: { takeValue: async () => false, takeForm: fails },
     visits: async () => undefined,
     suggestPrompts: async () => [],
-    migrations: {} as Parameters<typeof createAdmit>[0]['migrations'],
-    replies: {} as Parameters<typeof createAdmit>[0]['replies'],
-    audit,
-    clock,
-    log,
+    replies: { answer: fails, say: fails, tellOwners: fails, rows: () => assert.fail() },
   });
   const begun = await stage.flows.begin(
     caller(),

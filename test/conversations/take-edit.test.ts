@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createTakeEdit } from '../../src/conversations/intake/admit.ts';
+import { createTakeEdit } from '../../src/conversations/intake/take-edit.ts';
 import type { Message } from '../../src/core/message.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';

@@ -140,7 +140,7 @@ export const intakeMutations = [
     ['words long after go on with the last', ' && sentAt - last.sentAt <= fragmentMs', ''],
     ['words go on with a call of a skill', '!isCall && ', ''],
   ]),
-  ...changesOf('conversations/intake/admit.ts', 'conversations/take-edit.test.ts', [
+  ...changesOf('conversations/intake/take-edit.ts', 'conversations/take-edit.test.ts', [
     ['any edit is a new message', 'if (!heard.some(({ id }) => id === edited.id)) return;', ''],
     ['an edit makes a command of what is answered', ' || (await isCommand(edited))', ''],
     ['old words that an edit brings back are lost', '`${at}\\n${edited.text}`', 'edited.text'],
@@ -279,7 +279,7 @@ export const intakeMutations = [
       "sender.kind !== 'person'",
     ],
   ]),
-  ...changesOf('conversations/handle-item.ts', 'conversations/handle-item.test.ts', [
+  ...changesOf('conversations/has-progressed.ts', 'conversations/has-progressed.test.ts', [
     [
       'a message is given up while its run works',
       'if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;',

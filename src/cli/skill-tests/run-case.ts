@@ -68,23 +68,28 @@ export async function runCase(
   const bot = createBot({
     // Servers of strangers are no part of a skill's tests.
     config: { ...config, mcp: {} },
-    env,
-    store,
     // The folders were read once, for all cases.
     library: { ...library, watch: () => undefined },
     skillSandbox,
+    plugins,
     channels: [channel],
     makeModels,
-    changeAccess: (access) => admitting(access, sender),
-    canAsk: () => one.approve !== undefined,
-    mostTries: () => 1,
-    onSetAside: () => faults.unshift('it could not be answered'),
-    health: health.ofStore,
-    audit: noAudit,
-    plugins,
-    meter: meterOf(used),
-    clock,
-    log: noting(log, faults),
+    terminals: {
+      changeAccess: (access) => admitting(access, sender),
+      canAsk: () => one.approve !== undefined,
+      mostTries: () => 1,
+      onDead: () => faults.unshift('it could not be answered'),
+      onFailed: () => undefined,
+    },
+    host: {
+      store,
+      health: health.ofStore,
+      audit: noAudit,
+      meter: meterOf(used),
+      env,
+      clock,
+      log: noting(log, faults),
+    },
   });
   const signal = new AbortController();
   const late = clock.sleep(one.timeoutSeconds * 1_000, signal.signal).then(

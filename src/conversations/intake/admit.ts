@@ -1,5 +1,4 @@
 import { inlineCode } from '../../lib/text/text.ts';
-import { createHash } from 'node:crypto';
 import type { ChatMigrations } from '../../access/chat-migrations.ts';
 import type { Strangers } from '../../access/pairing.ts';
 import type { Users } from '../../access/users.ts';
@@ -15,14 +14,12 @@ import { conversationKey } from '../../core/conversation.ts';
 import type { Message } from '../../core/message.ts';
 import { fixed, sayIn } from '../../core/texts/say.ts';
 import { createThrottle } from '../../lib/async/mutex.ts';
+import { createTakeEdit } from './take-edit.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Replies } from '../../replies/replies.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import type { Store } from '../../store/store.ts';
-
-/** Of what was overheard, so much is looked through for what an edit turned to the bot. */
-const mostHeard = 200;
 
 type MessageEvent = Extract<ChannelEvent, { type: 'message' }>;
 type EditEvent = Extract<ChannelEvent, { type: 'edited' }>;
@@ -35,35 +32,45 @@ const refusalEveryMs = 3_600_000;
 /** A burst into a full queue is answered once. */
 const fullEveryMs = 60_000;
 
+export type IntakeDeps = Readonly<{
+  host: Readonly<{
+    store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed' | 'transcripts'>;
+    migrations: ChatMigrations;
+    audit: Pick<Audit, 'record'>;
+    clock: Clock;
+    log: Log;
+  }>;
+  people: Readonly<{
+    users: Pick<Users, 'decide' | 'heard' | 'mayAct' | 'owners'>;
+    strangers: Strangers;
+    groups: Pick<Groups, 'left'>;
+    meetGroup: MeetGroup;
+  }>;
+  reading: Readonly<{ commands: Commands; judge: JudgeMessage }>;
+  /** What a message may be the answer to: each takes it before anything else hears of it. */
+  asked: Readonly<{
+    /** Takes out what was pasted from a sign-in page (C6). */
+    signIns: GuardSignIns;
+    answerAsks(message: Message): Promise<boolean>;
+    /** Takes a value that a setting was asked for: it may be a secret. */
+    settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
+  }>;
+  presses: Presses;
+  visits: Visits;
+  suggestPrompts: SuggestPrompts;
+  replies: Replies;
+}>;
+
 /**
  * The one way in (Q1): who may talk is decided, commands that do not wait are answered (Q4), everything else is in the
  * durable inbox when the promise resolves. It rejects when storing failed, so that the platform sends it again.
  */
-export function createAdmit(options: {
-  store: Pick<Store, 'inbox' | 'overheard' | 'stop' | 'keyed' | 'transcripts'>;
-  users: Pick<Users, 'decide' | 'heard' | 'mayAct' | 'owners'>;
-  strangers: Strangers;
-  meetGroup: MeetGroup;
-  groups: Pick<Groups, 'left'>;
-  commands: Commands;
-  judge: JudgeMessage;
-  presses: Presses;
-  visits: Visits;
-  suggestPrompts: SuggestPrompts;
-  /** Takes out what was pasted from a sign-in page (C6). */
-  signIns: GuardSignIns;
-  /** Takes a text that answers what the bot asked. */
-  answerAsks(message: Message): Promise<boolean>;
-  /** Takes a value that a setting was asked for: it may be a secret, so nothing else hears of it. */
-  settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
-  migrations: ChatMigrations;
-  replies: Replies;
-  audit: Pick<Audit, 'record'>;
-  clock: Clock;
-  log: Log;
-}): OnEvent {
-  const { store, users, strangers, commands, presses, visits, signIns, answerAsks, settings } = options;
-  const { judge, meetGroup, groups, migrations, replies, audit, clock, log } = options;
+export function createAdmit(deps: IntakeDeps): OnEvent {
+  const { store, migrations, audit, clock, log } = deps.host;
+  const { users, strangers, groups, meetGroup } = deps.people;
+  const { commands, judge } = deps.reading;
+  const { signIns, answerAsks, settings } = deps.asked;
+  const { presses, visits, suggestPrompts, replies } = deps;
   const isDue = createThrottle(refusalEveryMs, clock);
   const told = store.keyed('notices');
   const takeEdit = createTakeEdit({
@@ -179,7 +186,7 @@ export function createAdmit(options: {
       case 'home':
         return visits(event, (message) => onMessage({ type: 'message', message }));
       case 'opened': {
-        const prompts = await options.suggestPrompts(event.visit);
+        const prompts = await suggestPrompts(event.visit);
         if (prompts.length > 0) event.suggest(prompts);
         return;
       }
@@ -199,64 +206,4 @@ export function createAdmit(options: {
         return onMoved(event.from, event.to);
     }
   };
-}
-
-/**
- * What an edit changes (H3, H11): what waits is replaced; to what is being answered it is said as a message, which the turn
- * takes in; what was only overheard, and is now for the bot, is `taken` as if it had just been said.
- */
-export function createTakeEdit(options: {
-  store: Pick<Store, 'inbox' | 'overheard' | 'transcripts'>;
-  resolve: Commands['resolve'];
-  taken(message: Message): Promise<void>;
-  migrations: Pick<ChatMigrations, 'original'>;
-  clock: Pick<Clock, 'now'>;
-}): (edited: Message, at?: string) => Promise<void> {
-  const { store, resolve, taken, migrations, clock } = options;
-
-  async function takeHeard(edited: Message): Promise<void> {
-    const heard = await store.overheard.recent(conversationKey(edited.conversation), mostHeard, 0);
-    if (!heard.some(({ id }) => id === edited.id)) return;
-    await taken(edited);
-    await store.overheard.remove(edited.id);
-  }
-
-  /** After a mention any word may look like one (I1). */
-  async function isCommand(message: Message): Promise<boolean> {
-    if (message.command?.bare !== true) return message.command !== undefined;
-    return (await resolve(message)) !== undefined;
-  }
-
-  /** Whether the turn was told of another edit of this message before: the words that it began with are not the last ones. */
-  async function hasJoined({ id, conversation }: Message): Promise<boolean> {
-    const { transcripts } = store;
-    const read = await transcripts.read(
-      await transcripts.current(conversationKey(await migrations.original(conversation))),
-    );
-    return read.entries.some(({ entry }) => entry.kind === 'user' && entry.item?.startsWith(editKey(id)));
-  }
-
-  async function sayToTurn(edited: Message, at: string): Promise<void> {
-    const waiting = await store.inbox.waitingIn(conversationKey(edited.conversation));
-    const asked = waiting.find(({ key }) => key === edited.id)?.message;
-    // A command is carried out as it was given.
-    if (asked === undefined || (await isCommand(asked)) || (await isCommand(edited))) return;
-    const last = waiting.findLast(({ message }) => message?.edits === edited.id)?.message;
-    if (last?.text === edited.text) return;
-    if (last === undefined && asked.text === edited.text && !(await hasJoined(edited))) return;
-    const words = createHash('sha256').update(`${at}\n${edited.text}`).digest('hex').slice(0, 16);
-    const message = { ...edited, id: `${editKey(edited.id)}${words}`, edits: edited.id, attachments: [] };
-    await store.inbox.accept(message, { now: clock.now() });
-  }
-
-  return async (edited, at = '') => {
-    const outcome = await store.inbox.replace(edited);
-    if (outcome === 'unknown') await takeHeard(edited);
-    if (outcome === 'too_late') await sayToTurn(edited, at);
-  };
-}
-
-/** What the keys of a message's edits begin with. */
-function editKey(id: string): string {
-  return `${id}!edit:`;
 }

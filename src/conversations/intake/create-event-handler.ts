@@ -1,46 +1,69 @@
-import type { ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
+import type { Users } from '../../access/users.ts';
+import type { SkillAuthoring } from '../../authoring/skill-authoring.ts';
+import type { Channel, ChannelEvent, OnEvent, WriteCommand } from '../../core/channel.ts';
 import type { Sender } from '../../core/message.ts';
-import { createAdmit } from './admit.ts';
+import type { Replies } from '../../replies/replies.ts';
+import type { Host } from '../../runs/work-deps.ts';
+import type { SettingsTalk } from '../../settings/settings-talk.ts';
+import type { Overview } from '../overview.ts';
+import { createAdmit, type IntakeDeps } from './admit.ts';
 import { createApproveByText } from './approve-by-text.ts';
 import type { Approvals } from '../../approvals/approvals.ts';
 import type { Capabilities } from '../../capabilities/create-capabilities.ts';
-import { createMeetGroup } from './groups.ts';
+import { createMeetGroup, type Groups } from './groups.ts';
 import { createPresses } from './presses.ts';
-import { createStrangers } from '../../access/pairing.ts';
+import { createStrangers, type Pairing, type PairingRequest } from '../../access/pairing.ts';
 import { createHomePage } from './home-page.ts';
 import { createSuggestPrompts, createVisits } from './visits.ts';
 
-type Needs = Omit<
-  Parameters<typeof createAdmit>[0],
-  'strangers' | 'meetGroup' | 'presses' | 'visits' | 'suggestPrompts' | 'answerAsks' | 'signIns'
-> &
-  Omit<Parameters<typeof createPresses>[0], 'now' | 'approvals' | 'confirmations'> &
-  Parameters<typeof createMeetGroup>[0] &
-  Parameters<typeof createHomePage>[0] &
-  Readonly<{
-    writeCommand: WriteCommand;
-    approvals: Approvals;
-    capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
-    store: Parameters<typeof createApproveByText>[0]['store'];
-    /** `auto`, or the language that everybody is answered in. */
-    language(): string;
-  }>;
-
 /** What channels hand their events to: messages, presses, and how strangers are met. */
-export function createEventHandler(needs: Needs): OnEvent {
-  const { signIns, confirmations } = needs.capabilities;
-  const presses = createPresses({ ...needs, confirmations, now: needs.clock.now });
+export function createEventHandler(deps: {
+  host: IntakeDeps['host'] & Pick<Host, 'runtime' | 'store'>;
+  people: Readonly<{
+    users: Users;
+    pairing: Pairing;
+    groups: Groups;
+    welcome(request: PairingRequest): Promise<void>;
+  }>;
+  reading: IntakeDeps['reading'];
+  authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
+  approvals: Approvals;
+  capabilities: Pick<Capabilities, 'signIns' | 'confirmations'>;
+  shows: Readonly<{ overview: Overview; settings: SettingsTalk }>;
+  chat: Readonly<{
+    channels: ReadonlyMap<string, Channel>;
+    writeCommand: WriteCommand;
+    replies: Replies;
+  }>;
+}): OnEvent {
+  const { host, people, authoring, approvals } = deps;
+  const { users, pairing, groups } = people;
+  const { channels, writeCommand, replies } = deps.chat;
+  const { overview, settings } = deps.shows;
+  const { store, runtime, clock } = host;
+  const { signIns, confirmations } = deps.capabilities;
+  const presses = createPresses({ host, people, authoring, approvals, confirmations, settings, replies });
+  const page = createHomePage({ runtime, users, pairing, overview, settings, store, writeCommand });
   const admit = createAdmit({
-    ...needs,
-    strangers: createStrangers(needs),
-    meetGroup: createMeetGroup(needs),
-    signIns,
+    host,
+    people: {
+      users,
+      groups,
+      strangers: createStrangers({ pairing, replies, writeCommand }),
+      meetGroup: createMeetGroup({ groups, users, channels, replies, clock }),
+    },
+    reading: deps.reading,
+    asked: {
+      signIns,
+      answerAsks: createApproveByText({ approvals, confirmations, store, replies }),
+      settings,
+    },
     presses,
-    suggestPrompts: createSuggestPrompts(needs),
-    visits: createVisits({ presses, page: createHomePage(needs) }),
-    answerAsks: createApproveByText({ ...needs, confirmations }),
+    visits: createVisits({ presses, page }),
+    suggestPrompts: createSuggestPrompts({ users, overview }),
+    replies,
   });
-  return (event) => admit(inLanguage(event, needs.language()));
+  return (event) => admit(inLanguage(event, runtime().config.bot.language));
 }
 
 /** What the operator chose holds for everybody, whatever their clients say. */

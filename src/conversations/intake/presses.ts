@@ -1,5 +1,6 @@
 import type { ChannelEvent, Press } from '../../core/channel.ts';
 import { parseCommand, type Message } from '../../core/message.ts';
+import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Store } from '../../store/store.ts';
 import { askAnswers, type Approvals } from '../../approvals/approvals.ts';
@@ -24,35 +25,28 @@ export type Presses = Readonly<{
 }>;
 
 /** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
-export function createPresses(options: {
-  users: Users;
-  pairing: Pairing;
-  groups: Pick<Groups, 'decide'>;
-  /** Tells the person who was approved. */
-  welcome(request: PairingRequest): Promise<void>;
+export function createPresses(deps: {
+  host: Readonly<{
+    store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
+    clock: Pick<Clock, 'now'>;
+    log: Log;
+  }>;
+  people: Readonly<{
+    users: Users;
+    pairing: Pairing;
+    groups: Pick<Groups, 'decide'>;
+    /** Tells the person who was approved. */
+    welcome(request: PairingRequest): Promise<void>;
+  }>;
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
   approvals: Approvals;
-  settings: Pick<SettingsTalk, 'press'>;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
-  store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
+  settings: Pick<SettingsTalk, 'press'>;
   replies: Pick<Replies, 'rows'>;
-  now: () => number;
-  log: Log;
 }): Presses {
-  const {
-    users,
-    pairing,
-    groups,
-    welcome,
-    authoring,
-    approvals,
-    confirmations,
-    settings,
-    store,
-    replies,
-    now,
-    log,
-  } = options;
+  const { store, clock, log } = deps.host;
+  const { users, pairing, groups, welcome } = deps.people;
+  const { authoring, approvals, confirmations, settings, replies } = deps;
 
   async function decidePairing(press: Press, verdict: string, code: string): Promise<string | undefined> {
     const say = sayIn(press.sender.language);
@@ -224,7 +218,7 @@ export function createPresses(options: {
         addressed: true,
         command,
         attachments: [],
-        sentAt: now(),
+        sentAt: clock.now(),
       });
     },
   };

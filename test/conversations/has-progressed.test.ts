@@ -2,25 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
 import { invocationId } from '../../src/conversations/invoke-skill.ts';
-import { createHandleItem } from '../../src/conversations/handle-item.ts';
+import { hasProgressed } from '../../src/conversations/has-progressed.ts';
+import type { InboxItem } from '../../src/store/inbox.ts';
 import { createChatMigrations } from '../../src/access/chat-migrations.ts';
 import { taskKey } from '../../src/runs/tasks.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { quietLog } from '../support/quiet-log.ts';
-
-type Needs = Parameters<typeof createHandleItem>[0];
-
-/** What `progressed` does not touch. */
-const untouched = {} as Omit<Needs, 'store' | 'migrations' | 'log'>;
 
 test('Q3 a try that got further is seen in the conversation and in the journal of the run that a person began', async () => {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const { progressed } = createHandleItem({ ...untouched, store, migrations: moved, log: quietLog() });
+  const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const progressed = (item: InboxItem, at: number) => hasProgressed(item, at, { store, migrations });
   const message = makeMessage();
   await store.inbox.accept(message, { now: clock.now() });
   const item = await store.inbox.take('telegram:42', clock.now());
@@ -46,8 +41,8 @@ test('Q3 a try that got further is seen in the conversation and in the journal o
 test('Q3 what waits for its run is not given up for it: the run has tries of its own', async () => {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
-  const moved = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const { progressed } = createHandleItem({ ...untouched, store, migrations: moved, log: quietLog() });
+  const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const progressed = (item: InboxItem, at: number) => hasProgressed(item, at, { store, migrations });
   const message = makeMessage();
   await store.inbox.accept(message, { now: clock.now() });
   const item = await store.inbox.take('telegram:42', clock.now());

@@ -1,0 +1,100 @@
+import { createChatMigrations, type ChatMigrations } from '../access/chat-migrations.ts';
+import { createAccessContext, type AccessContext } from '../access/decide-skill.ts';
+import { createPairing, createWelcome, type Pairing, type PairingRequest } from '../access/pairing.ts';
+import { createUsers, type Users } from '../access/users.ts';
+import type { Audit } from '../audit/create-audit.ts';
+import type { Config } from '../config/complete-config.ts';
+import { createRuntimeConfig } from '../config/runtime-config.ts';
+import { createAnsweredThreads, type AnsweredThreads } from '../conversations/answered-threads.ts';
+import { createGroups, type Groups } from '../conversations/intake/groups.ts';
+import type { Channel, WriteCommand } from '../core/channel.ts';
+import { createReplies, type Replies } from '../replies/replies.ts';
+import type { Host } from '../runs/work-deps.ts';
+import { createChatSettings, type ChatSettings } from '../settings/chat-settings.ts';
+import type { BotParts } from './bot.ts';
+import { createModelNotices } from './model-notices.ts';
+import { cleanAudit, cleanChannel, cleanModels, cleanStore, type Clean } from './redacting-doors.ts';
+
+/** What all features of the bot stand on. */
+export type Base = Readonly<{
+  host: Host & Readonly<{ audit: Audit; migrations: ChatMigrations }>;
+  /** Secrets that no text may hold, as config and settings have them now (S2). */
+  clean: Clean;
+  people: Readonly<{
+    users: Users;
+    accessOf: AccessContext;
+    pairing: Pairing;
+    groups: Groups;
+    /** Tells the person who was approved. */
+    welcome(request: PairingRequest): Promise<void>;
+  }>;
+  chat: Readonly<{
+    channels: ReadonlyMap<string, Channel>;
+    writeCommand: WriteCommand;
+    replies: Replies;
+    answered: AnsweredThreads;
+    settings: ChatSettings;
+  }>;
+  /** The process's environment, and a signal that it is to end. */
+  process: Readonly<{ env: BotParts['host']['env']; stopping: AbortController }>;
+  /** Takes a config into force. */
+  apply(config: Config): void;
+}>;
+
+export function createBase(parts: BotParts): Base {
+  const { clock, log, env } = parts.host;
+  // Every door by which text leaves: what stands behind them is clean (S2).
+  const clean: Clean = () => now.redaction;
+  const store = cleanStore(parts.host.store, clean);
+  const audit = cleanAudit(parts.host.audit, clean);
+  const channels = new Map(parts.channels.map((channel) => [channel.name, cleanChannel(channel, clean)]));
+  const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
+  const settings = createChatSettings({ store, migrations, log });
+  const modelNotices = createModelNotices({
+    tell: (...told) => replies.tellOwners(...told),
+    config: () => now.config,
+    clock,
+    onFault: (error) => log.error({ err: error }, 'the owners could not be told'),
+  });
+  const runtimeOf = (config: Config) =>
+    createRuntimeConfig(
+      config,
+      (of, redaction) => cleanModels(modelNotices(parts.makeModels(of)), () => redaction),
+      parts.terminals?.changeAccess,
+      settings.secrets,
+      env,
+    );
+  let now = runtimeOf(parts.config);
+
+  const users = createUsers({
+    stored: store.keyed('people'),
+    access: () => now.access,
+    language: () => now.config.bot.language,
+    migrations,
+    isHere: parts.terminals?.isHere,
+  });
+  const replies = createReplies({ ...users, store, channels, redact: () => now.redact, log });
+  return {
+    host: { runtime: () => now, store, audit, migrations, clock, log },
+    clean,
+    people: {
+      users,
+      accessOf: createAccessContext(migrations),
+      pairing: createPairing({ stored: store.keyed('pairing'), users, audit, clock }),
+      groups: createGroups({ stored: store.keyed('groups'), users, migrations, audit, clock }),
+      welcome: createWelcome(store),
+    },
+    chat: {
+      channels,
+      replies,
+      writeCommand: (conversation, name, args) =>
+        channels.get(conversation.channel)?.command(conversation, name, args) ?? `/${name}`,
+      answered: createAnsweredThreads(store),
+      settings,
+    },
+    process: { env, stopping: new AbortController() },
+    apply(config) {
+      now = runtimeOf(config);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { createCommands } from '../conversations/commands.ts';
+import { createHandleItem } from '../conversations/handle-item.ts';
+import { hasProgressed } from '../conversations/has-progressed.ts';
+import { createInboxWorker, type InboxWorker } from '../conversations/inbox-worker.ts';
+import { createEventHandler } from '../conversations/intake/create-event-handler.ts';
+import { createJoinTurn } from '../conversations/join-turn.ts';
+import { createJudgeMessage } from '../conversations/judge-message.ts';
+import { createOverview } from '../conversations/overview.ts';
+import { createShowProgress } from '../conversations/progress.ts';
+import type { OnEvent } from '../core/channel.ts';
+import { measureTurns } from '../operator/health/measure-work.ts';
+import { createLargeTables } from '../replies/large-tables.ts';
+import { createQuestions } from '../runs/questions.ts';
+import type { BotParts } from './bot.ts';
+import { createAgent } from './create-agent.ts';
+import type { Base } from './create-base.ts';
+import type { Features } from './create-features.ts';
+
+/** The way of a message: `onEvent` takes it in and stores it, `worker` has it answered. */
+export type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
+
+export function createConversations(base: Base, features: Features, parts: BotParts): Conversations {
+  const { host, people, chat } = base;
+  const { store, clock, log } = host;
+  const { users, accessOf } = people;
+  const { authoring, approvals, capabilities, chatAgent, budgets, tools, files } = features;
+  const { library, plugins } = parts;
+  const { settings, listTools } = tools;
+  const registry = library.current;
+  const overview = createOverview({ ...host, users, accessOf, registry, budgets, plugins, chatAgent });
+  const commands = createCommands({
+    ...{ host, people, skills: library, chat, approvals, capabilities },
+    shows: { overview, chatAgent, settings, listTools },
+  });
+  const judge = createJudgeMessage({ ...host, ...chat, accessOf, commands, budgets });
+  const reading = { commands, judge };
+  const questions = createQuestions({ store, clock });
+  const joinTurn = createJoinTurn({ ...host, ...chat, users, judge, questions });
+  const { deliverArtifacts } = files;
+  const item = createHandleItem({
+    ...{ host, people, reading, capabilities },
+    agent: { ...createAgent(base, features, parts), joinTurn },
+    chat: {
+      ...chat,
+      showProgress: createShowProgress({ ...host, ...chat, outbox: store.outbox }),
+      sendLargeTables: createLargeTables({ ...chat, deliverArtifacts, redact: () => host.runtime().redact }),
+    },
+    onFailed: (key) => parts.terminals?.onFailed(key),
+  });
+  const worker = createInboxWorker({
+    ...{ inbox: store.inbox, signals: store.signals, clock, log },
+    handle: measureTurns(item.handle, parts.host.meter, clock),
+    progressed: (of, at) => hasProgressed(of, at, host),
+    async onDead(dead, error) {
+      await item.onDead(dead, error);
+      parts.terminals?.onDead(dead.key);
+    },
+    channels: [...chat.channels.keys()],
+    concurrency: parts.config.agent.concurrency,
+    mostTries: parts.terminals?.mostTries,
+  });
+  const onEvent = createEventHandler({
+    ...{ host, people, reading, authoring, approvals, capabilities, chat },
+    shows: { overview, settings },
+  });
+  return { onEvent, worker };
+}

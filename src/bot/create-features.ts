@@ -1,0 +1,98 @@
+import { createApprovals, type Approvals } from '../approvals/approvals.ts';
+import { createStandingRules, type StandingRules } from '../approvals/standing-rules.ts';
+import { createSkillAuthoring, type SkillAuthoring } from '../authoring/skill-authoring.ts';
+import { createCapabilities, type Capabilities } from '../capabilities/create-capabilities.ts';
+import { createBudgets, type Budgets } from '../limits/budgets.ts';
+import { createMcp } from '../mcp/create-mcp.ts';
+import { createKeptFiles } from '../operator/kept-files.ts';
+import { createPluginCalls } from '../plugins/plugin-calls.ts';
+import { createDeliverArtifacts } from '../replies/artifacts.ts';
+import type { DeliverArtifacts, Tool } from '../core/tool.ts';
+import { createChatAgent, type ChatAgent } from '../settings/chat-agent.ts';
+import { createSettings, type Settings } from '../settings/create-settings.ts';
+import { createListTools, type ListTools } from '../tools/list-tools.ts';
+import { createOutsideTools, type OutsideTools } from '../tools/outside-tools.ts';
+import { createWebTools } from '../tools/web/create-web-tools.ts';
+import type { BotParts } from './bot.ts';
+import type { Base } from './create-base.ts';
+
+/** What the bot can do besides talking. */
+export type Features = Readonly<{
+  authoring: SkillAuthoring;
+  approvals: Approvals;
+  rules: StandingRules;
+  capabilities: Capabilities;
+  budgets: Budgets;
+  tools: Toolbox;
+  chatAgent: ChatAgent;
+  files: ReturnType<typeof createKeptFiles> & Readonly<{ deliverArtifacts: DeliverArtifacts }>;
+}>;
+
+/** The tools that come with no turn or run: of the web, of plugins, of MCP servers; with what people set and see of them (X1-X7). */
+type Toolbox = Readonly<{
+  /** As config has them now. */
+  web: () => readonly Tool[];
+  outside: OutsideTools;
+  mcp: ReturnType<typeof createMcp>;
+  settings: Settings;
+  listTools: ListTools;
+}>;
+
+export function createFeatures(base: Base, parts: BotParts): Features {
+  const { host, people, chat } = base;
+  const { runtime, store, audit, clock, log } = host;
+  const { library, plugins } = parts;
+  const { users } = people;
+  const { env, stopping } = base.process;
+  const kept = createKeptFiles(parts.config.bot.workspace);
+  const deliverArtifacts = createDeliverArtifacts({
+    ...{ store, outgoing: kept.outgoing, clean: base.clean },
+    ...chat,
+  });
+  const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
+  const budgets = createBudgets({ config: () => runtime().config, store, clock });
+  const tools = createToolbox(base, parts, budgets);
+  return {
+    authoring: createSkillAuthoring({
+      ...{ ...host, library, users },
+      replies: chat.replies,
+      otherTools: tools.outside.names,
+    }),
+    approvals: createApprovals({
+      ...{ ...host, rules },
+      replies: chat.replies,
+      approvers: () => runtime().config.policy.approvers,
+      canAsk: parts.terminals?.canAsk ?? (() => true),
+      stopping: stopping.signal,
+    }),
+    rules,
+    capabilities: createCapabilities({ ...host, ...chat, plugins, env, log }),
+    budgets,
+    tools,
+    chatAgent: createChatAgent({ ...host, users, chats: chat.settings }),
+    files: { ...kept, deliverArtifacts },
+  };
+}
+
+function createToolbox({ host, people, chat, process }: Base, parts: BotParts, budgets: Budgets): Toolbox {
+  const { plugins, library, skillSandbox } = parts;
+  const { users, accessOf } = people;
+  const { sandbox } = skillSandbox;
+  const config = () => host.runtime().config;
+  const web = createWebTools({ ...host, config });
+  const mcp = createMcp({ ...host, replies: chat.replies, env: process.env });
+  const calls = createPluginCalls({ ...host, library, sandbox, users, budgets });
+  const outside = createOutsideTools({
+    sources: [plugins.source(config, calls), mcp.tools],
+    isOwner: users.isOwner,
+    accessOf,
+    log: host.log,
+  });
+  return {
+    web,
+    outside,
+    mcp,
+    settings: createSettings({ ...host, ...chat, users, chats: chat.settings, web, outside }),
+    listTools: createListTools({ ...host, library, accessOf, sandbox, web, outside }),
+  };
+}

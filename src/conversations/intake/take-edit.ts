@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import type { ChatMigrations } from '../../access/chat-migrations.ts';
+import { conversationKey } from '../../core/conversation.ts';
+import type { Message } from '../../core/message.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Store } from '../../store/store.ts';
+import type { Commands } from '../commands.ts';
+
+/** Of what was overheard, so much is looked through for what an edit turned to the bot. */
+const mostHeard = 200;
+
+/**
+ * What an edit changes (H3, H11): what waits is replaced; to what is being answered it is said as a message, which the turn
+ * takes in; what was only overheard, and is now for the bot, is `taken` as if it had just been said.
+ */
+export function createTakeEdit(options: {
+  store: Pick<Store, 'inbox' | 'overheard' | 'transcripts'>;
+  resolve: Commands['resolve'];
+  taken(message: Message): Promise<void>;
+  migrations: Pick<ChatMigrations, 'original'>;
+  clock: Pick<Clock, 'now'>;
+}): (edited: Message, at?: string) => Promise<void> {
+  const { store, resolve, taken, migrations, clock } = options;
+
+  async function takeHeard(edited: Message): Promise<void> {
+    const heard = await store.overheard.recent(conversationKey(edited.conversation), mostHeard, 0);
+    if (!heard.some(({ id }) => id === edited.id)) return;
+    await taken(edited);
+    await store.overheard.remove(edited.id);
+  }
+
+  /** After a mention any word may look like one (I1). */
+  async function isCommand(message: Message): Promise<boolean> {
+    if (message.command?.bare !== true) return message.command !== undefined;
+    return (await resolve(message)) !== undefined;
+  }
+
+  /** Whether the turn was told of another edit of this message before: the words that it began with are not the last ones. */
+  async function hasJoined({ id, conversation }: Message): Promise<boolean> {
+    const { transcripts } = store;
+    const read = await transcripts.read(
+      await transcripts.current(conversationKey(await migrations.original(conversation))),
+    );
+    return read.entries.some(({ entry }) => entry.kind === 'user' && entry.item?.startsWith(editKey(id)));
+  }
+
+  async function sayToTurn(edited: Message, at: string): Promise<void> {
+    const waiting = await store.inbox.waitingIn(conversationKey(edited.conversation));
+    const asked = waiting.find(({ key }) => key === edited.id)?.message;
+    // A command is carried out as it was given.
+    if (asked === undefined || (await isCommand(asked)) || (await isCommand(edited))) return;
+    const last = waiting.findLast(({ message }) => message?.edits === edited.id)?.message;
+    if (last?.text === edited.text) return;
+    if (last === undefined && asked.text === edited.text && !(await hasJoined(edited))) return;
+    const words = createHash('sha256').update(`${at}\n${edited.text}`).digest('hex').slice(0, 16);
+    const message = { ...edited, id: `${editKey(edited.id)}${words}`, edits: edited.id, attachments: [] };
+    await store.inbox.accept(message, { now: clock.now() });
+  }
+
+  return async (edited, at = '') => {
+    const outcome = await store.inbox.replace(edited);
+    if (outcome === 'unknown') await takeHeard(edited);
+    if (outcome === 'too_late') await sayToTurn(edited, at);
+  };
+}
+
+/** What the keys of a message's edits begin with. */
+function editKey(id: string): string {
+  return `${id}!edit:`;
+}
