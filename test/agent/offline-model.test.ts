@@ -8,7 +8,7 @@ import { argumentsIn } from '../../src/agent/models/offline-choice.ts';
 import { createOfflineModel, noModelNotice } from '../../src/agent/models/offline-model.ts';
 import type { ToolSpec } from '../../src/agent/run-calls.ts';
 import { runLoop } from '../../src/agent/run-loop.ts';
-import { runPrompt } from '../../src/runs/run-skill.ts';
+import { runPrompt } from '../../src/runs/run-prompt.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { labelled } from '../../src/lib/text/escape-labels.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { describeResult } from '../../src/runs/use-skill.ts';
 import { mainPrompt } from '../../src/conversations/main-prompt.ts';
 import { labelled } from '../../src/lib/text/escape-labels.ts';
-import { runPrompt } from '../../src/runs/run-skill.ts';
+import { runPrompt } from '../../src/runs/run-prompt.ts';
 import { userContent } from '../../src/runs/user-content.ts';
 import { noTokens } from '../../src/core/model.ts';
 import type { SkillResult } from '../../src/core/skill.ts';

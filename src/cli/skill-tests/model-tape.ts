@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type Anthropic from '@anthropic-ai/sdk';
 import { z } from 'zod';
-import { skillOfRun } from '../../runs/run-skill.ts';
+import { skillOfRun } from '../../runs/run-prompt.ts';
 import { ModelError, OperatorError } from '../../core/errors.ts';
 import type { Complete, Model, ModelAnswer, ModelRequest } from '../../core/model.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
