@@ -17,9 +17,8 @@ import type { Host } from '../runs/work-deps.ts';
 import type { OutsideTools } from '../tools/outside-tools.ts';
 import type { SkillAuthoring } from '../authoring/skill-authoring.ts';
 
-/** What the main agent can do with skills in one turn besides running them (R1, U8), and what that makes of its tools (T6). */
+/** Skills as the main agent uses them in one turn (R1, U8), and what that leaves of its tools (T6). */
 export type ActiveSkills = Readonly<{
-  /** `skills_*`. */
   tools: readonly Tool[];
   inline: InlineSkill;
   restriction: ToolRestriction;
@@ -38,11 +37,9 @@ export function createActiveSkills({
   }>;
   tools: Readonly<{ outside: Pick<OutsideTools, 'names'> }>;
 }>): (turn: {
-  /** Skills that the model may use now. */
   visible(): readonly Skill[];
-  /** The use that the person themselves makes of a skill. */
+  /** How the person themselves may use a skill. */
   byPerson: SkillUse;
-  /** Names of everything the main agent has in this turn. */
   names(): readonly string[];
 }) => ActiveSkills {
   const make = {
@@ -54,7 +51,7 @@ export function createActiveSkills({
   const body = async (skill: Skill, args?: string): Promise<FilledBody> => {
     const seenAt = skill.directory === undefined ? undefined : sandbox.seen('skill', skill.directory);
     const read = await library.current().body(skill.name, args, seenAt);
-    // Judged after the reading: what was read is what was agreed to (D9).
+    // Judged after reading: what was read is what was approved (D9).
     if ((await authoring.asItStands(skill)).access.approved) return read;
     const message = `${skill.name} was changed and waits for approval`;
     return { ok: false, code: 'SKILL_DISABLED', message };
@@ -71,7 +68,7 @@ export function createActiveSkills({
       allowedNow: (name) => library.current().get(name)?.allowedTools,
       log,
     });
-    /** A skill that only a person may start is open to the model while it follows it for them. */
+    /** While the model follows a skill that a person started, it may open it (U8). */
     const open = (): readonly Skill[] => {
       const seen = visible();
       const started = restriction.followed().flatMap(({ skill }) => library.current().get(skill) ?? []);

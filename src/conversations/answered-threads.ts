@@ -2,7 +2,7 @@ import { conversationKey } from '../core/conversation.ts';
 import type { Message } from '../core/message.ts';
 import type { Store } from '../store/store.ts';
 
-/** Threads in which the bot itself answered: a reply there continues with it, as after an answer of the model (H4). */
+/** Threads in which the bot itself answered: a reply there continues the thread (H4). */
 export type AnsweredThreads = Readonly<{
   add(message: Message): Promise<void>;
   has(conversation: Message['conversation']): Promise<boolean>;

@@ -11,7 +11,7 @@ const note = labelled(
 
 type Said = Extract<Entry, { kind: 'user' }>;
 
-/** What a person last asked here, as a new entry: what was answered to it stays where it is. Runs that asked them something are not answered a second time. */
+/** A person's last question here as a new entry, without the questions of runs that it answered. */
 export function askedAgain(
   entries: readonly Entry[],
   { key, sender, at }: Readonly<{ key: string; sender: string; at: number }>,

@@ -31,20 +31,19 @@ import { tasksHere, workHere } from '../runs/conversation-work.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 
 export type Commands = Readonly<{
-  /** Answers a command that does not wait in the lane (Q4); false when the message is none. */
+  /** Answers a command that does not wait in the queue (Q4); false if the message is none. */
   atOnce(message: Message, openForm?: OpenForm): Promise<boolean>;
-  /** What a message asks for by name, judged now. */
   resolve(message: Message): Promise<Resolved | undefined>;
-  /** The answer to a `/name` in private that names nothing this person may know of (I3, A11); nothing to any other message, or where words follow a name that is like no skill's. */
+  /** The answer to an unknown `/name` in private (I3, A11). */
   unknown(message: Message): Promise<string | undefined>;
-  /** The answer to a skill called where it does not work, naming the way (A11). */
+  /** The answer to a skill called where it may not be used (A11). */
   elsewhere(
     message: Message,
     asked: Extract<Resolved, { kind: 'elsewhere' }>,
   ): Readonly<{ text: string; more: ReplyOptions }>;
 }>;
 
-/** `/new` and `/retry` keep their place in the lane, so that they come after what was said before them. */
+/** `/new` and `/retry` keep their place in the queue. */
 type AtOnce = Exclude<BuiltIn, 'new' | 'clear'>;
 
 function isAtOnce(
@@ -61,7 +60,6 @@ type Registry = Readonly<{
 
 type Answer = Readonly<{ text: string; more?: ReplyOptions }>;
 
-/** The built-in commands (I3). */
 export function createCommands(deps: {
   host: Readonly<{
     runtime: () => RuntimeConfig;
@@ -70,7 +68,7 @@ export function createCommands(deps: {
   people: Readonly<{ users: Users; accessOf(message: Message): Promise<SkillUse> }>;
   skills: Readonly<{
     current: () => Registry;
-    /** Looks at the files again: a name nobody knows may be that of a skill written a moment ago (D7). */
+    /** For a skill that was written a moment ago (D7). */
     rescan(): Promise<Registry>;
   }>;
   chat: Readonly<{
@@ -192,7 +190,7 @@ export function createCommands(deps: {
     return (name, args) => writeCommand(conversation, name, args);
   }
 
-  /** `stop` alone, in any language of the bot, stops work of this person where there is any (H11). */
+  /** A bare `stop`, in any language, stops this person's work if there is any (H11). */
   async function withPlainStop(message: Message): Promise<Message> {
     if (
       (message.command !== undefined && message.command.bare !== true) ||
@@ -206,7 +204,7 @@ export function createCommands(deps: {
 
   async function resolve(message: Message): Promise<Resolved | undefined> {
     const { command } = message;
-    // Words after a mention are a message, but what may hold a secret is none.
+    // It may hold a secret, so it is never a message.
     if (command?.bare === true && command.name === 'settings' && settings.isMeant(command.args))
       return { kind: 'built-in', name: 'settings', args: command.args };
     const use = await accessOf(message);
@@ -224,14 +222,14 @@ export function createCommands(deps: {
       if (!isAtOnce(first)) return false;
       if ((await seen.get(event.id)) !== undefined) return true;
       const message = await completeChat(event, channels);
-      // Where the chat is known only now, `/skill NAME` may name something after all.
+      // Only now the chat is known.
       const asked = message === event ? first : await resolve(message);
       if (!isAtOnce(asked)) return false;
       const { name, args } = asked;
       const answer = await answers[name](message, args, openForm);
       if (answer === undefined) return false;
       await answered.add(message);
-      // What was stopped says so itself.
+      // What was stopped reports itself.
       if (answer.text !== '') await replies.answer(message, answer.text, answer.more);
       await seen.set(message.id, true, rememberMs);
       return true;
@@ -263,7 +261,7 @@ export function createCommands(deps: {
   };
 }
 
-/** A name was asked for that means nothing here; words after a mention are rarely meant as one (I1). */
+/** Words after a mention are rarely meant as a name (I1). */
 function namesNothing({ command }: Message, asked: Resolved | undefined): boolean {
   if (command === undefined) return false;
   if (asked === undefined) return command.bare !== true;

@@ -35,7 +35,6 @@ const gaveUp = labelled('host', 'It was interrupted too often, so it was cancell
 
 export type ItemHandling = Readonly<{
   handle: Handle;
-  /** Tells the person that no answer will come. */
   onDead(item: InboxItem, error: unknown): Promise<void>;
 }>;
 
@@ -57,11 +56,10 @@ export type HandlingDeps = Readonly<{
     sendLargeTables: SendLargeTables;
   }>;
   capabilities: Pick<Capabilities, 'callOff'>;
-  /** Told of an item over which the model failed for good. */
   onFailed(key: string): void;
 }>;
 
-/** From an inbox item to its answer in the outbox: can be called again for the same item at any point (Q5). */
+/** From an inbox item to its answer in the outbox. It can be called again for the same item at any point (Q5). */
 export function createHandleItem(deps: HandlingDeps): ItemHandling {
   const { store, migrations, clock, log } = deps.host;
   const { users, accessOf } = deps.people;
@@ -86,7 +84,7 @@ export function createHandleItem(deps: HandlingDeps): ItemHandling {
     const judged = await judge(message, { isNew: isNew(item) });
     if (judged.kind === 'command') {
       if (judged.name === 'new' || judged.name === 'clear') return startNew(item, message);
-      // It was no command of this kind when it was accepted: an edit, or a skill that is gone.
+      // Since it was accepted, it was edited, or its skill went away.
       await commands.atOnce(message);
       return removePlaceholder(item, store, { done: item.key });
     }
@@ -128,7 +126,7 @@ export function createHandleItem(deps: HandlingDeps): ItemHandling {
       const granted = await createContext({ item, message, use, transcript, progress: shown.progress });
       const say = sayIn(message.sender.language);
       const onJoin = (): void => {
-        // What was shown of an answer is none any more.
+        // What was shown is no longer the answer.
         shown.onWritten(false);
         shown.progress(say`I’ve seen your new message.`);
       };
@@ -141,7 +139,7 @@ export function createHandleItem(deps: HandlingDeps): ItemHandling {
           invocation,
           again,
           joining,
-          // What one person sees can't be changed: it comes whole.
+          // An ephemeral message can't be edited: the answer comes whole.
           watcher: message.ephemeral === true ? undefined : shown,
           signal,
         },
@@ -149,7 +147,7 @@ export function createHandleItem(deps: HandlingDeps): ItemHandling {
       );
       if (failed) deps.onFailed(item.key);
       await shown.end();
-      // A person removed while the answer was made does not get it (A9).
+      // A person who was removed meanwhile does not get the answer (A9).
       if (!(await stillAdmitted(message))) return await removePlaceholder(item, store, { done: item.key });
       await replies.answer(message, await sendLargeTables(message, text), { done: item.key });
     } finally {
@@ -188,7 +186,6 @@ export function createHandleItem(deps: HandlingDeps): ItemHandling {
     return decision.allowed;
   }
 
-  /** What is shown in the place of one part is from now on in the place of another. */
   async function movePlaceholder(from: string, to: string): Promise<void> {
     const shown = await store.outbox.shown(from);
     if (shown === undefined) return;
@@ -203,7 +200,7 @@ export function createHandleItem(deps: HandlingDeps): ItemHandling {
       if (task?.kind === 'run') return tasks.giveUp(item, task, gaveUp);
       const say = sayIn(item.message.sender.language);
       const text = say(error instanceof ModelError ? error.sentence : apology);
-      // Under a key of its own: after `inbox retry` the answer itself may still come.
+      // Its own key: after `inbox retry` the answer may still come.
       const key = `${item.key}!dead`;
       await movePlaceholder(partKey(item.key, 0), partKey(key, 0));
       await replies.answer(item.message, text, { key });
@@ -211,7 +208,7 @@ export function createHandleItem(deps: HandlingDeps): ItemHandling {
   };
 }
 
-/** What was started is finished, and what a run gave is told, whatever it costs (Q5, U9). */
+/** What was started is finished at any cost (Q5, U9). */
 function isNew(item: InboxItem): boolean {
   return item.message.task === undefined && !wasStarted(item);
 }

@@ -8,7 +8,6 @@ import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
 import { invocationId } from './invoke-skill.ts';
 
-/** Id of the transcript that a message belongs to. */
 export async function transcriptOf(
   { conversation }: Message,
   {
@@ -38,14 +37,14 @@ export async function hasProgressed(
   if (later.some(({ entry }) => entry.kind !== 'user' || entry.item !== message.id)) return true;
   const calls = [invocationId(message.id), ...openCalls(entries.map(({ entry }) => entry))];
   const runs = calls.map((call) => runIdOf(transcript, call));
-  // What waits for a run only waits: the run has tries of its own, and writes into its own journal.
+  // What waits for a run only waits: the run has its own tries and journal.
   const waiting = await store.inbox.waitingIn(conversationKey(message.conversation));
   if (waiting.some(({ key }) => runs.some((run) => key === taskKey(run)))) return true;
   for (const run of runs) if (await hasEntriesSince(runJournal(transcript, run))) return true;
   return false;
 }
 
-/** Tool calls of the last answer, whose results may be outstanding. */
+/** Calls of the last answer that may have no result yet. */
 function openCalls(entries: readonly Entry[]): readonly string[] {
   const last = entries.findLast((entry) => entry.kind === 'assistant');
   return last?.kind === 'assistant'

@@ -8,20 +8,15 @@ import { lastSaidAt } from './user-entry.ts';
 
 /** What people said in a chat without speaking to the bot. */
 export type Heard = Readonly<{
-  /**
-   * What a message follows: what was overheard since somebody last spoke with the bot, and, where nobody has yet, what the
-   * platform tells of before (H10, M10).
-   */
+  /** What was overheard since the last turn; before the first turn also what the platform tells (H10, M10). */
   before(message: Message, entries: readonly Entry[], transcript: string): Promise<readonly Message[]>;
-  /** What was overheard since somebody last spoke with the bot. */
+  /** What was overheard since the last turn. */
   since(message: Message, entries: readonly Entry[]): Promise<readonly Message[]>;
 }>;
 
 export function createHeard(deps: {
   store: Pick<Store, 'overheard'>;
-  /** What was said before the bot was asked into a conversation (H10). */
   readEarlier(message: Message): Promise<readonly Message[]>;
-  /** Messages of background at most (M10). */
   most(): number;
   clock: Pick<Clock, 'now'>;
 }): Heard {

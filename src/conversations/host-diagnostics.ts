@@ -9,7 +9,10 @@ import { listSkillFiles } from '../skills/skill-files.ts';
 import { listRunsScripts } from '../tools/allowed-tools.ts';
 import { isBuiltIn } from '../core/built-in-commands.ts';
 
-/** What only the bot can say of its skills: tables of config for none (S1), names that commands win (I3), models nobody knows (U2), more time than there is (R5), inline skills that are runs after all (U8), a search without a provider (T2), scripts that their list of tools forbids (T5). */
+/**
+ * Warnings about skills that need the whole config: unused tables (S1), names that commands win (I3), unknown models
+ * (U2), capped time (R5), inline skills that are runs (U8), missing search (T2), scripts without a tool (T5).
+ */
 export function hostDiagnostics(
   skills: readonly Skill[],
   config: Config,
@@ -83,7 +86,7 @@ export function hostDiagnostics(
   return [...unusedTables(skills, config), ...ofSkills];
 }
 
-/** Tables of `[skills]` that are for no skill: a slip in the name leaves the one that was meant without its rules (S1). */
+/** Tables of `[skills]` for no loaded skill: a slip in a name leaves the skill without its rules (S1). */
 export function unusedTables(
   skills: readonly Pick<Skill, 'name'>[],
   config: Pick<Config, 'skills' | 'path'>,

@@ -5,48 +5,44 @@ import type { Inbox, InboxItem } from '../store/inbox.ts';
 import type { Serving } from '../store/store.ts';
 import type { Signals } from '../store/signals.ts';
 
-/** What became of an item: answered (its own step has marked it done), or not yet. */
+/** Resolves when the item is answered, which its own step has stored, or is to be tried later. */
 export type Handle = (item: InboxItem, signal: AbortSignal) => Promise<void>;
 
 export type InboxWorker = Readonly<{
-  /** Begins to answer. */
   start(): void;
-  /** Resolves when no due item waits or runs here. */
   idle(): Promise<void>;
   /** Takes nothing more; resolves when what runs has ended, aborted after `graceMs` (Q7). */
   stop(graceMs: number): Promise<void>;
 }>;
 
-/** What is aborted has so long to end. */
 const abortedMs = 5_000;
-/** Words of stopping that are remembered for items that are not answered here (yet). */
+/** Stop requests for items this process has not started yet. */
 const mostEarly = 1_000;
-/** Runs side by side for each turn that may be: most of them wait for a model. */
+/** Runs side by side for each turn: most of them wait for a model. */
 const runsPerTurn = 4;
-/** What is stored of an item whose process ended under it: with others beside it, or when it was answered alone. */
+/** Stored on an item whose process ended while it worked. */
 const died = 'the process ended while this was answered';
 const diedAlone = 'the process ended under this again and again: it is answered alone';
-/** While another one is answered alone, an item waits so long. */
+/** How long an item waits while another one is answered alone. */
 const aloneWaitMs = 1_000;
-/** Waits before the next try, in milliseconds, by the number of tries that failed. */
+/** Waits before the next try, in milliseconds, by failed tries. */
 const backoffMs: Readonly<Record<number, number>> = { 0: 2_000, 1: 2_000, 2: 15_000 };
 
 /**
- * Runs the inbox: strict order within a lane, lanes side by side up to `concurrency`, a slow or failing lane delays no
- * other (Q3). `handle` must be callable again for the same item (Q5).
+ * Runs the inbox: strict order within a queue, queues side by side up to `concurrency` (Q3). `handle` must be
+ * callable again for the same item (Q5).
  */
 export function createInboxWorker(options: {
   inbox: Inbox;
   signals: Signals;
   handle: Handle;
-  /** Whether anything was journalled for an item since `at`: a try that got further is not counted (Q3). */
+  /** Whether anything was journalled since `at`: such a try is not counted (Q3). */
   progressed(item: InboxItem, at: number): Promise<boolean>;
-  /** Told when an item is to be set aside, so that the person hears of it; again after a crash. */
+  /** Tells the person that the item is dead-lettered; called again after a crash. */
   onDead(item: InboxItem, error: unknown): Promise<void>;
-  /** Channels that are open here. */
   channels: readonly string[];
   concurrency: number;
-  /** Failed tries after which an item is set aside. */
+  /** Failed tries after which an item is dead-lettered. */
   mostTries?: (key: string) => number;
   clock: Clock;
   log: Log;
@@ -68,11 +64,11 @@ export function createInboxWorker(options: {
   const alone = new Set<'run' | 'message'>();
   const stopping = new AbortController();
   let servings: readonly Serving[] = [];
-  // Wherever `/stop` was said, the process that answers the message hears it (Q9).
+  // `/stop` reaches whichever process answers the message (Q9).
   const silence = signals.on('stop', (key) => {
     const abort = running.get(key);
     if (abort !== undefined) return abort.abort(stoppedByPerson());
-    // Taken a moment ago, perhaps, or another process has it.
+    // It may have been taken a moment ago, or by another process.
     early.add(key);
     for (const oldest of early) if (early.size > mostEarly) early.delete(oldest);
   });
@@ -83,9 +79,8 @@ export function createInboxWorker(options: {
     await (mayKill(item) ? runAlone(item, lost) : run(item, lost));
   }
 
-  /** Of the items that may have ended the process one is answered at a time: only the one that does it again is set aside. */
+  /** Items that may have ended the process are answered one at a time: only the culprit is dead-lettered. */
   async function runAlone(item: InboxItem, lost: AbortSignal): Promise<void> {
-    // A message may wait for its run.
     const kind = item.message.task?.kind === 'run' ? 'run' : 'message';
     if (alone.has(kind)) return inbox.postpone(item.key, died, clock.now() + aloneWaitMs);
     alone.add(kind);
@@ -100,7 +95,7 @@ export function createInboxWorker(options: {
 
   async function run(item: InboxItem, lost: AbortSignal): Promise<void> {
     const abort = new AbortController();
-    // Another process continues with it from the journal.
+    // Another process continues from the journal.
     const onLost = (): void => abort.abort(shutdownReason());
     lost.addEventListener('abort', onLost);
     running.set(item.key, abort);
@@ -123,8 +118,8 @@ export function createInboxWorker(options: {
   }
 
   /**
-   * The process ended under this item without getting anywhere: a failed try. The last one counts only if the item was
-   * answered alone. True when that was seen to; the item is taken again then.
+   * Whether the process ended under this item without progress: a failed try. The last try counts only if the item
+   * was answered alone.
    */
   async function diedBefore(item: InboxItem): Promise<boolean> {
     if (item.interruptedAt === undefined || (await progressed(item, item.interruptedAt))) return false;
@@ -140,7 +135,7 @@ export function createInboxWorker(options: {
   }
 
   async function failed(item: InboxItem, error: unknown, began: number): Promise<void> {
-    // Cut off by the shutdown: no try at all, it continues at the next start (Q7).
+    // A shutdown is no failed try (Q7).
     if (stopping.signal.aborted) return inbox.postpone(item.key, 'cut off by a shutdown', clock.now());
     const reason = error instanceof Error ? error.message : String(error);
     const further = await progressed(item, began);
@@ -153,7 +148,7 @@ export function createInboxWorker(options: {
   }
 
   async function setAside(item: InboxItem, error: unknown): Promise<void> {
-    // Told first: nobody looks again at what was set aside. Told twice it is told once (its outbox key).
+    // Told first, because nobody looks again at a dead letter; its outbox key makes it once.
     await onDead(item, error);
     await inbox.fail(item.key, error instanceof Error ? error.message : String(error), undefined);
   }
@@ -161,14 +156,14 @@ export function createInboxWorker(options: {
   return {
     start() {
       const beside = channels.map((channel) => `${channel}~`);
-      // Runs have room of their own: however long they take in the background, people are answered (U9).
+      // Runs have their own slots, so that background work never delays people (U9).
       servings = [
         inbox.serve({ channels, concurrency, run: runLane }),
         inbox.serve({ channels: beside, concurrency: runsPerTurn * concurrency, run: runLane }),
       ];
     },
     async idle() {
-      // What one of them does may have made work for the other.
+      // One may have made work for the other.
       for (const serving of [...servings, ...servings]) await serving.idle();
     },
     async stop(graceMs) {
@@ -183,7 +178,7 @@ export function createInboxWorker(options: {
       );
       await Promise.race([ended, grace]);
       late.abort();
-      // What does not end when it is told to is left to the journal.
+      // What does not end in time is left to the journal.
       await Promise.race([ended, clock.sleep(abortedMs)]);
       silence();
     },
@@ -194,7 +189,7 @@ function stoppedByPerson(): DOMException {
   return new DOMException('stopped by a person', 'AbortError');
 }
 
-/** Whether an item was worked on before: its process ended under it, a shutdown cut it off, or a try failed. */
+/** Whether an item was worked on before, by this process or another. */
 export function wasStarted({ interruptedAt, error }: InboxItem): boolean {
   return interruptedAt !== undefined || error !== undefined;
 }

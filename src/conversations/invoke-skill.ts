@@ -10,7 +10,7 @@ import { labelled } from '../lib/text/escape-labels.ts';
 /** A skill that a person started by name (I6). */
 export type Invocation = Readonly<{ skill: string; args: string }>;
 
-/** Calls the skill that a person started without asking a model first: its result, or its instructions, as an entry (I6). */
+/** Calls a skill without asking a model first; its result, or its instructions, as an entry (I6). */
 export async function invokeSkill(
   { skill, args, context, key }: Invocation & Readonly<{ key: string; context: string | undefined }>,
   {
@@ -35,12 +35,12 @@ export async function invokeSkill(
   };
 }
 
-/** The id of the `use_skill` call that a person's own command stands behind. */
+/** The id of the `use_skill` call behind a person's command. */
 export function invocationId(key: string): string {
   return `${hostCallPrefix}${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
 }
 
-/** The item under which the result of a person's own skill call stands. */
+/** The item of that call's result. */
 export function invocationItem(key: string): string {
   return `${key}${invocationEnd}`;
 }

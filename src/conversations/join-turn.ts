@@ -9,18 +9,18 @@ import { completeChat } from './intake/complete-chat.ts';
 import type { Users } from '../access/users.ts';
 import type { JudgeMessage } from './judge-message.ts';
 
-/** What becomes of the words that a person writes while their own turn is running: they join it at its next step (H11). */
+/** What a person writes while their own turn is running joins it at its next step (H11). */
 export type JoinTurn = (
   item: InboxItem,
   transcript: string,
   how: Readonly<{
-    /** The message calls a skill: what follows it at once is no part of it. */
+    /** The message calls a skill: what follows is no part of it. */
     isCall: boolean;
     onJoin(): void;
   }>,
 ) => Joining | undefined;
 
-/** What somebody writes so soon after their last message continues with it. */
+/** Words that follow this soon continue the message before. */
 const fragmentMs = 1_500;
 
 export function createJoinTurn(options: {
@@ -33,7 +33,7 @@ export function createJoinTurn(options: {
 }): JoinTurn {
   const { store, channels, users, judge, questions, clock } = options;
 
-  /** Only plain words join: everything else is a message of its own, and what comes after it waits behind it. */
+  /** Only plain words join; everything else is a message of its own, and what comes after it waits, too. */
   async function joins(message: Message, transcript: string): Promise<boolean> {
     const { attachments, ephemeral, task, conversation, sender } = message;
     if (attachments.length > 0 || ephemeral === true || task !== undefined) return false;
@@ -44,7 +44,7 @@ export function createJoinTurn(options: {
   }
 
   return (item, transcript, { isCall, onJoin }) => {
-    // Nobody waits for more of what the bot itself began.
+    // The bot began this itself.
     if (item.message.task !== undefined) return undefined;
     const requester = item.message.sender.id;
     let last = item.message;

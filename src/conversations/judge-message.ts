@@ -14,15 +14,14 @@ import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { Budgets } from '../limits/budgets.ts';
 import type { ReplyOptions } from '../replies/replies.ts';
 
-/** What becomes of a message before any model is asked. */
 export type Judged = Readonly<
   | { kind: 'command'; name: BuiltIn }
-  /** The bot itself answers: it refuses, or says how the skill is used. */
+  /** The bot itself answers, without a model. */
   | {
       kind: 'answer';
       text: string;
       more?: ReplyOptions;
-      /** What the model of the next turn is to know of it. */
+      /** What the next turn's model is told of it. */
       notice?: string;
     }
   | { kind: 'turn'; invocation: Invocation | undefined; shown: ShownCall; again?: true }
@@ -30,7 +29,7 @@ export type Judged = Readonly<
 
 export type JudgeMessage = (message: Message, options: Readonly<{ isNew: boolean }>) => Promise<Judged>;
 
-/** `isNew`: it may be refused for what it would cost; what has started is finished (Q5). */
+/** `isNew`: it may still be refused for its cost (Q5). */
 export function createJudgeMessage(options: {
   commands: Pick<Commands, 'resolve' | 'elsewhere' | 'unknown'>;
   budgets: Pick<Budgets, 'ofMessage'>;
@@ -40,7 +39,7 @@ export function createJudgeMessage(options: {
 }): JudgeMessage {
   const { commands, budgets, accessOf, writeCommand, runtime } = options;
 
-  /** A call is quoted only where everybody who reads it may make the same one (H12). */
+  /** A call is quoted only where every reader may make it (H12). */
   async function shownCall(message: Message, skill: Skill, text: string): Promise<ShownCall> {
     const { rules, redact } = runtime();
     const anybody = { ...(await accessOf(message)), sender: '' };
@@ -48,7 +47,7 @@ export function createJudgeMessage(options: {
     return { skill: skill.name, text: open && text !== '' ? redact(text) : undefined };
   }
 
-  /** Asks what a skill is to work on. In a direct message the main agent takes the next message for it, where it may (I2). */
+  /** In a direct message the main agent takes the next message for the skill, if it may use it (I2). */
   async function askFor(message: Message, skill: Skill): Promise<Judged> {
     const { name, argumentHint, description } = skill;
     const usage = writeCommand(message.conversation, name, argumentHint);
@@ -64,7 +63,7 @@ export function createJudgeMessage(options: {
   return async (message, { isNew }) => {
     const asked = await commands.resolve(message);
     const again = asked?.kind === 'built-in' && asked.name === 'retry';
-    // It would open a thread, where nothing was asked yet.
+    // It would open a thread.
     if (again && message.ephemeral === true)
       return { kind: 'answer', text: sayIn(message.sender.language)(nothingToRetry) };
     if (asked?.kind === 'built-in' && !again) return { kind: 'command', name: asked.name };
@@ -87,22 +86,21 @@ export function createJudgeMessage(options: {
   };
 }
 
-/** A hint in square brackets is optional; any other says that the skill needs arguments, or something it is said about (I2). */
+/** A hint in square brackets is optional (I2). */
 function lacksArguments({ argumentHint: hint }: Skill, { replyTo, shared, attachments }: Message): boolean {
   if (replyTo !== undefined || shared !== undefined || attachments.length > 0) return false;
   return hint !== undefined && !hint.trim().startsWith('[');
 }
 
-/** What a message asks for by name. */
 export type Resolved =
   | Readonly<{ kind: 'built-in'; name: BuiltIn; args: string }>
   | Readonly<{ kind: 'skill'; skill: Skill; args: string }>
-  /** A skill that this person may use in a direct message, but not here (A11). */
+  /** This person may use it in a direct message only (A11). */
   | Readonly<{ kind: 'elsewhere'; skill: Skill; hint: string }>;
 
 type Registry = Readonly<{ get(name: string): Skill | undefined; skills: readonly Skill[] }>;
 
-/** Reads a command against built-ins and skills; `undefined` is an ordinary message (I3, I4). */
+/** Undefined: an ordinary message (I3, I4). */
 export function resolveCommand(
   message: Pick<Message, 'command'>,
   registry: Registry,
@@ -112,7 +110,7 @@ export function resolveCommand(
   const { command } = message;
   if (command === undefined) return undefined;
   const builtIn = builtIns.find((name) => name === command.name);
-  // A sentence calls nothing, whatever its first word; a built-in word alone does (I1).
+  // A sentence calls nothing; a built-in word alone does (I1).
   if (command.bare === true && (builtIn === undefined || command.args !== '')) return undefined;
   if (builtIn !== undefined && builtIn !== 'skill') {
     return { kind: 'built-in', name: builtIn, args: command.args };
@@ -130,7 +128,7 @@ export function resolveCommand(
   return builtIn === 'skill' ? { kind: 'built-in', name: 'skill', args: name } : undefined;
 }
 
-/** Platforms without `-` in command names show it as `_` (I1). */
+/** Some platforms show `-` in command names as `_` (I1). */
 function skillNamed(registry: Registry, name: string): Skill | undefined {
   const wanted = name.toLowerCase();
   return registry.get(wanted) ?? registry.skills.find((skill) => skill.name.replaceAll('-', '_') === wanted);

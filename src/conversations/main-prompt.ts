@@ -9,13 +9,13 @@ const rooms: Readonly<Record<SeenChatType, string>> = {
 };
 
 /**
- * The main agent's system prompt: a part that is the same for every turn in chats of one kind, so that it is cached
- * (P5, M5), then the room. No clock, no names: what changes by the minute stands in the messages.
+ * The main agent's system prompt. Its first part is the same in all chats of a kind, so that it is cached (P5, M5):
+ * no clock and no names.
  */
 export function mainPrompt(options: {
   name: string;
   persona: string | undefined;
-  /** The section made by `renderCatalogue`; empty when no skill is visible (P3). */
+  /** Empty if no skill is visible (P3). */
   catalogue: string;
   chatType: SeenChatType;
 }): readonly Anthropic.TextBlockParam[] {

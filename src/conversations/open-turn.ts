@@ -12,13 +12,11 @@ import type { AgentHere } from '../settings/chat-agent.ts';
 import type { TurnDeps } from './turn-context.ts';
 import { invocationId } from './invoke-skill.ts';
 
-/** One message whose turn begins. */
 export type TurnInput = Readonly<{
   item: InboxItem;
   message: Message;
-  /** The use that the sender makes of skills here. */
+  /** How the sender may use skills here. */
   use: SkillUse;
-  /** Id of the transcript of the turn. */
   transcript: string;
   progress(text: string): void;
 }>;
@@ -27,26 +25,22 @@ export type TurnInput = Readonly<{
 export type OpenTurn = TurnInput &
   Readonly<{
     requester: Requester;
-    /** The call that the item is, where it is not a message of a person. */
+    /** The queued call that the item is, if it is no message of a person. */
     task: Extract<Task, { kind: 'run' }> | undefined;
-    /** Id of the one call that no model makes: behind a person's command, or in a queue beside the conversation. */
+    /** The one call that no model makes: behind a person's command, or queued. */
     ownCall: string;
-    /** Whether a person made that call. */
     byPerson: boolean;
     byModel: SkillUse;
-    /** All skills as they were when the turn began. */
+    /** All skills when the turn began. */
     registry: Registry;
     /** Those that the model might use then. */
     seen: readonly Skill[];
-    /** Those that it may use at this moment. */
+    /** Those that it may use now. */
     visible(): readonly Skill[];
-    /** The conversation's folder on the host. */
     chat: string;
     here: AgentHere;
     model: Model;
-    /** How a command is written in this conversation. */
     command(name: string, args?: string): string;
-    /** Runs that this message may answer. */
     answers: Set<string>;
   }>;
 

@@ -15,14 +15,14 @@ import { goneWords, nameModel, type ChatAgent } from '../settings/chat-agent.ts'
 import type { PendingRequest } from '../store/pending-requests.ts';
 import type { ListedItem } from '../store/inbox.ts';
 
-/** What a person may read of the bot: by commands, or on a page. */
+/** What commands and the page show of the bot. */
 export type Overview = Readonly<{
-  /** What they can start by name where they are (A2, I4). */
+  /** What they can start by name there (A2, I4). */
   usable(by: Parameters<AccessContext>[0]): Promise<readonly Skill[]>;
-  /** A sentence each. `notices` are for owners; others have none. */
+  /** A sentence each. `notices` are for owners. */
   status(
     reader: Message['sender'],
-    /** Where they ask: another model may be set there. */
+    /** Where they ask, as another model may be set there. */
     conversation?: Conversation,
   ): Promise<Readonly<{ model: string; used: string; notices: readonly string[] }>>;
 }>;
@@ -76,10 +76,9 @@ export function createOverview(options: {
   };
 }
 
-/** `asks` are the open ones where the runs belong. */
+/** `asks`: the open ones of these conversations. */
 type Reading = Readonly<{ asks: readonly PendingRequest[]; reader: Pick<Sender, 'id' | 'language'> }>;
 
-/** What `/tasks` says of the background runs of a conversation. */
 export function describeTasks(items: readonly ListedItem[], { asks, reader }: Reading): string {
   const say = sayIn(reader.language);
   if (items.length === 0) return say`Nothing runs in the background here.`;
@@ -87,7 +86,6 @@ export function describeTasks(items: readonly ListedItem[], { asks, reader }: Re
   return [say`In the background here:`, '', ...lines].join('\n');
 }
 
-/** One run, in a line. */
 export function describeTask(
   { key, message, takenAt, acceptedAt }: ListedItem,
   { asks, reader }: Reading,
@@ -104,14 +102,13 @@ export function describeTask(
   return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since}`;
 }
 
-/** How a command is written where the list is read. */
+/** How a command is written there. */
 export type WriteHere = (name: string, args?: string) => string;
 
 export function describeSkill(skill: Skill, write: WriteHere): string {
   return `${write(skill.name, skill.argumentHint ?? '')}: ${oneLine(skill.description, 300)}`;
 }
 
-/** The skills that somebody may use, each with the command to type. */
 export function listSkills(skills: readonly Skill[], write: WriteHere, say: Say): string {
   if (skills.length === 0) return say`No skill is available to you here.`;
   const shown = skills
@@ -121,7 +118,7 @@ export function listSkills(skills: readonly Skill[], write: WriteHere, say: Say)
   return [say`Skills you can use here:`, '', ...shown, ...more].join('\n');
 }
 
-/** A button for each skill whose name fits into an action. */
+/** Only for names that fit into an action. */
 export function startButtons(skills: readonly Skill[]): readonly Button[] {
   return skills
     .map(({ name }) => ({ label: name, action: `run:${name}` }))

@@ -8,44 +8,45 @@ import { partKey } from '../replies/replies.ts';
 import type { Outbox } from '../store/outbox.ts';
 import type { Step, Store } from '../store/store.ts';
 
-/** What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7), and the answer as it is written (H6). */
+/**
+ * What a person sees while the bot works: typing, after a few seconds a line that changes (U13, H7), and the answer
+ * as it is written (H6).
+ */
 export type ShowProgress = Readonly<{ begin(work: Work): Shown }>;
 
 export type Work = Readonly<{
   conversation: Conversation;
-  /** Outbox key of the part that will take the line's place: the first of the answer (Q6). */
+  /** Outbox key of the answer's first part, which takes the line's place (Q6). */
   part: string;
   /** `platformId` of the message that is answered. */
   replyTo?: string;
   /** `platformId` of the message that is worked on. */
   asked?: string;
-  /** A process ended under this work before. */
+  /** A process ended during this work before. */
   resumed: boolean;
-  /** Whether words may still be shown: somebody may have been removed (A9). */
+  /** Somebody may have been removed meanwhile (A9). */
   mayRead(): Promise<boolean>;
-  /** Aborted when the work is to end, here or altogether: nothing new is shown then. */
+  /** Once aborted, nothing new is shown. */
   signal: AbortSignal;
 }>;
 
 export type Shown = Readonly<{
   progress(text: string): void;
-  /** More of the answer. */
   onText(more: string): void;
-  /** What came is whole; not `final` where it only says what is to be done for the answer. */
+  /** Not `final`: tool calls follow. */
   onWritten(final: boolean): void;
-  /** Resolves when nothing is written any more into what the answer takes the place of. To be called before the answer is stored. Never rejects. */
+  /** Call it before the answer is stored: nothing is shown after it resolves. Never rejects. */
   end(): Promise<void>;
 }>;
 
-/** What is answered sooner than anybody looks is not worth a call. */
+/** A quicker answer needs no typing. */
 const instantMs = 300;
-/** What is written sooner is not worth a preview; first words are due 300 ms after the model's. */
+/** First words are due 300 ms after the model's (H6). */
 const firstWordsMs = 250;
-/** Words reach the channel so often; how often it shows them is for its platform. */
+/** Each platform shows them at its own pace. */
 const wordsEveryMs = 250;
-/** Characters. */
 const longestLine = 300;
-/** Shorter work is not worth a line of its own. */
+/** Shorter work needs no line. */
 const quietMs = 3_000;
 
 export function createShowProgress(options: {
@@ -55,7 +56,7 @@ export function createShowProgress(options: {
   log: Log;
 }): ShowProgress {
   const { channels, outbox, clock, log } = options;
-  // One for all: made for each turn its stack would be what ending costs most.
+  // One for all, because a stack for each turn is slow.
   const isOver = new DOMException('the work is over', 'AbortError');
 
   return {
@@ -87,7 +88,7 @@ export function createShowProgress(options: {
           await channel?.status(conversation, { kind: 'line', text: line }, placeholder);
       }
 
-      /** A message posted now would stand above an answer that is still on its way. */
+      /** A message posted now would be above an earlier answer that is not sent yet. */
       async function stoodAbove(): Promise<boolean> {
         return (await placeholder.posted()) === undefined && (await outbox.pending(conversation)) > 0;
       }
@@ -117,7 +118,7 @@ export function createShowProgress(options: {
         const markdown = words;
         if (markdown.trim() === '' || !(await work.mayRead())) return;
         if (await stoodAbove()) return showWordsIn(quietMs);
-        // They may have turned out to be no answer meanwhile.
+        // They may have turned out to be no answer.
         if (over.signal.aborted || !words.startsWith(markdown)) return;
         wordsShown = true;
         await channel?.status(conversation, { kind: 'words', markdown }, placeholder);
@@ -131,7 +132,7 @@ export function createShowProgress(options: {
       async function finish(): Promise<void> {
         over.abort(isOver);
         await channel?.status(conversation, undefined, placeholder);
-        // What was posted the moment the other process ended is found where the platform can look.
+        // A message posted as the other process ended is found where the platform can search.
         if (resumed) await placeholder.posted().catch(complain);
       }
 
@@ -150,7 +151,7 @@ export function createShowProgress(options: {
           showWordsIn(firstWordsMs);
         },
         onWritten(final) {
-          // An answer that is whole goes out by itself.
+          // A whole answer goes out by itself.
           wordsAlarm.abort();
           wordsDue = false;
           if (final) return;
@@ -166,18 +167,18 @@ export function createShowProgress(options: {
   };
 }
 
-/** The receipt is in the store at once, so that a restart continues with the same message. */
+/** The receipt is stored at once, so that a restart continues with the same message. */
 function createPlaceholder(
   { conversation, part, replyTo, asked, resumed, signal }: Work,
   channel: Channel,
   outbox: Pick<Outbox, 'show' | 'shown'>,
 ): Placeholder {
-  // Not the part's own key: a look for the answer must never find the line.
+  // A search for the answer must never find the line.
   const key = `${part}!status`;
   let known: Promise<Receipt | undefined> | undefined;
 
   async function keep(receipt: Receipt | undefined): Promise<void> {
-    // Another process may do the work by now, and show it by a message of its own.
+    // Another process may do the work by now.
     signal.throwIfAborted();
     await outbox.show(part, receipt);
     known = Promise.resolve(receipt);
@@ -187,7 +188,7 @@ function createPlaceholder(
     const stored = await outbox.shown(part);
     if (stored !== undefined || !resumed) return stored;
     const found = await channel.find(conversation, key);
-    // Whether it is a line or words nobody knows any more: it goes, and the answer is a message of its own.
+    // Nobody knows whether it is a line or words: it goes, and the answer is a new message.
     const line = found === undefined ? undefined : { ...found, silent: true as const };
     if (line !== undefined) await outbox.show(part, line);
     return line;
@@ -211,8 +212,8 @@ function createPlaceholder(
 }
 
 /**
- * For an item that gets no answer: what a person saw in its place goes away, in one step with the item's end where `done`
- * is given (Q6, H7).
+ * For an item without an answer: removes what a person saw, in one step with the item's end if `done` is given (Q6,
+ * H7).
  */
 export async function removePlaceholder(
   { key, message }: Readonly<{ key: string; message?: Message }>,

@@ -12,11 +12,11 @@ import type { OpenTurn } from './open-turn.ts';
 
 /** Calls of a turn that become work in a queue beside the conversation, so that they may take long (U9). */
 export type QueuedCalls = Readonly<{
-  /** Runs a skill there, and waits for it as long as a person would. */
+  /** Waits for the run as long as a person would. */
   runSkill: NonNullable<UseSkillOptions['runQueued']>;
-  /** A tool that others bring, each call of which is made there. */
+  /** The same tool, each call of which is made there. */
   queued(tool: Tool): Tool;
-  /** Continues there with a call that nobody has answered yet. */
+  /** A call that nobody has approved yet continues there. */
   later(call: JudgedCall): Promise<Envelope>;
 }>;
 
@@ -42,11 +42,11 @@ export function createQueuedCalls(
   return {
     async runSkill(skill, input, background, context) {
       const { toolUseId } = context;
-      // Nobody answers for the person, in the turn that is to ask them least of all (U14).
+      // Nobody answers for the person (U14).
       if (input.resume !== undefined && !turn.answers.has(input.resume))
         return fail('ARGUMENTS_INVALID', notWaiting(input.resume));
       const by = toolUseId === turn.ownCall ? 'person' : 'model';
-      // A run that a person answers was counted when it started.
+      // A resumed run was counted when it started.
       const over =
         input.resume === undefined
           ? await budgets.ofRun(requester, skill, runIdOf(transcript, toolUseId))
@@ -60,7 +60,7 @@ export function createQueuedCalls(
     },
     queued: (tool) => ({
       ...tool,
-      // Made again, it finds its own work.
+      // Called again, it finds its own work.
       traits: { ...tool.traits, idempotent: true },
       labelsOutput: true,
       async run(input, context) {

@@ -5,15 +5,14 @@ import type { Message } from '../core/message.ts';
 import { bounds } from '../store/bounds.ts';
 import type { Users } from '../access/users.ts';
 
-/** What was said before a message that brings the bot into a conversation, oldest first (H10). Never rejects. */
+/** What was said before the message that brings the bot in, oldest first (H10). Never rejects. */
 export type ReadEarlier = (message: Message) => Promise<readonly Message[]>;
 
-/** Messages, and characters of them. */
+/** Messages, and characters of them together. */
 const most = { messages: 50, characters: 30_000 };
-/** An answer waits no longer for it. */
+/** Answers wait no longer for it. */
 const patienceMs = 5_000;
 
-/** A fault costs what was said, not the answer. */
 export function createReadEarlier(options: {
   channels: ReadonlyMap<string, Pick<Channel, 'readEarlier'>>;
   users: Pick<Users, 'mayAct'>;
@@ -22,7 +21,7 @@ export function createReadEarlier(options: {
 }): ReadEarlier {
   const { channels, users, clock, log } = options;
 
-  /** Who asks in a thread points at it; a chat is background, and that is of people who may use the bot (M10). */
+  /** Whoever asks in a thread points at it; a chat is background, and only of people who may use the bot (M10). */
   async function background(message: Message, said: readonly Message[]): Promise<readonly Message[]> {
     if (message.conversation.thread !== message.platformId) return said;
     const heard = said.map((one) => ({ ...one, external: message.external || one.external }));

@@ -19,7 +19,7 @@ import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 
-/** What is fetched for one message: files, their bytes each and together, pictures that it quotes or that were said before. */
+/** Limits of one message: files, bytes each and together, quoted pictures. */
 const most = { files: 10, bytesEach: 20_000_000, bytes: 50_000_000, quoted: 5, messagesBack: 5 };
 const longestMs = 60_000;
 /** What a model is shown of one message. The API takes 5 MB of a picture in base64, and 32 MB in all (AN). */
@@ -31,7 +31,6 @@ const shownMost = {
   texts: 100_000,
 };
 
-/** What a model is not shown: types, and families of types. */
 const unshownTypes: Readonly<Record<string, string>> = {
   'image/heic': 'a model can not see HEIC: JPEG or PNG it can',
   'image/avif': 'a model can not see AVIF: JPEG or PNG it can',
@@ -84,7 +83,6 @@ export function createReceiveFiles(options: {
     }
     return (attachment) => outcomes.get(attachment);
 
-    /** The file, or why it can't be had. */
     async function keep({ attachment, sender, refused }: Wanted, room: number): Promise<KeptFile | Words> {
       const { ref, name, mime, size = 0 } = attachment;
       if (refused !== undefined) return refused;
@@ -156,7 +154,6 @@ export function createReceiveFiles(options: {
       return { text: { text, whole: text === spoken.text, spoken: true } };
     }
 
-    /** The words in a file, as far as a model is shown them. */
     async function textOf({ hash, mime, size }: KeptFile): Promise<ReadText | undefined> {
       const office = officeTypes.has(mime);
       const limit = office ? size : shownMost.text;
@@ -207,7 +204,6 @@ function whyUnshown(type: 'image' | 'document', size: number, room: number): str
   return size > room ? 'too much for one message' : undefined;
 }
 
-/** Once more where that may help. */
 async function twice<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

@@ -33,13 +33,11 @@ const builtIn: readonly MenuEntry[] = [
   { name: 'whoami', description: fixed`Your id and role` },
 ];
 
-/** What follows when skills or config change. */
 export type RefreshMenus = Readonly<{
-  /** Sets the menus by what is in use now, and logs what is wrong with it. */
+  /** Sets the menus, and logs what is wrong with skills. */
   show(): Promise<void>;
-  /** A change was seen here: shows it, and has every other process look at its own files, which it may see change late or never (Q9). */
+  /** Also tells every other process to look at its own files (Q9). */
   changed(registry: Registry): void;
-  /** Looks at nothing more for other processes. */
   stop(): void;
 }>;
 
@@ -56,7 +54,7 @@ export function createRefreshMenus(options: {
   const self = randomUUID();
   const isNew = createNewSince<Diagnostic>();
   const stop = signals.on('reload', (from) => {
-    // What is found changed is told on; where nothing is, the word ends.
+    // If it finds a change, it tells the others in turn.
     if (from !== self) library.rescan().catch(complain);
   });
 
@@ -77,7 +75,7 @@ export function createRefreshMenus(options: {
       for (const channel of channels.values()) {
         try {
           const found = await channel.setMenus(menus, language);
-          // What can't be shown can't be shown in any language.
+          // The same holds in every language.
           if (language === undefined)
             for (const { message } of found) log.warn({ channel: channel.name }, message);
         } catch (error) {
@@ -100,7 +98,7 @@ export function createRefreshMenus(options: {
   };
 }
 
-/** The `/` menus (I1), built-in commands in a language: built-in commands and the skills anybody may use in such a chat; a skill with lists of chats or users shows in none. */
+/** The `/` menus (I1): built-in commands, and skills that anybody may use in such a chat. */
 export function makeMenus(skills: readonly Skill[], rules: SkillRules, language?: string): Menus {
   const say = sayIn(language);
   const entries = (chatType: ChatType): readonly MenuEntry[] => [

@@ -9,7 +9,7 @@ import { removePlaceholder } from './progress.ts';
 import { ownRuns, taskId, tasksHere, workHere, type Given } from '../runs/conversation-work.ts';
 import { fixed, sayIn, type Say } from '../core/texts/say.ts';
 
-/** `/stop TASK` (U9): stops one background run of this conversation, by the start of its id. */
+/** `/stop TASK` (U9): one background run of this conversation, by the start of its id. */
 export async function stopTask(
   message: Given & Pick<Message, 'chatType'>,
   id: string,
@@ -26,7 +26,7 @@ export async function stopTask(
   return haltRun(item, store, say);
 }
 
-/** Stops one of this person's own runs, wherever it belongs: by its whole id. */
+/** One of this person's own runs, by its whole id. */
 export async function stopOwnRun(
   { id: sender, language }: Message['sender'],
   id: string,
@@ -47,8 +47,8 @@ async function haltRun(
 }
 
 /**
- * `/stop` (Q4, I3): drops what waits here, cancels what runs, in whatever process, and says what happened; undefined if
- * what was being answered here says it. In a group everybody but the owner stops their own work only.
+ * `/stop` (Q4, I3): drops what waits here and cancels what runs, in any process. Undefined if the stopped answer says
+ * so itself. In a group it stops only the sender's work, unless an owner says it.
  */
 export async function stopWork(
   message: Given & Pick<Message, 'chatType'>,
@@ -67,7 +67,7 @@ export async function stopWork(
     asks: asksOf(message, isOwner, theirs),
   });
   for (const id of stopped.cancelled) await approvals.settled(id);
-  // It may have been started before, and wait for its next try.
+  // It may wait for its next try.
   for (const item of theirs.filter(({ key }) => stopped.dropped.includes(key)))
     await removePlaceholder(item, store);
 
@@ -92,7 +92,7 @@ export async function stopWork(
 const stoppingNow = fixed`Stopping.`;
 const justFinished = fixed`It has just finished.`;
 
-/** What is asked here, and in the threads whose work is stopped, too. */
+/** Questions here, and in the threads that are stopped. */
 function asksOf(
   { conversation, sender, chatType }: Pick<Message, 'conversation' | 'sender' | 'chatType'>,
   isOwner: boolean,

@@ -7,17 +7,17 @@ import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
 import { createEndWithUs } from '../lib/processes/end-with-us.ts';
 
-/** What writes spoken words down: `[tools.transcribe]`, a server or else a program. */
+/** `[tools.transcribe]`: a server or a program. */
 export type TranscribeSettings = Readonly<{
   baseUrl?: string | undefined;
-  /** Program and arguments; `{file}` is the path of the audio file. */
+  /** `{file}` stands for the path of the audio file. */
   command?: readonly string[] | undefined;
   apiKey?: string | undefined;
   model: string;
   language?: string | undefined;
 }>;
 
-/** What was said in an audio file, or why that is not known: `problem` is for the model, without a full stop. */
+/** `problem` is for the model, without a full stop. */
 export type Transcript = Readonly<{ text: string } | { problem: string }>;
 
 export type Transcribe = (
@@ -27,12 +27,10 @@ export type Transcribe = (
 ) => Promise<Transcript>;
 
 const longestMs = 60_000;
-/** Bytes of an answer. */
 const longestAnswer = 1_000_000;
 
 type Program = Parameters<Transcribe>[0] & Readonly<{ command: readonly string[] }>;
 
-/** Writes down what is said: by the operator's own program, or else by their server (M12). */
 export function createTranscribe(options: {
   env: Readonly<Record<string, string | undefined>>;
   log: Log;
@@ -47,8 +45,8 @@ export function createTranscribe(options: {
 }
 
 /**
- * One process a file, started without a shell. It gets the path of the file and none of the bot's secrets; what it prints is
- * the text. Only exit code 0 counts.
+ * Starts one process a file, without a shell and without the bot's secrets. Its output is the text if it exits with
+ * 0.
  */
 function createByProgram({ env, log }: Parameters<typeof createTranscribe>[0]) {
   const endWithUs = createEndWithUs(log);
@@ -91,8 +89,8 @@ const programProblems = {
 } as const;
 
 /**
- * Has a server with an OpenAI-compatible `/audio/transcriptions` write down what is said (M12). The operator named it, so
- * it may be on this machine; no redirect is followed, for the key and the voice are meant for it alone.
+ * Asks an OpenAI-compatible `/audio/transcriptions` (M12). The operator named it, so it may be on this machine. It
+ * follows no redirect, so that key and voice go nowhere else.
  */
 function createByServer(log: Log): Transcribe {
   return async ({ bytes, name, mime }, { baseUrl = '', apiKey, model, language }, signal) => {
@@ -133,7 +131,6 @@ function createByServer(log: Log): Transcribe {
 
 const server = 'the server that turns speech into text';
 
-/** Undefined if it is longer than any transcript. */
 async function bodyOf({ body }: Response): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
   let size = 0;

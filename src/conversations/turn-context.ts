@@ -31,7 +31,6 @@ export type TurnDeps = Readonly<{
   tools: ToolSupply;
   chatAgent: Pick<ChatAgent, 'of'>;
   writeCommand: WriteCommand;
-  /** How skills are run, and counted. */
   runs: Readonly<{
     runSkill: RunSkill;
     hasStarted: HasStarted;
@@ -43,7 +42,7 @@ export type TurnDeps = Readonly<{
 
 export type CreateTurnContext = (input: TurnInput) => Promise<TurnContext>;
 
-/** What the main agent gets for one message: the catalogue and tools of the skills it may use here, made again (P6, A8). */
+/** What the main agent gets for one message: catalogue and tools of the skills it may use here now (P6, A8). */
 export function createTurnContexts(deps: TurnDeps): CreateTurnContext {
   const activeSkills = createActiveSkills(deps);
   const onDenied = createReportDenial(deps.host);
@@ -51,7 +50,7 @@ export function createTurnContexts(deps: TurnDeps): CreateTurnContext {
 
   return async (input) => {
     const turn = await openTurn(input, deps);
-    // Filled below, before anything is called.
+    // Filled below, before any call.
     const names: string[] = [];
     const active = activeSkills({ visible: turn.visible, byPerson: turn.use, names: () => names });
     const queue = createQueuedCalls(turn, { ...deps.runs, runtime: deps.host.runtime });
@@ -99,12 +98,12 @@ function useSkillOf(
   });
 }
 
-/** Tools of a turn, in the order in which the model sees them. */
+/** In the order in which the model sees them. */
 type TurnTools = Readonly<{
   all: readonly Tool[];
-  /** Those that have nothing to do with skills. */
+  /** Those without skills. */
   others: readonly Tool[];
-  /** Those whose calls are made, and judged, in a queue beside the conversation. */
+  /** Their calls are made and judged in a queue beside the conversation. */
   queued: ReadonlySet<Tool>;
 }>;
 
@@ -117,9 +116,9 @@ async function toolsOf(
   const wanted = new Set(config.agent.tools);
   const seesSkills = turn.seen.length > 0;
   const offered = [useSkill, ...active.tools].filter(({ name }) => wanted.has(name));
-  // Where the model may use no skill, what is left is for one that the person starts.
+  // Without skills for the model, this one is left for a skill that the person starts.
   const ofSkills = seesSkills ? offered : offered.filter(({ name }) => name === 'skills_read_file');
-  // A run that this turn began before has an end of its own, which the turn waits for, though no skill is left (D7).
+  // The turn waits for a run that it began, though no skill is left (D7).
   const toEnd = !seesSkills && wasStarted(turn.item) ? offered.filter((tool) => tool === useSkill) : [];
   const bash = turnBash({
     sandbox: skills.sandbox,
@@ -139,7 +138,7 @@ async function toolsOf(
   return { all: [...ofSkills, ...others], others, queued };
 }
 
-/** What of its tools the model sees now: fewer once it follows a skill (T6). */
+/** Fewer once it follows a skill (T6). */
 function shownTools(
   { seen, model }: OpenTurn,
   { all, others }: TurnTools,
@@ -147,13 +146,12 @@ function shownTools(
 ): readonly Tool[] {
   const skillsAtHand = seen.length > 0 || restriction.followed().length > 0;
   const own = skillsAtHand ? all : others;
-  // There the skill's result says what may be called, and `callTool` refuses the rest (T6, M13).
+  // There `callTool` alone refuses the rest (T6, M13).
   if (model.bindsThinking === true) return own;
   const allowed = new Set(restriction.names);
   return own.filter(({ name }) => allowed.has(name));
 }
 
-/** The one door for the calls of a turn: the model's, and the one that a person's command or a queued call is. */
 function callToolOf(
   turn: OpenTurn,
   of: Readonly<{ useSkill: Tool; tools: TurnTools; active: ActiveSkills; queue: QueuedCalls }>,
@@ -175,7 +173,7 @@ function callToolOf(
     createCallTool({
       tools: own,
       ceiling,
-      // What is work of its own is judged where it is done.
+      // Queued calls are judged where they are made.
       decide: async (call, signal) =>
         of.tools.queued.has(call.tool) ? { allowed: true } : judge(call, signal),
       requester,
@@ -188,7 +186,7 @@ function callToolOf(
       audit: (call) => host.audit.record(auditOfCall(call, {}, host.runtime().config.audit.arguments)),
     });
   const ofModel = door(of.tools.all, active.restriction);
-  // A person may start a skill that the model is offered nothing of: that one call has a door of its own.
+  // A person may start a skill that the model can't see: that call has its own door.
   const isModels = task !== undefined && task.tool !== useSkill.name;
   const ofPerson = isModels ? ofModel : door([useSkill], allToolsAllowed([useSkill.name]));
   return (call, signal, begin) => (call.id === ownCall ? ofPerson : ofModel)(call, signal, begin);
@@ -230,7 +228,7 @@ function viewersHere(
 
 type ReportShortage = (catalogue: Readonly<{ shortened: number; hidden: number }>) => void;
 
-/** P4: a catalogue over its budget is logged once. */
+/** Logs a catalogue over its budget once (P4). */
 function createReportShortage(log: Log): ReportShortage {
   let last: string | undefined;
   return ({ shortened, hidden }) => {

@@ -10,18 +10,17 @@ import { turnScopes, makeRunFolders, scratchFolders } from '../tools/built-in/ru
 import { sendFileTool } from '../tools/built-in/send-file.ts';
 import { writeFileTool } from '../tools/built-in/write-file.ts';
 
-/** Of one command. */
 const timeoutMs = 120_000;
 
-/** File tools of the main agent, over the folder of its conversation alone (T2, T13). `quota`: bytes that it may hold. */
+/** `quota`: bytes that the conversation's folder may hold (T2, T13). */
 export function turnFileTools(chat: string, sandbox: Pick<Sandbox, 'seen'>, quota: number): readonly Tool[] {
   const places = turnScopes(chat, sandbox);
   return [readFileTool(places), writeFileTool(places, quota), listFilesTool(places), sendFileTool(places)];
 }
 
 /**
- * `bash` of the main agent, where `[agent] tools` names it (T2, T4): no skill's files or environment, no network, the folder
- * of its conversation (`chat`), and an empty scratch folder that is gone with the command. `simple` is read at each call.
+ * The main agent's `bash` (T2, T4): no files or environment of skills, no network, the conversation's folder, and a
+ * scratch folder for each command. `simple` is read at each call.
  */
 export function turnBash(options: {
   sandbox: Sandbox;

@@ -25,18 +25,16 @@ import { invocationItem, invokeSkill, type Invocation } from './invoke-skill.ts'
 import { userEntry } from './user-entry.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 
-/** What the host hands the main agent for one message. */
 export type TurnContext = Readonly<{
   model: Model;
   system: RunLoopOptions['system'];
-  /** Everything it may have in this turn. */
   tools: readonly Tool[];
-  /** What of it may be called now: less once the instructions of a skill are followed (T6). */
+  /** What may be called now: less once a skill is followed (T6). */
   shown(): readonly Tool[];
   callTool: CallTool;
-  /** Told of each skill whose instructions stand in this turn's transcript: `shown` and `callTool` are bound by it. */
+  /** Binds `shown` and `callTool` to an active skill. */
   follow(followed: ActiveSkill): void;
-  /** Told which runs this turn's message may answer: no other is gone on with (U14). */
+  /** The only runs that this message may answer (U14). */
   answers(runs: readonly string[]): void;
   maxTurns: number;
   /** In a chat of several people: what the requester, and what everybody there may know of (A8, A11). */
@@ -44,31 +42,23 @@ export type TurnContext = Readonly<{
 }>;
 
 export type TurnRequest = Readonly<{
-  /** The inbox item's key. */
   key: string;
   message: Message;
-  /** Id of the transcript it belongs to. */
   transcript: string;
   invocation: Invocation | undefined;
-  /** The message only asks for another answer to the person's last question. */
+  /** Another answer to the person's last question. */
   again?: true;
-  /** Sees the answer as it is written, where somebody watches. */
   watcher?: Pick<RunLoopOptions, 'onText' | 'onWritten'>;
-  /** Absent where nothing may join. */
   joining?: Joining | undefined;
   signal: AbortSignal;
 }>;
 
-/** What the person writes while their turn is running (H11). */
 export type Joining = Readonly<{
-  /**
-   * The next message that joins, if it came after `since`; once the answer is there, only an edit of what it answers or what continues with it. It is
-   * taken: the turn stores it and finishes its item in one step.
-   */
+  /** Takes the next message that came after `since`. Once answered, only an edit of it or a continuation. */
   next(since: number, answered: boolean): Promise<Message | undefined>;
 }>;
 
-/** The answer to the person, as Markdown; never empty. `failed`: it only says that the model failed for good. */
+/** Markdown, never empty. `failed`: the model failed for good. */
 export type TurnAnswer = Readonly<{ text: string; failed: boolean }>;
 
 export type Turn = (request: TurnRequest, context: TurnContext) => Promise<TurnAnswer>;
@@ -78,7 +68,7 @@ export type TurnMeans = Readonly<{
   questions: Pick<Questions, 'open'>;
   receive: Receive;
   heard: Heard;
-  /** In which dates and times are told to people whose own is not known: an IANA name. */
+  /** The IANA time zone of people whose own is unknown. */
   zone(): string;
   audit: Pick<Audit, 'record'>;
   clock: Clock;
@@ -89,8 +79,8 @@ const nothingToSay = fixed`I couldn’t come up with an answer. Could you rephra
 const stopped = fixed`Stopped.`;
 
 /**
- * Answers one message from its transcript. It can be called again for the same message at any point and continues where
- * it was (Q5). Throws ModelError for a fault that passes by itself, so that the message is tried again later (Q3).
+ * Answers one message from its transcript. It can be called again for the same message at any point and continues
+ * where it was (Q5). Throws ModelError for a passing fault, so that the message is tried again (Q3).
  */
 export async function takeTurn(
   request: TurnRequest,
@@ -110,7 +100,7 @@ export async function takeTurn(
   const own = entries.findLast((each) => each.kind === 'user' && each.item === key);
   const said = own?.kind === 'user' ? own : undefined;
   if (said?.unread !== undefined) return { text: said.unread, failed: false };
-  // What was loaded before the process died binds as before (T6).
+  // What was loaded before a restart still binds (T6).
   for (const followed of activeInTurn(entries)) context.follow(followed);
   context.answers(
     entries.flatMap((each) => (each.kind === 'user' && each.item === key ? (each.answers ?? []) : [])),
@@ -126,10 +116,9 @@ export async function takeTurn(
   return answerOf(ended, { request, append: transcript.append, now: means.clock.now });
 }
 
-/** The transcript of a turn as it grows. */
 type OpenTranscript = Readonly<{
   entries: Entry[];
-  /** The item of the last message in it. */
+  /** The item of its last message. */
   under: string | undefined;
   append(entry: Entry, settles?: string): Promise<void>;
 }>;
@@ -143,7 +132,7 @@ async function openTranscript(
   if (read.damaged > 0)
     log.warn({ transcript, damaged: read.damaged }, 'damaged transcript entries were left out');
   const entries = read.entries.map(({ entry }) => entry);
-  // An item that was dead-lettered and is tried again comes after what was said since: it is said again.
+  // After `inbox retry` the message comes after what was said since: it is said again.
   const last = entries.findLast((entry) => entry.kind === 'user' && entry.item !== undefined);
   const user = {
     sender: message.sender.id,
@@ -166,7 +155,7 @@ async function openTranscript(
   };
 }
 
-/** What the person said, as an entry; undefined if they want another answer and there is no question of theirs. */
+/** Undefined: they want another answer, and there is no question of theirs. */
 async function entryOf(
   { key, message, transcript, invocation, again, signal }: TurnRequest,
   { entries, viewer }: Readonly<{ entries: readonly Entry[]; viewer: Viewer | undefined }>,
@@ -181,7 +170,7 @@ async function entryOf(
   const { conversation, sender, task } = message;
   const heard = await means.heard.before(message, entries, transcript);
   const received = await receive(message, heard, signal);
-  // A command is no answer, nor is what nobody wrote (U14).
+  // Neither a command nor the bot's own message answers a question (U14).
   const waiting =
     task === undefined && invocation === undefined
       ? await questions.open({ conversation, sender: sender.id, transcript })
@@ -196,7 +185,6 @@ async function entryOf(
   );
 }
 
-/** Asks the model, and calls tools, until there is an answer to all that the person wrote. */
 function think(
   request: TurnRequest,
   of: Readonly<{ transcript: OpenTranscript; context: TurnContext; since: number | undefined }>,
@@ -234,7 +222,7 @@ function think(
   });
 }
 
-/** Words that join the turn, as an entry whose item is done with it (H11). */
+/** Words that join the turn; their item is done with the entry (H11). */
 async function joinedEntry(
   { key, transcript, signal }: TurnRequest,
   { next, entries, answered }: Readonly<{ next: Message; entries: readonly Entry[]; answered: boolean }>,
@@ -265,7 +253,7 @@ async function answerOf(
     await append({ kind: 'notice', text: 'The person stopped the work on this.', at: now() });
     return { text: ended.text === '' ? say(stopped) : `${ended.text}\n\n${say(stopped)}`, failed: false };
   }
-  // What a failure says is one of the bot's own sentences.
+  // A failure is told in one of the bot's sentences.
   if (ended.code === 'MODEL_ERROR') return { text: say(ended.text), failed: true };
   return { text: ended.text.trim() === '' ? say(nothingToSay) : ended.text, failed: false };
 }

@@ -10,7 +10,7 @@ import { taintOf, roomOf } from '../access/taint-of.ts';
 import type { Question } from '../runs/questions.ts';
 import { filesShown, questionContent, userContent, whyUnread, zoneTold } from '../runs/user-content.ts';
 
-/** The time is said this often in a long conversation. */
+/** The model is told the time this often. */
 const timeToldMs = 15 * 60_000;
 
 const meanwhile =
@@ -19,23 +19,21 @@ const edited =
   'The person changed an earlier message: now it says this. What it said before does not count any more.';
 const unsent = 'Your last answer was not sent. Answer again.';
 
-/** What a person said, as it stands in a transcript, with what it needs to be understood. */
+/** What a person said as a transcript entry, with what is needed to understand it. */
 export async function userEntry(
   said: Readonly<{
-    /** Its inbox item. */
     key: string;
     message: Message;
     transcript: string;
     invokesSkill: boolean;
-    /** What the run of that skill is told of the place. */
+    /** For the run of the skill. */
     context?: string | undefined;
-    /** The item whose running turn it joins. */
+    /** The item of the running turn. */
     joins?: string;
     /** The answer before it was not sent. */
     unsent?: boolean;
   }>,
   around: Readonly<{
-    /** The transcript before it. */
     before: readonly Entry[];
     heard: readonly Message[];
     received: ReceivedOf;
@@ -64,7 +62,7 @@ export async function userEntry(
   const unread = invokesSkill ? undefined : whyUnread(message, received);
   // Instructions that were waited for arrive in a turn of their own.
   const { follows, marks: told, skill: about } = message.task?.kind === 'result' ? message.task : {};
-  // What the bot said before `/new` may hold what was private then.
+  // Before `/new` it may have been private.
   const quoted =
     message.replyTo?.own === true || heard.some(({ sender }) => sender.own === true)
       ? await taintOf(store.transcripts, roomOf(transcript))
@@ -93,7 +91,7 @@ export async function userEntry(
   };
 }
 
-/** The zone of the day and time that the model was told last, since then. */
+/** The zone in which the model was told the time since then. */
 function lastTold(before: readonly Entry[], since: number): string | undefined {
   return before
     .flatMap((entry) =>
@@ -104,7 +102,6 @@ function lastTold(before: readonly Entry[], since: number): string | undefined {
     .at(-1);
 }
 
-/** When somebody spoke with the bot last. */
 export function lastSaidAt(entries: readonly Entry[]): number | undefined {
   return entries.findLast((entry) => entry.kind === 'user')?.at;
 }

@@ -5,19 +5,17 @@ import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import type { Requester, Tool } from '../core/tool.ts';
 import type { Registry } from '../skills/registry.ts';
 
-/** The sender that nobody has named: they may do what everybody here may. */
+/** May do what everybody here may. */
 const anybody = '';
 
-/** Whom the turns of a chat of several people are shown to: its requester, and what everybody there may know of (A8, A11). */
+/** In a chat of several people: what the requester, and what everybody there may know of (A8, A11). */
 export async function viewersOf(
   requester: Requester,
   given: Readonly<{
     use: SkillUse;
     registry: Pick<Registry, 'get'>;
     rules(): SkillRules;
-    /** Names of tools that everybody has. */
     builtIn: ReadonlySet<string>;
-    /** Tools of plugins and MCP servers for these people. */
     outside(requester: Requester): Promise<readonly Tool[]>;
   }>,
 ): Promise<TurnContext['viewers']> {

@@ -11,14 +11,14 @@ import type { RunPlace, RunSkill } from './run-skill.ts';
 import { createUseSkill, type OnDenied } from './use-skill.ts';
 import type { Host, SkillSupply } from './work-deps.ts';
 
-/** Skills that may be under way inside one another, the outermost included (U7). */
+/** Skills inside one another, the outermost included (U7). */
 const depthLimit = 3;
 
 export type ChainedSkills = (skill: Skill, run: RunPlace, requester: Requester) => Promise<Tool>;
 
 /**
- * `use_skill` for a run (U7): access is decided again for the original sender and chat, as for any model; the inner run has
- * its own env and journal. No skill inside itself, and no more than three deep: RECURSION_LIMIT.
+ * `use_skill` for a run (U7): access is decided again for the original sender and chat. No skill inside itself, at
+ * most three deep: RECURSION_LIMIT.
  */
 export function createChainedSkills({
   host: { runtime, audit, log },
@@ -84,7 +84,7 @@ export function createChainedSkills({
   };
 }
 
-/** Tells log and audit of a skill that was refused (A8, L6). */
+/** For log and audit (A8, L6). */
 export function createReportDenial({
   audit,
   log,

@@ -9,14 +9,14 @@ import { viewEntries } from '../agent/to-messages.ts';
 
 const mostPieces = 20;
 const mostCharacters = 10_000;
-/** Of the texts of files together: the rest a run reads itself. */
+/** Characters of files together; a run reads the rest itself. */
 const mostOfFiles = 6_000;
-/** A message of so few words in a direct message may be about what was said before: "the above", "that in short". */
+/** So few words may be about what was said before: "the above", "that in short". */
 const fewWords = 8;
 
 /**
- * What a person's own command to start a skill is about, in labels (I1, M11): what came with the message, and the newest
- * of what was said there before. In a direct message outside of threads the latter only where few words stand alone.
+ * What a person's own command is about, in labels (I1, M11): what came with it, and the newest of what was said
+ * before. In a direct message the latter only with few words.
  */
 export function contextForRun(
   message: Message,
@@ -46,7 +46,7 @@ export function contextForRun(
   return pieces.length === 0 ? undefined : pieces.join('\n');
 }
 
-/** Of each of these files as much text as all can have. */
+/** An equal share of text for each file. */
 function withBeginnings(received: ReceivedOf, files: readonly Attachment[]): ReceivedOf {
   const texts = files.flatMap((file) => {
     const got = received(file);
@@ -70,7 +70,6 @@ function isAboutPlace(
   return brought.length === 0 && words.split(/\s+/).length <= fewWords;
 }
 
-/** What people and the bot said, without the bot's own work. */
 function saidBefore(
   entries: readonly Entry[],
   viewer: Viewer | undefined,
@@ -89,7 +88,7 @@ function saidBefore(
   });
 }
 
-/** As many from the end as there is room for; the first that is too long is cut. */
+/** From the end, as many as fit; the first that is too long is cut. */
 function newest(pieces: readonly string[]): readonly string[] {
   const kept: string[] = [];
   let room = mostCharacters;

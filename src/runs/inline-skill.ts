@@ -8,16 +8,12 @@ import type { ToolRestriction } from '../tools/tool-restriction.ts';
 import { skillInstructions } from '../tools/skill-instructions.ts';
 import type { InlineSkill, SkillRequest } from './use-skill.ts';
 
-/**
- * Gives the main agent the instructions of a `context: inline` skill, arguments filled in, to follow itself; or says why
- * the skill has to be a run after all (U8, I5).
- */
+/** The instructions of a `context: inline` skill for the main agent, or why it is a run after all (U8, I5). */
 export function createInlineSkill(options: {
-  /** Names of the main agent's tools, whatever the turn has left of them. */
+  /** Of the main agent, whatever the turn has left of them. */
   tools(): readonly string[];
-  /** Names of tools that exist, though not for the main agent. */
+  /** Other tools that exist. */
   elsewhere(): readonly string[];
-  /** What the operator gave the skill. */
   given(skill: Skill): GivenToSkill | undefined;
   body(skill: Skill, args: string): Promise<FilledBody>;
   contraction: Pick<ToolRestriction, 'judge'>;
@@ -45,10 +41,10 @@ export function createInlineSkill(options: {
   };
 }
 
-/** `[skills.NAME]`, as far as it makes an inline skill a run. */
+/** The part of `[skills.NAME]` that makes an inline skill a run. */
 export type GivenToSkill = Readonly<{ model?: string | undefined; env: Readonly<Record<string, string>> }>;
 
-/** Why an inline skill is a run after all where the main agent has these tools; undefined if it can be followed (U8). */
+/** Why an inline skill is a run here; undefined if it can be followed (U8). */
 export function whyForked(
   skill: Skill,
   tools: readonly string[],
@@ -60,7 +56,7 @@ export function whyForked(
   if (skill.capabilities.length > 0) return 'it has capabilities of its own';
   if (skill.packages.length > 0) return 'it needs packages';
   if (listSkillFiles(skill).scripts.length > 0) return 'it has scripts';
-  // `default` is the model that it would have anyway.
+  // The model it would have anyway.
   if (!['default', undefined].includes(given?.model ?? skill.model)) return 'it has a model of its own';
   const lacking = namedElsewhere(skill.allowedTools ?? [], tools, elsewhere);
   return lacking.length === 0 ? undefined : `it needs tools that the main agent lacks: ${lacking.join(', ')}`;

@@ -8,25 +8,27 @@ import type { PendingRequest } from '../store/pending-requests.ts';
 import type { Store } from '../store/store.ts';
 import { runJournal } from './run-journal.ts';
 
-/** What a run waits for a person to answer (U14). */
 export type Question = Readonly<{ run: string; skill: string; question: string }>;
 
-/** Questions of runs to the person they work for. They stand in the store: a restart changes nothing (U14). */
+/** Questions of runs to the person they work for, kept in the store (U14). */
 export type Questions = Readonly<{
-  /** `ask_person {question}` of one run, which ends its loop with `needs_input` until the answer is there. */
+  /** `ask_person {question}`: ends the run's loop with `needs_input` until it is answered. */
   tool(of: Readonly<{ run: string; skill: string; transcript: string }>): Tool;
-  /** What runs of this transcript asked this person and still wait for, the oldest first. */
+  /** Open questions of this transcript to this person, the oldest first. */
   open(
     of: Readonly<{ conversation: Conversation; sender: string; transcript: string }>,
   ): Promise<readonly Question[]>;
-  /** Keeps the answer to what the run with this journal waits for. False where it waits for none of this person's: only the call that brought the answer may go on with it again. */
+  /**
+   * Keeps an answer for the run with this journal. False if it asked this person nothing; only the call that brought
+   * the answer may continue it again.
+   */
   take(
     of: Readonly<{ transcript: string; skill: string; requester: Requester; call: string }>,
     answer: string,
   ): Promise<boolean>;
 }>;
 
-/** Unanswered for so long, the run is not gone on with (U14). */
+/** A run that nobody answers ends after this (U14). */
 const answerWithinMs = 30 * 60_000;
 const toolName = 'ask_person';
 const input = z.object({ question: z.string().trim().min(1).max(2_000) });
@@ -39,7 +41,7 @@ export function createQuestions(options: {
   const { clock } = options;
   const isOpen = (ask: PendingRequest): boolean => ask.state === 'open' && ask.expiresAt > clock.now();
 
-  /** Of a journal's questions the one that this call answered or, if it has answered none, may answer. */
+  /** The question that this call answered, or may answer. */
   async function findFor(transcript: string, call: string): Promise<PendingRequest | undefined> {
     const { entries } = await transcripts.read(transcript);
     const ids = callIds(entries.map(({ entry }) => entry)).map((id) => questionId(transcript, id));
@@ -55,7 +57,7 @@ export function createQuestions(options: {
         description:
           'Asks the person you work for what only they can know or decide. You go on when they have answered: ask everything at once.',
         input,
-        // It is asked once however often the call is made; calls after it wait for the answer.
+        // It is asked once, however often the call is made.
         traits: { ...readOnly, sideEffects: true },
         risk: 'safe',
         async run({ question }, { requester, toolUseId, awaitAnswer }) {

@@ -27,7 +27,6 @@ import { parseJson } from '../lib/json/json-values.ts';
 import type { Log } from '../lib/log.ts';
 import { chatFolders } from '../tools/built-in/run-folders.ts';
 
-/** A file that somebody sent, as it is kept. */
 export type KeptFile = Readonly<{
   hash: string;
   /** In the conversation's folder. */
@@ -38,12 +37,11 @@ export type KeptFile = Readonly<{
   sender?: string | undefined;
 }>;
 
-/** What people sent, out of reach of every sandbox, by conversation; a copy lies in the conversation's folder (M12). */
+/** What people sent, by conversation and out of reach of sandboxes; a copy is in the conversation's folder (M12). */
 export type ReceivedFiles = Readonly<{
   /**
-   * Keeps a file under its content, once for each `ref`: `fetch` writes its bytes to a new file, and is not called where they are
-   * kept already. `folder` names the conversation's folder, `quota` is how many bytes all of it may hold. `disk full`: all
-   * conversations together leave too little for everything else.
+   * Keeps a file under its content, once for each `ref`, for which `fetch` writes the bytes. `quota` is the most
+   * bytes of the folder. `disk full`: too little is left for everything else.
    */
   keep(
     folder: string,
@@ -51,11 +49,11 @@ export type ReceivedFiles = Readonly<{
     quota: number,
     fetch: (path: string) => Promise<void>,
   ): Promise<KeptFile | 'full' | 'disk full'>;
-  /** The first bytes of a kept file, at most `limit`. Undefined if it is gone. It is kept longer for being read. */
+  /** At most `limit` bytes; undefined if it is gone. Reading keeps it longer. */
   read(folder: string, hash: string, limit: number): Promise<Buffer | undefined>;
-  /** Removes what this person sent, copies included, and these folders. Returns how many files and folders. */
+  /** Removes what this person sent, copies included, and these folders. Returns how many. */
   forget(gone: Readonly<{ sender: string; folders: (name: string) => boolean }>): Promise<number>;
-  /** Removes what was neither kept nor read since `before`, and copies of it that no command changed since. */
+  /** Removes what was not used since `before`, and unchanged copies. */
   tidy(before: number): Promise<void>;
 }>;
 
@@ -69,7 +67,7 @@ const record: z.ZodType<KeptFile> = z.object({
 });
 
 const dayMs = 86_400_000;
-/** Files that people send never take the disk's last bytes from the store. */
+/** The store needs room, too. */
 const leftForOthers = 500_000_000;
 
 export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): ReceivedFiles {
@@ -80,7 +78,7 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
   async function recordsOf(folder: string): Promise<readonly (readonly [file: string, kept: KeptFile])[]> {
     const files = (await namesIn(path.join(all, folder))).filter((name) => name.endsWith('.json'));
     const records: (readonly [string, KeptFile])[] = [];
-    // One after the other: a folder may hold more than a process may open.
+    // One after the other: a process can open only so many files.
     for (const file of files) {
       const kept = await recordAt(inFolder(folder, file));
       if (kept !== undefined) records.push([file, kept]);
@@ -95,7 +93,7 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
     writeInside({ root: chat, names: [name] }, { copyOf: inFolder(folder, hash) });
   }
 
-  /** Removes the copy that commands see, unless it was changed since `before`. */
+  /** Unless it was changed since `before`. */
   function removeCopy(folder: string, { name }: KeptFile, before = Infinity): void {
     const chat = enterFolder(chatOf(folder), []);
     unlessRefused(() => {
@@ -197,7 +195,7 @@ export function createReceivedFiles(workspace: string, freeBytes = freeOnDisk): 
   };
 }
 
-/** What came: its hash, and what it is by its first bytes. On the disk when it resolves. */
+/** Its hash, and what its first bytes say it is; it is on the disk then. */
 async function look(
   file: string,
   { name, mime: told }: Readonly<{ name: string; mime?: string | undefined }>,
@@ -217,7 +215,7 @@ async function look(
   return { hash: hash.digest('hex'), mime: unknown && !told.startsWith('image/') ? told : mime, words, size };
 }
 
-/** Makes the conversation's folder where it is not there; a command may have closed it to everybody. */
+/** A command may have closed the folder. */
 async function openChat(chat: string): Promise<void> {
   await mkdir(chat, { recursive: true, mode: 0o700 });
   await chmod(chat, 0o700);
@@ -250,7 +248,7 @@ function ifAbsent(error: unknown): undefined {
   throw error;
 }
 
-/** The model as it sees the files that were sent to a conversation, whose folder is `chat` (M12). */
+/** The model with the files that were sent to the conversation of the folder `chat` (M12). */
 export type Seeing = (model: Model, chat: string) => Model;
 
 export function createSeeing({

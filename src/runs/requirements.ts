@@ -12,7 +12,7 @@ import { skillEnvironment } from '../sandbox/script-command.ts';
 import { openSkillSandbox } from '../skills/open-library.ts';
 import { pythonNeeds } from '../skills/python-needs.ts';
 
-/** Tells for many skills, as of now, whether what they need is on this system at all; one that lacks it stays out of the catalogue (P3). */
+/** Whether the system has what a skill needs, as of now; else it is out of the catalogue (P3). */
 export type Availability = () => (skill: Skill) => boolean;
 
 export function createAvailability(available: () => AvailablePackages): Availability {
@@ -24,12 +24,11 @@ export function createAvailability(available: () => AvailablePackages): Availabi
   };
 }
 
-/** The last checks before a run (U1): packages, programs, env, capabilities, each with what the operator has to do. */
+/** The last checks before a run (U1), each with the fix for the operator. */
 export function createRequirements(options: {
   config: () => Config;
   mode: SandboxMode;
   available: () => AvailablePackages;
-  /** See `Capabilities.lacking`. */
   lackingCapabilities: Capabilities['lacking'];
 }): Requirements {
   const { config, mode, available, lackingCapabilities } = options;
@@ -64,7 +63,6 @@ export function createRequirements(options: {
   };
 }
 
-/** The packages of a skill that its commands would not find. */
 export function missingPackages(
   { packages }: Pick<Skill, 'packages'>,
   available: AvailablePackages,
@@ -72,7 +70,7 @@ export function missingPackages(
   return packages.filter((name) => !available.has(name));
 }
 
-/** The command by which the operator gets these packages into the sandbox in use (R6). */
+/** The command that installs these packages into the sandbox in use (R6). */
 export function installCommand(
   mode: SandboxMode,
   missing: readonly string[],
@@ -87,7 +85,6 @@ export function installCommand(
   return `${first.length === 0 ? '' : `apt-get install ${first.join(' ')} && `}skillet sandbox build`;
 }
 
-/** The programs of a skill that its commands could not start. */
 export function missingPrograms(
   { programs }: Pick<Skill, 'programs'>,
   available: AvailablePackages,
@@ -95,7 +92,6 @@ export function missingPrograms(
   return programs.filter((name) => !available.runs(name));
 }
 
-/** How the operator gets these programs into the sandbox in use. */
 export function programsFix(
   mode: SandboxMode,
   from: AvailablePackages['from'],
@@ -113,12 +109,10 @@ export function programsFix(
   ].join('; ');
 }
 
-/** The packages of PyPI that a skill needs and Python would not find. */
 export function missingPython(skill: Skill, available: AvailablePackages): readonly string[] {
   return pythonNeeds(skill).filter((name) => !available.imports(name));
 }
 
-/** How the operator gets these packages of PyPI into the sandbox in use. */
 export function pythonFix(
   mode: SandboxMode,
   from: AvailablePackages['from'],
@@ -138,16 +132,15 @@ function packagesFix(from: AvailablePackages['from'], names: readonly string[]):
     : [`apt-get install ${names.join(' ')}`];
 }
 
-/** What one skill asks of the system. */
 export type SkillNeed = Readonly<{
   skill: string;
   packages: readonly string[];
   programs: readonly string[];
-  /** Packages and programs that are not there: it is off without them. */
+  /** Without these packages and programs it is off. */
   missing: readonly string[];
-  /** How to get what is missing, Python packages too; absent where nothing is. */
+  /** How to get what is missing. */
   command?: string;
-  /** Packages of PyPI that are not there: what imports them fails. */
+  /** Imports of these PyPI packages fail. */
   python: readonly string[];
   /** Names without a value in `[skills.NAME]`. */
   env: readonly string[];
@@ -155,17 +148,15 @@ export type SkillNeed = Readonly<{
 
 type SkillNeeds = Readonly<{
   mode: SandboxMode;
-  /** What the bot says of it when it starts: why it is this one, and what a better one takes (T4). */
+  /** Why it is this sandbox, and what a better one needs (T4). */
   why: string;
-  /** Of the sandbox. */
   limits: string | undefined;
   root: RootFileSystem | undefined;
   from: AvailablePackages['from'];
-  /** One for each of the skills that asks for something. */
   needs: readonly SkillNeed[];
 }>;
 
-/** Looks up, as a bot of this config would find it now, what skills ask of the system and what of it is missing (R6). */
+/** What skills need and lack on this system, as a bot of this config would find it (R6). */
 export async function skillNeeds(config: Config, skills: readonly Skill[]): Promise<SkillNeeds> {
   const said: string[] = [];
   const keep = (_: object, message: string): void => void said.push(message);

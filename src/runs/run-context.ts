@@ -33,7 +33,7 @@ export type RunDeps = Readonly<{
   chained: ChainedSkills;
 }>;
 
-/** What a run gets: its body, its model, its own tools under its ceiling, and nothing of any other skill (U2, T5). */
+/** What a run gets: its body, model and own tools, and nothing of any other skill (U2, T5). */
 export async function createRunContext(input: RunInput, deps: RunDeps): Promise<RunContext> {
   const ready = await readBody(input, deps);
   if (!ready.ok) return ready;
@@ -58,7 +58,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
       inCeiling: ceiling.names.includes('skills_run_script'),
       asFreely: (requester) => runsScriptsAsFreely(skill, requester, host),
     },
-    // A command makes its calls by the door that it came through itself.
+    // Commands use the same door.
     cap:
       skill.capabilities.length === 0
         ? undefined
@@ -89,7 +89,7 @@ export async function createRunContext(input: RunInput, deps: RunDeps): Promise<
   };
 }
 
-/** The instructions of the skill with its environment, unless it may not run as it is now. */
+/** Refused if the skill may not run as it is now. */
 async function readBody(
   { skill, request }: RunInput,
   { host, skills }: RunDeps,
@@ -110,23 +110,19 @@ async function readBody(
   return { ok: true, body, env: environment.env };
 }
 
-/** What skill, profile and config say of a run, put together. */
 type RunPlan = Readonly<{
   /** With the limits and hosts that hold here. */
   skill: Skill;
-  /** The list in force: the skill's, or its profile's. */
+  /** The skill's list, or its profile's. */
   allowed: readonly string[] | undefined;
   folders: RunFolders;
   sandbox: SkillSupply['sandbox'];
-  /** Where the skill has scripts. */
   scripts: ScriptGround | undefined;
-  /** The operator's word on whether commands that the model writes get the environment, too (U3). */
+  /** The operator's word on whether commands of the model get the environment, too (U3). */
   envInBash: boolean | undefined;
-  /** What the profile adds to the system prompt (U11). */
   profile: string | undefined;
   model: string;
   maxIterations: number;
-  /** Bytes that a folder may hold. */
   quota: number;
 }>;
 
@@ -148,7 +144,7 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
     skill: {
       ...skill,
       timeoutSeconds: Math.min(skill.timeoutSeconds, config.sandbox.timeoutSeconds),
-      // Public skills know nothing of `network`: then it is the operator who names hosts.
+      // Public skills don't know `network`: the operator names hosts for them.
       network: [...new Set([...skill.network, ...(settings?.network ?? [])])],
     },
     allowed: skill.allowedTools?.length ? skill.allowedTools : profile?.tools,
@@ -163,14 +159,13 @@ async function planRun({ skill, context, run }: RunInput, { host, skills }: RunD
   };
 }
 
-/** Tools that have nothing to do with the skill's own files and commands. */
 async function otherTools(
   { skill, context, run }: RunInput,
   { allowed }: RunPlan,
   { tools, questions, chained }: RunDeps,
 ): Promise<readonly Tool[]> {
   const asking = questions.tool({ run: run.id, skill: skill.name, transcript: run.transcript });
-  // Only where it is written out (T5): a run that may not chain is not even offered it.
+  // Only where it is written out (T5).
   const chains = allowed?.includes('use_skill') === true;
   return [
     asking,
@@ -197,7 +192,7 @@ function drawCeiling(
             runsScriptsAsFreely(skill, context.requester, host) && ownScript(command, scripts) !== undefined,
   });
   for (const { code, message } of ceiling.warnings) {
-    // A tool that is switched off here is the operator's choice, no mistake of the skill.
+    // A tool that is off here is no mistake of the skill.
     const level = code === 'ALLOWED_TOOLS_NOT_OFFERED' ? 'debug' : 'warn';
     host.log[level]({ skill: skill.name, code }, message);
   }
@@ -219,7 +214,7 @@ function callToolOf(
       run: run.id,
       transcript: run.transcript,
       async mayGoOn() {
-        // What an edit tightened applies at the next tool call (D7).
+        // An edit that tightens applies at the next call (D7).
         const use = await gates.accessOf({ ...requester, sender: { id: requester.sender } });
         return mayGoOn(await skills.authoring.asItStands(skill), host.runtime().rules, use);
       },
@@ -237,7 +232,7 @@ function callToolOf(
   });
 }
 
-/** Whether policy is no stricter with the skill's scripts than with a command that the model writes. */
+/** Whether policy is no stricter with scripts than with commands of the model. */
 function runsScriptsAsFreely(
   skill: Skill,
   requester: Requester,
@@ -258,7 +253,7 @@ function clearFolder(folder: string, run: string, { log }: Pick<Host, 'log'>): P
   });
 }
 
-/** A run that was started by a person or a model continues while either may. */
+/** It continues while either person or model may use the skill. */
 function mayGoOn(skill: Skill, rules: SkillRules, use: SkillUse): Decision<'TOOL_POLICY_DENIED'> {
   const decision = decideSkill(skill, rules, { ...use, by: 'person' });
   if (decision.allowed || decideSkill(skill, rules, { ...use, by: 'model' }).allowed)

@@ -5,36 +5,31 @@ import { around, labelled } from '../lib/text/escape-labels.ts';
 
 const opening = 'You carry out the skill "';
 
-/** What one run starts from: its system prompt and its first user message. */
 type RunPrompt = Readonly<{ system: readonly Anthropic.TextBlockParam[]; firstMessage: string }>;
 
-/** The skill whose run makes this request; nothing for the main agent's. */
+/** The skill whose run makes this request; undefined for the main agent. */
 export function skillOfRun({ system }: Pick<ModelRequest, 'system'>): string | undefined {
   const text = system[0]?.text ?? '';
   return text.startsWith(opening) ? text.slice(opening.length, text.indexOf('"', opening.length)) : undefined;
 }
 
 /**
- * Nothing a person or a model wrote enters a run's system prompt (U2): a body that took arguments moves, filled in, to
- * the first user message.
+ * No text of a person or model enters a run's system prompt (U2): a body with arguments filled in moves to the first
+ * message.
  */
 export function runPrompt(options: {
   skill: Pick<Skill, 'name'>;
-  /** What the operator's profile adds (U11). */
   profile?: string | undefined;
   body: string;
-  /** The body holds text of a person or a model. */
   filled: boolean;
-  /** The skill's files, relative to its folder (R3). */
   files: readonly string[];
-  /** Files under `files` are not all. */
+  /** There are more files than `files`. */
   cut: boolean;
-  /** The day and time, and who the message is for. */
   today?: string;
   person?: string | undefined;
   message: string;
   context: string | undefined;
-  /** The context was put into labels by the host: they stay. */
+  /** `context` is labelled already. */
   isLabelled?: boolean;
   args: string;
 }): RunPrompt {

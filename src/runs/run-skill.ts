@@ -22,40 +22,34 @@ import { runIdOf, runJournal, useOfEntry } from './run-journal.ts';
 import type { SkillRequest } from './use-skill.ts';
 import type { Store } from '../store/store.ts';
 
-/** What the host grants one run: everything it can reach is in here. */
+/** Everything that one run can reach. */
 export type RunContext =
   | Readonly<{
       ok: true;
-      /** What the skill gives is private (S7). */
       sensitive: boolean;
       model: Model;
       maxIterations: number;
       timeoutSeconds: number;
-      /** What its profile adds to the system prompt (U11). */
       profile?: string;
-      /** The body with its arguments filled in; `filled` when text of a person or model is in it. */
+      /** `filled`: it holds text of a person or model. */
       body: Readonly<{ text: string; filled: boolean }>;
       files: readonly string[];
       filesCut: boolean;
       tools: readonly Tool[];
       callTool: CallTool;
-      /** Clears away what the run leaves behind; not called for one that continues later. */
+      /** Not called for a run that continues later. */
       clear(): Promise<void>;
     }>
   | Readonly<{ ok: false; result: Pick<SkillResult, 'code' | 'text'> }>;
 
-/** Where a run stands. */
 export type RunPlace = Readonly<{
   id: string;
-  /** Id of its journal. */
   transcript: string;
-  /** Its time limit, not yet started. */
   deadline: Deadline;
-  /** Skills whose runs this one is inside of, the outermost first (U7). */
+  /** Skills around this run, the outermost first (U7). */
   chain: readonly string[];
 }>;
 
-/** One call of a skill. */
 export type RunInput = Readonly<{
   skill: Skill;
   request: SkillRequest;
@@ -65,34 +59,32 @@ export type RunInput = Readonly<{
 
 export type CreateRunContext = (input: RunInput) => Promise<RunContext>;
 
-/** Characters of a result that reach the main agent: with its envelope they stay within the 30,000 of any tool (U4, M3). */
+/** With its envelope a result stays within the 30,000 of any tool (U4, M3). */
 const resultLimit = 29_000;
 
 export type RunSkill = (
   skill: Skill,
   request: SkillRequest,
   context: ToolContext,
-  /** Id of the transcript that asked, so that the run's own journal is found again after a crash. */
+  /** The transcript that asked, so that the journal is found again after a crash. */
   parent: string,
-  /** Skills whose runs it is inside of, the outermost first (U7). */
   chain?: readonly string[],
 ) => Promise<SkillResult>;
 
 export type RunSkillDeps = Readonly<{
   store: Pick<Store, 'transcripts' | 'commit'>;
-  /** In which dates and times are told to people whose own is not known: an IANA name. */
+  /** The IANA time zone of people whose own is unknown. */
   zone(): string;
   questions: Pick<Questions, 'take'>;
   createContext: CreateRunContext;
-  /** In the config's currency; undefined if no price is set. */
   costOf(model: Model, tokens: Tokens): number | undefined;
   clock: Clock;
   log: Log;
 }>;
 
 /**
- * A run is a fresh loop over its own journal (U2): no main history, no other skill. Called again with the same parent
- * and tool use it continues where it was (Q5); so does one that asked a person, called to `resume` with the answer (U14).
+ * A run is a loop over its own journal (U2): no main history, no other skill. Called again for the same tool use it
+ * continues where it was (Q5), and so does one that gets an answer by `resume` (U14).
  */
 export function createRunSkill(deps: RunSkillDeps): RunSkill {
   const { store, questions, createContext, clock } = deps;
@@ -118,7 +110,7 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
       ...truncate(ended.text, resultLimit),
       durationMs: clock.now() - began,
       resume: status === 'needs_input' ? id : undefined,
-      // Its result may come to a conversation that was reset since.
+      // The conversation may have been reset since.
       marks: await taintAround(store.transcripts, transcript),
     };
     logEnd(input, { result, model: granted.model }, deps);
@@ -126,7 +118,6 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
   };
 }
 
-/** One line of what a run is doing: the skill, the tool, the step. */
 function showSteps(
   skill: Skill,
   context: ToolContext,
@@ -146,7 +137,6 @@ function showSteps(
 
 type Granted = Extract<RunContext, { ok: true }>;
 
-/** The loop of a run, from its first message or from where its journal ends, within its time limit. */
 async function loopOver(
   { skill, request, context, run }: RunInput,
   {
@@ -239,7 +229,7 @@ function failed(code: SkillResult['code'], text: string): SkillResult {
   return { status: 'error', code, text, ...nothing };
 }
 
-/** What a model is told that continues with a run that asked nothing, or whose time is over. */
+/** For a `resume` of a run that waits for nothing. */
 export function notWaiting(run: string): string {
   return `no run ${run} of this skill waits for an answer of this person: start again, without resume`;
 }

@@ -19,16 +19,14 @@ import { bashInList, bashKnowsEnv } from '../tools/allowed-tools.ts';
 import type { ScriptGround } from '../tools/own-script.ts';
 import { runScopes, type RunFolders } from '../tools/built-in/run-folders.ts';
 
-/** What the tools of one run work on. */
 type RunGround = Readonly<{
   skill: Skill;
   folders: RunFolders;
   sandbox: Sandbox;
-  /** Where the skill has scripts. */
   scripts: ScriptGround | undefined;
 }>;
 
-/** What the host offers one run beside its commands, before its ceiling is drawn (T2). The first reads the skill's own files. */
+/** A run's tools that start no programs (T2). The first reads the skill's own files. */
 export function plainRunTools({
   skill,
   folders,
@@ -38,11 +36,9 @@ export function plainRunTools({
   web,
 }: Omit<RunGround, 'scripts'> &
   Readonly<{
-    /** Bytes that a folder may hold. */
     quota: number;
-    /** Offered to a skill that lists its tools by name, and to no other (D9). */
+    /** Only for a skill that lists these tools by name (D9). */
     writing: SkillWriting;
-    /** The way to the internet (T3). */
     web: readonly Tool[];
   }>): readonly Tool[] {
   const places = runScopes(folders, skill, sandbox);
@@ -57,12 +53,10 @@ export function plainRunTools({
   ];
 }
 
-/** Names of what `commandTools` makes. */
 export function namesOfCommandTools({ scripts }: Pick<RunGround, 'scripts'>): readonly string[] {
   return scripts === undefined ? ['bash'] : ['skills_run_script', 'bash'];
 }
 
-/** The tools of a run that start programs (T2, T3). */
 export function commandTools({
   allowed,
   packages,
@@ -76,13 +70,11 @@ export function commandTools({
     /** The list in force: the skill's, or its profile's. */
     allowed: readonly string[] | undefined;
     packages: ScriptPackages;
-    /** Checked by `skillEnvironment`. */
     env: Readonly<Record<string, string>>;
-    /** The operator's word on whether commands that the model writes get it, too (U3). */
+    /** The operator's word on whether commands of the model get `env`, too (U3). */
     envInBash: boolean | undefined;
-    /** Whether the ceiling has `skills_run_script`, and policy is no stricter with it than with bash. */
     mayRunScripts: Readonly<{ inCeiling: boolean; asFreely(requester: Requester): boolean }>;
-    /** `skillet-cap` in its commands, where the skill has capabilities (C4). */
+    /** `skillet-cap`, where the skill has capabilities (C4). */
     cap?: CapOf;
   }>): readonly Tool[] {
   const { skill, sandbox, folders, scripts } = ground;
@@ -103,7 +95,7 @@ export function commandTools({
     simple: () => simple,
     env: knowsEnv ? env : {},
     packages: toolPackages({ skill, sandbox, packages }),
-    // What skills call their scripts by in their instructions, run as this bot runs scripts.
+    // Skills' instructions call their scripts by path: such commands run as scripts do.
     script: scripts && {
       ground: scripts,
       run: createRunScript(ofScript),
@@ -116,7 +108,7 @@ export function commandTools({
   return scripts === undefined ? [bash] : [skillsRunScriptTool(ofScript), bash];
 }
 
-/** What tells a command that starts the skill's own script; nothing for a skill without any. */
+/** How to tell a command that starts the skill's own script. */
 export function scriptGround(
   skill: Skill,
   { scratch }: RunFolders,

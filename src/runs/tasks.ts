@@ -10,63 +10,56 @@ import { runIdOf, runJournal } from './run-journal.ts';
 import type { InboxItem, ListedItem } from '../store/inbox.ts';
 import type { StopOrder, Stopped, Store } from '../store/store.ts';
 
-/** Signals are hints: without one the result is looked for so often. */
+/** Signals are hints: without one the result is looked up this often. */
 const lookEveryMs = 5_000;
 
-/** Once a run waits for a person, anyone who waits for the run does not wait longer than this (U9). */
+/** Nobody waits longer for a run that waits for a person (U9). */
 const askingPatienceMs = 10_000;
 
 type RunTask = Extract<Task, { kind: 'run' }>;
 export type NewTask = Omit<RunTask, 'kind' | 'id'>;
 
 /**
- * Every run that a turn begins is an item of a lane beside its conversation, so it survives whatever a message survives,
- * and nobody has to know at its beginning how long it will take (U9). What it comes to is an item of the conversation:
- * the turn that still waits for it takes it there (`attendTask`), else it wakes the conversation.
+ * A run is an item of a queue beside its conversation, so it survives what a message survives (U9). Its result is an
+ * item of the conversation: the waiting turn takes it, else it wakes the conversation.
  */
-/** What a turn lets a task do. */
 type Granted = Readonly<{ callTool: CallTool }>;
 
 export type Tasks = Readonly<{
   /**
-   * Stores a run to be started, once for a call however often that is made. A new one is refused where ten go on in the
-   * conversation, or where `refuse` returns a reason.
+   * Stores a run once for each call. Refused if ten are under way in the conversation, or if `refuse` returns a
+   * reason.
    */
   setUp(
     message: Message,
     task: NewTask,
     refuse?: (underWay: readonly ListedItem[]) => string | undefined,
   ): Promise<Readonly<{ id: string } | { refused: string }>>;
-  /** Runs it, or continues with it, and tells its conversation the result. */
+  /** Runs it, or continues it, and tells its conversation the result. */
   run(item: InboxItem, task: RunTask, granted: Granted, signal: AbortSignal): Promise<void>;
-  /** Tells its conversation that it was given up. */
   giveUp(item: InboxItem, task: RunTask, reason: string): Promise<void>;
-  /** Tells anyone who waits for a run what it is doing: once a second at most. */
+  /** Reports progress, once a second at most. */
   progress(task: RunTask, signal: AbortSignal): (text: string) => void;
 }>;
 
-/** Background runs of a conversation. */
 const mostTasks = 10;
 const tooMany = `${mostTasks} runs are in the background here, which is the limit: one has to end or be stopped first`;
 const progressEveryMs = 1_000;
 
-/** The inbox item that a run is. */
 export function taskKey(id: string): string {
   return `task:${id}`;
 }
 
-/** The inbox item that its result is. */
 export function resultKey(id: string): string {
   return `${taskKey(id)}:ended`;
 }
 
-/** The run that it is: one that asked a person is gone on with by a task of its own (U14). */
+/** The run: one that asked a person continues as a task of its own (U14). */
 export function runOf({ id, tool, input }: RunTask): string {
   const resumed = tool === 'use_skill' ? input['resume'] : undefined;
   return typeof resumed === 'string' ? resumed : id;
 }
 
-/** Id of the transcript that its work is written into. */
 export function journalOf(task: RunTask): string {
   return runJournal(task.parent, runOf(task));
 }
@@ -78,7 +71,7 @@ export function createTasks(options: {
 }): Tasks {
   const { store, clock, onSignalFault } = options;
 
-  /** What the conversation is told comes from the person who began the run, and is judged as theirs. */
+  /** The result counts as a message of the person who started the run. */
   async function tell(
     { message }: InboxItem,
     { id, skill }: RunTask,
@@ -105,7 +98,7 @@ export function createTasks(options: {
     await store.signals.send('ended', id);
   }
 
-  /** The call, journalled beside the run's own entries: one that may not be repeated is made once (Q5). */
+  /** Journalled, so that a call that may not be repeated is made once (Q5). */
   async function callOnce(task: RunTask, granted: Granted, signal: AbortSignal): Promise<ToolOutcome> {
     const call = { id: task.toolUseId, name: task.tool, input: task.input };
     if (task.tool === 'use_skill') return granted.callTool(call, signal);
@@ -144,7 +137,7 @@ export function createTasks(options: {
     async run(item, task, granted, signal) {
       const outcome = await callOnce(task, granted, signal);
       if (isShuttingDown(signal)) throw signal.reason;
-      // Who stopped it was told so.
+      // They know already.
       if (signal.aborted) return store.commit({ done: item.key });
       await tell(item, task, outcome, item.key);
     },
@@ -175,13 +168,11 @@ type Result = Extract<Task, { kind: 'result' }>;
 export type WaitForTask = ReturnType<typeof createWaitForTask>;
 
 /**
- * Waits for a run in its lane for `patienceMs`, and takes its result out of the conversation's inbox. Nothing when it goes
- * on by itself: its result will wake the conversation. A person's stop of the turn stops the run, too; a shutdown ends the
- * wait at once (Q13).
+ * Waits `patienceMs` for a run and takes its result out of the inbox; undefined if it continues by itself. Stopping
+ * the turn stops the run; a shutdown ends the wait (Q13).
  */
 export function createWaitForTask(options: {
   store: Pick<Store, 'inbox' | 'signals' | 'stop'>;
-  /** Aborted when the process is to end. */
   stopping: AbortSignal;
   clock: Clock;
 }) {
@@ -244,7 +235,7 @@ export function createWaitForTask(options: {
   }
 }
 
-/** Stops all of it in one step, and tells the processes that work on it (Q4, T8). */
+/** In one step; all processes are told (Q4, T8). */
 export async function cancelWork(store: Pick<Store, 'stop' | 'signals'>, order: StopOrder): Promise<Stopped> {
   const stopped = await store.stop(order);
   for (const key of stopped.stopping) await store.signals.send('stop', key);

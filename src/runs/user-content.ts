@@ -5,9 +5,9 @@ import type { Question } from './questions.ts';
 import { shownIdLength, type Attachment, type Message, type Quote, type Task } from '../core/message.ts';
 
 /**
- * A message as the model reads it. In a group its sender stands on it (M8); what others said before stands in front as
- * background (M10); everything that is not the person's own text is labelled as data (M11). `today` is the
- * time, given when the model has not been told it for a while, and with it who writes; `waiting` is what runs asked the sender (U14).
+ * A message as the model reads it: with its sender in a group (M8), what others said as background (M10), and all
+ * that is not the person's own text labelled as data (M11). `today` is given when the model was not told the time for
+ * a while.
  */
 export function userContent(
   message: Message,
@@ -15,7 +15,7 @@ export function userContent(
 ): string {
   const { received = nothingReceived } = options;
   if (message.task?.kind === 'result') return taskResult(message.task, options.today);
-  // An empty turn is refused by the API.
+  // The API refuses an empty turn.
   const aloud = saidAloud(message, received);
   const text =
     [message.text, ...aloud.map(toSpoken)].filter((each) => each.trim() !== '').join('\n') || '(no text)';
@@ -34,32 +34,29 @@ export function userContent(
   ].join('\n');
 }
 
-/** What `userContent` gave, without the date in front. */
+/** `userContent` without the date. */
 export function withoutDate(content: string): string {
   return content.replace(/^<host[^>\n]*>\nToday is [^\n]*\n<\/host>\n/, '');
 }
 
-/** What `userContent` gave, for a reader who is not shown its files: they lie where it says. */
+/** `userContent` for a reader who is not shown its files. */
 export function withoutShown(content: string): string {
   return content.replace(/^(\[(?:photo|document|audio|video|other) ".*), shown above\]$/gm, '$1]');
 }
 
-/** The zone whose day and time the content told; undefined if it told none. */
+/** The zone of the time that the content told. */
 export function zoneTold(content: string): string | undefined {
   return /^<host[^>\n]*>\nToday is \S+ \([^)\n]*\), \S+ (\S+)\./.exec(content)?.[1];
 }
 
-/** In a group the name stands on each message. */
 function spokenTo({ chatType, sender }: Message): Readonly<Record<string, string>> {
   return chatType === 'private' ? { person: sender.name } : {};
 }
 
-/** What came with a message beside the person's own words, in labels (M11). */
 export function broughtAlong(message: Message, received: ReceivedOf): readonly string[] {
   return [...answeredTo(message, received), ...passedOn(message, received)];
 }
 
-/** Messages that were overheard, in labels. */
 export function heardWords(messages: readonly Message[], received: ReceivedOf): readonly string[] {
   return messages.flatMap(({ sender, text, attachments, shared = [] }) => {
     const own = sender.own === true;
@@ -78,7 +75,7 @@ export function heardWords(messages: readonly Message[], received: ReceivedOf): 
   });
 }
 
-/** The files that a model is shown with a message, the person's own first. */
+/** Files that a model is shown, the person's own first. */
 export function filesShown(
   { attachments, replyTo, shared = [] }: Message,
   background: readonly Message[],
@@ -93,7 +90,7 @@ export function filesShown(
   return shown.filter(({ hash }, index) => shown.findIndex((one) => one.hash === hash) === index);
 }
 
-/** What a person is told who sent only files, none of which could be read. */
+/** For a person who sent only files that can't be read. */
 export function whyUnread(
   { text, attachments, replyTo, shared = [] }: Message,
   received: ReceivedOf,
@@ -110,7 +107,7 @@ function answeredTo({ replyTo }: Message, received: ReceivedOf): readonly string
 
 type Aloud = Readonly<{ attachment: Attachment; words: string }>;
 
-/** What the person said in voice messages. What they passed on are not their words (M11). */
+/** Voice messages that the person passed on are not their words (M11). */
 function saidAloud({ attachments, shared = [] }: Message, received: ReceivedOf): readonly Aloud[] {
   if (shared.length > 0) return [];
   return attachments.flatMap((attachment) => {
@@ -144,7 +141,7 @@ function passedOn(
   ];
 }
 
-/** The result stands in labels of its own: `use_skill` made them (U4, U9). */
+/** `use_skill` has labelled the result (U4, U9). */
 function taskResult({ id, skill, result }: Extract<Task, { kind: 'result' }>, today?: string): string {
   const note = `The background run ${id.slice(0, shownIdLength)} of the skill ${skill} has ended. Tell the person what it gave; nobody wrote anything now.`;
   return [labelled('host', `${today === undefined ? '' : `Today is ${today}. `}${note}`), result].join('\n');
@@ -156,7 +153,7 @@ function background(messages: readonly Message[], received: ReceivedOf): string 
   });
 }
 
-/** What is asked was written by a run's model: it is quoted, not said by the host. */
+/** A run's model wrote the question: it is quoted, not said by the host. */
 export function questionContent({ run, skill, question: asked }: Question): string {
   const note = `A run of the skill ${skill} asked this person what is quoted here. If their message answers it, call use_skill {"skill": "${skill}", "message": their answer in full, "resume": "${run}"}; if it is about something else, leave it.`;
   return [labelled('host', note), labelled('quote', asked, { from: `skill ${skill}` })].join('\n');
@@ -169,7 +166,7 @@ function quote(quoted: Quote, received: ReceivedOf): readonly string[] {
   return [labelled('quote', words, { ...from, note }), ...fileTexts(attachments, received, from)];
 }
 
-/** Nobody's name passes for the bot (M11). */
+/** No name passes for the bot (M11). */
 function notOurs(name: string): string {
   return /^[\s\p{Cc}\p{Cf}]*(you|the bot)[\s\p{Cc}\p{Cf}]*$/iu.test(name) ? `${name} (a name)` : name;
 }
@@ -198,7 +195,6 @@ function describeFile({ kind, name, mime, size }: Attachment, got: Received | un
   return [file, got.words, byteSize(got.size), `at ${got.path}`, shown].filter(Boolean).join(', ');
 }
 
-/** Texts of files: data of who sent them. */
 function fileTexts(
   attachments: readonly Attachment[],
   received: ReceivedOf,

@@ -19,7 +19,7 @@ import type { Seeing } from './received-files.ts';
 import type { Availability } from './requirements.ts';
 import type { Requirements } from './use-skill.ts';
 
-/** What all work for a person needs of the bot around it: a turn of the main agent, and a run. */
+/** What all work for a person needs of the bot: a turn, or a run. */
 export type Host = Readonly<{
   runtime: () => RuntimeConfig;
   store: Store;
@@ -29,14 +29,13 @@ export type Host = Readonly<{
   log: Log;
 }>;
 
-/** Decisions that are made again while the work continues, because time has passed (D7, S11, T8). */
+/** Decisions made again while work continues (D7, S11, T8). */
 export type Gates = Readonly<{
   accessOf: AccessContext;
   stillAdmitted: StillAdmitted;
   judgeCalls: JudgeCalls;
 }>;
 
-/** Skills, what they need to run here, and where their scripts run. */
 export type SkillSupply = Readonly<{
   library: SkillLibrary;
   authoring: Pick<SkillAuthoring, 'writing' | 'asItStands'>;
@@ -46,9 +45,8 @@ export type SkillSupply = Readonly<{
   packages: ScriptPackages;
 }>;
 
-/** Tools that are made once for the whole bot, what they are set to in a chat, and where their files go. */
+/** Tools made once for the whole bot. */
 export type ToolSupply = Readonly<{
-  /** Tools that reach the internet, as config has them now. */
   web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered' | 'names'>;
   capabilities: Pick<Capabilities, 'tools'>;

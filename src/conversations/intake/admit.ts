@@ -27,9 +27,8 @@ type EditEvent = Extract<ChannelEvent, { type: 'edited' }>;
 /** `/new` outside a thread: a new thread has no memory yet. */
 const nothingToEnd = fixed`Each thread is a separate conversation. To begin a new one, start a new thread, or say so in the thread.`;
 
-/** Anyone who is refused writes at most one line of the audit in an hour, for each reason. */
+/** Refusals of one person for one reason are audited once an hour. */
 const refusalEveryMs = 3_600_000;
-/** A burst into a full queue is answered once. */
 const fullEveryMs = 60_000;
 
 export type IntakeDeps = Readonly<{
@@ -47,12 +46,11 @@ export type IntakeDeps = Readonly<{
     meetGroup: MeetGroup;
   }>;
   reading: Readonly<{ commands: Commands; judge: JudgeMessage }>;
-  /** What a message may be the answer to: each takes it before anything else hears of it. */
+  /** What a message may answer; each sees it before anything else does. */
   asked: Readonly<{
-    /** Takes out what was pasted from a sign-in page (C6). */
+    /** Removes what was pasted from a sign-in page (C6). */
     signIns: GuardSignIns;
     answerAsks(message: Message): Promise<boolean>;
-    /** Takes a value that a setting was asked for: it may be a secret. */
     settings: Pick<SettingsTalk, 'takeValue' | 'takeForm'>;
   }>;
   presses: Presses;
@@ -62,8 +60,8 @@ export type IntakeDeps = Readonly<{
 }>;
 
 /**
- * The one way in (Q1): who may talk is decided, commands that do not wait are answered (Q4), everything else is in the
- * durable inbox when the promise resolves. It rejects when storing failed, so that the platform sends it again.
+ * The one way in (Q1). It decides who may talk, answers commands that do not wait (Q4), and stores everything else.
+ * It rejects if storing fails, so that the platform sends the event again.
  */
 export function createAdmit(deps: IntakeDeps): OnEvent {
   const { store, migrations, audit, clock, log } = deps.host;
@@ -83,7 +81,7 @@ export function createAdmit(deps: IntakeDeps): OnEvent {
   const mayTellFull = createThrottle(fullEveryMs, clock);
 
   async function onMessage(event: MessageEvent): Promise<void> {
-    // Before anything is decided, stored or logged of it.
+    // Before anything of it is decided, stored or logged.
     if (await signIns.takes(event.message)) return;
     const message = await signIns.clean(event.message);
     if (await strangers.claims(message)) return;
@@ -143,7 +141,7 @@ export function createAdmit(deps: IntakeDeps): OnEvent {
     if ((await users.decide(message)).allowed) await takeEdit(message, at);
   }
 
-  /** What was taken back is no background, and if nobody has started on it, it is not answered. */
+  /** A deleted message is no background; if nobody started on it, it is not answered. */
   async function onDeleted({ id, conversation }: Message): Promise<void> {
     await store.overheard.remove(id);
     const waiting = await store.inbox.waitingIn(conversationKey(conversation));

@@ -5,7 +5,7 @@ import type { Message } from '../../core/message.ts';
 import type { Replies } from '../../replies/replies.ts';
 import type { Store } from '../../store/store.ts';
 
-/** What people write where a button or a command would do, in the languages of the bot (H11, H14). */
+/** Words that do what a button or command does (H11, H14). */
 const words: Readonly<Record<'stop' | 'yes' | 'no', ReadonlySet<string>>> = {
   stop: new Set([
     'stop',
@@ -27,15 +27,15 @@ const words: Readonly<Record<'stop' | 'yes' | 'no', ReadonlySet<string>>> = {
   no: new Set(['no', 'n', 'nope', 'nein', 'non', 'não', 'nao', 'нет', 'いいえ', '不', '否']),
 };
 
-/** `yes CODE`, `no CODE` or `always CODE`, for where buttons don't work (T8). */
+/** For platforms without buttons (T8). */
 const answer = /^\s*(yes|no|always)\s+`?([0-9A-Z]{8})`?\s*$/i;
 
-/** Telegram tells when something was written in whole seconds. */
+/** Telegram tells times in whole seconds. */
 const wholeSeconds = 999;
 
 const answers: Readonly<Record<string, AskAnswer>> = { yes: 'approve', no: 'deny', always: 'always' };
 
-/** Takes a text that answers what the bot asked, outside the lane (Q4); false when the message is none. */
+/** Takes a text that answers what the bot asked, outside the queue (Q4); false if it is none. */
 export function createApproveByText(options: {
   approvals: Approvals;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
@@ -44,7 +44,7 @@ export function createApproveByText(options: {
 }) {
   const { approvals, confirmations, store, replies } = options;
 
-  /** A plain yes or no answers the only thing that this person is asked here, if it is what they wrote next (H11). */
+  /** A plain yes or no counts if it is the next thing this person wrote and only one thing is open (H11). */
   async function plainAnswer(message: Message): Promise<readonly [string, string]> {
     const { text, conversation, sender, sentAt } = message;
     const word = plainWord(text);
@@ -57,7 +57,7 @@ export function createApproveByText(options: {
     return (await hasSpokenSince(message, ask.askedAt)) ? ['', ''] : [word, ask.id];
   }
 
-  /** Whether this person said something else here meanwhile, which the word may be about. */
+  /** Then the word may be about that. */
   async function hasSpokenSince({ id, conversation, sender }: Message, at: number): Promise<boolean> {
     const lane = conversationKey(conversation);
     const waiting = (await store.inbox.waitingIn(lane)).some(
@@ -92,13 +92,13 @@ export function createApproveByText(options: {
       if (confirmed.kind === 'refused') await replies.answer(message, confirmed.text);
       return confirmed.kind !== 'unknown';
     }
-    // What was asked is changed to the outcome; only what did not count needs a word of its own.
+    // The question shows its outcome; only what did not count is told.
     if (answered.kind !== 'taken') await replies.answer(message, answered.text);
     return true;
   };
 }
 
-/** Which of them is all that a text says. */
+/** The one of these words that is the whole text. */
 export function plainWord(text: string): keyof typeof words | undefined {
   const said = text
     .normalize('NFC')

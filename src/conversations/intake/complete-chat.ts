@@ -1,7 +1,7 @@
 import type { Channel } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 
-/** The message with the chat type that its event did not carry: from the platform, else unknown, which denies (Q2, A3). */
+/** The message with its chat type looked up; unknown if the platform can't tell, which denies (Q2, A3). */
 export async function completeChat(
   message: Message,
   channels: ReadonlyMap<string, Pick<Channel, 'lookUpChat'>>,

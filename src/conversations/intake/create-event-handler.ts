@@ -16,7 +16,6 @@ import { createStrangers, type Pairing, type PairingRequest } from '../../access
 import { createHomePage } from './home-page.ts';
 import { createSuggestPrompts, createVisits } from './visits.ts';
 
-/** What channels hand their events to: messages, presses, and how strangers are met. */
 export function createEventHandler(deps: {
   host: IntakeDeps['host'] & Pick<Host, 'runtime' | 'store'>;
   people: Readonly<{
@@ -66,7 +65,7 @@ export function createEventHandler(deps: {
   return (event) => admit(inLanguage(event, runtime().config.bot.language));
 }
 
-/** What the operator chose holds for everybody, whatever their clients say. */
+/** The operator's choice holds whatever people's clients say. */
 function inLanguage(event: ChannelEvent, language: string): ChannelEvent {
   if (language === 'auto') return event;
   const heard = <Said extends Readonly<{ sender: Sender }>>(said: Said): Said => ({

@@ -13,28 +13,28 @@ import type { Replies } from '../../replies/replies.ts';
 
 export type GroupVerdict = 'allow' | 'ignore';
 
-/** What owners decide over groups that the config does not list (H13). Ids are qualified. */
+/** What owners decided about unlisted groups (H13). Ids are qualified. */
 export type Groups = Readonly<{
-  /** The group's name where owners may be asked now, which is remembered; else nothing is looked up. `byOwner`: one of them caused it. */
+  /** The group's name if owners may be asked now; then that is remembered. `byOwner`: an owner caused it. */
   mayAsk(place: Conversation, nameOf: () => Promise<string>, byOwner: boolean): Promise<string | undefined>;
-  /** What an owner said when asked; `undefined` where nobody is asked, or somebody decided already. */
+  /** `undefined` if nothing was asked, or somebody decided already. */
   decide(id: string, verdict: GroupVerdict, by: string): Promise<AllowedGroup | undefined>;
   ignored(): Promise<readonly AllowedGroup[]>;
-  /** Takes back what was decided; false where nothing was. */
+  /** False if nothing was decided. */
   revoke(id: string): Promise<boolean>;
-  /** The bot is no longer in a group: anyone who adds it again does not inherit what was allowed. */
+  /** The bot left a group: whoever adds it again inherits nothing. */
   left(place: Conversation): Promise<void>;
 }>;
 
 const hourMs = 3_600_000;
-/** A question that nobody answers goes after so long: its buttons mean nothing then. */
+/** An unanswered question expires. */
 const askedMs = 30 * 24 * hourMs;
-/** Questions an hour that people who are not owners can cause on a channel. */
+/** Questions an hour that non-owners can cause on a channel. */
 const mostByOthers = 3;
 
 type Asked = Readonly<{ name: string; at: number; byOwner: boolean }>;
 
-/** `stored` has a key for each group; what is allowed stands with the people, who are judged with it. */
+/** `stored` has a key for each group. What is allowed is kept with the users. */
 export function createGroups(options: {
   stored: Keyv;
   users: Pick<Users, 'allowGroup' | 'disallowGroup'>;
@@ -81,7 +81,7 @@ export function createGroups(options: {
     mayAsk: (...asked) => inTurn(() => mayAsk(...asked)),
     async decide(id, verdict, by) {
       const asked = await stored.get<Asked>(askedKey(id));
-      // Taking the question away is one step, whichever process does it (Q9).
+      // One step, so only one process decides (Q9).
       if (asked === undefined || !(await stored.delete(askedKey(id)))) return undefined;
       const group = { id, name: asked.name, since: clock.now() };
       if (verdict === 'allow') await users.allowGroup(group);
@@ -104,7 +104,7 @@ export function createGroups(options: {
       return true;
     },
     async left(place) {
-      // A group that got a new id lives on under that.
+      // A group with a new id lives on under that.
       if ((await migrations.current(place)).chat !== place.chat) return;
       if (!(await disallow(await idsOf(place)))) return;
       await audit.record({ event: 'group', verdict: 'left', conversation: chatIdOf(place) });
@@ -127,7 +127,6 @@ function ignoredKey(id: string): string {
 
 /** How the bot meets groups that nobody listed: it asks its owners, each in a direct message (H13). */
 export type MeetGroup = Readonly<{
-  /** The bot was added somewhere. */
   joined(event: Extract<ChannelEvent, { type: 'joined' }>): Promise<void>;
   /** Somebody spoke to it in a group that is not listed. */
   spoken(message: Message): Promise<void>;

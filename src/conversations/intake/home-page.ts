@@ -10,10 +10,12 @@ import type { RuntimeConfig } from '../../config/runtime-config.ts';
 import type { SettingsTalk } from '../../settings/settings-talk.ts';
 import { ownRuns, taskId } from '../../runs/conversation-work.ts';
 
-/** The page that a person sees beside the chat (H4): what they may use and what runs for them, judged now. `told`: what came of a press there. */
+/**
+ * The page beside the chat (H4): what a person may use and what runs for them, judged now. `told`: what came of a
+ * press there.
+ */
 export type HomePage = (visit: Visit, told: readonly string[]) => Promise<Home>;
 
-/** Runs with a button each. */
 const mostRuns = 10;
 
 export function createHomePage(options: {

@@ -20,11 +20,14 @@ import { fixed, sayIn, type Say } from '../../core/texts/say.ts';
 type PressEvent = Extract<ChannelEvent, { type: 'press' }>;
 
 export type Presses = Readonly<{
-  /** Acts on a press at once, outside the lane (Q4). A press that starts a skill becomes a message like one typed. Who pressed in vain is told why, alone. */
+  /**
+   * Acts on a press at once, outside the queue (Q4). A press that starts a skill becomes a message. A press that does
+   * nothing is explained in private.
+   */
   press(event: PressEvent, say: (message: Message) => Promise<void>): Promise<void>;
 }>;
 
-/** Buttons the bot itself puts under its messages. Anybody in a chat can press: each action judges its presser. */
+/** Anybody in a chat can press the bot's buttons: each action judges its presser. */
 export function createPresses(deps: {
   host: Readonly<{
     store: Pick<Store, 'outbox' | 'commit' | 'inbox' | 'signals' | 'stop'>;
@@ -35,7 +38,6 @@ export function createPresses(deps: {
     users: Users;
     pairing: Pairing;
     groups: Pick<Groups, 'decide'>;
-    /** Tells the person who was approved. */
     welcome(request: PairingRequest): Promise<void>;
   }>;
   authoring: Pick<SkillAuthoring, 'approvals' | 'mayApprove'>;
@@ -113,11 +115,11 @@ export function createPresses(deps: {
     return show(press, skillOutcome(decided, say));
   }
 
-  /** The message of a press becomes its outcome, by the outbox: it is tried until the platform takes it. */
+  /** The pressed message becomes the outcome, through the outbox. */
   async function show(press: Press, outcome: string, more?: ReplyOptions): Promise<undefined> {
     const { id, conversation, receipt, ephemeral } = press;
     const key = `outcome:${id}`;
-    // What one person sees can't be edited: the outcome is a message beside it.
+    // An ephemeral message can't be edited: the outcome is a new one.
     if (ephemeral !== true && receipt !== undefined) await store.outbox.show(partKey(key, 0), receipt);
     await store.commit({
       outbox: replies.rows(conversation, key, outcome, { ...onlyToSender(press), ...more }),
@@ -142,7 +144,7 @@ export function createPresses(deps: {
       { sender: sender.id, name: sender.name, conversation, ...languageOf(sender) },
       answer,
     );
-    // What counted is shown to everybody, in the message that asked.
+    // Everybody sees it in the message that asked.
     if (answered.kind === 'taken') return undefined;
     return answered.kind === 'unknown' ? sayIn(sender.language)(meansNothing) : withoutMarks(answered.text);
   }
@@ -163,7 +165,7 @@ export function createPresses(deps: {
     return 'text' in answered ? answered.text : sayIn(sender.language)(meansNothing);
   }
 
-  /** Does what a button is for; what who pressed is to be told, where it came to nothing. */
+  /** Returns what the presser is told if nothing was done. */
   async function act(event: PressEvent, [kind, ...rest]: readonly string[]): Promise<string | undefined> {
     const { press } = event;
     switch (kind) {
@@ -192,7 +194,7 @@ export function createPresses(deps: {
       const { press } = event;
       const [kind, ...rest] = press.action.split(':');
       if (kind !== 'run') {
-        // Who was removed has no hands, whatever they were asked before (S11).
+        // A removed person can press nothing, whatever they were asked before (S11).
         const may = await users.mayAct(press);
         if (!may.allowed) {
           const { sender, action } = press;
@@ -232,14 +234,13 @@ function languageOf({ language }: Press['sender']): Readonly<{ language?: string
   return language === undefined ? {} : { language };
 }
 
-/** Words for where no Markdown is read. */
+/** For where no Markdown is shown. */
 function withoutMarks(markdown: string): string {
   return markdown.replaceAll('`', '');
 }
 
 const versionGone = fixed`This version of the skill no longer exists.`;
 
-/** What stands where the buttons were. */
 function skillOutcome(decided: ApprovalOutcome | undefined, say: Say): string {
   if (decided === undefined) return say(versionGone);
   const name = inlineCode(decided.name);

@@ -6,12 +6,12 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Store } from '../../store/store.ts';
 import type { Commands } from '../commands.ts';
 
-/** Of what was overheard, so much is looked through for what an edit turned to the bot. */
+/** Overheard messages that are searched for the edited one. */
 const mostHeard = 200;
 
 /**
- * What an edit changes (H3, H11): what waits is replaced; to what is being answered it is said as a message, which the turn
- * takes in; what was only overheard, and is now for the bot, is `taken` as if it had just been said.
+ * What an edit changes (H3, H11). A waiting message is replaced. To a running turn it is said as a message. An
+ * overheard one that is now for the bot is `taken` as new.
  */
 export function createTakeEdit(options: {
   store: Pick<Store, 'inbox' | 'overheard' | 'transcripts'>;
@@ -29,13 +29,13 @@ export function createTakeEdit(options: {
     await store.overheard.remove(edited.id);
   }
 
-  /** After a mention any word may look like one (I1). */
+  /** After a mention any word may look like a command (I1). */
   async function isCommand(message: Message): Promise<boolean> {
     if (message.command?.bare !== true) return message.command !== undefined;
     return (await resolve(message)) !== undefined;
   }
 
-  /** Whether the turn was told of another edit of this message before: the words that it began with are not the last ones. */
+  /** Whether the turn was told of an earlier edit of this message. */
   async function hasJoined({ id, conversation }: Message): Promise<boolean> {
     const { transcripts } = store;
     const read = await transcripts.read(
@@ -64,7 +64,6 @@ export function createTakeEdit(options: {
   };
 }
 
-/** What the keys of a message's edits begin with. */
 function editKey(id: string): string {
   return `${id}!edit:`;
 }

@@ -12,7 +12,7 @@ const mostSkills = 3;
 
 const longestTitle = 75;
 
-/** Shows people their page, and does what they press there (H4). */
+/** Shows people their page, and acts on their presses there (H4). */
 export type Visits = (
   event: Extract<ChannelEvent, { type: 'home' }>,
   say: (message: Message) => Promise<void>,
@@ -31,12 +31,12 @@ export function createVisits(options: { presses: Presses; page: HomePage }): Vis
       };
       await presses.press({ ...more, type: 'press', press: { ...who, action }, tell }, heard);
     }
-    // Judged after the press, which may have changed it.
+    // The press may have changed it.
     showHome(await page(visit, told));
   };
 }
 
-/** What a person who looks at their direct message may ask (H4); nothing for who may not use the bot. */
+/** Prompts for a person who opens their direct message (H4); none for who may not use the bot. */
 export type SuggestPrompts = (visit: Visit) => Promise<readonly Prompt[]>;
 
 export function createSuggestPrompts(options: {
@@ -58,7 +58,6 @@ export function createSuggestPrompts(options: {
   };
 }
 
-/** A skill that needs no words beside its name. */
 function startsAlone({ argumentHint = '' }: Skill): boolean {
   return argumentHint === '' || argumentHint.startsWith('[');
 }
