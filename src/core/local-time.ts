@@ -1,23 +1,58 @@
-/** A day and time as a model is told them: `2026-01-02 (Friday), 13:04 Europe/Zurich`. `zone`: an IANA name. */
+import { readlinkSync } from 'node:fs';
+
+const weekdays = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/**
+ * A day and time as a model is told them: `2026-01-02 (Friday), 13:04 Europe/Zurich`. `zone`: an IANA name.
+ * Intl is asked only for other zones than the machine's: its first date takes 8 MB for good.
+ */
 export function localTime(at: number, zone: string): string {
-  const of = partsOf(at, zone);
-  return `${of('year')}-${of('month')}-${of('day')} (${of('weekday')}), ${of('hour')}:${of('minute')} ${zone}`;
+  return `${zone === namedZone() ? ownTime(new Date(at)) : timeIn(at, zone)} ${zone}`;
 }
 
 /** The zone of this machine. */
 export function systemZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return namedZone() ?? new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
 export function isZone(zone: string): boolean {
   try {
-    return partsOf(0, zone)('year') !== '';
+    return timeIn(0, zone) !== '';
   } catch {
     return false;
   }
 }
 
-function partsOf(at: number, timeZone: string): (type: Intl.DateTimeFormatPartTypes) => string {
+/** Where the system names its zone; undefined where only Intl can tell which it is. */
+function namedZone(): string | undefined {
+  const { TZ } = process.env;
+  if (TZ === 'UTC') return TZ;
+  // A name that is none is as good as UTC to dates.
+  if (TZ !== undefined) return /^[A-Z]\w+\/[\w+/-]+$/.test(TZ) && differsFromUtc() ? TZ : undefined;
+  try {
+    const [, name] = readlinkSync('/etc/localtime').split('/zoneinfo/');
+    return name === 'Etc/UTC' ? 'UTC' : name;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether the machine's zone is none whose clocks always show UTC. */
+function differsFromUtc(): boolean {
+  return [0, 6].some((month) => new Date(2026, month).getTimezoneOffset() !== 0);
+}
+
+function ownTime(date: Date): string {
+  const [month, day, hour, minute] = [
+    date.getMonth() + 1,
+    date.getDate(),
+    date.getHours(),
+    date.getMinutes(),
+  ].map((part) => String(part).padStart(2, '0'));
+  return `${date.getFullYear()}-${month}-${day} (${weekdays[date.getDay()]}), ${hour}:${minute}`;
+}
+
+function timeIn(at: number, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     year: 'numeric',
@@ -29,5 +64,8 @@ function partsOf(at: number, timeZone: string): (type: Intl.DateTimeFormatPartTy
     hourCycle: 'h23',
   });
   const parts = new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
-  return (type) => parts.get(type) ?? '';
+  const [year, month, day, weekday, hour, minute] = (
+    ['year', 'month', 'day', 'weekday', 'hour', 'minute'] as const
+  ).map((type) => parts.get(type) ?? '');
+  return `${year}-${month}-${day} (${weekday}), ${hour}:${minute}`;
 }

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { isZone, localTime } from '../../src/core/local-time.ts';
+import { test, type TestContext } from 'node:test';
+import { isZone, localTime, systemZone } from '../../src/core/local-time.ts';
+
+const before = process.env['TZ'];
 
 test('M8 a time is told with its day, weekday and zone', () => {
   const at = Date.UTC(2026, 0, 1, 23, 30);
@@ -9,6 +11,41 @@ test('M8 a time is told with its day, weekday and zone', () => {
   assert.equal(localTime(at, 'America/New_York'), '2026-01-01 (Thursday), 18:30 America/New_York');
 });
 
+test('B4 M8 the time of the machine’s own zone needs nothing of Intl, and is the same', (t) => {
+  const zones = ['UTC', 'Europe/Zurich', 'America/St_Johns', 'Asia/Kathmandu', 'Australia/Lord_Howe'];
+  // Winter, summer, and the minutes around a change of the clocks.
+  const times = [0, Date.UTC(2026, 1, 3, 4, 5), Date.UTC(2026, 2, 29, 0, 59), Date.UTC(2026, 2, 29, 1), 2e12];
+  for (const zone of zones) {
+    inZone(t, 'Pacific/Apia');
+    const byIntl = times.map((at) => localTime(at, zone));
+    inZone(t, zone);
+    const format = t.mock.method(Intl, 'DateTimeFormat');
+    assert.deepEqual([systemZone(), ...times.map((at) => localTime(at, zone))], [zone, ...byIntl]);
+    assert.equal(format.mock.callCount(), 0);
+    format.mock.restore();
+  }
+});
+
+test('M8 a zone that may be none is asked of Intl', (t) => {
+  for (const zone of [':/etc/localtime', 'Mars/Olympus', 'Africa/Abidjan']) {
+    inZone(t, zone);
+    const format = t.mock.method(Intl, 'DateTimeFormat');
+    const found = systemZone();
+    assert.equal(format.mock.callCount(), 1);
+    format.mock.restore();
+    assert.equal(found, new Intl.DateTimeFormat().resolvedOptions().timeZone);
+  }
+});
+
 test('G2 what is no zone is known as such', () => {
   assert.deepEqual(['UTC', 'Asia/Tokyo', 'Mars/Olympus', ''].map(isZone), [true, true, false, false]);
 });
+
+/** Node reads the zone again when this changes. */
+function inZone(t: TestContext, zone: string): void {
+  process.env['TZ'] = zone;
+  t.after(() => {
+    if (before === undefined) delete process.env['TZ'];
+    else process.env['TZ'] = before;
+  });
+}
