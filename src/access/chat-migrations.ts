@@ -3,25 +3,25 @@ import { chatIdOf, type Conversation } from '../core/conversation.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Signals } from '../store/signals.ts';
 
-/** Chats whose platform gave them a new id: their rules and their memory stay (A6). Ids are qualified. */
+/** Chats that got a new id keep their rules and memory (A6). Ids are qualified. */
 export type ChatMigrations = Readonly<{
-  /** False when this move was known already. */
+  /** False if this move was known. */
   remember(from: string, to: string): Promise<boolean>;
-  /** Ids the chat had before, nearest first. */
+  /** Nearest first. */
   formerIds(conversation: Conversation): Promise<readonly string[]>;
-  /** The same conversation under its chat's newest id. */
+  /** Under its chat's newest id. */
   current(conversation: Conversation): Promise<Conversation>;
-  /** The same conversation under its chat's first id: what its memory is kept under. */
+  /** Under its chat's first id, which its memory is kept under. */
   original(conversation: Conversation): Promise<Conversation>;
 }>;
 
-/** Platforms move a chat once; a longer chain would be a fault or an attack. */
+/** A longer chain is a fault or an attack. */
 const longestChain = 4;
 
-/** Known moves are read again after so long, should a word of a new one have been missed. */
+/** In case a signal was missed. */
 const rereadMs = 30_000;
 
-/** Moves are few and asked for with every message, so they are kept in memory; other processes are told of a new one (Q9). */
+/** Kept in memory, as every message asks; other processes are told of a new move (Q9). */
 export function createChatMigrations(options: {
   stored: Keyv;
   signals: Pick<Signals, 'send' | 'on'>;
@@ -35,7 +35,7 @@ export function createChatMigrations(options: {
     if (known === undefined || Math.abs(clock.now() - known.at) > rereadMs) {
       const reading = read();
       known = { moves: reading, at: clock.now() };
-      // Asked again after a fault, instead of remembering it.
+      // A fault is not remembered.
       reading.catch(() => (known = undefined));
     }
     return known.moves;
@@ -80,8 +80,8 @@ export function createChatMigrations(options: {
 }
 
 /**
- * Whether one entry of a config list means this id. Entries are bare (`-100123`) or qualified
- * (`telegram:-100123`); ids are always qualified. Ids are compared exactly: no names, no case folding (A4, A9).
+ * Whether a config entry, bare (`-100123`) or qualified (`telegram:-100123`), means this qualified id. Exact: no
+ * names, no case folding (A4, A9).
  */
 export function meansId(entry: string, id: string): boolean {
   return entry === id || (!entry.includes(':') && entry === id.slice(id.indexOf(':') + 1));

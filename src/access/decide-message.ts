@@ -3,25 +3,24 @@ import type { AccessLevel, AccessSettings } from '../core/access-settings.ts';
 import { chatIdOf } from '../core/conversation.ts';
 import type { Message, Sender } from '../core/message.ts';
 
-/** `NOT_ADDRESSED`: an admitted person spoke, but not to the bot. `STRANGER`: may ask for pairing. */
+/** `NOT_ADDRESSED`: somebody admitted spoke, but not to the bot. `STRANGER`: may ask for pairing. */
 export type MessageDenial =
   'STRANGER' | 'NOT_ALLOWED' | 'NOT_ADDRESSED' | 'CHAT_NOT_ALLOWED' | 'OUTSIDER' | 'BOT';
 
-/** Somebody who says or does something in a chat. */
 export type Speaker = Pick<Message, 'conversation' | 'chatType' | 'addressed'> &
   Readonly<{ sender: Pick<Sender, 'id' | 'kind'> }>;
 
-/** Kinds that are judged by their own rules. A bot, or a kind not known here, has to be listed by its id. */
+/** A bot, or an unknown kind, has to be listed by its id. */
 const speaksUnlisted: readonly Sender['kind'][] = ['person', 'chat', 'guest'];
 
-/** Who may talk at all, before any skill (A9). Closed by default; decided again when the turn starts and at delivery. */
+/** Who may talk at all (A9). Closed by default; decided again when the turn starts and at delivery. */
 export function decideMessage(
   message: Speaker,
   settings: AccessSettings,
   known: Readonly<{
     paired: boolean;
-    /** An owner allowed the chat in chat, under one of its ids (H13). */ groupAllowed: boolean;
-    /** Ids the chat had before, qualified (A6). */ formerChatIds: readonly string[];
+    /** An owner allowed the chat under one of its ids (H13). */ groupAllowed: boolean;
+    formerChatIds: readonly string[];
   }>,
 ): Decision<MessageDenial> {
   const { conversation, chatType, sender, addressed } = message;
@@ -72,7 +71,7 @@ function effectiveLevel(settings: AccessSettings, channel: string, chatIds: read
     .reduce((above, level) => ({ ...above, ...withoutAbsent(level) }), settings.general);
 }
 
-/** The chat's present id before the ids it had, a qualified entry before a bare one (A6). */
+/** Present id before former ids, qualified before bare (A6). */
 function levelOfChat({ chats }: AccessSettings, chatIds: readonly string[]): AccessLevel | undefined {
   for (const id of chatIds) {
     const entry = chats.has(id) ? id : [...chats.keys()].find((key) => meansId(key, id));
@@ -89,6 +88,6 @@ function deny(code: MessageDenial, reason: string): Decision<MessageDenial> {
   return { allowed: false, code, reason };
 }
 
-/** The answer of `decideMessage` and `decideSkill`. `reason` is for the operator, `hint` may be shown to the person. */
+/** `reason` is for the operator, `hint` for the person. */
 export type Decision<Code extends string = string> =
   Readonly<{ allowed: true }> | Readonly<{ allowed: false; code: Code; reason: string; hint?: string }>;

@@ -6,15 +6,14 @@ import type { Message } from '../core/message.ts';
 import type { Skill } from '../core/skill.ts';
 import { fixed } from '../core/texts/say.ts';
 
-/** Where, by whom and for whom a skill is wanted. */
 export type SkillUse = Use & Readonly<{ by: 'person' | 'model' }>;
 
 export type SkillDenial = 'SKILL_DISABLED' | 'SKILL_NOT_AVAILABLE_HERE' | 'SKILL_NOT_FOUND';
 
 /**
- * Who may use which skill where: the only function that decides it (A8). Everything missing or unknown is a deny.
- * Denials come in the order of U1: access, enabled, invocation. A hint is given only to a person who may use the
- * skill in a direct message (A11): to anybody else its existence is nobody's business. `{0}` in it is the skill's name.
+ * Who may use which skill where: the only function that decides it (A8). Everything missing or unknown denies. The
+ * order of denials is that of U1. Only a person who may use the skill in a direct message gets a hint (A11); `{0}` in
+ * it is the skill's name.
  */
 export function decideSkill(
   skill: Pick<Skill, 'name' | 'access'>,
@@ -23,7 +22,7 @@ export function decideSkill(
 ): Decision<SkillDenial> {
   const decision = decideHere(skill, rules, use);
   if (decision.allowed || use.by !== 'person' || use.chatType === 'private') return decision;
-  // A direct message has the sender's own id on Telegram; elsewhere it is not known yet, and no list can name it.
+  // A direct message has the sender's id on Telegram; elsewhere no list can name it yet.
   const direct: SkillUse = { ...use, chatType: 'private', external: false, chatIds: [use.sender] };
   if (!decideHere(skill, rules, direct).allowed) return decision;
   const only = allowedChatTypes(skill, rules).length === 1;
@@ -60,7 +59,7 @@ function decideHere(
   if (access.approved !== true) {
     return deny('SKILL_DISABLED', `the bot wrote ${name}: run skillet skill enable ${name} to approve it`);
   }
-  // By exclusion, so that a use by neither passes only where both may.
+  // A use by neither passes only if both may.
   if (use.by !== 'person' && access.disableModelInvocation) {
     return deny('SKILL_NOT_FOUND', `${name} may only be started by a person`);
   }
@@ -70,12 +69,12 @@ function decideHere(
   return { allowed: true };
 }
 
-/** Whether what this skill gives is private: by its definitions, or as the operator says (A2, S7). */
+/** Whether the skill's results are private (A2, S7). */
 export function isSensitive(skill: Pick<Skill, 'name' | 'access'>, rules: SkillRules): boolean {
   return skill.access.sensitive || rules.skills.get(skill.name)?.sensitive === true;
 }
 
-/** A2: the definition's own types, made stricter by config, which is a definition too (D3). Config naming no type means none. */
+/** The definition's types, which config can only narrow (A2, D3). */
 export function allowedChatTypes(
   skill: Pick<Skill, 'name' | 'access'>,
   rules: SkillRules,
@@ -87,7 +86,7 @@ export function allowedChatTypes(
     : skill.access.chatTypes.filter((type) => byConfig.includes(type));
 }
 
-/** A4: the skill's own list wins whole; an explicit `[]` lifts the default. Nothing is every chat. */
+/** The skill's own list replaces the default; `[]` lifts it. Undefined: every chat (A4). */
 export function allowedChats(name: string, { defaults, skills }: SkillRules): readonly string[] | undefined {
   const own = skills.get(name)?.allowChatIds;
   if (own !== undefined) return own.length === 0 ? undefined : own;
@@ -98,28 +97,25 @@ function deny(code: SkillDenial, reason: string): Extract<Decision<SkillDenial>,
   return { allowed: false, code, reason };
 }
 
-/** Who wants to use something, and where. */
 type Use = Readonly<{
   chatType: SeenChatType;
-  /** Qualified; a migrated group's new id first, then the ids it had (A6). */
+  /** Qualified; the newest id first (A6). */
   chatIds: readonly string[];
   external: boolean;
-  /** Sender id. */
   sender: string;
 }>;
 
-/** Where something may be used, and by whom. Ids are bare or qualified. */
 type AccessRules = Readonly<{
   chatTypes: readonly SeenChatType[];
   /** Not where people of other workspaces read along. */
   sensitive: boolean;
-  /** Absent: in every chat of these types. Empty: in none. */
+  /** Absent: every chat of these types. Empty: none. */
   chats?: readonly string[] | undefined;
-  /** Absent: everybody who may talk to the bot. Empty: nobody. */
+  /** Absent: everybody. Empty: nobody. */
   users?: readonly string[] | undefined;
 }>;
 
-/** Why these rules keep somebody from using `name` here, for the operator; undefined if they do not (A2, A4, A7, X7). */
+/** Why these rules keep somebody from using `name` here; undefined if they don't (A2, A4, A7, X7). */
 export function whyNoAccess(name: string, rules: AccessRules, use: Use): string | undefined {
   if (!rules.chatTypes.includes(use.chatType)) {
     const those = rules.chatTypes.join(', ') || 'no';
@@ -141,7 +137,7 @@ export type AccessContext = (
     Readonly<{ sender: Pick<Message['sender'], 'id'> }>,
 ) => Promise<SkillUse>;
 
-/** The use of skills that a person's message stands for, as `decideSkill` judges it. */
+/** A message's sender and place, as `decideSkill` judges them. */
 export function createAccessContext(migrations: ChatMigrations): AccessContext {
   return async ({ conversation, chatType, external, sender }) => ({
     chatType,

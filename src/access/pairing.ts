@@ -16,33 +16,30 @@ import type { Store } from '../store/store.ts';
 
 const claim = /^[/!]?(?:skill\s+)?[/!]?start\s+claim_([0-9a-f]{32})$/i;
 
-/** A stranger's request to use the bot (A10). */
 export type PairingRequest = Readonly<{
   code: string;
   sender: string;
   name: string;
-  /** As of a sender. */
   language?: string;
   conversation: Conversation;
   expiresAt: number;
 }>;
 
 export type Pairing = Readonly<{
-  /** A code for this stranger, once an hour; `undefined` when nothing is to be answered. */
+  /** A code, once an hour; undefined if nothing is to be answered. */
   request(message: Message): Promise<PairingRequest | undefined>;
-  /** True at most once an hour for each sender, and 30 times for all: keeps answers to people outside rare. */
+  /** At most once an hour for each sender, and 30 times for all. */
   mayAnswer(sender: string): Promise<boolean>;
   pending(): Promise<readonly PairingRequest[]>;
-  /** Pairs the person behind a code; `undefined` when no such code is valid. `by`: the owner who pressed, absent for the operator. */
+  /** Undefined if no such code is valid. `by`: the owner who pressed. */
   approve(code: string, by?: string): Promise<PairingRequest | undefined>;
   deny(code: string, by?: string): Promise<PairingRequest | undefined>;
-  /** Shuts a paired person out again; false when they were not paired. */
+  /** False if they were not paired. */
   revoke(sender: string): Promise<boolean>;
-  /** Drops what this person asked for; false when they had not asked. */
+  /** False if they had not asked. */
   forget(sender: string): Promise<boolean>;
-  /** A token that makes its sender the owner: 128 bits, once, ten minutes. */
+  /** 128 bits, once, ten minutes. */
   newOwnerToken(): Promise<string>;
-  /** Makes the sender the owner if `token` is the valid one. */
   claim(token: string, sender: string): Promise<boolean>;
 }>;
 
@@ -50,10 +47,10 @@ const codeLetters = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const hourMs = 3_600_000;
 const ownerTokenMs = 600_000;
 const mostPending = 3;
-/** Strangers that are answered in an hour, all together: each leaves a key. */
+/** Together, because each leaves a key. */
 const mostAnswered = 30;
 
-/** Pairing by code and the claim of the first owner. Nothing a stranger wrote is kept but id and name (A10). */
+/** Pairing by code, and the claim of the first owner. Of strangers only id and name are kept (A10). */
 export function createPairing(options: {
   stored: Keyv;
   users: Users;
@@ -64,7 +61,7 @@ export function createPairing(options: {
   const inTurn = createMutex();
   let answeredAt: readonly number[] = [];
 
-  // A key for each request and token: taking one away is one step, whichever process does it (Q9).
+  // A key for each, so that only one process takes it (Q9).
   async function pending(): Promise<readonly PairingRequest[]> {
     const all: PairingRequest[] = [];
     for await (const [key, value] of stored.iterator()) {
@@ -159,7 +156,7 @@ function requestKey(code: string): string {
   return `request:${code}`;
 }
 
-/** By its hash: how long a look-up takes tells nothing of the token. */
+/** Hashed: the time of a look-up tells nothing of the token. */
 function claimKey(token: string): string {
   return `claim:${createHash('sha256').update(token).digest('hex')}`;
 }
@@ -169,19 +166,19 @@ function newCode(): string {
 }
 
 /**
- * The token of a message that claims ownership (A10): `/start claim_…`, and what says the same where that is no command,
- * as on Slack: `/skill start claim_…`, `!start claim_…` and plain `start claim_…`.
+ * The token of `/start claim_…` (A10), or of `/skill start claim_…`, `!start claim_…` and `start claim_…` where that
+ * is no command.
  */
 export function claimedToken({ command, text }: Pick<Message, 'command' | 'text'>): string | undefined {
   const asked = command === undefined ? text : `/${command.name} ${command.args}`;
   return claim.exec(asked.trim())?.[1]?.toLowerCase();
 }
 
-/** How the bot meets people it does not know: nothing they wrote reaches a model (A10). */
+/** How the bot meets strangers: nothing they wrote reaches a model (A10). */
 export type Strangers = Readonly<{
-  /** Takes a message that claims ownership with the terminal's token; true when it was one. */
+  /** True if the message claimed ownership. */
   claims(message: Message): Promise<boolean>;
-  /** Answers a message that was not admitted, where an answer is due. */
+  /** Answers if an answer is due. */
   meet(message: Message, code: MessageDenial): Promise<void>;
 }>;
 
@@ -244,7 +241,7 @@ export function createStrangers(options: {
   }
 }
 
-/** Tells a person that the owner approved them, as soon as a bot runs. */
+/** Tells a person that they were approved, as soon as a bot runs. */
 export function createWelcome(store: Pick<Store, 'commit'>): (request: PairingRequest) => Promise<void> {
   return ({ code, conversation, language }) => {
     const markdown = sayIn(language)`You’re approved. Write to me, or ask me for help.`;

@@ -3,7 +3,6 @@ import type { Store, Transcripts } from '../store/store.ts';
 
 type Reads = Pick<Transcripts, 'read'>;
 
-/** The same of what is stored of a transcript or run. */
 export async function taintOf(transcripts: Reads, id: string): Promise<Taint | undefined> {
   const { entries, damaged } = await transcripts.read(id);
   return taintIn(
@@ -12,7 +11,7 @@ export async function taintOf(transcripts: Reads, id: string): Promise<Taint | u
   );
 }
 
-/** The same of a run with all that it is inside of: it was told of that. What was started in the conversation counts, too. */
+/** Of a run with all that it is inside of, and what was started in the conversation. */
 export async function taintAround(transcripts: Reads, id: string): Promise<Taint | undefined> {
   const own = await taintOf(transcripts, id);
   const parent = parentOf(id);
@@ -20,17 +19,17 @@ export async function taintAround(transcripts: Reads, id: string): Promise<Taint
   return joinTaint(own, await outer);
 }
 
-/** The journal of what was started in a conversation, whether or not it ever came to a result. It ends with `/new`. */
+/** The journal of what was started in a conversation; `/new` ends it. */
 export function startedIn(id: string): string {
   return `${conversationOf(id)}#marks`;
 }
 
-/** The journal of what may lie in the folder of a conversation, or was said in it: `/new` does not end it. */
+/** The journal of a conversation's folder; `/new` does not end it. */
 export function roomOf(id: string): string {
   return `${id.split(/[@#]/)[0]}#room`;
 }
 
-/** Adds marks to one of these journals. What is noted already is noted again once a day, so that it is kept while it is used. */
+/** Repeated once a day, so that it is kept while it is used. */
 export async function recordTaint(
   store: Readonly<{ transcripts: Reads }> & Pick<Store, 'commit'>,
   journal: string,
@@ -48,7 +47,7 @@ export async function recordTaint(
 
 const dayMs = 86_400_000;
 
-/** Whether this person wrote this address in the conversation that a transcript or run belongs to, since its last summary (S7). */
+/** Since the last summary (S7). */
 export async function wroteAddress(
   transcripts: Reads,
   id: string,
@@ -61,14 +60,14 @@ export async function wroteAddress(
   );
 }
 
-/** The transcript that began this run; of a conversation's own, itself. */
+/** The transcript that began this run. */
 function parentOf(id: string): string {
   return id.replace(runEnd, '');
 }
 
 const runEnd = /#run:[0-9a-f]{16}$/;
 
-/** The transcript of the conversation that a run is for, however deep it is. */
+/** The transcript of a run's conversation. */
 function conversationOf(id: string): string {
   const parent = parentOf(id);
   return parent === id ? id : conversationOf(parent);

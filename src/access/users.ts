@@ -8,15 +8,15 @@ import type { ChatMigrations } from './chat-migrations.ts';
 /** A person whom an owner approved (A10). */
 export type Paired = Readonly<{ sender: string; name: string; since: number }>;
 
-/** A group that an owner allowed in chat (H13). `id` is qualified. */
+/** A group that an owner allowed (H13). `id` is qualified. */
 export type AllowedGroup = Readonly<{ id: string; name: string; since: number }>;
 
-/** Who is known to the bot: configured, paired, or the owner by claim. */
+/** Configured, paired, or the owner by claim. */
 export type Users = Readonly<{
   owners(): Promise<readonly string[]>;
   isOwner(sender: string): Promise<boolean>;
   addOwner(sender: string): Promise<void>;
-  /** An owner was heard: what is written to them later is in the language of their client (H14). */
+  /** Owners are written to in their client's language (H14). */
   heard(sender: Pick<Sender, 'id' | 'language'>): Promise<void>;
   languageOf(sender: string): Promise<string | undefined>;
   pair(person: Paired): Promise<void>;
@@ -25,26 +25,24 @@ export type Users = Readonly<{
   allowGroup(group: AllowedGroup): Promise<void>;
   disallowGroup(id: string): Promise<boolean>;
   allowedGroups(): Promise<readonly AllowedGroup[]>;
-  /** Neither paired nor an owner by claim any more; false when they were neither. */
+  /** False if they were neither paired nor an owner by claim. */
   forget(sender: string): Promise<boolean>;
-  /** `decideMessage` with what is known of the sender and the chat. */
   decide(message: Speaker): Promise<Decision<MessageDenial>>;
-  /** Whether somebody may act here, in words or not: judged again whenever something is done for them (S11). */
+  /** Judged again whenever something is done for them (S11). */
   mayAct(of: Omit<Speaker, 'addressed'>): Promise<Decision<MessageDenial>>;
 }>;
 
-/** `stored` has a key for each person, so that two processes change it without harm to each other (Q9). */
+/** `stored` has a key for each person, so that processes don't collide (Q9). */
 export function createUsers(options: {
   stored: Keyv;
   access: () => AccessSettings;
-  /** `auto`, or the language that everybody is written to in. */
+  /** `auto`, or one language for everybody. */
   language?: () => string;
   migrations: ChatMigrations;
-  /** Whether an owner can be there at all: the terminal's is only while somebody sits at one. */
+  /** Whether an owner can be told things now. */
   isHere?: (owner: string) => boolean;
 }): Users {
   const { stored, access, language: common = () => 'auto', migrations, isHere = () => true } = options;
-  /** What this process wrote down. */
   const languages = new Map<string, string>();
 
   async function every<T>(prefix: string): Promise<readonly (readonly [string, T])[]> {

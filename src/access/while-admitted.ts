@@ -18,7 +18,7 @@ export function createStillAdmitted(users: Pick<Users, 'mayAct'>): StillAdmitted
 
 const noLonger = fixed`This person may no longer use the bot.`;
 
-/** A model that is asked only while its requester is admitted: the work of a removed person ends (S11). */
+/** A model that is asked only while its requester is admitted (S11). */
 export function whileAdmitted(model: Model, requester: Requester, stillAdmitted: StillAdmitted): Model {
   return {
     ...model,

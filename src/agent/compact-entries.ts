@@ -10,53 +10,52 @@ import type { Clock } from '../lib/clock.ts';
 import { truncate } from '../lib/text/text.ts';
 
 /**
- * Tokens a model is taken to have room for where nothing is known of it: what local servers commonly give. Where it has
- * less, the server's refusal leads to a compaction, too; only a server that silently cuts the prompt needs
- * `context_window` in the config.
+ * Tokens of an unknown model's window, as local servers commonly have. A refusal leads to a compaction, too; only a
+ * server that silently cuts the prompt needs `context_window` in the config.
  */
 export const unknownWindow = 32_000;
 
-/** Shares of the window: when to compact (M9), what stays verbatim, how long one turn may stay whole, the summary, what is asked to be summarised at once. */
+/**
+ * Shares of the window: when to compact (M9), when it is nearly over, what stays verbatim, how long one turn may stay
+ * whole, the summary, what is summarised at once.
+ */
 const share = { full: 0.7, nearlyOver: 0.9, kept: 0.25, turn: 0.4, worth: 0.05, summary: 0.1, asked: 0.5 };
 const tokensPerWord = 1.6;
 const leftOut =
   'Earlier parts of this conversation were left out here: they no longer fit, and no summary of them could be made.';
 
-/** What a compaction did, for the log. Sizes in estimated tokens. */
+/** For the log. Sizes in estimated tokens. */
 export type Compaction = Readonly<{
   how: 'summarised' | 'trimmed';
-  /** Entries shown to the model before and after. */
   before: number;
   after: number;
   tokensBefore: number;
   tokensAfter: number;
   durationMs: number;
-  /** Why it was trimmed. */
   cause?: string;
 }>;
 
 /**
- * The summary entry that makes room for the next request, where it passes 70 % of the model's window, or where `full` says
- * that it did not fit (M9, M3). Made by the model; where that fails, a text that says that earlier parts were left out.
- * Undefined if there is room, or nothing to be made shorter, or the signal was aborted meanwhile.
+ * The summary that makes room for the next request, if it passes 70 % of the window, or if `full` says that it did
+ * not fit (M9, M3). If the model fails, a text says that earlier parts were left out. Undefined if there is room,
+ * nothing can be shorter, or the signal was aborted.
  */
 export async function compactEntries(options: {
   entries: readonly Entry[];
-  /** Index of the entry the turn began with. */
   start: number;
   request: ModelRequest;
   model: Model;
   full: boolean;
   signal: AbortSignal;
   clock: Clock;
-  /** In a chat of several people: whom this request, and whom a summary is shown to (M13). */
+  /** In a chat of several people: for whom the request and the summary are (M13). */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }> | undefined;
 }): Promise<Readonly<{ summary: Summary; compaction: Compaction }> | undefined> {
   const { entries, start, request, model, full, signal, clock, viewers } = options;
   const known = model.contextWindow ?? unknownWindow;
   const size = promptSize(request, entries, model.tokenFactor);
   if (!full && size <= known * share.full) return undefined;
-  // What was refused is the better measure of a window that is smaller than thought.
+  // A refusal shows that the window is smaller than thought.
   const window = full ? Math.min(known, size) : known;
   const estimated = estimateTokens(request);
   const asEstimated = (tokens: number): number => (tokens * estimated) / size;
@@ -78,10 +77,10 @@ export async function compactEntries(options: {
   );
   const own = made.ok ? await ownPart(entries, plan, viewers?.everybody, asking) : undefined;
   if (signal.aborted) return undefined;
-  // A fault that passes is no reason to forget while there is still room.
+  // A passing fault is no reason to forget while there is room.
   if (!made.ok && made.passing && !full && size <= known * share.nearlyOver) return undefined;
   const previous = newestSummary(entries).summary;
-  // By all that is read back before it, shown or not.
+  // By all that was read, shown or not.
   const marks = taintIn(entries);
   const summary: Summary = {
     kind: 'summary',
@@ -92,7 +91,7 @@ export async function compactEntries(options: {
     own: own?.part === undefined ? undefined : own.part,
     marks,
     tokens: own === undefined ? made.tokens : addTokens(made.tokens, own.tokens),
-    // Grows from summary to summary: ids of later calls are told apart by it.
+    // Grows from summary to summary: ids of later calls depend on it.
     at: Math.max(clock.now(), (previous?.at ?? 0) + 1),
   };
   const view = viewEntries([...entries, summary]);
@@ -112,17 +111,17 @@ export async function compactEntries(options: {
   };
 }
 
-/** What the summary stands for, the previous one first. Of a turn cut inside, the person's words are told along: the rest refers to them. */
+/** What the summary replaces, the previous one first. A turn that is cut inside keeps the person's words. */
 function olderEntries(entries: readonly Entry[], { tail }: CompactionPlan): readonly Entry[] {
   const { summary } = newestSummary(entries);
   const shown = isShown(entries);
   const older = entries.filter((entry, index) => index < tail && shown(index) && entry.kind !== 'summary');
-  // A record of what was done, not of how it was to be done.
+  // What was done, not how it was to be done.
   const record = older.map(asStub);
   return summary === undefined ? record : [{ ...summary, kept: 0 }, ...record];
 }
 
-/** Of a turn that is cut inside, and holds what not everybody may know of, what was done so far: for its own sender. */
+/** What was done so far in a turn that is cut inside, for its own sender alone. */
 async function ownPart(
   entries: readonly Entry[],
   { cut, tail }: CompactionPlan,
@@ -184,15 +183,14 @@ function sendersOf(older: readonly Entry[]): readonly string[] {
 }
 
 /**
- * Tokens of a request over these entries, roughly: what the API reported with the last answer and an estimate of what came
- * since. An estimate alone where nothing was reported, or so little that it can't have been the whole prompt (some
- * servers leave out what they had cached). Estimates are multiplied by the model's `tokenFactor`.
+ * Roughly: the last answer's reported tokens and an estimate of what followed. Without a plausible report, an
+ * estimate alone, multiplied by the model's `tokenFactor`.
  */
 export function promptSize(request: ModelRequest, entries: readonly Entry[], tokenFactor = 1): number {
   const estimated = estimateTokens(request) * tokenFactor;
   const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
   const answer = entries[last];
-  // An answer before the summary was made to a longer prompt.
+  // An answer before the summary had a longer prompt.
   if (answer?.kind !== 'assistant' || last < newestSummary(entries).at) return estimated;
   const { input, cacheRead, cacheWrite, output }: Tokens = answer.tokens;
   const reported = input + cacheRead + cacheWrite + output;
@@ -201,7 +199,7 @@ export function promptSize(request: ModelRequest, entries: readonly Entry[], tok
   return size * 2 < estimated ? estimated : size;
 }
 
-/** What the answer's prompt held of instructions that a turn started since shows as one line each (T6). */
+/** Instructions in that prompt that later turns show as one line each (T6). */
 function stubbedSince(entries: readonly Entry[], last: number): number {
   if (beginningOfLastTurn(entries) <= last) return 0;
   const before = entries.slice(0, last);

@@ -6,12 +6,12 @@ import type { ShownFile } from '../core/received.ts';
 type Block = Anthropic.ContentBlockParam;
 type UserEntry = Extract<Entry, { kind: 'user' }>;
 
-/** Pictures and bytes of one request. More than 20 pictures must be smaller ones, and a request has 32 MB in base64. */
+/** More than 20 pictures must be smaller ones, and a request has 32 MB in base64. */
 const most = { pictures: 20, bytes: 20_000_000 };
 
 /**
- * The entries whose files are shown: all of them, until one more would be too much. Then every file before it becomes words
- * at once, so that a request changes once in many pictures, and only grows in between (M13).
+ * The entries whose files are shown: all, until one more would be too much. Then every file before becomes words at
+ * once, so that requests rarely change (M13).
  */
 export function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
   const shown = new Set<Entry>();
@@ -31,19 +31,18 @@ export function entriesShown(entries: readonly Entry[]): ReadonlySet<Entry> {
   return shown;
 }
 
-/** The blocks of an entry's files, which `withFiles` fills with their bytes; or words in their place. */
+/** `withFiles` fills in the bytes. */
 export function fileBlocks({ files = [] }: UserEntry, shown: boolean): readonly Block[] {
   return files.map((file) => (shown ? toBlock(file) : asWords(file, 'is not shown any more')));
 }
 
-/** The file that a block stands for. */
 export function fileOf(block: Block): ShownFile | undefined {
   if (block.type !== 'image' && block.type !== 'document') return undefined;
   const { source } = block as unknown as Readonly<{ source: Partial<ShownFile> }>;
   return source.hash === undefined ? undefined : (source as ShownFile);
 }
 
-/** What a model reads in the place of a file. */
+/** What a model reads in place of a file. */
 export function asWords({ type, name }: ShownFile, why: string): Anthropic.TextBlockParam {
   const what = type === 'image' ? 'picture' : 'document';
   return { type: 'text', text: labelled('host', `The ${what} ${name} stood here and ${why}.`) };

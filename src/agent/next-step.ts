@@ -4,17 +4,17 @@ import type { Tokens } from '../core/model.ts';
 import { fixed, sayIn } from '../core/texts/say.ts';
 import type { DeliveredFile } from '../core/tool.ts';
 
-/** What a turn needs next. `notice` is the host's word to the model, to be stored before the call. */
+/** `notice` is the host's word to the model, stored before the call. */
 export type Step =
   | Readonly<{ kind: 'ask' } & Asking>
-  /** Ask once more, without tools; the call is not counted (U5). */
+  /** Once more, without tools and uncounted (U5). */
   | Readonly<{ kind: 'sum_up' } & Asking>
   | Readonly<{ kind: 'call_tools'; calls: readonly Anthropic.ToolUseBlock[] }>
   | Readonly<{ kind: 'end'; how: LoopEnd; text: string }>;
 
 type Asking = Readonly<{
   notice?: string;
-  /** The last answer broke off at the end of the window: compact first, and say this where that is not possible (M3). */
+  /** The answer broke off at the end of the window: compact first, and say this if that fails (M3). */
   overlong?: string;
 }>;
 
@@ -24,7 +24,7 @@ const goOn =
 const sumUp =
   'You have used all the steps you had. Call no more tools. Say now what you found or did, and what is still missing.';
 
-/** Decides over a turn's next step: every stop reason on purpose (M3). Pure, so a restart decides the same. */
+/** A turn's next step: every stop reason on purpose (M3). Pure, so a restart decides the same. */
 export function nextStep(turn: TurnState, maxIterations: number, say = sayIn(undefined)): Step {
   const { answers, last } = turn;
   if (answers.length > maxIterations) {
@@ -80,30 +80,26 @@ function failed(sentence: string): Step {
   return { kind: 'end', how: { status: 'error', code: 'MODEL_ERROR', passing: false }, text: sentence };
 }
 
-/** What a loop did, whatever became of it. */
 type LoopWork = Readonly<{
   /**
-   * The final text. Of a loop that was stopped or ran out of steps, everything the model said so far (U5), which may be
-   * nothing; after `MODEL_ERROR`, one plain sentence for a person (M4).
+   * After a stop or too many steps, all that the model said (U5), perhaps nothing. After `MODEL_ERROR`, a sentence
+   * for a person (M4).
    */
   text: string;
-  /** Model calls of the turn, those before a restart included; the one that sums up is not counted. */
+  /** Before a restart, too; without the one that sums up. */
   iterations: number;
-  /** Tokens of the turn, every call included. */
   tokens: Tokens;
-  /** Files that its calls handed over. */
   artifacts: readonly DeliveredFile[];
 }>;
 
-/** How a loop ended. */
 export type LoopEnd = Readonly<
   | { status: 'ok'; code?: undefined; passing?: undefined }
-  /** A call waits for a person, whose answer lets the same turn go on (U14). `text` is the question. */
+  /** A person's answer lets the same turn go on (U14). `text` is the question. */
   | { status: 'needs_input'; code?: undefined; passing?: undefined }
-  /** With text so far. Without a code: the answer was cut at the model's length limit, and the text says so. */
+  /** Without a code: cut at the length limit, as the text says. */
   | { status: 'partial'; code?: 'MAX_ITERATIONS' | 'TIMEOUT' | 'CANCELLED'; passing?: undefined }
   | { status: 'error'; code: 'TIMEOUT' | 'CANCELLED' | 'EMPTY_RESULT'; passing?: undefined }
-  /** `passing`: the same turn may work when tried again later. */
+  /** `passing`: the same turn may work later. */
   | { status: 'error'; code: 'MODEL_ERROR'; passing: boolean }
 >;
 

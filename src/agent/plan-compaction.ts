@@ -15,13 +15,12 @@ const longestPart = 30_000;
 
 const shortestPart = 300;
 
-/** Which entries a summary is to stand for: those before `cut`, and of the turn from there on those before `tail`, but for the person's own words. */
+/** A summary replaces entries before `cut`, and those of the turn from there to `tail` but for the person's words. */
 export type CompactionPlan = Readonly<{ cut: number; tail: number }>;
 
 /**
- * Where to cut (M9): as many whole turns stay verbatim as fit `room`, the one that began at `start` always; if that one
- * alone takes more than `turnRoom`, it is cut inside, between complete tool pairs. Undefined if less than `worth`
- * would become shorter. All in estimated tokens. Pure.
+ * Where to cut (M9): as many whole turns stay as fit `room`, always the one from `start`; above `turnRoom` that one
+ * is cut between complete tool pairs. Undefined if less than `worth` would go. In estimated tokens. Pure.
  */
 export function planCompaction(
   entries: readonly Entry[],
@@ -35,7 +34,7 @@ export function planCompaction(
   const weighWords = (from: number, to: number): number =>
     [...requestsAmong(entries, from, to)].reduce((sum, index) => sum + (weights[index] ?? 0), 0);
 
-  // What an earlier summary stands for comes back to view nowhere.
+  // Hidden by an earlier summary.
   const hidden = entries.findLastIndex(({ kind }, index) => kind !== 'summary' && !shown(index)) + 1;
   const turn = beginningOfTurn(entries, start);
   if (hidden > turn || weigh(turn) > limits.turnRoom) {
@@ -67,14 +66,14 @@ function isBetweenTurns(entries: readonly Entry[], index: number): boolean {
   return entries[index - 1]?.kind !== 'user' && isBetweenPairs(entries, index);
 }
 
-/** The first of the things said that the model had not answered yet when the turn began. */
+/** The first thing said that the model had not answered when the turn began. */
 function beginningOfTurn(entries: readonly Entry[], start: number): number {
   let index = start;
   while (index > 0 && !isBetweenTurns(entries, index)) index--;
   return index;
 }
 
-/** The earliest place inside the turn from which on it fits, else the latest possible. */
+/** The earliest place in the turn that fits, else the latest possible. */
 function cutInside(entries: readonly Entry[], turn: number, fits: (index: number) => boolean): number {
   const places = indexes(turn + 1, latestCut(entries, turn)).filter(
     (index) => isBetweenSteps(entries, index) && isBetweenPairs(entries, index),
@@ -82,14 +81,14 @@ function cutInside(entries: readonly Entry[], turn: number, fits: (index: number
   return places.find(fits) ?? places.at(-1) ?? turn;
 }
 
-/** What the host said after the last answer, and an answer that is still being gone on with, must be in view. */
+/** What followed the last answer, and an unfinished answer, must stay. */
 function latestCut(entries: readonly Entry[], turn: number): number {
   const last = entries.findLastIndex(({ kind }) => kind === 'assistant');
   const said = entries.findIndex(({ kind }, index) => index > Math.max(last, turn) && kind === 'notice');
   return said < 0 ? entries.length : said;
 }
 
-/** No answer before the index is gone on with after it: cut off at its length, or paused. */
+/** No unfinished answer before the index. */
 function isBetweenSteps(entries: readonly Entry[], index: number): boolean {
   const entry = entries[index];
   if (entry?.kind === 'tool_started' || entry?.kind === 'tool_result') return false;
@@ -109,8 +108,8 @@ function indexes(from: number, to: number): readonly number[] {
 }
 
 /**
- * Asks for a summary of these messages in about so many words (M9). They stand there as data, each in a label of its own
- * that no content can close (M11); parts are shortened, then the oldest left out, until they fit `room` estimated tokens.
+ * Asks for a summary of about so many words (M9). The messages are data in labels that content can't close (M11),
+ * shortened and then left out from the oldest, until they fit `room` estimated tokens.
  */
 export function summaryRequest(
   messages: readonly Anthropic.MessageParam[],
@@ -130,7 +129,7 @@ export function summaryRequest(
   };
 }
 
-/** Whether a request is one of these: for a model that can only decline. */
+/** For a model that can only decline. */
 export function isSummaryRequest({ system }: ModelRequest): boolean {
   return system[0]?.text.startsWith(opening) ?? false;
 }
@@ -185,7 +184,7 @@ function partOf(
   }
 }
 
-/** Labels in what is quoted were either written by the bot or made harmless: one more step keeps the two apart. */
+/** One more step of escaping keeps quoted labels apart from the bot's own. */
 function quoted(text: string): string {
   return text.replace(/&(?=(?:amp;)*lt;)/g, '&amp;');
 }
@@ -196,8 +195,8 @@ function textOf(content: Anthropic.ToolResultBlockParam['content']): string {
 }
 
 /**
- * About how many tokens a request, or a part of one, takes: a quarter of a token for an ASCII character, half of one for
- * other letters, a whole one for what lies beyond (East Asian scripts, emoji). An image counts as 1,600, a PDF by its size.
+ * A quarter of a token for an ASCII character, half for other letters, a whole one beyond (East Asian scripts,
+ * emoji). An image counts as 1,600, a PDF by its size.
  */
 export function estimateTokens(value: unknown): number {
   if (typeof value === 'string') return Math.ceil(ofText(value));
@@ -206,12 +205,12 @@ export function estimateTokens(value: unknown): number {
   const { type, source } = value as Readonly<{ type?: unknown; source?: Readonly<{ size?: unknown }> }>;
   if (type === 'image') return image;
   if (type === 'document') {
-    // On an entry it has its size itself, in a message its source has.
+    // An entry has the size itself, a message in its source.
     const { size } = (source ?? value) as Readonly<{ size?: unknown }>;
     return Math.max(leastDocument, typeof size === 'number' ? Math.ceil(size / 30) : 0);
   }
   let tokens = 1;
-  // Every call of a model is estimated, tools and all: pairs of key and value would be made for each part of it.
+  // On every request, so without making pairs.
   for (const key of Object.keys(value)) {
     const member = (value as Readonly<Record<string, unknown>>)[key];
     if (member !== undefined) tokens += ofText(key) + 1 + estimateTokens(member);

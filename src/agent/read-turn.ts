@@ -5,22 +5,19 @@ import type { DeliveredFile } from '../core/tool.ts';
 
 export type Answer = Extract<Entry, { kind: 'assistant' }>;
 
-/** Where a turn stands, worked out from its entries alone: so a restart finds the same (Q5). */
+/** A turn worked out from its entries alone, so that a restart finds the same (Q5). */
 export type TurnState = Readonly<{
-  /** The model's answers of this turn, in order, but for those that broke off at the end of the window. */
+  /** Without those that broke off at the end of the window. */
   answers: readonly Answer[];
-  /** The last answer, unless a person has spoken since. */
+  /** Undefined if a person has spoken since. */
   last: Answer | undefined;
-  /** How many of the last answers, one after another, broke off at the end of the window (M3). */
+  /** How many of the last answers broke off at the end of the window (M3). */
   exceeded: number;
-  /** Entries after the last answer. */
   after: readonly Entry[];
   tokens: Tokens;
-  /** Files that its calls handed over. */
   artifacts: readonly DeliveredFile[];
 }>;
 
-/** Reads the entries from `start` on. */
 export function readTurn(entries: readonly Entry[], start: number): TurnState {
   const turn = entries.slice(start);
   const all = turn.filter((entry) => entry.kind === 'assistant');
@@ -36,14 +33,13 @@ export function readTurn(entries: readonly Entry[], start: number): TurnState {
   };
 }
 
-/** The text of an answer; of one that went on after a pause or a cut, its earlier parts too. */
+/** With earlier parts of an answer that was paused or cut. */
 export function finalText(answers: readonly Answer[]): string {
   const ends = answers.slice(0, -1);
   const start = ends.findLastIndex(({ stopReason }) => !goesOn(stopReason)) + 1;
   return answers.slice(start).map(textOf).join('').trim();
 }
 
-/** Everything the model said in these answers. */
 export function allText(answers: readonly Answer[]): string {
   return answers
     .map((answer, index) => {
@@ -55,7 +51,7 @@ export function allText(answers: readonly Answer[]): string {
     .trim();
 }
 
-/** The tool calls of an answer. Only one that stopped to have tools used has any: a cut answer can hold a valid-looking call. */
+/** Only of an answer that stopped for tools: a cut one can hold a valid-looking call. */
 export function callsOf(answer: Answer): readonly Anthropic.ToolUseBlock[] {
   return answer.stopReason === 'tool_use' ? answer.content.filter((block) => block.type === 'tool_use') : [];
 }

@@ -4,22 +4,19 @@ import type { Entry } from '../core/entry.ts';
 import type { Tool } from '../core/tool.ts';
 import { interrupted, type CallTool, type ToolOutcome } from '../core/tool-call.ts';
 
-/** A tool as a model is shown it, and what may be done about its calls. */
 export type ToolSpec = Pick<Tool, 'name' | 'description' | 'inputSchema' | 'traits'>;
 
 const graceMs = 2_000;
 
 /**
- * Carries out those calls of an answer that have no result yet, and journals each start and result (M7). Side by side
- * when every call of the answer is read-only, else in order (M3). A call that was under way when the process ended is
- * repeated only if it is idempotent or read-only (Q5). When the signal is aborted, no call starts any more and
- * those under way get two seconds to end; a call that has not started stays without a result (Q13).
- * So does a call that a person has to answer first, and what comes after it: then it gives the question (U14).
+ * Carries out the calls of an answer that have no result, and journals each start and result (M7): side by side if
+ * all are read-only, else in order (M3). An interrupted call is repeated only if idempotent or read-only (Q5). After
+ * an abort no call starts, and those under way get two seconds; one that has not started stays without a result
+ * (Q13). So does a call that waits for a person, and what follows it (U14): the question is returned.
  */
 export async function runCalls(
   calls: readonly Anthropic.ToolUseBlock[],
   options: {
-    /** Entries after the answer. */
     after: readonly Entry[];
     tools: readonly ToolSpec[];
     callTool: CallTool;
@@ -46,7 +43,7 @@ export async function runCalls(
       await start(call);
     };
     const outcome = await unlessAborted(callTool({ id, name, input }, signal, begin), signal, clock);
-    // After an abort the answer may say no more than that. A call that did nothing yet, or can be repeated, is made again.
+    // After an abort the result may say no more than that.
     if (outcome === undefined || (signal.aborted && (!started || isRepeatable(call)))) return undefined;
     if (outcome.asks !== undefined) return outcome.asks;
     await finish(call, outcome);
@@ -81,7 +78,7 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal, clock: Cl
   const over = new AbortController();
   const { promise: waitedEnough, resolve } = Promise.withResolvers<undefined>();
   const onAbort = (): void => {
-    // A rejection means that the work has ended meanwhile.
+    // A rejection: the work has ended meanwhile.
     clock.sleep(graceMs, over.signal).then(
       () => resolve(undefined),
       () => resolve(undefined),

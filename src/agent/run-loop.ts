@@ -13,7 +13,7 @@ import type { Viewer } from './show-to.ts';
 import { toMessages } from './to-messages.ts';
 import { uniqueCallIds } from './models/anthropic-request.ts';
 
-/** Where entries are stored. A resolved `append` is durable: effects follow it (M7). */
+/** A resolved `append` is durable: effects follow it (M7). */
 export type Journal = Readonly<{
   /** `settles`: an inbox item that is done in the same step. */
   append(entry: Entry, settles?: string): Promise<void>;
@@ -21,52 +21,47 @@ export type Journal = Readonly<{
 
 export type RunLoopOptions = Readonly<{
   model: Model;
-  /** The first block is the part that stays the same from turn to turn. */
+  /** The first block stays the same from turn to turn. */
   system: readonly Anthropic.TextBlockParam[];
-  /** The transcript, the message to be answered included. */
+  /** With the message to be answered. */
   entries: readonly Entry[];
-  /** Index of the first entry that counts as this turn: for iterations, tokens and text. Default: the last user entry. */
+  /** Where this turn begins. Default: the last user entry. */
   turnStart?: number;
-  /** Asked before each model call and each round of tool calls: what is allowed may change during a turn (T6). */
+  /** Asked before each model call and each round of calls (T6). */
   tools(): readonly ToolSpec[];
   callTool: CallTool;
-  /** Who may read what the model is shown here: the same words for the same people. */
+  /** Who may read what the model is shown: the same words for the same people. */
   audience?: string;
-  /** In a chat of several people: what the requester, and what everybody there may know of. */
   viewers?: Readonly<{ requester: Viewer; everybody: Viewer }>;
   limits: Readonly<{
-    /** Model calls in this turn; one more, without tools, sums up (U5). */
+    /** One more call, without tools, sums up (U5). */
     maxIterations: number;
   }>;
   journal: Journal;
-  /** For what the loop itself puts into the text. Default: English. */
   say?: Say;
   /**
-   * Asked before a model call, and once it has `answered`: what the person wrote since, and the item that is done once it is
-   * stored (H11). Not while an answer is still being gone on with.
+   * What the person wrote since, asked before a model call and once `answered`; with the item that is done once it is
+   * stored (H11).
    */
   join?(
     entries: readonly Entry[],
     answered: boolean,
   ): Promise<Readonly<{ entry: Entry; settles: string }> | undefined>;
-  /** Aborted with a `TimeoutError` DOMException (as by AbortSignal.timeout) it ends as TIMEOUT, else as CANCELLED. */
+  /** A `TimeoutError` DOMException ends it as TIMEOUT, anything else as CANCELLED. */
   signal: AbortSignal;
-  /** Text as the model writes it, of every call of the turn. */
   onText?(text: string): void;
-  /** What the model writes is whole; `final` unless tools are called first. */
+  /** `final` unless tools are called first. */
   onWritten?(final: boolean): void;
-  /** Before each model call: the number of the call about to be made, from 1. */
+  /** The number of the model call, from 1. */
   onIteration?(iteration: number): void;
-  /** After a summary was stored that stands for earlier entries (M9). */
   onCompaction?(compaction: Compaction): void;
   clock: Clock;
 }>;
 
 /**
- * The one agent loop (M2): asks the model, carries out the tools it asks for, until it has answered. It may be called
- * again with the entries read back after a crash, and continues where they end: a finished call is never repeated,
- * and a turn that has its answer returns it without a model call (Q5). What the model does wrong is a
- * result; only a journal that can't store makes it throw.
+ * The one agent loop (M2): asks the model and carries out its tool calls until it has answered. Called again with the
+ * stored entries it continues where they end: no finished call is repeated, and an answer is returned without a model
+ * call (Q5). A model's mistake is a result; only a journal that can't store makes it throw.
  */
 export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
   const { model, system, tools, callTool, limits, journal, signal, onText, onIteration, clock } = options;
@@ -99,25 +94,25 @@ export async function runLoop(options: RunLoopOptions): Promise<LoopResult> {
     toolChoice,
     audience,
   });
-  /** Stores a summary where one is needed (M9); `full`: the prompt did not fit. False when nothing was made shorter. */
+  /** `full`: the prompt did not fit. False if nothing became shorter (M9). */
   const makeRoom = async (request: ModelRequest, full: boolean): Promise<boolean> => {
     const made = await compactEntries({ entries, start, request, model, full, signal, clock, viewers });
     if (made === undefined) return false;
     await append(made.summary);
-    // From here on what would be read back, so that a restart finds the same.
+    // As it would be read back.
     const gone = entries.length - 1 - made.summary.kept;
     entries.splice(0, gone);
     start -= gone;
     options.onCompaction?.(made.compaction);
     return true;
   };
-  /** Summing up, no tool may be called: they go, or stay where thinking hangs on them (U5, M13). */
+  /** No tool may be called: they go, or stay if thinking is bound to them (U5, M13). */
   const lastOffer = (): Offer =>
     model.bindsThinking === true ? { tools: tools(), toolChoice: 'none' } : { tools: [] };
   const failed = (text: string, passing: boolean): LoopResult =>
     end({ status: 'error', code: 'MODEL_ERROR', passing }, text);
 
-  /** Nothing when the answer is stored. `overlong`: the sentence for a prompt that did not fit, if it still does not. */
+  /** Undefined: the answer is stored. `overlong`: the sentence if it still does not fit. */
   const ask = async (offer: Offer, overlong?: string): Promise<LoopResult | undefined> => {
     const request = requestWith(offer);
     const shorter = await makeRoom(request, overlong !== undefined);

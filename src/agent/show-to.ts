@@ -2,9 +2,9 @@ import { callsOf, finalText } from './read-turn.ts';
 import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
 
-/** For whom a transcript is shown in a chat of several people: what they may know of (A8, A11). */
+/** What somebody in a chat of several people may know of (A8, A11). */
 export type Viewer = Readonly<{
-  /** Their own turns are shown whole. Absent: everybody in the chat. */
+  /** Their own turns are whole. Absent: everybody. */
   sender?: string;
   skill(name: string): boolean;
   tool(name: string): boolean;
@@ -13,9 +13,8 @@ export type Viewer = Readonly<{
 type Turn = readonly Entry[];
 
 /**
- * The entries as this viewer may know them (M13): a turn of somebody else in which a skill or tool was used that they may
- * not use is left with what everybody saw, the person's message and the answer. The turn under way, from `underWay` on,
- * stays whole. The same entries and rights give the same bytes.
+ * The entries as this viewer may know them (M13): of somebody else's turn with a hidden skill or tool only message
+ * and answer stay. The turn from `underWay` on stays whole. Deterministic.
  */
 export function showTo(
   entries: readonly Entry[],
@@ -29,7 +28,6 @@ export function showTo(
   ];
 }
 
-/** Whether a turn holds what the viewer may not know of. */
 export function isHidden(turn: Turn, viewer: Viewer): boolean {
   return turn.some((entry) => isEntryHidden(entry, viewer));
 }
@@ -59,11 +57,11 @@ function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
   const knows = (name: string): boolean => viewer.skill(name) || viewer.tool(name);
   if (about !== undefined && !knows(about)) return true;
   if (follows !== undefined && !viewer.skill(follows.skill)) return true;
-  // Stored before `about` was.
+  // Stored before `about` existed.
   return about === undefined && isInvocation(item);
 }
 
-/** Lists of skills are somebody's own; a name that is no skill is answered with near ones. */
+/** Lists of skills differ by person, and unknown names are answered with near ones. */
 function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
   if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
   if (name !== 'use_skill' && !name.startsWith('skills_')) return false;
@@ -71,7 +69,7 @@ function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }
   return typeof skill !== 'string' || !viewer.skill(skill);
 }
 
-/** What a person wrote to start a hidden skill may have been for the bot alone. */
+/** Words that start a hidden skill may be for the bot alone. */
 function wordsOf(turn: Turn, viewer: Viewer): Turn {
   const [first] = turn;
   const answers = turn.filter((entry) => entry.kind === 'assistant');
@@ -96,48 +94,46 @@ function isInvocation(item: string | undefined): boolean {
   return item?.endsWith(invocationEnd) ?? false;
 }
 
-/** Ends the item under which the result of a person's own skill call stands. */
+/** Ends the item of a person's own skill call. */
 export const invocationEnd = '#skill';
 
-/** The skills that the turn under way was given the instructions of, in order (T6). */
+/** In order (T6). */
 export function activeInTurn(entries: readonly Entry[]): readonly ActiveSkill[] {
   return entries.slice(beginningOfLastTurn(entries)).flatMap((entry) => activatedBy(entry) ?? []);
 }
 
-/** What an entry binds the turn to. */
 export function activatedBy(entry: Entry): ActiveSkill | undefined {
   return entry.kind === 'user' || entry.kind === 'tool_result' ? entry.follows : undefined;
 }
 
 /**
- * The entries with the instructions that earlier turns followed as one line each: they hold for their own turn only (T6).
- * Pairs of calls and results stay whole. The same entries give the same bytes, and every later turn the same (M5).
+ * Instructions that earlier turns followed become one line each (T6). Deterministic, and the same in every later turn
+ * (M5).
  */
 export function collapseActiveSkills(entries: readonly Entry[]): readonly Entry[] {
   const turn = beginningOfLastTurn(entries);
   return entries.map((entry, index) => (index < turn ? asStub(entry) : entry));
 }
 
-/** Skills whose instructions the turn under way was given and a summary has taken out of view. */
+/** A summary has taken their instructions out of view. */
 export function activeUnseen(entries: readonly Entry[], view: readonly Entry[]): readonly string[] {
   const seen = new Set(activeInTurn(view).map(({ skill }) => skill));
   const all = activeInTurn(entries).map(({ skill }) => skill);
   return [...new Set(all)].filter((skill) => !seen.has(skill));
 }
 
-/** One entry as later turns show it. */
 export function asStub(entry: Entry): Entry {
   const followed = activatedBy(entry);
   if (followed === undefined || (entry.kind !== 'user' && entry.kind !== 'tool_result')) return entry;
   return { ...entry, content: `[Skill ${followed.skill} was followed here]` };
 }
 
-/** Whether a person's words begin a turn: what joined a running one does not (H11). */
+/** What joined a running turn does not (H11). */
 function beginsTurn(entry: Entry): boolean {
   return entry.kind === 'user' && entry.sender !== undefined && entry.joins === undefined;
 }
 
-/** Index of what the person said last, from which on a turn goes; where no sender is noted, of the last thing said. */
+/** Where the sender's last turn begins; without a sender, the last thing said. */
 export function beginningOfLastTurn(entries: readonly Entry[]): number {
   const signed = entries.findLastIndex(beginsTurn);
   return Math.max(0, signed >= 0 ? signed : entries.findLastIndex(({ kind }) => kind === 'user'));

@@ -31,7 +31,7 @@ export function toMessages(
     else said.push({ role, content: [...content] });
   };
   const view = viewEntries(entries);
-  // Counted from the end: what a summary stands for is not in the view.
+  // From the end: the view lacks what a summary replaces.
   const turn = shown.underWay === undefined ? undefined : view.length - (entries.length - shown.underWay);
   const kept = withoutRefused(showTo(collapseActiveSkills(view), viewer, turn));
   const unseen = activeUnseen(entries, view);
@@ -55,7 +55,7 @@ export function toMessages(
   return said;
 }
 
-/** After a refusal the API asks for the refused turn to be taken out; going on with it is refused again. */
+/** The API refuses to continue a refused turn. */
 function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
   const kept: Entry[] = [];
   let turn: Entry[] = [];
@@ -76,7 +76,7 @@ function withoutRefused(entries: readonly Entry[]): readonly Entry[] {
   return [...kept, ...turn];
 }
 
-/** Memory, not instructions: it was made from what anybody said (M11). `next` is shown after it, and may rely on a day that was told before. */
+/** Memory, not instructions: anybody's words went into it (M11). */
 function summaryBlock(
   { text, folded = 0, own }: Summary,
   next: Entry,
@@ -112,7 +112,7 @@ function answerBlocks(answer: Answer): readonly Block[] {
   const blocks: readonly Block[] = answer.content.filter((block) => {
     if (isBlank(block)) return false;
     if (whole || block.type === 'text') return true;
-    // Of a cut answer only its text is sure to be whole; a finished one has no calls to pair.
+    // Only the text of a cut answer is surely whole.
     return ended && block.type !== 'tool_use';
   });
   const end = blocks.findLastIndex((block) => !isThinking(block));
@@ -148,8 +148,8 @@ function isBlank(block: Block | Anthropic.ContentBlock): boolean {
 export type Summary = Extract<Entry, { kind: 'summary' }>;
 
 /**
- * What a model is shown of a transcript: the newest summary, the entries it keeps, what came after (M9). Of a folded turn
- * the person's own words stay. The same entries give the same view, and a longer transcript only adds to it (M5).
+ * What a model is shown: the newest summary, the entries it keeps, what came after (M9); of a folded turn the
+ * person's words. Deterministic, and only growing (M5).
  */
 export function viewEntries(entries: readonly Entry[]): readonly Entry[] {
   const { at, summary } = newestSummary(entries);
@@ -158,7 +158,7 @@ export function viewEntries(entries: readonly Entry[]): readonly Entry[] {
   return [summary, ...entries.filter((_, index) => index !== at && shown(index))];
 }
 
-/** Whether the entry at an index stands in the view. The newest summary does; those before it do not. */
+/** Of summaries only the newest. */
 export function isShown(entries: readonly Entry[]): (index: number) => boolean {
   const { at, summary } = newestSummary(entries);
   if (summary === undefined) return () => true;

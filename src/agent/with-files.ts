@@ -8,7 +8,7 @@ import type { Model, ModelRequest } from '../core/model.ts';
 import type { ShownFile } from '../core/received.ts';
 import type { Log } from '../lib/log.ts';
 
-/** Which files a model refused, by its alias: it is not shown them again. Kept for the life of the process. */
+/** Files that a model refused are not shown again, for the life of the process. */
 export type RefusedFiles = Readonly<{
   has(alias: string, file: ShownFile): boolean;
   add(alias: string, file: ShownFile): void;
@@ -30,9 +30,8 @@ export function createRefusedFiles(): RefusedFiles {
 type Block = Anthropic.ContentBlockParam;
 
 /**
- * The model with the bytes of files in its requests: in base64, for as long as the request takes. A file that is gone, or
- * that the model can't read, is words. A request that is refused for its files, or too long by them, is made again without
- * some of them.
+ * The model with the bytes of files in base64, for the time of a request. A missing or unreadable file is words. A
+ * request refused for its files is made again without some.
  */
 export function withFiles(
   model: Model,
@@ -60,13 +59,12 @@ export function withFiles(
     for (const message of request.messages) {
       const { content } = message;
       if (typeof content === 'string' || !content.some((block) => fileOf(block))) messages.push(message);
-      // One after the other: a file is read and written down before the next.
+      // One file in memory at a time.
       else messages.push({ ...message, content: await inTurn(content, filled) } as Anthropic.MessageParam);
     }
     return { ...request, messages };
   }
 
-  /** The files that are shown, message by message. */
   function shownIn({ messages }: ModelRequest): readonly (readonly ShownFile[])[] {
     if (model.sees === false) return [];
     const shown = messages.map(({ content }) =>
@@ -77,10 +75,7 @@ export function withFiles(
     return shown.filter((files) => files.length > 0);
   }
 
-  /**
-   * What is left out after a refusal: the newest files, as older ones were taken before. Of a request with too many bytes
-   * the older ones, as the newest are asked about.
-   */
+  /** The newest, as older ones were accepted before; of too many bytes the older ones. */
   function leftOut(error: ModelError, request: ModelRequest): readonly ShownFile[] {
     const shown = shownIn(request);
     const newest = shown.at(-1) ?? [];
@@ -111,7 +106,7 @@ export function withFiles(
   };
 }
 
-/** Whether what is too long is the files rather than the conversation, whose older part can be summarised. */
+/** Whether files, not the conversation, are too long. */
 function areMost(files: readonly ShownFile[], request: ModelRequest): boolean {
   return estimateTokens(files) * 2 > estimateTokens(request.messages);
 }
@@ -122,7 +117,7 @@ async function inTurn(blocks: readonly Block[], change: (block: Block) => Promis
   return changed;
 }
 
-/** What came with the message for which a call was made, and with what its sender added to it meanwhile. */
+/** What came with the message of a call, and was added meanwhile. */
 export function filesSent(
   entries: readonly Entry[],
   sender: string,
@@ -131,7 +126,7 @@ export function filesSent(
   const call = entries.findIndex(
     (entry) => entry.kind === 'assistant' && callsOf(entry).some(({ id }) => id === toolUseId),
   );
-  // A call that a person's own command stands behind is not among the answers.
+  // A person's own command is not among the answers.
   const before = call < 0 ? entries : entries.slice(0, call);
   const theirs = before.flatMap((entry) => (entry.kind === 'user' && entry.sender === sender ? [entry] : []));
   const files = theirs

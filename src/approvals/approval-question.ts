@@ -5,43 +5,39 @@ import { codeBlock, inlineCode, printable } from '../lib/text/text.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { PendingRequest, JsonValue } from '../store/pending-requests.ts';
 
-/** Name of the file that a long call is handed over in. */
 const wholeFile = 'what-is-asked.txt';
 
-/** Characters of a field that `describeInShort` shows whole, and how much of a longer one. */
+/** Characters of a field that are shown whole, and of a longer one. */
 const shortField = { whole: 400, beginning: 200 };
 
-/** Characters that fit every platform's message beside the question. */
+/** Fits every platform's message. */
 const shortEnough = 2_500;
 
-/** A call that a person is to agree to. */
 export type ApprovalRequest = Readonly<{
   tool: string;
-  /** Which one of that name: see `Tool`. */
+  /** See `Tool`. */
   edition?: string;
   input: unknown;
-  /** The skill whose run calls; absent for the main agent. */
+  /** Absent for the main agent. */
   skill?: string;
-  /** Hash of that skill's files, as far as they count for what the call does. */
+  /** Hash of that skill's files. */
   files?: string;
-  /** What "Always" would allow from now on; absent where it may not. */
+  /** What "Always" would allow; absent if it may not. */
   standing?: StandingRule;
-  /** Why it is asked, where that is not plain. */
+  /** Why it is asked, if that is not obvious. */
   because?: string;
   requester: Requester;
-  /** Transcript and call that wait. */
   transcript: string;
   toolUseId: string;
-  /** The run that waits, by its id. */
   run?: string;
 }>;
 
 type Rows = ReturnType<Replies['rows']>;
 
-/** `input`: what stays in view once the message says how it ended. Absent where other messages show it. */
+/** `input` stays visible after the answer; absent if other messages show it. */
 export type ApprovalQuestion = Readonly<{ rows: Rows; input?: string }>;
 
-/** What a person is asked before a call (T8), as one message: what is too long for it is handed over whole as a file, and where that can't be there are several. */
+/** The question before a call (T8), as one message. What is too long goes whole as a file, or in several messages. */
 export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   return async (
     id: string,
@@ -52,7 +48,7 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
     const whole = describeCall(call.tool, call.input, call.skill, say);
     const rows = rowsOn(id, call, whole);
     const { requester, toolUseId } = call;
-    /** As it is shown: secrets are taken out (S2). */
+    /** Without secrets (S2). */
     const inView = (input: string): string | undefined =>
       replies.rows(requester.conversation, '', input)[0]?.part.markdown;
     if (rows.length === 1) return asked(rows, inView(describeInput(call.input)));
@@ -84,27 +80,22 @@ export function createApprovalQuestion(replies: Pick<Replies, 'rows'>) {
   }
 }
 
-/**
- * A tool call as a person judges it (T8): every field of its input whole, with control, bidirectional and invisible
- * characters written out, so that nothing looks like what it is not.
- */
+/** A call as a person judges it (T8): every field whole, invisible and control characters written out. */
 export function describeCall(tool: string, input: unknown, skill: string | undefined, say: Say): string {
   return `${whoWants(tool, skill, say)}\n\n${describeInput(input)}`;
 }
 
-/** The same without the tool's name. */
 function describeInput(input: unknown): string {
   return fieldsOf(input)
     .map(([name, value]) => `${code(name)}\n\n${codeBlock(shown(value))}`)
     .join('\n\n');
 }
 
-/** The same as one message beside a file with all of it. */
 export function describeInShort(tool: string, input: unknown, skill: string | undefined, say: Say): string {
   return `${whoWants(tool, skill, say)}\n\n${describeInputInShort(input, say)}`;
 }
 
-/** How long fields are and how they begin, or of many fields only their number. */
+/** Lengths and beginnings of fields; of many fields only their number. */
 function describeInputInShort(input: unknown, say: Say): string {
   const fields = fieldsOf(input).map(([name, value]) => {
     const text = shown(value);
@@ -133,12 +124,11 @@ function shown(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value, null, 1) ?? '');
 }
 
-/** Whole, unlike `inlineCode`. */
+/** Unlike `inlineCode` never cut. */
 function code(text: string): string {
   return `\`${printable(text).replaceAll('`', "'")}\``;
 }
 
-/** What stands where the question was, in the language of who asked. */
 export function outcomeText(ask: PendingRequest): string {
   const { payload, state, answer } = ask;
   const say = sayIn(languageOf(ask));
@@ -151,7 +141,6 @@ export function outcomeText(ask: PendingRequest): string {
   return isApproved(ask) ? say`Approved by ${name}: ${what}.` : say`Denied by ${name}: ${what}.`;
 }
 
-/** The language of who asked: the message is theirs. */
 export function languageOf({ payload }: PendingRequest): string | undefined {
   return textOf(payload['language']);
 }

@@ -26,55 +26,53 @@ import { sayIn } from '../core/texts/say.ts';
 export type Approval =
   | Readonly<{ kind: 'approved'; by: string }>
   | Readonly<{ kind: 'denied' | 'expired' | 'stopped' }>
-  /** Nobody has answered yet: only where `patienceMs` was given. */
+  /** Only with `patienceMs`. */
   | Readonly<{ kind: 'unanswered' }>
-  /** There is nobody who could be asked (T8). */
+  /** Nobody could be asked (T8). */
   | Readonly<{ kind: 'nobody' }>;
 
 export type Answered = Readonly<{ kind: 'taken' | 'late' | 'not_yours'; text: string } | { kind: 'unknown' }>;
 
-/** `always`: approve, and ask no more for such calls. */
+/** `always`: also for later calls of this kind. */
 export const askAnswers = ['approve', 'deny', 'always'] as const;
 export type AskAnswer = (typeof askAnswers)[number];
 
 export type Approvals = Readonly<{
   /**
-   * Asks in the conversation of a call, once for the same call however often it is made, and waits. What is too long for one
-   * message is handed over whole as a file, or where that can't be in several messages: it is never cut.
+   * Asks in the call's conversation, once for the same call, and waits. A long question is never cut: it goes as a
+   * file or in several messages.
    */
   request(
     call: ApprovalRequest,
     signal: AbortSignal,
     how?: Readonly<{ patienceMs?: number; deliverArtifacts?: DeliverArtifacts }>,
   ): Promise<Approval>;
-  /** Somebody's answer, by press or text. Counts once, and only from the requester or an approver. */
+  /** Counts once, and only from the requester or an approver. */
   answer(
     id: string,
     from: Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>,
     value: AskAnswer,
   ): Promise<Answered>;
-  /** Shows how an ask ended, and tells who waits for it. */
+  /** Shows how it ended, and wakes whoever waits. */
   settled(id: string): Promise<void>;
-  /** Until the bot stops: ends what nobody answered, and shows how asks ended whose process died before it did. */
+  /** Until the bot stops: expires questions, and finishes those whose process died. */
   attend(): Promise<void>;
 }>;
 
-/** Unanswered for so long is denied (T8). */
+/** Then it counts as denied (T8). */
 const answerWithinMs = 5 * 60_000;
-/** Signals are hints: without one the answer is looked for so often. */
+/** Signals are hints: without one the answer is looked up this often. */
 const lookEveryMs = 5_000;
 const attendEveryMs = 60_000;
 
-/** Asks people before risky calls (T8). What is asked stands in the store: it survives a restart, and any process takes the answer. */
+/** Asks people before risky calls (T8). Questions are in the store, so any process takes the answer. */
 export function createApprovals(options: {
   store: Pick<Store, 'asks' | 'signals' | 'outbox' | 'transcripts' | 'commit'>;
   replies: Pick<Replies, 'rows'>;
   approvers(): readonly string[];
   rules: Pick<StandingRules, 'add' | 'covers'>;
   audit: Pick<Audit, 'record' | 'holds'>;
-  /** Whether somebody there could answer. */
   canAsk(conversation: Conversation): boolean;
-  /** Aborted when the process is to end: nobody waits any longer (Q13). */
   stopping: AbortSignal;
   clock: Clock;
   log: Log;
@@ -91,7 +89,7 @@ export function createApprovals(options: {
     return wait(id, signal, until);
   };
 
-  /** Whether a call that is made again has nothing to ask: that was seen, or is over. */
+  /** Whether a repeated call has nothing to ask. */
   async function isAsked(id: string): Promise<boolean> {
     const known = await store.asks.find(id);
     if (known?.state !== 'open') return known !== undefined;
@@ -115,7 +113,7 @@ export function createApprovals(options: {
       toolUseId,
       payload: {
         tool,
-        // The last piece has the buttons, which are to go when it is settled.
+        // Its buttons go when it is settled.
         message: outbox.at(-1)?.key ?? '',
         skill,
         language: requester.language,
@@ -125,7 +123,7 @@ export function createApprovals(options: {
       askedAt: now,
       expiresAt: now + answerWithinMs,
     });
-    // It may have been stopped, or asked by another process, meanwhile.
+    // It may have been stopped or asked meanwhile.
     if ((await store.asks.find(id))?.state === 'open') await store.commit({ outbox });
   }
 
@@ -155,7 +153,7 @@ export function createApprovals(options: {
     }
   }
 
-  /** The ask as it stands, ended where its time is over. */
+  /** Expired if its time is over. */
   async function look(id: string): Promise<PendingRequest | undefined> {
     const ask = await store.asks.find(id);
     if (ask?.state !== 'open' || ask.expiresAt > clock.now()) return ask;
@@ -164,12 +162,12 @@ export function createApprovals(options: {
   }
 
   /**
-   * Allows from now on what "Always" said, tells who waits, records it, and changes the message to what became of it,
-   * without buttons. That last step is kept as its end: who is killed before it leaves the rest to `finishCutOff`.
+   * Stores "Always", wakes whoever waits, audits, and shows the outcome without buttons. That comes last: after a
+   * kill `finishCutOff` repeats it.
    */
   async function settled(id: string, isCutOff = false): Promise<void> {
     const ask = await store.asks.find(id);
-    // A run's question is asked in words, by the main agent (U14).
+    // The main agent asks a run's question in words (U14).
     if (ask?.kind !== 'approval') return store.signals.send('answer', id);
     const rule = storedRule.safeParse(ask.answer?.value === 'always' ? ask.payload['standing'] : undefined);
     if (rule.success && !(await rules.covers(rule.data)))
@@ -192,7 +190,6 @@ export function createApprovals(options: {
       );
   }
 
-  /** How it ended, and whether the call it was for was cut off. */
   async function cameOf(ask: PendingRequest): Promise<string> {
     const { entries } = isApproved(ask) ? await store.transcripts.read(ask.transcript) : { entries: [] };
     const isInterrupted = entries.some(
@@ -283,7 +280,7 @@ const storedRule = z.object({
   sender: z.string(),
 });
 
-/** The same for the same call: letters and digits that are not mistaken for one another. */
+/** The same for the same call, without characters that look alike. */
 function idOf({ tool, edition, input, files, requester, transcript, toolUseId }: ApprovalRequest): string {
   const place = chatIdOf(requester.conversation);
   const of = edition === undefined ? [] : [edition];

@@ -18,21 +18,20 @@ import type { OutsideTools } from '../tools/outside-tools.ts';
 import type { StillAdmitted } from '../access/while-admitted.ts';
 import { mayStand, type StandingRule, type StandingRules } from './standing-rules.ts';
 
-/** One loop's calls, as policy judges them. */
 export type JudgedLoop = Readonly<{
-  /** Of a run; absent for the main agent. */
+  /** Absent for the main agent. */
   skill?: Skill;
   run?: string;
   transcript: string;
-  /** What else must hold, judged again for each call and again after a person's answer (D7). */
+  /** Judged for each call, and again after a person's answer (D7). */
   mayGoOn(): Promise<Decision<'TOOL_POLICY_DENIED'>>;
-  /** Waits for a person in a way that counts against no time limit. */
+  /** Without counting against a time limit. */
   waiting<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** What becomes of a call that nobody answered for 10 s: it continues by itself (U9). Absent: it is waited for. */
+  /** After 10 s without an answer the call continues by itself (U9). Absent: it is waited for. */
   later?(call: JudgedCall): Promise<Envelope>;
 }>;
 
-/** A person is to be asked; `eachTime`: whatever they said "Always" to. */
+/** `eachTime`: standing rules don't count. */
 type Confirm = Readonly<{ confirm: true; eachTime: boolean; marked: boolean }>;
 
 type MarkedLoop = Readonly<{ skill: Skill | undefined; transcript: string }>;
@@ -59,15 +58,15 @@ export function createJudgeCalls(options: {
   const { store, clock } = options;
   const { transcripts } = store;
 
-  /** Whether a call could carry out what it was not meant to: it reaches outside, and what it knows is private (S7). */
+  /** Whether a call could carry private data outside (S7). */
   async function isMarked(call: JudgedCall, of: MarkedLoop): Promise<boolean> {
     const { tool, input, requester, outward = false } = call;
-    // What an MCP server does with what it is given, nobody can see.
+    // Nobody can see what an MCP server does with its input.
     if (!outward && !tool.traits.requiresNetwork && !isForeign(tool)) return false;
     const around = await taintAround(transcripts, of.transcript);
     const known = joinTaint(around, await markInFolder(tool, of.transcript));
     if (known === undefined) return false;
-    // Accounts that a skill declares belong to it, as the hosts of a sensitive skill do: it may take back what it gave itself.
+    // A skill's accounts and hosts may get back what they gave.
     const belongs =
       outward || (tool.name === 'skills_run_script' && of.skill && isSensitive(of.skill, runtime().rules));
     if (belongs && of.skill?.name === known) return false;
@@ -76,13 +75,13 @@ export function createJudgeCalls(options: {
     return !(await wroteAddress(transcripts, of.transcript, { sender: requester.sender, address }));
   }
 
-  /** What the folder of the conversation may hold that this call can reach. */
+  /** What this call can reach in the conversation's folder. */
   async function markInFolder(tool: Tool, transcript: string): Promise<Taint | undefined> {
     if (!tool.traits.requiresFilesystem || isForeign(tool)) return undefined;
     return taintOf(transcripts, roomOf(transcript));
   }
 
-  /** Notes before a call begins what may be known from then on in its conversation, and what may lie in the folder. */
+  /** Noted before the call: what the conversation and its folder may hold from then on. */
   async function note({ tool, marks }: JudgedCall, transcript: string): Promise<void> {
     const found = await markInFolder(tool, transcript);
     const begun = joinTaint(marks, found);
@@ -119,7 +118,7 @@ export function createJudgeCalls(options: {
         const { action, eachTime } = decidePolicy(runtime().config.policy, of);
         if (action === 'allow' && call.shown === undefined) return { allowed: true };
         if (action === 'deny') return denied(`policy denies ${risk} calls of ${tool.name}`);
-        // What changes something behind a capability is asked for each time, whatever policy says (C5).
+        // Changes behind a capability are asked for each time (C5).
         return { confirm: true, eachTime: eachTime || call.shown !== undefined, marked };
       };
       const first = await judged();

@@ -3,40 +3,37 @@ import type Keyv from 'keyv';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
 
-/** What somebody allowed for good by "Always" (T8): these calls, of this very tool and these very files, for this person in this chat. */
+/** Allowed for good by "Always" (T8): calls of this very tool and these very files, for this person in this chat. */
 export type StandingRule = Readonly<{
   tool: string;
-  /** Of a tool that somebody else can change: with any other the rule means nothing (X7). */
+  /** Of a tool that somebody else can change (X7). */
   edition?: string;
-  /** Absent for the main agent's own calls. */
+  /** Absent for the main agent. */
   skill?: string;
-  /** Hash of the skill's files: with any change of them the rule means nothing. */
+  /** Hash of the skill's files. */
   files?: string;
-  /** Chat id; a thread's calls are those of its chat. */
+  /** A thread belongs to its chat. */
   chat: string;
   sender: string;
 }>;
 
 export type KeptRule = StandingRule & Readonly<{ id: string; by: string; since: number }>;
 
-/** Whether "Always" may be said of a tool. A command line can be anything, so a yes to one says nothing of the next. */
+/** A yes to one command line says nothing of the next. */
 export function mayStand(tool: string): boolean {
   return tool !== 'bash';
 }
 
-/** Rules that people set by a button. They stand in the place of what `[policy]` says of a risk, never of a rule of its own, and never for `critical` calls. */
+/** They replace what `[policy]` says of a risk, never a rule of its own, and never for `critical` calls. */
 export type StandingRules = Readonly<{
   covers(rule: StandingRule): Promise<boolean>;
   add(rule: StandingRule, by: string, at: number): Promise<void>;
-  /** Oldest first. */
   list(): Promise<readonly KeptRule[]>;
-  /** The rule that is gone; undefined if there was none. */
   revoke(id: string): Promise<KeptRule | undefined>;
-  /** Removes what somebody may have done, or has allowed (Q12). */
+  /** Rules for, and by, this person (Q12). */
   forget(sender: string): Promise<void>;
 }>;
 
-/** `stored`: of the namespace `standing-rules`. */
 export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 'record'> }): StandingRules {
   const { stored, audit } = options;
 
@@ -51,7 +48,7 @@ export function createStandingRules(options: { stored: Keyv; audit: Pick<Audit, 
     covers: async (rule) => mayStand(rule.tool) && (await stored.has(idOf(rule))),
     async add(rule, by, at) {
       const kept: KeptRule = { ...rule, id: idOf(rule), by, since: at };
-      // First: a death in between may leave a line too many, but never a rule that nobody knows of.
+      // First: a death in between may leave a line too many, but never an unknown rule.
       await audit.record(auditOf(kept, 'added'));
       await stored.set(kept.id, kept);
     },
@@ -78,12 +75,12 @@ function auditOf({ tool, skill, sender, by }: KeptRule, verdict: 'added' | 'revo
   return { event: 'standing_rule', verdict, tool, skill, sender, by };
 }
 
-/** A standing rule as the operator sees it; `counts`: whether the tool it was said of is still that one. */
+/** `counts`: the tool is still the same. */
 export type ListedRule = KeptRule & Readonly<{ counts: boolean }>;
 
 /**
- * Standing rules with whether they mean anything now (T8): one of a tool of an MCP server does not where that is described
- * otherwise or gone, nor where it was said before rules were bound to descriptions; one of `bash` never does. `editions`: of the tools that are on, by name.
+ * Standing rules with whether they still count (T8): not if an MCP tool changed or is gone, and never for `bash`.
+ * `editions`: of present tools, by name.
  */
 export function listRules(
   rules: readonly KeptRule[],

@@ -27,7 +27,7 @@ import type { BotParts } from './bot.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
 
-/** What thinks: the main agent's turn with what it is given, and the runs it begins. It knows people and chats by name only. */
+/** What thinks: the main agent's turn, and the runs it begins. */
 export type Agent = Readonly<{ turn: Turn; createContext: CreateTurnContext; tasks: Tasks }>;
 
 export function createAgent(base: Base, features: Features, parts: BotParts): Agent {
@@ -48,7 +48,7 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   const skills = supplySkills(base, { authoring, capabilities }, parts);
   const hasStarted = createHasStarted(store);
   const questions = createQuestions({ store, clock });
-  // Not asked for before a message needs it, and then once: Intl takes long to load, and to answer.
+  // Looked up once, and late: Intl is slow to load.
   let machineZone: string | undefined;
   const zone = (): string => runtime().config.bot.timezone ?? (machineZone ??= systemZone());
 

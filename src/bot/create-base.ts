@@ -15,17 +15,15 @@ import type { BotParts } from './bot.ts';
 import { createModelNotices } from './model-notices.ts';
 import { cleanAudit, cleanChannel, cleanModels, cleanStore, type Clean } from './redacting-doors.ts';
 
-/** What all features of the bot stand on. */
 export type Base = Readonly<{
   host: Host & Readonly<{ audit: Audit; migrations: ChatMigrations }>;
-  /** Secrets that no text may hold, as config and settings have them now (S2). */
+  /** Secrets as config and settings have them now (S2). */
   clean: Clean;
   people: Readonly<{
     users: Users;
     accessOf: AccessContext;
     pairing: Pairing;
     groups: Groups;
-    /** Tells the person who was approved. */
     welcome(request: PairingRequest): Promise<void>;
   }>;
   chat: Readonly<{
@@ -35,15 +33,13 @@ export type Base = Readonly<{
     answered: AnsweredThreads;
     settings: ChatSettings;
   }>;
-  /** The process's environment, and a signal that it is to end. */
   process: Readonly<{ env: BotParts['host']['env']; stopping: AbortController }>;
-  /** Takes a config into force. */
   apply(config: Config): void;
 }>;
 
 export function createBase(parts: BotParts): Base {
   const { clock, log, env } = parts.host;
-  // Every door by which text leaves: what stands behind them is clean (S2).
+  // Text leaves only by these doors (S2).
   const clean: Clean = () => now.redaction;
   const store = cleanStore(parts.host.store, clean);
   const audit = cleanAudit(parts.host.audit, clean);

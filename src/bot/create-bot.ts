@@ -16,12 +16,12 @@ import { createConversations } from './create-conversations.ts';
 import { createFeatures, type Features } from './create-features.ts';
 import { cleanOperate } from './redacting-doors.ts';
 
-/** Sends under way get so long to end; most wait for nothing but the platform's pace. */
+/** Most sends wait for nothing but the platform's pace. */
 const deliveryGraceMs = 2_000;
-/** What is being answered for a person who is to be forgotten gets so long to stop. */
+/** For answers to a person who is to be forgotten. */
 const forgetWaitMs = 15_000;
 
-/** The one place that puts the bot together: what it stands on, what it can do, how it talks, how it starts and stops. */
+/** Puts the bot together: what it stands on, what it can do, how it talks, how it starts and stops. */
 export function createBot(parts: BotParts): Bot {
   const base = createBase(parts);
   const features = createFeatures(base, parts);
@@ -55,7 +55,7 @@ export function createBot(parts: BotParts): Bot {
       await menus.show();
     },
     async stop() {
-      // First: what no longer waits would be taken up again.
+      // First: what no longer waits would be taken again.
       const ended = worker.stop(runtime().config.bot.shutdownSeconds * 1_000);
       base.process.stopping.abort(shutdownReason());
       menus.stop();
@@ -104,7 +104,6 @@ function deliveryOf({ host, chat }: Base, { files }: Features): ReturnType<typeo
   });
 }
 
-/** What operators ask of the running bot. */
 function operateOf({ host, people, chat, clean }: Base, features: Features): Bot['operate'] {
   const { authoring, rules, capabilities, tools, files } = features;
   const forget = createForgetSomebody({

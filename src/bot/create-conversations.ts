@@ -16,7 +16,7 @@ import { createAgent } from './create-agent.ts';
 import type { Base } from './create-base.ts';
 import type { Features } from './create-features.ts';
 
-/** The way of a message: `onEvent` takes it in and stores it, `worker` has it answered. */
+/** `onEvent` stores messages, `worker` has them answered. */
 export type Conversations = Readonly<{ onEvent: OnEvent; worker: InboxWorker }>;
 
 export function createConversations(base: Base, features: Features, parts: BotParts): Conversations {

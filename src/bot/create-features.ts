@@ -28,9 +28,8 @@ export type Features = Readonly<{
   files: ReturnType<typeof createKeptFiles> & Readonly<{ deliverArtifacts: DeliverArtifacts }>;
 }>;
 
-/** The tools that come with no turn or run: of the web, of plugins, of MCP servers; with what people set and see of them (X1-X7). */
+/** Tools of the web, of plugins and of MCP servers, with their settings (X1-X7). */
 type Toolbox = Readonly<{
-  /** As config has them now. */
   web: () => readonly Tool[];
   outside: OutsideTools;
   mcp: ReturnType<typeof createMcp>;

@@ -8,10 +8,9 @@ import type { Replies } from '../replies/replies.ts';
 
 const hourMs = 3_600_000;
 
-/** Models that tell the owners when only an operator can help: a key, an account, a model that is not there (M14). Once an hour at most. */
+/** Tells the owners, once an hour, if only an operator can help a model: key, account, unknown model (M14). */
 export function createModelNotices(options: {
   tell: Replies['tellOwners'];
-  /** The config in force. */
   config(): Config;
   clock: Clock;
   onFault(error: unknown): void;
@@ -23,7 +22,7 @@ export function createModelNotices(options: {
     const now = clock.now();
     if (now - (told.get(alias) ?? -hourMs) < hourMs) return;
     told.set(alias, now);
-    // The same key in every process of this hour.
+    // The same in every process.
     const key = `model:${alias}:${Math.floor(now / hourMs)}`;
     const { models } = config();
     const model = nameModel(models, alias);

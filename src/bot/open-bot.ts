@@ -33,24 +33,21 @@ import { createTerminals, type Terminals } from '../operator/terminals/terminals
 
 export type OpenBot = Bot &
   Readonly<{
-    /** Gives a terminal of this process its seat. */
     sit: Terminals['sit'];
-    /** Names that `/` can be completed to. */
+    /** For completion of `/`. */
     names(): readonly string[];
-    /** Stops the bot and closes all that was opened for it, once. */
     close(): Promise<void>;
   }>;
 
-/** Opens everything a bot needs and puts it together; nothing runs before `start`. If a step fails, what is open is closed. */
+/** Nothing runs before `start`. If a step fails, what is open is closed. */
 export async function openBot(options: {
   config: Config;
   env: Readonly<Record<string, string | undefined>>;
   channels(needs: ChannelNeeds): Promise<readonly Channel[]>;
   mostTries?: number;
-  /** Address for health and metrics (L4). */
   listen?: string;
   reach?: SandboxReach;
-  /** Given: a database that is away is waited for until this is aborted. */
+  /** Waits for a missing database until then. */
   until?: AbortSignal;
   log: Log;
 }): Promise<OpenBot> {
@@ -96,7 +93,7 @@ export async function openBot(options: {
     log,
     clock,
   });
-  // Built before the bot, which they are a channel of.
+  // Terminals are a channel of the bot, so they come first.
   const built: { bot?: Bot } = {};
   const terminals = createTerminals({
     name: terminalName(config),
@@ -147,14 +144,14 @@ export async function openBot(options: {
     names,
     drop: async (key) => void (await bot.operate('inbox drop', key)),
   });
-  // While the bot only waits, for a retry or to stop, nothing else keeps the process alive.
+  // A bot that only waits has nothing else that keeps the process alive.
   const alive = setInterval(() => undefined, 60_000);
   opening.defer(() => clearInterval(alive));
   const control = await openControl(config, { operate: bot.operate, takeTerminal, log });
   let serving: ReturnType<typeof health.serve> | undefined;
   opening.defer(async () => {
     await Promise.all([control?.close(), bot.stop()]);
-    // Where it failed, the start said so.
+    // The start reported its failure.
     await serving?.then(
       (server) => server?.close(),
       () => undefined,
@@ -175,10 +172,10 @@ export async function openBot(options: {
         serving = health.serve(bot.redact);
         await serving;
         await bot.start();
-        // Nobody waits for it now, as somebody would at the first formatted answer.
+        // Loaded before the first formatted answer.
         setImmediate(markdownLibrary);
       } catch (error) {
-        // What is open would keep the process alive that cannot do its work.
+        // What is open would keep the process alive.
         await close();
         throw error;
       }
@@ -187,7 +184,7 @@ export async function openBot(options: {
   };
 }
 
-/** On a store that several processes share all work in one workspace (Q9). */
+/** Processes that share a store share a workspace (Q9). */
 async function joinWorkspace(
   config: Config,
   store: Store,
@@ -198,7 +195,7 @@ async function joinWorkspace(
     : undefined;
 }
 
-/** Without its socket the bot works; only the commands that ask a running bot do not. */
+/** The bot works without its socket. */
 async function openControl(
   config: Config,
   options: Omit<Parameters<typeof serveControl>[0], 'path'>,
@@ -216,18 +213,17 @@ async function openControl(
   }
 }
 
-/** On a store that several processes share each has terminals of its own (Q9). */
+/** Each process on a shared store has its own terminals (Q9). */
 function terminalName({ store, bot }: Config): string {
   if (store.url.startsWith('sqlite:')) return 'terminal';
   return `terminal-${createHash('sha256').update(path.resolve(bot.dataDir)).digest('hex').slice(0, 8)}`;
 }
 
-/** Whether other processes may work on the same store (Q9). */
 function isShared({ store }: Config): boolean {
   return !store.url.startsWith('sqlite:');
 }
 
-/** Where the store can't tell, each process keeps the limits by itself (H8). */
+/** If the store can't tell, each process keeps the limits by itself (H8). */
 function sharedLimits({ reserve }: Pick<Store, 'reserve'>, log: Log): Store['reserve'] {
   return async (limits) => {
     try {

@@ -10,26 +10,22 @@ import { hostAndPort } from '../lib/text/host-and-port.ts';
 
 export type ChannelNeeds = Readonly<{
   hasAnswered(conversation: Conversation): Promise<boolean>;
-  /** Who talks with the bot in a thread (H11). */
   partners: ThreadPartners;
-  /** Names of all skills, for completion. */
   skillNames(): readonly string[];
-  /** Whether a message of this conversation waits or is being answered, in whatever process. */
+  /** In any process. */
   isAtWork(conversation: Conversation): Promise<boolean>;
-  /** As `Store.lead`. */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** As `Store.reserve`, but it never rejects; absent where this process alone owns the store. */
+  /** `Store.reserve` that never rejects; absent if this process alone owns the store. */
   reserve?: Store['reserve'];
   log: Log;
   clock: Clock;
 }>;
 
-/** Whether config names a channel to connect. */
 export function hasChannels({ telegram, slack }: Config): boolean {
   return telegram.token !== undefined || slack.botToken !== undefined;
 }
 
-/** The channels that config names, not started yet. A channel's code is loaded only where it is used. */
+/** Not started yet. A channel's code is loaded only if config names it. */
 export async function openChannels(config: Config, needs: ChannelNeeds): Promise<readonly Channel[]> {
   const channels: Channel[] = [];
   const { telegram, slack } = config;

@@ -8,7 +8,7 @@ import type { AuditEvent } from '../audit/audit-event.ts';
 
 type Redact = (text: string) => string;
 
-/** What a model is asked, without secrets: the same request gives the same bytes (M5). */
+/** Deterministic, for the prompt cache (M5). */
 export function cleanRequest(request: ModelRequest, redact: Redact): ModelRequest {
   const { system, messages, tools } = request;
   return {
@@ -27,12 +27,10 @@ function cleanSaid<Said extends Anthropic.MessageParam>(message: Said, redact: R
   };
 }
 
-/** What a model answered, without secrets. */
 export function cleanAnswer(answer: ModelAnswer, redact: Redact): ModelAnswer {
   return { ...answer, content: cleanBlocks(answer.content, redact) };
 }
 
-/** A line of a transcript without secrets. Ids stay. */
 export function cleanEntry(entry: Entry, redact: Redact): Entry {
   switch (entry.kind) {
     case 'user':
@@ -61,7 +59,6 @@ export function cleanEntry(entry: Entry, redact: Redact): Entry {
   }
 }
 
-/** A message, as people and the bot's own work bring it, without secrets. Ids stay. */
 export function cleanMessage(message: Message, redact: Redact): Message {
   const { text, command, replyTo, shared, attachments, task } = message;
   const cleanQuote = (quote: Quote): Quote => ({
@@ -86,7 +83,6 @@ function cleanTask(task: Task, redact: Redact): Task {
     : { ...task, result: redact(task.result) };
 }
 
-/** A part to be sent, without secrets in what a person sees of it. */
 export function cleanPart<Sent extends Part>(part: Sent, redact: Redact): Sent {
   const { markdown, buttons, file, more } = part;
   const named = <File extends PartFile>(one: File): File => ({ ...one, name: redact(one.name) });
@@ -113,7 +109,6 @@ const auditIds: ReadonlySet<string> = new Set([
   'argumentsHash',
 ]);
 
-/** What happened, without secrets. Ids stay. */
 export function cleanEvent(event: AuditEvent, redact: Redact): AuditEvent {
   const fields = Object.entries(event).map(([key, value]: [string, unknown]) => [
     key,
@@ -124,14 +119,14 @@ export function cleanEvent(event: AuditEvent, redact: Redact): AuditEvent {
 
 type Block = Anthropic.ContentBlock | Anthropic.ContentBlockParam;
 
-/** Thoughts are signed: those that may not be kept as they are go as a whole. */
+/** Thoughts are signed: those with a secret go whole. */
 function cleanBlocks<One extends Block>(blocks: readonly One[], redact: Redact): readonly One[] {
   return blocks
     .filter((block) => block.type !== 'thinking' || redact(block.thinking) === block.thinking)
     .map((block) => cleanBlock(block, redact));
 }
 
-/** What is signed, encrypted or an image stays as it is, and so do ids. */
+/** Signed, encrypted and image blocks stay, and so do ids. */
 function cleanBlock<One extends Block>(block: One, redact: Redact): One {
   switch (block.type) {
     case 'text':

@@ -9,13 +9,9 @@ import type { Audit } from '../audit/create-audit.ts';
 import { cleanAnswer, cleanEntry, cleanEvent, cleanMessage, cleanPart, cleanRequest } from './redact-data.ts';
 import type { Operate } from '../channels/terminal/control.ts';
 
-/** Takes the secrets out that are known now. */
 export type Clean = () => Redaction;
 
-/**
- * Every model, clean both ways (U3, S2): what it is asked, what it answers, and what it says meanwhile. So nothing that a
- * model writes, its tool calls included, holds a secret, whichever way it came to know one.
- */
+/** Models without secrets, both ways (U3, S2): nothing that a model writes, not even a tool call, holds one. */
 export function cleanModels(models: Models, clean: Clean): Models {
   return { ...models, get: (name) => cleanModel(models.get(name), clean) };
 }
@@ -37,7 +33,7 @@ function cleanModel(model: Model, clean: Clean): Model {
   };
 }
 
-/** The store: what arrived, transcripts, what is to be sent and why something failed are clean before they are written (S2). */
+/** What is stored has no secrets (S2). */
 export function cleanStore(store: Store, clean: Clean): Store {
   const { inbox, outbox, overheard, asks, signals } = store;
   const redact = (text: string): string => clean().text(text);
@@ -61,7 +57,6 @@ export function cleanStore(store: Store, clean: Clean): Store {
     },
     asks: {
       ...asks,
-      // What an approval is about stands there by name and id.
       add: (ask) =>
         asks.add(ask.kind === 'question' ? { ...ask, payload: redactTexts(ask.payload, redact) } : ask),
       answer: (id, answer) => asks.answer(id, { ...answer, value: redact(answer.value) }),
@@ -82,7 +77,7 @@ export function cleanStore(store: Store, clean: Clean): Store {
   };
 }
 
-/** A channel: whatever people are shown, though it was clean when it was stored (S2). */
+/** People see no secrets, even of what was stored earlier (S2). */
 export function cleanChannel(channel: Channel, clean: Clean): Channel {
   const { readEarlier } = channel;
   const redact = (text: string): string => clean().text(text);
@@ -104,7 +99,7 @@ export function cleanChannel(channel: Channel, clean: Clean): Channel {
   };
 }
 
-/** An event with a clean way back to who pressed a button or looks at their page. What a form shows is clean already. */
+/** What a form shows is clean already. */
 function cleanTelling(event: ChannelEvent, redact: (text: string) => string): ChannelEvent {
   if (event.type === 'home') {
     const { showHome } = event;
@@ -119,19 +114,18 @@ function cleanTelling(event: ChannelEvent, redact: (text: string) => string): Ch
   return { ...event, tell: (words) => tell(redact(words)) };
 }
 
-/** The record of what was done (L6). */
 export function cleanAudit(audit: Audit, clean: Clean): Audit {
   return { ...audit, record: (event) => audit.record(cleanEvent(event, clean().text)) };
 }
 
-/** What operators are answered over the control socket, faults included. */
+/** Faults included. */
 export function cleanOperate(operate: Operate, clean: Clean): Operate {
   return async (...asked) => {
     try {
       return redactTexts(await operate(...asked), clean().text);
     } catch (error) {
       const said = error instanceof Error ? error.message : String(error);
-      // Somebody is told the message alone: a stack would tell of the host.
+      // A stack would tell of the host.
       throw new OperatorError(clean().text(said), { cause: error });
     }
   };

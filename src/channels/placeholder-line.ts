@@ -3,10 +3,10 @@ import type { Clock } from '../lib/clock.ts';
 import { SendError } from '../core/errors.ts';
 import type { Log } from '../lib/log.ts';
 
-/** What a placeholder is to show: a line of what is being done, or the answer's words so far. */
+/** What a placeholder shows: a line of what is being done, or the answer's words so far. */
 export type Wish = Readonly<{ kind: 'line'; text: string } | { kind: 'words'; markdown: string }>;
 
-/** How a platform writes the message that a line stands in. All of them throw SendError. */
+/** How a platform writes the placeholder's message. All throw SendError. */
 export type LineCalls = Readonly<{
   /** Whether a courtesy may go now; it is counted then (H8). */
   mayGo(what: 'post' | 'edit'): boolean;
@@ -16,23 +16,22 @@ export type LineCalls = Readonly<{
 }>;
 
 /**
- * A line that stands in a message of its own and changes at the platform's pace (H6, H7). Words that come after a line
- * stand in a new message, which rings, and the line goes; a line after words takes their message.
+ * A line in a message of its own that changes at the platform's pace (H6, H7). Words after a line get a new message,
+ * which rings, and the line goes; a line after words takes their message.
  */
 export type PlaceholderLine = Readonly<{
-  /** Wishes for this to be shown; the newest wish counts. */
+  /** The newest wish counts. */
   write(wish: Wish): void;
-  /** Writes nothing more: resolves when no call is under way. The message stays. */
+  /** Resolves when no call is under way. The message stays. */
   end(): Promise<void>;
 }>;
 
 const afterFaultMs = 5_000;
 
-/** A message that might stand there already is never posted a second time: where that is not known, the line is given up. */
+/** A message that might be there already is never posted twice: if unknown, the line is given up. */
 export function createPlaceholderLine(options: {
   placeholder: Placeholder;
   calls: LineCalls;
-  /** Shortest time between two calls, in milliseconds. */
   everyMs: number;
   clock: Clock;
   log: Log;
@@ -54,14 +53,13 @@ export function createPlaceholderLine(options: {
         else if (wanted !== undefined) await step(wanted);
       }
     } catch (reason) {
-      // Nothing but the sleep that `end` cuts short may fail.
+      // Only the sleep may fail.
       if (!over.signal.aborted) throw reason;
     } finally {
       busy = false;
     }
   }
 
-  /** One change of what is shown, and when the next one may be made. */
   async function step(wish: Wish): Promise<void> {
     nextAt = clock.now() + everyMs;
     try {
@@ -86,7 +84,7 @@ export function createPlaceholderLine(options: {
     try {
       await placeholder.keep(wish.kind === 'line' ? { ...receipt, silent: true } : receipt);
     } catch (error) {
-      // Nobody would know of it after a restart, or another process does the work by now.
+      // Another process does the work by now, or a restart would not know the message.
       over.abort();
       await calls.remove(receipt);
       throw error;
@@ -100,7 +98,7 @@ export function createPlaceholderLine(options: {
   }
 
   async function change(before: Receipt, wish: Wish): Promise<void> {
-    // First, so that no answer is ever an edit of a line.
+    // First, so that an answer is never an edit of a line.
     if (wish.kind === 'line' && before.silent !== true) await placeholder.keep({ ...before, silent: true });
     await calls.edit(before, wish);
   }

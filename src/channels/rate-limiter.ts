@@ -2,8 +2,8 @@ import type { Clock } from '../lib/clock.ts';
 import { monotonicClock } from '../lib/async/deadline.ts';
 
 /**
- * One limit of a platform. `of` names the bucket a key is counted in, or nothing if the limit does not apply.
- * `window`: at most `count` in any `ms`. `bucket`: `count` at once, then one every `ms`.
+ * `of` names the bucket of a key; undefined if the limit does not apply. `window`: at most `count` in any `ms`.
+ * `bucket`: `count` at once, then one every `ms`.
  */
 export type RateLimitRule = Readonly<{
   kind: 'window' | 'bucket';
@@ -14,26 +14,29 @@ export type RateLimitRule = Readonly<{
 
 /** Keeps sends within a platform's limits, answers before courtesies (H8). Keys are chats. */
 export type RateLimiter = Readonly<{
-  /** For answers: resolves when every rule of the key allows one more, and counts it. First come, first served within a key; a key that waits holds up no other. */
+  /** For answers: resolves when every rule allows one more, and counts it. A waiting key holds up no other. */
   wait(key: string): Promise<void>;
-  /** For status and previews: true, and counted, if it may go at once. Never while an answer of the key waits, and a quarter of each limit is left to answers; the caller skips or tries later. */
+  /**
+   * For status and previews: true, and counted, if it may go at once. Never while an answer of the key waits; a
+   * quarter of each limit is left to answers.
+   */
   take(key: string): boolean;
-  /** Nothing for this key during the next `ms`: the platform said so (429). */
+  /** Sends nothing for this key during `ms`, after a 429. */
   pause(key: string, ms: number): void;
 }>;
 
-/** `count` uses at once, then one every `ms`, counted under `key` over all processes. */
+/** `count` uses at once, then one every `ms`, over all processes. */
 export type SharedLimit = Readonly<{ key: string; count: number; ms: number }>;
 
-/** The limits of processes that send in one name (H8, Q9). `name` tells the pace of one platform from that of another. */
+/** Limits of processes that send in one name (H8, Q9). */
 export type SharedRateLimiter = Readonly<{ name: string; reserve: Reserve }>;
 
-/** Counts one use and gives in how many milliseconds it may happen; never rejects. */
+/** Counts one use; returns in how many milliseconds it may happen. Never rejects. */
 export type Reserve = (limits: readonly SharedLimit[]) => Promise<number>;
 
 /**
- * Makes a pacer. Without rules everything goes at once. With `shared` what may go here is asked of all processes, too. A
- * waiting `wait` does not keep the process alive.
+ * Without rules everything goes at once. With `shared` all processes are asked, too. A waiting `wait` does not keep
+ * the process alive.
  */
 export function createRateLimiter(
   rules: readonly RateLimitRule[],
@@ -44,7 +47,7 @@ export function createRateLimiter(
   const counters = new Map<string, Counter>();
   const pausedUntil = new Map<string, number>();
   const waiting = new Map<string, (() => void)[]>();
-  /** Until when the other processes leave no room for courtesies. */
+  /** Until then the other processes leave no room for courtesies. */
   const takenUntil = new Map<string, number>();
   const timer: { due: number; abort: AbortController | undefined } = { due: Infinity, abort: undefined };
 
@@ -68,7 +71,7 @@ export function createRateLimiter(
     if (counters.size > 1000) forgetIdle(counters, now);
   };
 
-  /** Lets go all who may, then sleeps until the next one may. */
+  /** Releases all that may go, then sleeps until the next may. */
   const release = (): void => {
     const now = time();
     let next = Infinity;
@@ -81,7 +84,7 @@ export function createRateLimiter(
       }
       if (queue.length === 0) waiting.delete(key);
       else next = Math.min(next, at);
-      // To the back: the keys share what the overall limit leaves.
+      // To the back: keys share what the overall limit leaves.
       if (queue.length > 0 && waiting.delete(key)) waiting.set(key, queue);
     }
     wakeAt(next, now);
@@ -99,7 +102,7 @@ export function createRateLimiter(
         release();
       },
       (reason: unknown) => {
-        // Only a newer alarm aborts this one; anything else is a fault of the clock.
+        // Only a newer alarm aborts this one.
         if (!signal.aborted) throw reason;
       },
     );
@@ -120,7 +123,7 @@ export function createRateLimiter(
       }
     });
 
-  /** Counts one use over all processes; until it may happen nothing but answers goes to this key. */
+  /** Until the use may happen, only answers go to this key. */
   const reserve = async (key: string, { name, reserve: ask }: SharedRateLimiter): Promise<number> => {
     const limits = rules.flatMap((rule, index) => {
       const bucket = rule.of(key);
@@ -157,14 +160,14 @@ export function createRateLimiter(
 
 type Counter = Readonly<{
   limit: number;
-  /** When one more may go, `spare` places being kept free. */
+  /** When one more may go while `spare` places stay free. */
   readyAt(now: number, spare: number): number;
   add(now: number): void;
   idle(now: number): boolean;
 }>;
 
 function createCounter({ kind, count, ms }: RateLimitRule): Counter {
-  // A send occupies a place until its time here; a window frees each place `ms` after, a bucket one place every `ms`.
+  // A send takes a place until its time here.
   const freeAt: number[] = [];
   const drop = (now: number): void => {
     while ((freeAt[0] ?? Infinity) <= now) freeAt.shift();
@@ -191,7 +194,7 @@ function forgetIdle(counters: Map<string, Counter>, now: number): void {
   for (const [name, counter] of counters) if (counter.idle(now)) counters.delete(name);
 }
 
-/** A window as a bucket that never lets more through in its time: a quarter at once, the rest spread over it. */
+/** A bucket that never lets more through than the window: a quarter at once, the rest spread. */
 function asShared({ kind, count, ms }: RateLimitRule): Omit<SharedLimit, 'key'> {
   if (kind === 'bucket') return { count, ms };
   const atOnce = Math.max(1, Math.floor(count / 4));

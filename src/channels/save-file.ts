@@ -3,12 +3,12 @@ import type { Channel } from '../core/channel.ts';
 import { FetchFileError } from '../core/errors.ts';
 import { fixed, type Say } from '../core/texts/say.ts';
 
-/** For a channel that nobody can send files through. */
+/** For a channel without files. */
 export const noFileToFetch: Channel['fetchFile'] = async () => {
   throw new FetchFileError('this channel fetches no files', { sentence: fixed`no files can be read here` });
 };
 
-/** Writes what comes to a new file (0600) as it comes, and returns how many bytes came. More than `maxBytes` are refused. */
+/** Streams to a new file (0600) and returns its bytes. More than `maxBytes` are refused. */
 export async function saveFile(
   body: AsyncIterable<Uint8Array>,
   { path, maxBytes }: Readonly<{ path: string; maxBytes: number }>,

@@ -1,7 +1,4 @@
-/**
- * The words inside a tree of blocks, as Slack and Telegram nest them: what stands in a line joined, the rest line by line.
- * `leaf` writes one piece of text.
- */
+/** The words in nested blocks, as Slack and Telegram send them: lines joined. `leaf` writes one piece. */
 export function textsIn(
   node: unknown,
   leaf: (text: string, node: Readonly<Record<string, unknown>>) => string = (text) => text,
@@ -28,7 +25,6 @@ function joined(nodes: readonly unknown[], write: (node: unknown) => string): st
     .join(inLine ? '' : '\n');
 }
 
-/** A piece of a line: styled text, a link, a mention. */
 function isPiece(node: unknown): boolean {
   if (typeof node !== 'object' || node === null) return false;
   const { type } = node as Readonly<Record<string, unknown>>;

@@ -1,11 +1,10 @@
 import type { Log } from '../lib/log.ts';
 import { oneLine } from '../lib/text/text.ts';
 
-/** Logs trouble that passes by itself and is met again and again. */
+/** Logs repeated trouble that passes by itself. */
 export type TroubleLog = Readonly<{
-  /** One short line at the 1st, 2nd, 4th, 8th … time in a row that it fails in this way; the stack is at debug, each time. */
+  /** One short line at the 1st, 2nd, 4th, 8th … time in a row; the stack is at debug. */
   failed(error: unknown, fields: object, message: string, level?: 'warn' | 'error'): void;
-  /** It works again: what fails next is new. */
   over(): void;
 }>;
 
@@ -28,7 +27,6 @@ export function createTroubleLog(log: Log): TroubleLog {
   };
 }
 
-/** What an error says, and its causes, in one line. */
 function whyOf(error: unknown): string {
   const said: string[] = [];
   for (let at = error; at instanceof Error; at = at.cause) {

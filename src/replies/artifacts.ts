@@ -10,20 +10,19 @@ import { byteSize, oneLine, withoutEnd } from '../lib/text/text.ts';
 import { partKey, type Replies } from './replies.ts';
 import type { Store } from '../store/store.ts';
 
-/** Bytes of one file, whatever a platform would take. */
+/** Bytes of one file, on any platform. */
 const largestOutgoing = 100_000_000;
 
 /**
- * Puts a tool's file on its way (T12): the bytes are kept first, then the outbox row is written. Row and bytes are named by
- * the tool call, so that a call made again after a crash sends nothing twice (Q6). It goes to the conversation of the
- * work and to no other (A12).
+ * Sends a tool's file (T12): first the bytes are kept, then the outbox row is written. Both are named by the call, so
+ * that a repeated call sends nothing twice (Q6). It goes to the conversation of the work alone (A12).
  */
 export function createDeliverArtifacts(options: {
   store: Pick<Store, 'commit'>;
   outgoing: Pick<OutgoingFiles, 'keep' | 'remove'>;
   channels: ReadonlyMap<string, Channel>;
   replies: Pick<Replies, 'rows'>;
-  /** Takes secrets out of name, caption and bytes (S2). */
+  /** For name, caption and bytes (S2). */
   clean(): Redaction;
 }): DeliverArtifacts {
   const { store, outgoing, channels, replies, clean } = options;
@@ -96,7 +95,7 @@ export function createDeliverArtifacts(options: {
 
 type Refused = Exclude<DeliveredArtifacts, { ok: true }>;
 
-/** Files that one message of an album holds: Telegram's limit and Slack's. */
+/** Telegram's and Slack's limit. */
 const mostInAlbum = 10;
 
 /** Neighbours of one kind together. */
@@ -115,7 +114,7 @@ function albumsOf<One extends Readonly<{ file: PartFile }>>(
   return albums;
 }
 
-/** A file as it comes, secrets held back however its pieces are cut. */
+/** Secrets are found wherever the pieces are cut. */
 async function* cleanBytes(data: Artifact['data'], parts: InParts<Buffer>): AsyncGenerator<Uint8Array> {
   const pieces = typeof data === 'string' || data instanceof Uint8Array ? [Buffer.from(data)] : data;
   for await (const piece of pieces) yield parts.push(Buffer.from(piece));
@@ -123,8 +122,8 @@ async function* cleanBytes(data: Artifact['data'], parts: InParts<Buffer>): Asyn
 }
 
 /**
- * A name that every platform and every disk takes: no path, no control or formatting characters, none that is a device to
- * Windows, at most 180 bytes, its ending kept.
+ * A name for every platform and disk: no path, no control characters, no device of Windows, at most 180 bytes with
+ * its ending.
  */
 export function fileName(name: string): string {
   const last = path.posix.basename(name.toWellFormed().replaceAll('\\', '/'));
@@ -134,7 +133,7 @@ export function fileName(name: string): string {
   return shorten(/^(con|prn|aux|nul|com\d|lpt\d)(\.|$)/i.test(safe) ? `_${safe}` : safe);
 }
 
-/** Bytes of a name. Disks take 255. */
+/** Disks take 255 bytes. */
 const longestName = 180;
 const longestEnding = 20;
 
@@ -144,7 +143,7 @@ function shorten(name: string): string {
   const ending = Buffer.byteLength(ext) <= longestEnding ? ext : '';
   const points = [...name.slice(0, name.length - ending.length)];
   const room = longestName - Buffer.byteLength(ending);
-  // No code point has more than four bytes: little is left to be taken off one by one.
+  // A code point has at most four bytes.
   points.splice(room);
   while (Buffer.byteLength(points.join('')) > room) points.pop();
   return points.join('') + ending;
@@ -154,12 +153,11 @@ function digest(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-/** The bytes of files on their way, out of reach of every sandbox, until they were sent or given up (Q6, T12). */
+/** Bytes of files on their way, out of reach of sandboxes (Q6, T12). */
 export type OutgoingFiles = Readonly<{
   /**
-   * Keeps the bytes (0600), whole or not at all: they are on the disk when it resolves. Under an id that is there already
-   * nothing is written: it is the same file handed over again. More than `largest` bytes are not kept, and nothing if
-   * files of 2 GB wait already (`full`): a platform that takes nothing must not fill the disk.
+   * Keeps the bytes (0600), whole or not at all. An id that exists is the same file again. At most `largest` bytes;
+   * `full` if 2 GB wait already.
    */
   keep(
     id: string,
@@ -167,16 +165,16 @@ export type OutgoingFiles = Readonly<{
     name: string,
     largest: number,
   ): Promise<Kept | 'too large' | 'full'>;
-  /** Where the bytes are; undefined if they are not kept here (any more). */
+  /** Undefined if they are not here. */
   find(id: string): Promise<string | undefined>;
   remove(id: string): Promise<void>;
-  /** Removes what was kept before that and never sent. */
+  /** Removes what was kept before and never sent. */
   tidy(before: number): Promise<void>;
 }>;
 
 type Kept = Readonly<{ size: number; mime: string }>;
 
-/** In a folder of the workspace, which several processes may share (Q9). */
+/** Processes may share the folder (Q9). */
 export function createOutgoingFiles(workspace: string, mostHeld = 2_000_000_000): OutgoingFiles {
   const folder = path.join(workspace, 'outgoing');
   const pathOf = (id: string): string => path.join(folder, id);
@@ -225,7 +223,7 @@ export function createOutgoingFiles(workspace: string, mostHeld = 2_000_000_000)
   };
 }
 
-/** False when there was more than `largest`. */
+/** False if there were more than `largest`. */
 async function write(handle: FileHandle, data: Artifact['data'], largest: number): Promise<boolean> {
   let left = largest;
   for await (const chunk of chunksOf(data)) {

@@ -16,29 +16,27 @@ import type { Outbox, OutboxRow } from '../store/outbox.ts';
 import type { Serving } from '../store/store.ts';
 
 /**
- * Tries of a file, over about a minute: then the person is told, if they can be, for the answer waits behind it. While
- * nothing at all gets through the file is tried again before the words in its place.
+ * Over about a minute, as the answer waits behind the file. While nothing at all gets through, the file comes first.
  */
 const mostFileTries = 6;
 
-/** Another process may have the bytes, and may be given the part the next time. */
+/** Another process may have the bytes. */
 const mostSearches = 6;
 
 export type Delivery = Readonly<{
-  /** Begins to send. */
   start(): void;
-  /** Resolves when nothing is being sent and nothing is due. */
+  /** Resolves when nothing is being sent or due. */
   idle(): Promise<void>;
-  /** Begins no more sends; resolves when those under way have ended, after `graceMs` at most: what is unsent is durable. */
+  /** Starts no more sends; resolves when those under way end, after `graceMs` at most. */
   stop(graceMs: number): Promise<void>;
 }>;
 
 type NewRow = Omit<OutboxRow, 'shown'>;
 
-/** A row is given up after so many tries: with the longest wait that is about a day. */
+/** About a day, with the longest wait. */
 const mostTries = 300;
 const longestWaitMs = 5 * 60_000;
-/** Conversations that are sent to side by side; the platform's pace is the true limit. */
+/** The platform's pace is the true limit. */
 const concurrency = 256;
 
 /**
@@ -51,7 +49,7 @@ const concurrency = 256;
 export function createDelivery(options: {
   outbox: Outbox;
   channels: ReadonlyMap<string, Channel>;
-  /** Where a conversation is now, its chat having moved perhaps (A6). */
+  /** Its chat may have moved (A6). */
   currentPlace(conversation: Conversation): Promise<Conversation>;
   onMoved(from: Conversation, toChat: string): Promise<void>;
   outgoing: Pick<OutgoingFiles, 'find' | 'remove'>;
@@ -62,7 +60,7 @@ export function createDelivery(options: {
   const stopping = new AbortController();
   let serving: Serving | undefined;
 
-  /** A fault of the store ends it where it is: a part whose outcome is not noted stays `sending`, and is looked up or counted. */
+  /** After a fault of the store, a part without an outcome stays `sending`. */
   async function deliver(lane: string, lost: AbortSignal): Promise<void> {
     const next = await outbox.next(lane, clock.now());
     const channel = next && channels.get(next.conversation.channel);
@@ -77,7 +75,7 @@ export function createDelivery(options: {
       await outbox.repeated(row.key);
       log.warn({ outbox: row.key }, 'a send was cut off and its outcome is unknown: sent again');
     } else if (row.repeats > 0) {
-      // A platform with much to do may take it only after the first look for it.
+      // A busy platform may show it only after the first look.
       const found = await lookUp(channel, place, row.key, lost);
       if (found !== undefined) return sent(row, found);
     }
@@ -107,7 +105,7 @@ export function createDelivery(options: {
       (receipt) => ({ receipt }),
       (error: unknown) => ({ error }),
     );
-    // The lane was lost while the part waited for the pace, or the store is away: nothing was sent.
+    // The queue was lost, or the store is away: nothing was sent.
     if (refusals.length > 0) throw refusals[0];
     if ('receipt' in outcome) return sent(row, outcome.receipt);
     const why = whyNotSent(part, outcome.error, row.tries);
@@ -121,7 +119,7 @@ export function createDelivery(options: {
     for (const { id } of filesOf(part)) await outgoing.remove(id);
   }
 
-  /** The row takes the place of what is shown; false where that can't be, and then what is shown is forgotten. */
+  /** Takes the place of what is shown; false if that can't be. */
   async function takeOver(
     channel: Channel,
     row: NewRow,
@@ -129,7 +127,7 @@ export function createDelivery(options: {
     place: Conversation,
     lost: AbortSignal,
   ): Promise<boolean> {
-    // In a chat that moved the old ids mean nothing.
+    // Old ids mean nothing in a moved chat.
     const isHere = place.chat === row.conversation.chat;
     const outcome = isHere ? await replace(channel, row, shown, lost) : 'send';
     if (outcome === 'done') await outbox.sent(row.key, shown);
@@ -145,7 +143,7 @@ export function createDelivery(options: {
     lost: AbortSignal,
   ): Promise<'done' | 'later' | 'send'> {
     const { conversation, part } = row;
-    // A line only showed work: it goes, and the answer is a message that rings (U13).
+    // A line only showed work: the answer is a message that rings (U13).
     const goes = isNothing(row) || shown.silent === true;
     try {
       if (goes) await channel.remove(conversation, shown);
@@ -159,7 +157,7 @@ export function createDelivery(options: {
         return 'later';
       }
       log.warn({ err: error, outbox: row.key }, 'what was shown could not become the answer');
-      // It would stand beside the answer otherwise.
+      // Else it would stay beside the answer.
       if (!goes)
         await channel.remove(conversation, shown).catch((reason: unknown) => {
           log.debug({ err: reason, outbox: row.key }, 'what was shown could not be removed');
@@ -168,7 +166,7 @@ export function createDelivery(options: {
     }
   }
 
-  /** Whether the platform has the part already. Asks again while the look itself fails; the part waits for that as it is. */
+  /** Whether the platform has the part. Repeated while the look itself fails. */
   async function lookUp(
     channel: Channel,
     place: Conversation,
@@ -209,7 +207,7 @@ export function createDelivery(options: {
       for (const { id } of filesOf(row.part)) await outgoing.remove(id);
       return;
     }
-    // An edit is the same however often it is made.
+    // A repeated edit changes nothing.
     if (error instanceof SendError && error.outcome === 'unknown' && what === 'send') {
       const found = await lookUp(channel, row.conversation, row.key, lost);
       if (found !== undefined) return sent(row, found);
@@ -234,12 +232,12 @@ export function createDelivery(options: {
   };
 }
 
-/** No answer comes: what is shown is to go. */
+/** No answer comes: what is shown goes. */
 function isNothing({ part }: NewRow): boolean {
   return part.markdown === '' && part.file === undefined;
 }
 
-/** The part with its bytes; `later` where they are not here now, and what to say instead where they never will be. */
+/** `later` if the bytes are not here now; a text in their place if they never will be. */
 async function readyPart(
   part: Part,
   tries: number,
@@ -257,7 +255,7 @@ async function readyPart(
   return file === undefined ? text : { ...text, file, more: more.length === 0 ? undefined : more };
 }
 
-/** Why a file will never arrive, in words for the person; undefined if it still may, or where no file failed. */
+/** Why a file will never arrive; undefined if it still may. */
 function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | undefined {
   if (part.file === undefined) return undefined;
   const refused = error instanceof SendError && error.outcome === 'refused' && error.movedTo === undefined;
@@ -265,7 +263,7 @@ function whyNotSent(part: OutgoingPart, error: unknown, tries: number): Words | 
   return (error instanceof SendError ? error.sentence : undefined) ?? fixed`It was not accepted.`;
 }
 
-/** What stands in the place of a file that can't be sent: limits are said, not hidden. */
+/** People are told of limits. */
 export function withoutFile({ file, more = [], ...part }: Part, why: Words): OutgoingPart {
   if (file === undefined) return part;
   const say = sayIn(file.language);

@@ -5,13 +5,12 @@ import { shortenTables, type LargeTable } from '../lib/markdown/shorten-tables.t
 import { sayIn } from '../core/texts/say.ts';
 import { requesterOf } from '../core/requester-of.ts';
 
-/** More tables of one answer stay as they are. */
+/** More tables of one answer stay in it. */
 const mostFiles = 5;
 
 /**
- * Sends the tables of an answer that are too long for its channel as CSV files, ahead of it, and gives the answer with
- * a preview in the place of each (H2). Asked again for the same message it sends nothing twice. Where a file is not taken the
- * answer stays whole.
+ * Sends tables that are too long as CSV files, ahead of the answer, which keeps a preview of each (H2). Repeatable.
+ * If a file is not accepted, the answer stays whole.
  */
 export type SendLargeTables = (message: Message, markdown: string) => Promise<string>;
 
@@ -24,7 +23,7 @@ export function createLargeTables(options: {
 
   return async (message, answer) => {
     const most = channels.get(message.conversation.channel)?.tableRows;
-    // A file can't be shown to one person of a group.
+    // One person of a group can't get a file.
     if (most === undefined || message.ephemeral === true) return answer;
     const say = sayIn(message.sender.language);
     const { markdown, tables } = shortenTables(redact()(answer), most, (shown, table, index) => {
@@ -51,7 +50,7 @@ function nameOf(index: number): string {
   return index === 1 ? 'table.csv' : `table-${index}.csv`;
 }
 
-/** As RFC 4180 has it, with the mark by which spreadsheets know UTF-8. No cell is a formula to them. */
+/** RFC 4180, with the UTF-8 mark for spreadsheets. No cell is a formula. */
 export function asCsv(rows: LargeTable): string {
   return '\ufeff' + rows.map((row) => `${row.map(cell).join(',')}\r\n`).join('');
 }

@@ -6,25 +6,27 @@ import type { Message } from '../core/message.ts';
 import { sayIn, type Words } from '../core/texts/say.ts';
 import type { Step, Store } from '../store/store.ts';
 
-/** Outbox key of one part of an answer. */
 export function partKey(answer: string, index: number): string {
   return `${answer}#${index}`;
 }
 
 /** How the bot itself speaks: always through the outbox (Q6). */
 export type Replies = Readonly<{
-  /** Outbox rows for an answer, cut to the channel's size; the buttons go on the last. `key` makes them one answer. */
+  /** Cut to the channel's size; buttons go on the last row. `key` makes them one answer. */
   rows(
     conversation: Conversation,
     key: string,
     markdown: string,
     more?: ReplyOptions,
   ): NonNullable<Step['outbox']>;
-  /** Answers a message and finishes it, in one step. */
+  /** Answers and finishes a message in one step. */
   answer(message: Message, markdown: string, more?: AnswerOptions): Promise<void>;
-  /** Says something in a conversation, once for a key. */
+  /** Once for a key. */
   say(conversation: Conversation, key: string, markdown: string): Promise<void>;
-  /** Writes to every owner, and to these people, each in their language, labels of buttons too, in a direct message; without anybody to reach, to the log. */
+  /**
+   * To every owner, and these people, in their languages and in direct messages; if nobody can be reached, to the
+   * log.
+   */
   tellOwners(
     key: string,
     words: Words,
@@ -34,11 +36,11 @@ export type Replies = Readonly<{
 
 export type AnswerOptions = ReplyOptions &
   Readonly<{
-    /** Inbox item that this finishes. */
+    /** The inbox item that this finishes. */
     done?: string;
-    /** Transcript entries that are stored with it. */
+    /** Stored with it. */
     entries?: Step['entries'];
-    /** For what is not *the* answer to the message, which may still come: its own outbox key. */
+    /** For what is not the answer itself. */
     key?: string;
   }>;
 
@@ -48,7 +50,6 @@ export function createReplies(options: {
   store: Pick<Store, 'commit'>;
   channels: ReadonlyMap<string, Channel>;
   owners(): Promise<readonly string[]>;
-  /** Of an owner, where it is known. */
   languageOf(person: string): Promise<string | undefined>;
   redact(): (text: string) => string;
   log: Log;
@@ -63,7 +64,7 @@ export function createReplies(options: {
   ): NonNullable<Step['outbox']> {
     const clean = redact()(markdown);
     const channel = channels.get(conversation.channel);
-    // Stored uncut it could be too long for its channel, and lost.
+    // Uncut it could be too long, and lost.
     if (channel === undefined) throw new Error(`the channel ${conversation.channel} is not open`);
     const pieces = channel.split(clean);
     return pieces.map((piece, index) => ({
@@ -113,7 +114,7 @@ export function createReplies(options: {
   };
 }
 
-/** What only its sender saw is answered to them alone (H12). */
+/** A message that only its sender saw is answered to them alone (H12). */
 export function onlyToSender({ ephemeral, sender }: Pick<Message, 'ephemeral' | 'sender'>): ReplyOptions {
   return ephemeral === true ? { onlyTo: sender.id } : {};
 }

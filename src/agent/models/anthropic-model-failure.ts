@@ -12,7 +12,6 @@ const firstWaitMs = 500;
 
 const longestWaitMs = 8_000;
 
-/** The SDK's class, loaded when first needed. */
 export type Sdk = typeof Anthropic;
 
 const unreachable = fixed`I can't reach the language model right now. Please try again in a few minutes.`;
@@ -43,9 +42,8 @@ const typesByStatus: Readonly<Record<number, string>> = {
   429: 'rate_limit_error',
 };
 /**
- * How servers say that a prompt does not fit: Anthropic (`prompt is too long: 210000 tokens > 200000 maximum`, `input length
- * and max_tokens exceed context limit`), Bedrock, vLLM and OpenRouter (`maximum context length is`), llama.cpp
- * (`exceed_context_size_error`), LM Studio, SGLang, Gemini, Groq, xAI, Kimi, Mistral.
+ * Prompts that do not fit, in the words of Anthropic, Bedrock, vLLM, OpenRouter, llama.cpp, LM Studio, SGLang,
+ * Gemini, Groq, xAI, Kimi and Mistral.
  */
 const tooLongPattern = new RegExp(
   [
@@ -60,13 +58,9 @@ const tooLongPattern = new RegExp(
   ].join('|'),
   'i',
 );
-/**
- * How servers refuse a picture or a document: Anthropic (`messages.3.content.0.image.source.base64: image exceeds 5 MB maximum`,
- * `Could not process image`, `The PDF specified was not valid`), llama.cpp (`image input is not supported - hint: … mmproj`),
- * vLLM (`is not a multimodal model`), Ollama (`does not support images`).
- */
+/** Refused pictures and documents, in the words of Anthropic, llama.cpp, vLLM and Ollama. */
 const aboutFilesPattern = /\b(images?|pdfs?|documents?|vision|multimodal|multi-modal|mmproj)\b/i;
-/** These speak of something else, whatever their words: keys, models, limits of rate. */
+/** Keys, models and rate limits, whatever the words. */
 const neverTooLong: readonly number[] = [401, 402, 403, 404, 408, 409, 429];
 const lasting: readonly string[] = [
   'invalid_request_error',
@@ -77,7 +71,7 @@ const lasting: readonly string[] = [
   'request_too_large',
 ];
 
-/** Whether the failure passes by itself: 408, 409, 429, 5xx, a connection or stream that broke (M4). */
+/** 408, 409, 429, 5xx, and broken connections or streams pass by themselves (M4). */
 export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (!(error instanceof sdk.AnthropicError)) return { again: false };
   const api = apiError(error, sdk);
@@ -85,7 +79,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   if (isTooLong(api) || isAboutFiles(api)) return { again: false };
   const { status, type, errorCode } = api;
   const header = (name: string): string | null => api.headers?.get(name) ?? null;
-  // A limit of spending sends 429 without a time: it lasts until the operator acts.
+  // A spending limit is a 429 without a time, and lasts until the operator acts.
   if (errorCode === 'enforced_spend_limit_reached' || header('x-should-retry') === 'false')
     return { again: false };
   if (status === undefined) return { again: type === null || !lasting.includes(type) };
@@ -94,7 +88,7 @@ export function judgeFailure(error: unknown, sdk: Sdk, now: number): Verdict {
   return { again: true, afterMs };
 }
 
-/** The failure as the rest of the bot sees it: one plain sentence for the person, the cause for the log, no secret in either (M4). */
+/** One plain sentence for the person, the cause for the log, no secret in either (M4). */
 export function toModelError(
   error: unknown,
   options: Readonly<{ sdk: Sdk; alias: string; passing: boolean; redact(text: string): string }>,
@@ -116,7 +110,7 @@ export function toModelError(
   });
 }
 
-/** Out of credit is an invalid request to the API. */
+/** To the API, no credit is an invalid request. */
 function typeOf(api: ApiError | undefined): string | undefined {
   if (api?.status === 400 && /credit balance/i.test(api.message)) return 'billing_error';
   if (api?.errorCode === 'enforced_spend_limit_reached') return 'billing_error';
@@ -163,7 +157,7 @@ function apiError(error: unknown, sdk: Sdk): ApiError | undefined {
   return error instanceof sdk.APIError ? (error as ApiError) : undefined;
 }
 
-/** Messages of the error and of what caused it: `fetch failed: connect ECONNREFUSED 127.0.0.1:1`. */
+/** `fetch failed: connect ECONNREFUSED 127.0.0.1:1`. */
 function chain(error: unknown): string {
   const messages: string[] = [];
   for (let at: unknown = error; at instanceof Error && messages.length < 5; at = at.cause) {
@@ -181,23 +175,20 @@ function retryAfterMs(ms: string | null, header: string | null, now: number): nu
   return Number.isFinite(wait) ? Math.max(0, wait) : undefined;
 }
 
-/** Whether a failed try may be repeated, and after how long at the earliest. */
+/** Whether to try again, and after how long at the earliest. */
 type Verdict = Readonly<{ again: false } | { again: true; afterMs?: number }>;
 
 /**
- * Tries up to four times, for two minutes from the first failure on: an answer may break off after longer (M4). Waits
- * as long as the failure asks for, else 0.5, 1, 2 s; up to a quarter more, so that many don't return at once. A wait that
- * would overrun the budget is not started. Throws the last failure, or the signal's reason.
+ * Up to four tries within two minutes of the first failure (M4). Waits as long as the failure asks, else 0.5, 1, 2 s,
+ * plus up to a quarter. Throws the last failure, or the signal's reason.
  */
 export async function withRetries<T>(
   attempt: (number: number) => Promise<T>,
   options: Readonly<{
     judge(error: unknown): Verdict;
-    /** Before a wait: for the log. */
     onRetry(error: unknown, waitMs: number): void;
     clock: Clock;
     signal: AbortSignal;
-    /** From 0 to 1. */
     random(): number;
   }>,
 ): Promise<T> {

@@ -13,10 +13,9 @@ import {
 import { isSummaryRequest } from '../plan-compaction.ts';
 import { noTokens, type Model, type ModelAnswer, type ModelRequest } from '../../core/model.ts';
 
-/** Characters of an answer out of a file: what fits on a screen. */
+/** Characters that fit on a screen. */
 const longest = 1_500;
 
-/** What the first reply of a conversation says. */
 export const noModelNotice =
   'No language model is connected, so all I can do is start a skill whose words match yours. ' +
   'To connect one, set `ANTHROPIC_API_KEY`, or write `[models.default]` with `model` and `base_url` into the config for a local one, and start me again.';
@@ -27,17 +26,16 @@ const needsModel =
 const needsReader =
   'This skill gives instructions that a language model would follow here, and none is connected.';
 
-/** Skills named to somebody whose words fit none. */
+/** Named to somebody whose words fit no skill. */
 const mostNamed = 12;
 
-/** Tokens: it reads whatever stands in a request, and can summarise none of it. */
+/** It can summarise nothing, so it never runs full. */
 const plenty = 1_000_000;
 
 /**
- * Stands in where no language model is configured (M1): deterministic, in no network, and told nothing that a model is
- * not told. As the main agent it starts the visible skill that matches best; in a run it starts the skill's
- * script, whose output is its answer; without one it answers from the skill's reference files. Its first reply in a
- * conversation says what it is, and so does every reply to what no skill fits.
+ * Used without a configured model (M1): deterministic and offline. As the main agent it starts the visible skill that
+ * matches best; in a run it starts the skill's script, or answers from the skill's reference files. It says what it
+ * is in its first reply, and whenever nothing matches.
  */
 export function createOfflineModel(alias: string): Model {
   return {
@@ -91,7 +89,7 @@ function firstSentence(description: string): string {
   return /^.*?[.!?](?=\s|$)/.exec(description)?.[0] ?? description;
 }
 
-/** A run reads its own skill's files and starts or finds no other; the main agent, narrowed as it may be, finds them. */
+/** Only the main agent can find other skills. */
 function isRun({ tools }: ModelRequest): boolean {
   const names = tools.map(({ name }) => name);
   const findsOthers = ['use_skill', 'skills_list', 'skills_load', 'skills_search'];
@@ -147,7 +145,7 @@ function answered(stopReason: Anthropic.StopReason, ...content: Anthropic.Conten
   return { content, stopReason, tokens: noTokens, model: 'offline' };
 }
 
-/** What a script printed; of one that failed what it said of that. */
+/** A failed script's own words. */
 function printedBy(result: Anthropic.ToolResultBlockParam): string {
   const text = resultText(result).trim();
   if (result.is_error !== true) return text;
@@ -156,7 +154,7 @@ function printedBy(result: Anthropic.ToolResultBlockParam): string {
   return `That did not work${code === '' ? '' : ` (${code})`}: ${said.trim()}`;
 }
 
-/** What a tool gave, out of the envelope that a run's result stands in. */
+/** Without the envelope of a run's result. */
 function outputOf(result: Anthropic.ToolResultBlockParam): string {
   const text = resultText(result);
   return lastLabelled(text, 'output') ?? text.trim();
@@ -166,7 +164,7 @@ function resultText({ content }: Anthropic.ToolResultBlockParam): string {
   return typeof content === 'string' ? content : (content ?? []).map(textOfBlock).join('\n');
 }
 
-/** Holds the instructions of a skill (U8), and no result. */
+/** Instructions of a skill (U8), not a result. */
 function isToBeFollowed(text: string): boolean {
   return text.includes('<instruction skill="');
 }
@@ -186,7 +184,7 @@ function textOfBlock(block: Readonly<{ type: string; text?: unknown }>): string 
 
 type Section = Readonly<{ heading: string; text: string }>;
 
-/** The part below one heading that fits the words best, as it stands; undefined if none fits. */
+/** The section that fits the words best; undefined if none does. */
 export function bestSection(files: readonly string[], words: string): string | undefined {
   const terms = termsOf(words).map((term) => term.replace(/s$/, ''));
   const fit = ({ heading, text }: Section): number =>
@@ -196,7 +194,7 @@ export function bestSection(files: readonly string[], words: string): string | u
     .flatMap(sectionsOf)
     .map((section) => ({ section, score: fit(section) }))
     .filter(({ score }) => score > 0)
-    // Of two that fit alike the shorter one says less of other things.
+    // A shorter section says less of other things.
     .sort((a, b) => b.score - a.score || a.section.text.length - b.section.text.length);
   return best && cut(best.section.text);
 }
@@ -215,7 +213,7 @@ function sectionsOf(file: string): readonly Section[] {
     .filter(({ heading, text }) => text !== heading);
 }
 
-/** Cut at the end of a line, with a fence that is open there closed. */
+/** At the end of a line; an open fence is closed. */
 function cut(text: string): string {
   if (text.length <= longest) return text;
   const lineEnd = text.lastIndexOf('\n', longest);

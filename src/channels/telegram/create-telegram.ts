@@ -32,24 +32,25 @@ const longestPauseMs = 30_000;
 
 export type TelegramOptions = Readonly<{
   token: string;
-  /** Root of the Bot API; Telegram's own by default. */
+  /** Telegram's own by default. */
   apiRoot?: string;
   mode: 'polling' | 'webhook';
-  /** For webhook mode. `url` is what Telegram posts to; its path is served at `listen`. */
+  /** Webhook mode: Telegram posts to `url`, whose path is served at `listen`. */
   webhook?: Readonly<{ url: string; secret: string; listen: Readonly<{ host: string; port: number }> }>;
-  /** Keep to Telegram's limits (H8). */
   paced: boolean;
-  /** An emoji that Telegram allows as a reaction, put on a message when it is stored to be answered. */
+  /** Put on a message once it is stored. */
   reaction?: ReactionTypeEmoji['emoji'];
-  /** Resolves when this process is the only one that does `what`, with a signal that is aborted when it may no longer be (Q9). */
+  /** Resolves when this process alone does `what`, with a signal that is aborted when it no longer does (Q9). */
   lead(what: string, until: AbortSignal): Promise<AbortSignal>;
-  /** Given where other processes send in the bot's name, too (H8). */
+  /** Given if other processes send in the bot's name (H8). */
   reserve?: Reserve;
   log: Log;
   clock: Clock;
 }>;
 
-/** Telegram as a channel (H1, H3): grammY's API client with our own acknowledgement, so that no update is lost (Q1). */
+/**
+ * Telegram as a channel (H1, H3): grammY's API client with our own acknowledgement, so that no update is lost (Q1).
+ */
 export function createTelegram(options: TelegramOptions): Channel {
   const { log, clock, paced, reaction } = options;
   const api = createTelegramApi(options);
@@ -65,7 +66,7 @@ export function createTelegram(options: TelegramOptions): Channel {
   let commands: ReadonlySet<string> | undefined;
   let intake: Readonly<{ stop(): Promise<void> }> | undefined;
 
-  /** Ends the spinner on the button, and shows its presser the words; it is too late once the press took long. */
+  /** Ends the button's spinner and shows its presser the words. */
   const answerPress = ({ id }: Press, words?: string): void => {
     const text = words === undefined ? {} : { text: words.slice(0, 200) };
     api.answerCallbackQuery({ callback_query_id: id, ...text }).catch((error: unknown) => {
@@ -132,7 +133,7 @@ export function createTelegram(options: TelegramOptions): Channel {
     files: { largest: largestFile, fitsCaption: captionFits, album: albumOf },
     tableRows: 30,
     send: parts.send,
-    // The Bot API has no way to look for what it sent.
+    // The Bot API can't search for what it sent.
     find: async () => undefined,
     edit: parts.edit,
     remove: parts.remove,
@@ -171,7 +172,7 @@ const telegramPace: readonly RateLimitRule[] = [
   { kind: 'window', count: 30, ms: 1000, of: () => 'all' },
 ];
 
-/** H3: without a secret anybody could post updates, so webhook mode does not start. */
+/** Without a secret anybody could post updates (H3). */
 function webhookOf({ mode, webhook }: TelegramOptions): TelegramOptions['webhook'] {
   if (mode === 'polling') return undefined;
   if (webhook === undefined || !/^[A-Za-z0-9_-]{1,256}$/.test(webhook.secret)) {
@@ -194,8 +195,7 @@ function refusedWebhook(url: string, error: unknown): unknown {
 }
 
 /**
- * A command as Telegram makes it a link: outside of code, `-` as `_`. One that needs more words is code, which a tap copies:
- * as a link it would be sent without them.
+ * A command as Telegram links it: outside of code, `-` as `_`. One that needs more words is code, which a tap copies.
  */
 export function writeCommand(name: string, args = ''): string {
   const tappable = name.toLowerCase().replaceAll('-', '_');
@@ -206,7 +206,7 @@ export function writeCommand(name: string, args = ''): string {
 
 type Waiting = Readonly<{ clock: Clock; log: Log; signal: AbortSignal }>;
 
-/** Asks Telegram who the bot is, for as long as Telegram can't be reached. Rejects with OperatorError for a bad token, with the signal's reason when it is aborted. */
+/** Retries until Telegram can be reached. Rejects with OperatorError for a bad token. */
 async function connect(api: TelegramApi, waiting: Waiting): Promise<UserFromGetMe> {
   try {
     const me = await untilReached(() => api.getMe(), waiting);
@@ -218,7 +218,6 @@ async function connect(api: TelegramApi, waiting: Waiting): Promise<UserFromGetM
   }
 }
 
-/** Repeats a call that may be repeated until Telegram says yes or no to it. */
 export async function untilReached<Result>(
   call: () => Promise<Result>,
   { clock, log, signal }: Waiting,
@@ -236,7 +235,7 @@ export async function untilReached<Result>(
   }
 }
 
-/** 409: another process sets the webhook at this moment. */
+/** 409: another process is setting the webhook. */
 function isRefusal({ kind, code }: TelegramFault): boolean {
   return kind === 'answered' && code < 500 && code !== 429 && code !== 409;
 }

@@ -8,23 +8,21 @@ import { telegramFits, toTelegramHtml, toTelegramText } from './from-markdown.ts
 import { addressOf } from './send-part.ts';
 import { saidBy, TelegramFault, type TelegramApi } from './telegram-api.ts';
 
-/** Telegram's own preview of an answer that is being written: in private chats only, and gone after half a minute (H6). */
+/** Telegram's own preview of an answer: in private chats, gone after half a minute (H6). */
 export type Draft = Readonly<{
-  /** Shows the answer as far as it is; the newest counts. */
+  /** The newest counts. */
   write(markdown: string): void;
-  /** Resolves when no call is under way. */
   end(): Promise<void>;
 }>;
 
 const everyMs = 1_000;
-/** A draft is shown for about 30 s. */
 const refreshMs = 20_000;
 const afterFaultMs = 5_000;
 
-/** `refused` is called when this server, or this chat, knows no drafts. */
+/** `refused` is called if this server or chat knows no drafts. */
 export function createDraft(options: {
   conversation: Conversation;
-  /** The same for the same answer, after a restart too. */
+  /** The same for the same answer, also after a restart. */
   key: string;
   api: TelegramApi;
   pace: RateLimiter;
@@ -62,7 +60,7 @@ export function createDraft(options: {
 
   async function step(markdown: string): Promise<void> {
     nextAt = clock.now() + everyMs;
-    // Counted apart: what a preview costs never makes an answer wait in its chat.
+    // Counted apart: a preview never delays an answer.
     if (!pace.take(`draft ${conversation.chat}`)) return;
     const [piece = ''] = splitMarkdown(markdown, telegramFits);
     const call = (text: Readonly<{ text: string; parse_mode?: 'HTML' }>): Promise<unknown> =>

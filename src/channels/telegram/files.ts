@@ -7,18 +7,18 @@ import type { Channel, OutgoingFile } from '../../core/channel.ts';
 import { SendError, FetchFileError } from '../../core/errors.ts';
 import { fixed } from '../../core/texts/say.ts';
 
-/** Bytes of a file that Telegram gives to a bot. */
+/** Bytes that Telegram gives to a bot. */
 const largestDownload = 20 * 1024 * 1024;
 
 const usualRoot = 'https://api.telegram.org';
 
-/** Bytes of a file that a bot may send: a little under what Telegram takes, and the number that people are told. */
+/** Bytes that a bot may send: a little under Telegram's limit, as people are told. */
 export const largestFile = 50_000_000;
-/** Bytes of a picture that is shown as one; larger ones go as files. */
+/** A larger picture goes as a file. */
 const largestPhoto = 10 * 1024 * 1024;
 const photoTypes = ['image/jpeg', 'image/png', 'image/webp'];
 
-/** Photos may be forbidden where files are not. Too long, too narrow, damaged: as a document a picture arrives as it is. */
+/** Refused as a photo, it still arrives as a document. */
 const notAsPhoto = /PHOTO_|PHOTOS_|send photos|IMAGE_PROCESS_FAILED/;
 
 type Rest = Readonly<{
@@ -30,7 +30,7 @@ type Rest = Readonly<{
   reply_markup?: InlineKeyboardMarkup;
 }>;
 
-/** Uploads a file: a picture as a photo, Opus in Ogg as a voice note, where Telegram takes it for one; anything else as a document (T12). */
+/** A picture as a photo, Opus in Ogg as a voice note; anything else as a document (T12). */
 export async function sendFile(
   api: TelegramApi,
   { name, mime, size, path }: OutgoingFile,
@@ -53,7 +53,7 @@ export async function sendFile(
     try {
       return await api.sendVoice({ ...rest, voice: new InputFile(path, name) });
     } catch (error) {
-      // A person may take no voice notes, a group may forbid them: a file it can still be.
+      // Voice notes may be forbidden: then it is a file.
       if (!saidBy(error, /VOICE_MESSAGES_FORBIDDEN|CHAT_SEND_VOICES_FORBIDDEN|send voice/)) throw error;
     }
   }
@@ -64,13 +64,13 @@ export async function sendFile(
   }
 }
 
-/** What Telegram shows together: pictures, or anything else. A sound may be a voice note, which stands alone. */
+/** What Telegram shows together. A voice note is always alone. */
 export function albumOf({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): string | undefined {
   if (mime.startsWith('audio/')) return undefined;
   return isPhoto({ mime, size }) ? 'photo' : 'document';
 }
 
-/** Uploads two to ten files of one kind as one album, the caption on its first (T12). Gives the message of the first. */
+/** Two to ten files of one kind as one album; the caption is on the first, whose message is returned (T12). */
 export async function sendAlbum(
   api: TelegramApi,
   files: readonly OutgoingFile[],
@@ -105,7 +105,7 @@ function isPhoto({ mime, size }: Pick<OutgoingFile, 'mime' | 'size'>): boolean {
   return photoTypes.includes(mime) && size <= largestPhoto;
 }
 
-/** Opus in Ogg, by its first bytes: nothing else is played as a voice note. */
+/** Nothing but Opus in Ogg is played as a voice note. */
 async function isVoice(path: string): Promise<boolean> {
   const file = await open(path);
   try {
@@ -117,7 +117,6 @@ async function isVoice(path: string): Promise<boolean> {
   }
 }
 
-/** What Telegram, or a proxy before it, has against a file, in words for the person. */
 function refusedUpload(error: unknown, size: number): unknown {
   const message = error instanceof Error ? error.message : '';
   if (saidBy(error, /too (large|big)/i))
@@ -139,8 +138,8 @@ function refusedUpload(error: unknown, size: number): unknown {
 }
 
 /**
- * Fetches what a person sent (M12): `getFile`, then the bytes from the same root. The address holds the token, so no
- * redirect is followed and no error carries it (S3).
+ * `getFile`, then the bytes (M12). The address holds the token, so no redirect is followed and no error carries it
+ * (S3).
  */
 export function createFetchFile({
   api,
@@ -154,7 +153,6 @@ export function createFetchFile({
     signal: AbortSignal,
   ): Promise<Readonly<{ path: string; size?: number }>> {
     try {
-      // grammY declares a signal type of its own.
       const { file_path: path, file_size: size } = await api.getFile({ file_id: ref }, signal as never);
       if (path === undefined)
         throw refused('Telegram named no path of a file', fixed`Telegram no longer has it`);
@@ -190,7 +188,7 @@ export function createFetchFile({
   };
 }
 
-/** A Bot API server in `--local` mode names a file of its own machine: nothing that comes over the wire opens a file here. */
+/** A local Bot API server names files of its own machine: nothing from the wire opens a file here. */
 function inUrl(path: string): string {
   const names = path.split('/');
   if (/^[a-z]:|\\/i.test(path) || names.some((name) => /^\.{0,2}$/.test(name))) {

@@ -17,17 +17,17 @@ import {
 } from '../../lib/markdown/document.ts';
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 
-/** Columns of fixed-width text that a phone in landscape still shows without breaking lines. */
+/** Columns that a phone in landscape shows without breaking lines. */
 const widestTable = 60;
 
 const longestText = 4096;
 const longestCaption = 1024;
-/** Telegram refuses a longer one before it looks at the marks. Bytes. */
+/** Bytes with marks. Telegram refuses more. */
 const longestSource = 32_768;
-/** Telegram silently drops the marks of a message beyond these. */
+/** Telegram silently drops the marks beyond these. */
 const mostEntities = 100;
 
-/** Telegram mentions anyone who has the name after an `@`, outside code. An invisible word joiner keeps it a text (H2). */
+/** An invisible word joiner keeps `@name` from mentioning somebody (H2). */
 const names = /(?<!\w)@(?=\w|<|$)/g;
 
 const textStyle: TextStyle = {
@@ -35,7 +35,7 @@ const textStyle: TextStyle = {
   text: (value) => value.replace(names, '@\u2060'),
 };
 
-/** `@types/node` is no person: as code it pings nobody and can still be copied. */
+/** As code `@types/node` pings nobody and can be copied. */
 const packageName = /(?<![\w@/.-])(@[a-z\d][\w.-]*\/[\w.-]*\w(?:@[\w.^~-]*\w)?)/;
 
 const htmlStyle: TextStyle = {
@@ -51,7 +51,7 @@ const htmlStyle: TextStyle = {
   italic: (inner) => `<i>${inner}</i>`,
   strike: (inner) => `<s>${inner}</s>`,
   code: (value) => `<code>${escapeHtml(value)}</code>`,
-  // Telegram allows no code in a link and would drop the link: names in it are broken, too.
+  // Telegram would drop a link with code in it.
   link: (inner, url) =>
     `<a href="${escapeHtml(url)}">${inner.replace(/<\/?code>/g, '').replace(names, '@\u2060')}</a>`,
   heading: (inner) => `<b>${inner.replace(/<\/?b>/g, '')}</b>`,
@@ -62,24 +62,24 @@ const htmlStyle: TextStyle = {
   quote: (inner) => `<blockquote>${inner}</blockquote>`,
 };
 
-/** Telegram's HTML for Markdown: only tags that it takes, properly nested, everything else escaped (H2). */
+/** Telegram's HTML: only its tags, properly nested, everything else escaped (H2). */
 export function toTelegramHtml(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), htmlStyle);
 }
 
-/** The same message without marks, for when Telegram refuses them. Equal to the text that the HTML shows. */
+/** The same text without marks, for when Telegram refuses them. */
 export function toTelegramText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), textStyle);
 }
 
-/** Whether one Telegram message takes it: 4,096 UTF-16 units of text after the marks, 32,768 bytes with them, 100 marks. */
+/** Whether it fits into one message: 4,096 UTF-16 units of text, 32,768 bytes with marks, 100 marks. */
 export function telegramFits(markdown: string | MarkdownDocument): boolean {
   return fits(markdown, longestText);
 }
 
-/** Whether it fits below a file: 1,024 UTF-16 units, else as in a message (H2). */
+/** Whether it fits below a file: 1,024 UTF-16 units (H2). */
 export function captionFits(markdown: string | MarkdownDocument): boolean {
-  // What marks add to a caption is little; a long text is not parsed for nothing.
+  // Cheap check first.
   return (
     (typeof markdown !== 'string' || markdown.length <= 4 * longestCaption) && fits(markdown, longestCaption)
   );
@@ -105,10 +105,7 @@ const escapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '
 
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
-/**
- * Writes out the links that Telegram drops without a word: to mail addresses (its apps make a bare one live themselves) and
- * to hosts without a dot.
- */
+/** Telegram drops links to mail addresses and to hosts without a dot: they are written out. */
 function showDeadLinks<N extends Node>(node: N): N {
   if (!('children' in node)) return node;
   const before: readonly Node[] = node.children;
@@ -139,7 +136,7 @@ function withoutSlash(address: string): string {
   return address.replace(/\/$/, '');
 }
 
-/** A table too wide for a phone as a paragraph for each row: its first cell in bold, then `Header: value` lines (H2). */
+/** A table too wide for a phone becomes a paragraph for each row (H2). */
 function withoutWideTables(blocks: readonly Block[]): readonly Block[] {
   return blocks.flatMap((block): readonly Block[] => {
     if (block.type === 'blockquote') return [{ ...block, children: withoutWideTables(block.children) }];

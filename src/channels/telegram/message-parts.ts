@@ -4,10 +4,9 @@ import type { Quote } from '../../core/message.ts';
 
 type Content = Partial<Message> | ExternalReplyInfo;
 
-/** Who is quoted. */
 type Author = Omit<Quote, 'text' | 'note'>;
 
-/** Who said first what was passed on; those who hide their account have a name only. */
+/** People who hide their account have a name only. */
 export function authorOf(origin: MessageOrigin, me: Me): Author {
   switch (origin.type) {
     case 'user': {
@@ -32,7 +31,7 @@ function titleOf(chat: Chat): string {
   return chat.title ?? chat.first_name ?? String(chat.id);
 }
 
-/** What was sent that is neither text nor a file, in words. */
+/** What is neither text nor a file, in words. */
 export function thingOf(content: Content): Pick<Quote, 'text' | 'note'> | undefined {
   const { venue, location, contact, poll, dice, checklist, game, invoice, story, paid_media: paid } = content;
   if (venue !== undefined)
@@ -54,7 +53,7 @@ export function thingOf(content: Content): Pick<Quote, 'text' | 'note'> | undefi
   }
   if (game !== undefined) return said('game', [game.title, game.description]);
   if (invoice !== undefined) {
-    // In the smallest unit of the currency, as Telegram counts.
+    // In the smallest unit of the currency.
     const price = `${invoice.total_amount} of the smallest unit of ${invoice.currency}`;
     return said('invoice', [invoice.title, invoice.description, price]);
   }
@@ -79,7 +78,7 @@ function serviceThingOf(content: Partial<Message>): Pick<Quote, 'text' | 'note'>
   return said(kind.replaceAll('_', ' '), 'The content of this kind of message cannot be read here.');
 }
 
-/** What stands on messages of every kind, and the files that `toAttachments` reads. */
+/** Members of every message, and the files that `toAttachments` reads. */
 const envelope: ReadonlySet<string> = new Set([
   ...['message_id', 'message_thread_id', 'from', 'sender_chat', 'date', 'chat', 'is_topic_message'],
   ...['sender_tag', 'sender_boost_count', 'sender_business_bot', 'forward_origin', 'reply_to_message'],
@@ -90,7 +89,7 @@ const envelope: ReadonlySet<string> = new Set([
   ...['entities', 'caption', 'caption_entities', 'show_caption_above_media', 'has_media_spoiler'],
 ]);
 
-/** Notices of Telegram about a chat, which nobody says. */
+/** Notices of Telegram that nobody said. */
 const isNotice =
   /^(?:new_|left_|delete_|group_|supergroup_|channel_|forum_|general_|video_chat_|message_auto_|migrate_|pinned_|chat_|community_|boost_|giveaway|suggested_post_|checklist_tasks_|poll_option_|managed_bot_|proximity_|write_access_|connected_|passport_|successful_|refunded_|gift|unique_gift|direct_message_price_|paid_message_price_)/;
 
@@ -102,35 +101,27 @@ function placeOf({ latitude, longitude }: Readonly<{ latitude: number; longitude
   return `${latitude}, ${longitude}`;
 }
 
-/** Who the bot is, as `getMe` says. */
 export type Me = Readonly<{
   id: number;
   username: string;
-  /**
-   * Names that `/name` without `@bot` means this bot by in a group; as long as they are not known every `/name` does.
-   */
+  /** Names that `/name` without `@bot` means this bot by in a group; unknown: all. */
   commands?: ReadonlySet<string>;
 }>;
 
-/** A text as the model reads it, with what its entities tell. */
 type ReadText = Readonly<{
-  /** Without the bot's own mention; the address of a link stands behind its words. */
+  /** Without the bot's own mention; a link's address follows its words. */
   text: string;
   mentioned: boolean;
-  /** Addresses behind words that are not they. */
   hiddenLinks: readonly string[];
 }>;
 
-/**
- * Reads a text by its entities. Only they count, so a mention inside code is none; offsets are UTF-16 units, as the
- * platform counts and as strings are indexed.
- */
+/** Only entities count, so a mention inside code is none. Offsets are UTF-16 units. */
 export function readText(text: string, entities: readonly MessageEntity[], me: Me): ReadText {
   const own = entities.filter((entity) => isOwn(text, entity, me));
   const links = entities
     .filter((entity) => entity.type === 'text_link')
     .filter((entity) => isHidden(text, entity));
-  // From the end on, so that what is before stays where it is.
+  // From the end, so that offsets stay valid.
   const changes = [...own, ...links].sort((a, b) => b.offset - a.offset);
   const rest = changes.reduce((left, entity) => {
     const end = entity.offset + entity.length;
@@ -141,7 +132,6 @@ export function readText(text: string, entities: readonly MessageEntity[], me: M
   return { text: rest.trim(), mentioned: own.length > 0, hiddenLinks };
 }
 
-/** The words of a link are not its address. */
 function isHidden(text: string, { offset, length, url }: MessageEntity.TextLinkMessageEntity): boolean {
   const bare = (address: string): string => address.replace(/^[a-z]+:\/\//i, '').replace(/\/$/, '');
   return bare(text.slice(offset, offset + length).trim()) !== bare(url);
@@ -154,7 +144,7 @@ function isOwn(text: string, entity: MessageEntity, me: Me): boolean {
   return name.toLowerCase() === me.username.toLowerCase();
 }
 
-/** Takes the name out, with one neighbouring space, or with the comma or colon of an address: `@bot, hello`. */
+/** With one neighbouring space, or the comma or colon of an address: `@bot, hello`. */
 function cut(text: string, start: number, end: number): string {
   const before = text.slice(0, start);
   const after = text.slice(end);

@@ -6,21 +6,21 @@ import type { TakeUpdates } from './take-updates.ts';
 import { TelegramFault, type TelegramApi } from './telegram-api.ts';
 import { wantedUpdates } from './to-event.ts';
 
-/** How long Telegram may keep a poll open when nothing happens. */
+/** How long Telegram keeps an idle poll open. */
 const pollSeconds = 30;
 const shortestPauseMs = 1000;
 const longestPauseMs = 30_000;
-/** Somebody else polls (409): they may be gone soon, and then this process is the poller. */
+/** 409: somebody else polls, and may be gone soon. */
 const electionPauseMs = 5000;
 
 /**
- * Asks for updates for as long as it is not stopped and leads, and moves the offset only past what was taken (Q1, Q9).
- * Nothing that Telegram answers ends it. `stop` resolves when the update under way is taken and acknowledged.
+ * Polls while it leads, and moves the offset only past what was taken (Q1, Q9). No answer of Telegram ends it. `stop`
+ * resolves when the update under way is acknowledged.
  */
 export function pollUpdates(options: {
   api: TelegramApi;
   updates: TakeUpdates;
-  /** Resolves when this process is the one that polls, with a signal that is aborted when it no longer is. */
+  /** Resolves when this process polls, with a signal that is aborted when it no longer does. */
   lead(until: AbortSignal): Promise<AbortSignal>;
   clock: Clock;
   log: Log;
@@ -37,7 +37,7 @@ export function pollUpdates(options: {
       stopping.signal.addEventListener('abort', giveUp);
       try {
         const leading = await lead(term.signal);
-        // From here on the term ends only after what was taken is acknowledged: who comes next need not see it again.
+        // From here on, what was taken is acknowledged before the term ends.
         stopping.signal.removeEventListener('abort', giveUp);
         await poll(leading, AbortSignal.any([stopping.signal, leading]));
         if (!stopping.signal.aborted) log.warn({}, 'another process may take the updates of this bot now');
@@ -57,11 +57,11 @@ export function pollUpdates(options: {
     }
   }
 
-  /** One term: until the bot stops or another process may poll. What was taken and not acknowledged comes again, to anyone who polls then. */
+  /** One term. What was taken and not acknowledged comes again to the next poller. */
   async function poll(leading: AbortSignal, signal: AbortSignal): Promise<void> {
     let isOurs = false;
-    // Update ids start again at a random place after a quiet week, lower perhaps. Telegram knows what it was told to
-    // forget, so the offset lives only from an acknowledgement to the answer that confirms it.
+    // Update ids may restart lower after a quiet week, so the offset lives only from an acknowledgement to the answer
+    // that confirms it.
     let offset: number | undefined;
     let told: number | undefined;
     let failures = 0;
@@ -86,13 +86,13 @@ export function pollUpdates(options: {
         await pause(pauseAfter(error, failures), signal);
       }
     }
-    // Anyone who polls by now would be cut off by it.
+    // It would cut off whoever polls by now.
     if (offset !== undefined && offset !== told && !leading.aborted) await confirm(offset);
   }
 
   /**
-   * Takes updates, those of a chat in order, chats side by side so that a burst is stored together. What comes behind the
-   * first that could not be stored is asked for again; of that, what was stored is known by its key then.
+   * Updates of a chat in order, chats side by side. What follows the first that could not be stored is asked for
+   * again.
    */
   async function takeAll(
     batch: readonly Update[],
@@ -153,7 +153,7 @@ export function pollUpdates(options: {
     });
   }
 
-  /** Tells Telegram what was taken last, so that it does not come again after a restart. */
+  /** So that it does not come again after a restart. */
   async function confirm(offset: number): Promise<void> {
     try {
       await api.getUpdates({ offset, limit: 1, timeout: 0 });
@@ -178,9 +178,7 @@ function backOff(failures: number): number {
   return Math.min(longestPauseMs, shortestPauseMs * 2 ** (failures - 1));
 }
 
-/** What belongs to one chat keeps its order. */
 function chatOf(update: Update): string {
-  // Telegram promises a chat; one that has none is left to the reader.
   const said: Readonly<{ chat?: Readonly<{ id: number }> }> | undefined =
     update.message ??
     update.edited_message ??

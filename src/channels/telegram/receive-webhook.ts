@@ -7,16 +7,14 @@ import { createServer } from '../../lib/net/node-http.ts';
 import { parseJson } from '../../lib/json/json-values.ts';
 import type { TakeUpdates } from './take-updates.ts';
 
-/** Bytes. Telegram keeps an update below 512 KiB; escaped text can double that (S4). */
+/** Bytes. Telegram keeps an update below 512 KiB; escaping can double that (S4). */
 export const largestBody = 1024 * 1024;
-/** A request that takes longer to arrive is cut. */
 const longestRequestMs = 15_000;
-/** Telegram opens at most 100. */
 const mostConnections = 256;
 
 /**
- * Takes updates that Telegram posts to `path`. Only a request with the secret is read (compared in constant time), and
- * 200 is answered once the update is stored (Q1): anything else makes Telegram send it again.
+ * Takes updates posted to `path` with the secret (compared in constant time), and answers 200 once they are stored
+ * (Q1); anything else makes Telegram send them again.
  */
 export async function receiveWebhook(options: {
   listen: Readonly<{ host: string; port: number }>;
@@ -81,11 +79,11 @@ export async function receiveWebhook(options: {
 }
 
 function reply(response: ServerResponse, status: number): void {
-  // What is left of a body that was refused is not read: the connection ends with the answer.
+  // The rest of a refused body is not read.
   response.writeHead(status, status === 200 ? {} : { connection: 'close' }).end();
 }
 
-/** Hashes have one length, whatever was sent. */
+/** Hashes have one length. */
 function sameSecret(given: string | string[] | undefined, secret: string): boolean {
   if (typeof given !== 'string') return false;
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();

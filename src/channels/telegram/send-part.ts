@@ -7,7 +7,7 @@ import { filesOf, type Button, type OutgoingPart, type Part, type Receipt } from
 import type { Conversation } from '../../core/conversation.ts';
 import { SendError } from '../../core/errors.ts';
 
-/** Sends, edits and deletes; all answer every failure with SendError and retry nothing but bad formatting. Sends and edits wait for the pace. */
+/** All failures are SendErrors; nothing but bad formatting is retried. Sends and edits wait for the pace. */
 export type SendPart = Readonly<{
   send(
     conversation: Conversation,
@@ -17,18 +17,18 @@ export type SendPart = Readonly<{
   ): Promise<Receipt>;
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
-  /** A failed call in this chat as a SendError; what Telegram limits pauses the chat. */
+  /** Telegram's own limits pause the chat. */
   failed(chat: string, error: unknown): SendError;
 }>;
 
 export function createSendPart(options: {
   api: TelegramApi;
-  /** The same, with time for large files. */
+  /** With time for large files. */
   uploads: TelegramApi;
   pace: RateLimiter;
 }): SendPart {
   const { api, uploads, pace } = options;
-  /** H2: when Telegram can't parse the formatting, the same words go without it. */
+  /** If Telegram can't parse the marks, the same words go without them (H2). */
   const deliver = async <Result>(
     { chat }: Conversation,
     part: Part,
@@ -80,7 +80,7 @@ export function createSendPart(options: {
         );
         return { id: String(sent.message_id) };
       } catch (error) {
-        // Telegram was not asked: nobody is to think that it may have sent it.
+        // Telegram was not asked.
         throw beginning ? error : failed(chat, error);
       }
     },
@@ -119,20 +119,19 @@ function asCaption({ text, ...rest }: Readonly<{ text: string; parse_mode?: 'HTM
 /** What a model writes must not make Telegram fetch anything (H2). */
 export const noPreview = { link_preview_options: { is_disabled: true } } as const;
 
-/** Chat and topic of a conversation, as sending methods want them. */
 export function addressOf({ chat, thread }: Conversation): { chat_id: number; message_thread_id?: number } {
   return thread === undefined
     ? { chat_id: Number(chat) }
     : { chat_id: Number(chat), message_thread_id: Number(thread) };
 }
 
-/** What makes a message an answer to another; that one may be gone by now. */
+/** The message may be gone by now. */
 export function replyTo({ replyTo: id }: Pick<Part, 'replyTo'>): object {
   if (id === undefined) return {};
   return { reply_parameters: { message_id: Number(id), allow_sending_without_reply: true } };
 }
 
-/** One button a row: labels stay readable on a telephone. */
+/** One a row, so that labels stay readable. */
 function keyboard(buttons: readonly Button[] | undefined): { reply_markup?: InlineKeyboardMarkup } {
   if (buttons === undefined || buttons.length === 0) return {};
   const rows = buttons.map((button) => [
@@ -143,7 +142,7 @@ function keyboard(buttons: readonly Button[] | undefined): { reply_markup?: Inli
   return { reply_markup: { inline_keyboard: rows } };
 }
 
-/** What the outbox may do about a failed send or edit (Q6, H8): Telegram's answers told apart. */
+/** What the outbox may do about a failure (Q6, H8). */
 function toSendError(error: unknown): SendError {
   if (error instanceof SendError) return error;
   if (!(error instanceof TelegramFault)) {
@@ -161,7 +160,7 @@ function toSendError(error: unknown): SendError {
 
 function outcomeOf({ code, movedTo }: TelegramFault): SendError['outcome'] {
   if (movedTo !== undefined || code === 429) return 'retry';
-  // A wrong token can be fixed; what waits is sent then.
+  // A wrong token can be fixed.
   if (code === 401 || code === 404) return 'retry';
   return code >= 500 ? 'unknown' : 'refused';
 }

@@ -11,7 +11,7 @@ const longestDescription = 256;
 
 const scopes = { private: 'all_private_chats', group: 'all_group_chats' } as const;
 
-/** Gives the two menus to Telegram, each only when it changed (I1). Diagnostics tell what is not shown, and a refusal. */
+/** Sets the two menus when they change (I1). Diagnostics tell what is not shown. */
 export function createSetMenus(
   api: TelegramApi,
 ): (menus: Menus, language?: string) => Promise<readonly Diagnostic[]> {
@@ -50,14 +50,14 @@ export function createSetMenus(
   };
 }
 
-/** Every way to type the names of the menus, in lower case: with `-` and with `_`. */
+/** In lower case, with `-` and with `_`. */
 export function namesOf(menus: Menus): ReadonlySet<string> {
   const entries: readonly MenuEntry[] = [...menus.private, ...menus.group];
   const names = entries.map(({ name }) => name.toLowerCase());
   return new Set(names.flatMap((name) => [name, name.replaceAll('-', '_')]));
 }
 
-/** A menu as Telegram takes it (I1): `-` as `_`, one line of at most 256, at most 100. What can't be shown is told; one bad entry would make Telegram refuse them all. */
+/** `-` as `_`, one line of at most 256, at most 100 (I1). One bad entry would make Telegram refuse all. */
 export function toMenu(
   entries: readonly MenuEntry[],
 ): Readonly<{ commands: readonly BotCommand[]; diagnostics: readonly Diagnostic[] }> {
@@ -102,7 +102,7 @@ export function toMenu(
   return { commands: [...commands.values()], diagnostics };
 }
 
-/** The hint is kept whole; the description gives way. */
+/** The hint stays whole. */
 function describe({ name, description, hint }: MenuEntry): string {
   const tail = hint === undefined ? '' : ` · ${flat(hint).slice(0, 100)}`;
   const head = flat(description) || name;
@@ -114,7 +114,7 @@ function flat(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Without the first half of a pair that was cut in two. */
+/** Without half a surrogate pair. */
 function whole(text: string): string {
   return text.replace(/[\uD800-\uDBFF]$/, '');
 }

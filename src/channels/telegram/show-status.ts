@@ -16,14 +16,12 @@ const groupEveryMs = 3000;
 
 const longestLine = 300;
 
-/** Telegram shows "typing" for five seconds at most. */
+/** Telegram shows it for five seconds. */
 const typingMs = 4000;
 
-/** Status of pieces of work: typing that is refreshed, and a line that changes (U13, H7). */
+/** Typing that is refreshed, and a line that changes (U13, H7). */
 export type ShowStatus = Readonly<{
-  /** As `Channel.status`. */
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
-  /** Ends every status. */
   stop(): Promise<void>;
 }>;
 
@@ -38,10 +36,10 @@ export function createShowStatus(options: {
 }): ShowStatus {
   const { api, clock, log } = options;
   const shown = new Map<string, Shown>();
-  /** False where this server has none. */
+  /** False if this server has none. */
   let hasDrafts = true;
 
-  /** Typing continues beside a line: the line alone does not tell that work continues. */
+  /** Beside a line, too: the line alone does not show that work continues. */
   async function keepTyping(conversation: Conversation, { signal }: AbortController): Promise<void> {
     while (!signal.aborted && (await type(conversation))) {
       await clock.sleep(typingMs, signal).catch((reason: unknown) => {
@@ -50,7 +48,7 @@ export function createShowStatus(options: {
     }
   }
 
-  /** False when it is of no use to try again: no right to write, or a channel. */
+  /** False if another try is useless. */
   async function type(conversation: Conversation): Promise<boolean> {
     try {
       await api.sendChatAction({ ...addressOf(conversation), action: 'typing' });
@@ -77,7 +75,7 @@ export function createShowStatus(options: {
     await Promise.all([line.end(), draft?.end()]);
   }
 
-  /** In a private chat words stand in a draft, beside a line that may be there: only the answer itself rings. */
+  /** In a private chat words are a draft: only the answer rings. */
   function showWords(
     conversation: Conversation,
     words: Extract<Status, { kind: 'words' }>,
@@ -93,7 +91,7 @@ export function createShowStatus(options: {
     state.draft.write(words.markdown);
   }
 
-  /** What was said before was not the answer yet: something is being done for it. */
+  /** What was said before was not the answer yet. */
   async function showLine(line: Extract<Status, { kind: 'line' }>, state: Shown): Promise<void> {
     const { draft } = state;
     delete state.draft;
@@ -123,7 +121,7 @@ export function createShowStatus(options: {
   };
 }
 
-/** The message of one piece of work, at Telegram's pace for changes (H6): a line as plain text, words as the answer will look. */
+/** At Telegram's pace (H6): a line as plain text, words as the answer will look. */
 function createStatusLine(options: {
   conversation: Conversation;
   placeholder: Placeholder;
@@ -145,7 +143,7 @@ function createStatusLine(options: {
       async post(wish) {
         try {
           const address = { ...addressOf(conversation), ...replyTo(placeholder), ...noPreview };
-          // A line is no reason to ring.
+          // A line does not ring.
           const quiet = wish.kind === 'line' ? { disable_notification: true } : {};
           const sent = await shownAs(wish, (text) => api.sendMessage({ ...address, ...quiet, ...text }));
           return { id: String(sent.message_id) };
@@ -173,7 +171,7 @@ function createStatusLine(options: {
   };
 }
 
-/** Of words the first message; without marks where Telegram can't read them. */
+/** Without marks where Telegram can't read them. */
 async function shownAs<Sent>(
   wish: Wish,
   call: (text: Readonly<{ text: string; parse_mode?: 'HTML' }>) => Promise<Sent>,

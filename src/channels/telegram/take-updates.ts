@@ -11,22 +11,24 @@ const longPiece = 4000;
 
 const fullPiece = 4096;
 
-/** Pieces leave the client at once; the platform's clock counts whole seconds. */
+/** Pieces leave the client at once; the platform counts whole seconds. */
 const pieceGapMs = 2000;
 
 const splitHoldMs = 1500;
 
 const mostRemembered = 1000;
 
-/** Where updates go, whichever way they came. */
 export type TakeUpdates = Readonly<{
-  /** Looks at a whole batch before its updates are taken one by one. */
+  /** Looks at a whole batch before its updates are taken. */
   foresee(updates: readonly Update[]): void;
-  /** Resolves when Telegram may be told that it arrived (Q1): stored, rightly ignored, or unreadable (a poisonous update must not block those behind it). Rejects when it could not be stored. */
+  /**
+   * Resolves when Telegram may be told that it arrived (Q1): stored, ignored, or unreadable, so that a bad update
+   * blocks no other.
+   */
   take(update: Update): Promise<void>;
 }>;
 
-/** `stored`: a message waits for its answer. `pressed`: a press was dealt with; the `words` are for who pressed. */
+/** `stored`: a message waits for its answer. `pressed`: with `words` for the presser. */
 export function createTakeUpdates(options: {
   me: () => Me;
   onEvent: OnEvent;
@@ -68,17 +70,16 @@ export function createTakeUpdates(options: {
 
 type Said = Extract<ChannelEvent, { type: 'message' }>;
 
-/** Brings together what a client sent in pieces (H3): albums, and long texts that it cut. */
+/** Joins what a client sent in pieces (H3): albums, and long texts. */
 type JoinParts = Readonly<{
-  /** Looks ahead: what one piece of an album says about being addressed holds for all of them. */
+  /** One piece of an album may address the bot for all. */
   foresee(events: readonly ChannelEvent[]): void;
-  /** The event with its join key; a later piece is as addressed as the first. The same event gives the same answer again. */
+  /** Repeatable: the same event gives the same answer. */
   join(event: ChannelEvent): ChannelEvent;
 }>;
 
 type Run = Readonly<{ key: string; last: Message; event: Said; open: boolean; addressed: boolean }>;
 
-/** Remembers the last piece of each sender, and which albums were addressed. */
 export function createJoinParts(): JoinParts {
   const runs = new Map<string, Run>();
   const addressedAlbums = new Set<string>();
@@ -129,10 +130,10 @@ function continues(run: Run, message: Message): boolean {
 }
 
 function goOn(run: Run, event: Said): Run {
-  // A slash at the start of a later piece is where the client happened to cut.
+  // A slash there is where the client cut.
   const { command: _, ...message } = event.message;
   const { length } = run.last.text;
-  // A full piece was cut inside a line; from a shorter one the platform trimmed the white space it ended with.
+  // A full piece was cut inside a line; after a shorter one the platform trimmed white space.
   const glue = length === fullPiece ? '' : '\n';
   const joined: Said = {
     ...event,

@@ -1,20 +1,17 @@
 import { Api, type RawApi } from 'grammy';
 
 /**
- * A call to the Bot API that failed. Safe to log: it holds neither the token (which Telegram's URLs carry, S3) nor what
- * was to be sent.
- * `answered`: Telegram refused. `not_sent`: the request never left. `unknown`: it may have been carried out.
+ * A failed call, safe to log: it holds neither the token (S3) nor what was to be sent. `answered`: Telegram refused.
+ * `not_sent`: the request never left. `unknown`: it may have been carried out.
  */
 export class TelegramFault extends Error {
   override readonly name = 'TelegramFault';
   readonly kind: 'answered' | 'not_sent' | 'unknown';
   readonly method: string;
-  /** Telegram's `error_code`; 0 where there was no answer. */
+  /** 0 without an answer. */
   readonly code: number;
-  /** Telegram's own words; empty where there was no answer. */
   readonly description: string;
   readonly retryAfterMs: number | undefined;
-  /** The chat's new id (A6). */
   readonly movedTo: string | undefined;
 
   constructor(
@@ -39,18 +36,18 @@ export class TelegramFault extends Error {
   }
 }
 
-/** The Bot API, one method a call. Every method rejects with TelegramFault and nothing is retried. */
+/** Every method rejects with TelegramFault; nothing is retried. */
 export type TelegramApi = RawApi;
 
-/** Longer than a long poll lasts. */
+/** Longer than a long poll. */
 const longestCallSeconds = 60;
 /** For 50 MB on a slow line. */
 export const longestUploadSeconds = 600;
 
-/** Errors of request errors that tell for sure that no byte of the request left. */
+/** No byte of the request left. */
 const notSentCodes = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'];
 
-/** Makes the calls to `apiRoot` (Telegram's own by default). No error it throws contains the token (S3). */
+/** No error contains the token (S3). */
 export function createTelegramApi({
   token,
   apiRoot,
@@ -83,14 +80,14 @@ export function createTelegramApi({
   return api.raw;
 }
 
-/** A gateway before the Bot API may answer with JSON that says nothing about the call. */
+/** A gateway may answer with JSON of its own. */
 function isBotApi(answer: unknown): boolean {
   const { ok, result, error_code } = (answer ?? {}) as Readonly<Record<string, unknown>>;
   return ok === true ? result !== undefined : typeof error_code === 'number';
 }
 
 function networkFault(method: string, error: unknown, token: string): TelegramFault {
-  // grammY wraps what `fetch` threw; only the inner error tells how far the request came.
+  // grammY wraps what `fetch` threw.
   const inner = error instanceof Error && 'error' in error ? error.error : error;
   const code = inner instanceof Error && 'code' in inner ? String(inner.code) : '';
   const told = inner instanceof Error ? inner.message : String(inner);
@@ -100,7 +97,7 @@ function networkFault(method: string, error: unknown, token: string): TelegramFa
     : new TelegramFault('unknown', method, `${method} got no usable answer: ${code || 'cut off'}`, { cause });
 }
 
-/** A token stands in every URL, percent-encoded perhaps. */
+/** The token is in every URL, perhaps percent-encoded. */
 export function withoutToken(text: string, token: string): string {
   return text
     .replaceAll(token, '[redacted]')
@@ -108,7 +105,6 @@ export function withoutToken(text: string, token: string): string {
     .replace(/\/bot\d+[^/\s]*/gi, '/bot[redacted]');
 }
 
-/** Whether Telegram said this of a call. */
 export function saidBy(error: unknown, words: RegExp): boolean {
   return error instanceof TelegramFault && error.kind === 'answered' && words.test(error.description);
 }

@@ -4,7 +4,7 @@ import type { Attachment } from '../../core/message.ts';
 type Content = Partial<Message>;
 type File = Readonly<{ file_id?: string; mime_type?: string; file_size?: number }>;
 
-/** The files of a message, described: nothing is fetched. */
+/** Nothing is fetched. */
 export function toAttachments(message: Content): readonly Attachment[] {
   const found = fileOf(message);
   return found === undefined ? [] : [found];
@@ -13,7 +13,7 @@ export function toAttachments(message: Content): readonly Attachment[] {
 function fileOf(message: Content): Attachment | undefined {
   const { photo, animation, document, audio, voice, video, video_note: round, sticker } = message;
   if (photo !== undefined) return describe('photo', 'photo.jpg', largestFor(photo), 'image/jpeg');
-  // An animation comes with a document that is the same file.
+  // Its document is the same file.
   if (animation !== undefined) return describe('video', animation.file_name ?? 'animation', animation);
   if (document !== undefined) return describe('document', document.file_name ?? 'document', document);
   if (audio !== undefined) return describe('audio', audio.file_name ?? audio.title ?? 'audio', audio);
@@ -24,10 +24,10 @@ function fileOf(message: Content): Attachment | undefined {
   return undefined;
 }
 
-/** More is scaled down before a model sees it, and refused where many pictures stand in one request. */
+/** Larger ones are scaled down before a model sees them, or refused. */
 const largestPicture = { side: 2000, bytes: 3_900_000 };
 
-/** Telegram offers each photo in several sizes, the smallest first. */
+/** The smallest comes first. */
 function largestFor(sizes: readonly PhotoSize[]): PhotoSize | undefined {
   const fitting = sizes.filter(
     ({ width, height, file_size: bytes = 0 }) =>

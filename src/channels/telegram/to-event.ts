@@ -9,7 +9,7 @@ import type { ChannelEvent } from '../../core/channel.ts';
 import type { Me } from './message-parts.ts';
 import { chatTypeOf, conversationOf, personOf, toMessage, type Ignored } from './to-message.ts';
 
-/** Kinds of update the bot asks for; Telegram keeps everything else to itself. */
+/** Updates that the bot asks for. */
 export const wantedUpdates = [
   'message',
   'edited_message',
@@ -19,10 +19,10 @@ export const wantedUpdates = [
   'my_chat_member',
 ] as const;
 
-/** Parts of an album come as updates of their own, within a second. */
+/** Parts of an album come within a second. */
 const albumHoldMs = 1000;
 
-/** What an update means to the bot, or the reason why nothing. Pure; throws only on shapes that Telegram never sends. */
+/** What an update means, or why nothing. Pure; throws only on shapes that Telegram never sends. */
 export function toEvent(update: Update, me: Me): Readonly<{ event: ChannelEvent }> | Ignored {
   const said = update.message ?? update.channel_post;
   if (said !== undefined) return fromMessage(said, me);
@@ -58,7 +58,7 @@ function moved(from: number, to: number): Readonly<{ event: ChannelEvent }> {
   return { event: { type: 'moved', from: `telegram:${from}`, to: `telegram:${to}` } };
 }
 
-/** Where the bot came or went; what else it may do there is the group's business. */
+/** Where the bot was added or removed. */
 function fromStanding(change: ChatMemberUpdated): Readonly<{ event: ChannelEvent }> | Ignored {
   const { chat, from, old_chat_member: before, new_chat_member: now } = change;
   const isIn = isThere(now);
@@ -67,7 +67,7 @@ function fromStanding(change: ChatMemberUpdated): Readonly<{ event: ChannelEvent
   const conversation = { channel: 'telegram', chat: String(chat.id) };
   if (!isIn) return { event: { type: 'left', conversation } };
   const { id, name } = personOf(from);
-  // A bot that stands for an administrator who is not named tells nothing.
+  // An anonymous administrator is named by no id.
   return { event: { type: 'joined', conversation, by: from.is_bot ? undefined : { id, name } } };
 }
 

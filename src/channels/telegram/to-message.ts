@@ -11,10 +11,10 @@ import {
 import { readText, authorOf, thingOf, type Me } from './message-parts.ts';
 import { toAttachments } from './to-attachments.ts';
 
-/** Why something that Telegram sent is no message for the bot; for the log. */
+/** For the log. */
 export type Ignored = Readonly<{ ignored: string }>;
 
-/** Turns what a person wrote in Telegram into a message (H3, A1), or names the reason why it is none. */
+/** A person's message (H3, A1), or why it is none. */
 export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Message }> | Ignored {
   const reason = reasonToIgnore(from, me);
   if (reason !== undefined) return { ignored: reason };
@@ -29,7 +29,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   const reply = replyOf(from, me);
   const call = readCommand(read.text, read.mentioned, from, me);
   const meant = call?.meant === true || read.mentioned || reply?.own === true;
-  // What was passed on are not the sender's words: nothing in it is taken for theirs.
+  // What was passed on is not the sender's own.
   const own = from.forward_origin === undefined ? (call?.text ?? read.text) : '';
   return {
     message: {
@@ -51,7 +51,7 @@ export function toMessage(from: TelegramMessage, me: Me): Readonly<{ message: Me
   };
 }
 
-/** A thread counts only in a forum topic: elsewhere the id is a reply thread that can't be sent to (TG5). */
+/** A thread counts in forum topics only: elsewhere it can't be sent to (TG5). */
 export function conversationOf(
   message: Readonly<{ chat: Chat; is_topic_message?: boolean; message_thread_id?: number }>,
 ): Conversation {
@@ -86,7 +86,7 @@ function reasonToIgnore(from: TelegramMessage, me: Me): string | undefined {
   return undefined;
 }
 
-/** Who speaks for a chat is judged by that chat's id (A9): the `from` beside it is a placeholder. */
+/** A chat that speaks is judged by its own id (A9); `from` is a placeholder. */
 function senderOf(from: TelegramMessage): Sender | undefined {
   const chat = from.sender_chat ?? (from.chat.type === 'channel' ? from.chat : undefined);
   if (chat === undefined) return from.from === undefined ? undefined : personOf(from.from);
@@ -94,7 +94,7 @@ function senderOf(from: TelegramMessage): Sender | undefined {
   return { id: `telegram:${chat.id}`, name: name ?? String(chat.id), kind: 'chat' };
 }
 
-/** In a topic, a message that answers nothing "replies" to the topic's creation, which may be the bot's. */
+/** In a topic, a message that answers nothing "replies" to the topic's creation. */
 function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
   const { reply_to_message: to, external_reply: elsewhere, quote } = from;
   if (to !== undefined && to.forum_topic_created === undefined) {
@@ -108,12 +108,11 @@ function replyOf(from: TelegramMessage, me: Me): Quote | undefined {
       ...saidIn(to, quote?.text ?? readText(text, to.entities ?? to.caption_entities ?? [], me).text),
     };
   }
-  // It answers what was said in another chat, or in another topic.
+  // It answers another chat or topic.
   if (elsewhere === undefined) return undefined;
   return { ...authorOf(elsewhere.origin, me), ...saidIn(elsewhere, quote?.text ?? '') };
 }
 
-/** The words of a quoted message, with what it carried besides. */
 function saidIn(
   content: Partial<TelegramMessage> | ExternalReplyInfo,
   text: string,
@@ -128,7 +127,7 @@ function saidIn(
   };
 }
 
-/** What a message says that are not its sender's own words (M11). */
+/** What a message holds that is not its sender's own words (M11). */
 function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): readonly Quote[] {
   const { forward_origin: origin } = from;
   const thing = thingOf(from);
@@ -142,7 +141,7 @@ function sharedOf(from: TelegramMessage, text: string, sender: Sender, me: Me): 
 
 type Call = Readonly<{ text: string; command?: Command; meant?: boolean; forOther?: boolean }>;
 
-/** Commands are read from the text: Telegram's entity for `/my-skill` covers `/my` only. What was forwarded calls nothing. */
+/** Telegram's entity for `/my-skill` covers `/my` only. What was forwarded calls nothing. */
 function readCommand(text: string, mentioned: boolean, from: TelegramMessage, me: Me): Call | undefined {
   if (from.forward_origin !== undefined) return undefined;
   const parsed = parseCommand(text);
