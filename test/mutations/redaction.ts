@@ -28,8 +28,8 @@ export const redactionMutations = [
     ['a system prompt keeps its secrets', 'system: system.map((block) => cleanBlock(block, redact)),', ''],
     [
       'a request keeps its secrets',
-      "typeof content === 'string' ? redact(content) : cleanBlocks(content, redact),\n  };\n}\n\n/** What a model",
-      'content,\n  };\n}\n\n/** What a model',
+      "typeof content === 'string' ? redact(content) : cleanBlocks(content, redact),\n  };\n}\n\nexport function cleanAnswer",
+      'content,\n  };\n}\n\nexport function cleanAnswer',
     ],
     ['tools keep their secrets', 'tools: redactTexts(tools, redact),', ''],
     ['the input of a call keeps its secrets', 'input: redactDeep(block.input, redact)', 'input: block.input'],
