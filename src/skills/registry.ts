@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Skill } from '../core/skill.ts';
 import { renderCatalogue, type Catalogue, type CatalogueOptions } from './catalogue.ts';
@@ -41,6 +42,7 @@ export function createRegistry(
 ): Registry {
   const sorted = Object.freeze([...skills].sort((a, b) => (a.name < b.name ? -1 : 1)));
   const byName = new Map(sorted.map((skill) => [skill.name, skill]));
+  const catalogueOf = rememberLast(renderCatalogue);
   return Object.freeze({
     get: (name: string) => byName.get(name),
     has: (name: string) => byName.has(name),
@@ -49,7 +51,7 @@ export function createRegistry(
     available: (isHere: (skill: Skill) => boolean) => sorted.filter(isHere),
     userInvocable: Object.freeze(sorted.filter(({ access }) => access.userInvocable)),
     catalogue: (isVisible: (skill: Skill) => boolean, options: CatalogueOptions) =>
-      renderCatalogue(
+      catalogueOf(
         sorted.filter((skill) => !skill.access.disableModelInvocation && isVisible(skill)),
         options,
       ),
@@ -67,6 +69,20 @@ export function createRegistry(
     },
     diagnostics: Object.freeze([...diagnostics]),
   });
+}
+
+/** Most turns list what the turn before listed: for the same skills and options it is not made again. */
+function rememberLast(make: typeof renderCatalogue): typeof renderCatalogue {
+  let last:
+    Readonly<{ skills: Parameters<typeof make>[0]; options: CatalogueOptions; made: Catalogue }> | undefined;
+  return (skills, options) => {
+    const isSame =
+      last?.skills.length === skills.length &&
+      skills.every((skill, index) => skill === last?.skills[index]) &&
+      isDeepStrictEqual(options, last.options);
+    if (last === undefined || !isSame) last = { skills, options, made: make(skills, options) };
+    return last.made;
+  };
 }
 
 type Filled = Readonly<{

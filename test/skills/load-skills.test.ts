@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import type { Origin, Skill } from '../../src/core/skill.ts';
 import { loadSkills } from '../../src/skills/load-skills.ts';
-import type { Registry } from '../../src/skills/registry.ts';
+import { createRegistry, type Registry } from '../../src/skills/registry.ts';
 import { makeRoot, skillText } from './make-root.ts';
-import { openAccess } from '../support/make-skill.ts';
+import { makeSkill, openAccess } from '../support/make-skill.ts';
 
 /** Loads one skill called `tool` from each origin, with these further lines of front matter. */
 async function layered(t: TestContext, layers: Partial<Record<Origin, string>>): Promise<Registry> {
@@ -230,4 +230,26 @@ test('D10 the registry is a frozen snapshot and an unknown name is a value', asy
   const skill = registry.get('b');
   assert.ok(skill && Object.isFrozen(registry) && Object.isFrozen(registry.names) && Object.isFrozen(skill));
   assert.ok(Object.isFrozen(skill.access) && Object.isFrozen(skill.env) && Object.isFrozen(skill.metadata));
+});
+
+test('B1 a catalogue is made again only for other skills or other options', () => {
+  const registry = createRegistry([makeSkill('a'), makeSkill('b')]);
+  const options = { format: 'markdown', budgetChars: 16_000 } as const;
+  const first = registry.catalogue(() => true, options);
+  assert.equal(
+    registry.catalogue(() => true, { ...options }),
+    first,
+  );
+  const onlyB = registry.catalogue(({ name }) => name === 'b', options);
+  assert.ok(!onlyB.text.includes('- a:') && onlyB.text.includes('- b:'), onlyB.text);
+  const onlyA = registry.catalogue(({ name }) => name === 'a', options);
+  assert.ok(onlyA.text.includes('- a:') && !onlyA.text.includes('- b:'), onlyA.text);
+  assert.match(
+    registry.catalogue(({ name }) => name === 'a', { ...options, format: 'xml' }).text,
+    /<name>a</,
+  );
+  assert.deepEqual(
+    registry.catalogue(() => true, options),
+    first,
+  );
 });
