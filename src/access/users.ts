@@ -60,7 +60,8 @@ export function createUsers(options: {
   const decide: Users['decide'] = async (message) => {
     const { id } = message.sender;
     const formerChatIds = await migrations.formerIds(message.conversation);
-    const chats = [chatIdOf(message.conversation), ...formerChatIds];
+    const isPrivate = message.chatType === 'private';
+    const chats = isPrivate ? [] : [chatIdOf(message.conversation), ...formerChatIds];
     const keys = [ownerKey(id), pairedKey(id), ...chats.map(groupKey)];
     const [owner, paired, ...allowed] = await stored.getMany<unknown>(keys);
     const { owners, ...rest } = access();

@@ -152,7 +152,7 @@ export function createShowProgress(options: {
         },
         onWritten(final) {
           // A whole answer goes out by itself.
-          wordsAlarm.abort();
+          wordsAlarm.abort(isOver);
           wordsDue = false;
           if (final) return;
           const wereShown = wordsShown;
