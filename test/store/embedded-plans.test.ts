@@ -3,7 +3,8 @@ import { test } from 'node:test';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createEmbeddedStore } from '../../src/store/sqlite/create-embedded-store.ts';
 import { migrate, schema } from '../../src/store/sqlite/schema.ts';
-import { openConnection, type Connection } from '../../src/store/sqlite/open-connection.ts';
+import { openConnection, type Connection, type Statement } from '../../src/store/sqlite/open-connection.ts';
+import { makeMessage } from '../support/make-message.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 /** Indexes over unfinished rows only: going through one costs what is left to do, not what was ever done. */
@@ -41,4 +42,54 @@ test('B2 no statement of the embedded store goes through rows that are finished 
     );
   }
   connection.close();
+});
+
+test('B1 a message, and its end, have only the lanes of conversations looked through', async (t) => {
+  const connection = openConnection(':memory:');
+  migrate(connection, schema, ':memory:');
+  const looks: string[] = [];
+  const watched: Connection = {
+    ...connection,
+    prepare<Row>(sql: string): Statement<Row> {
+      const statement = connection.prepare<Row>(sql);
+      if (!sql.startsWith('SELECT lane FROM inbox')) return statement;
+      const kind = sql.includes(`instr(lane, '~') > 0`) ? 'beside' : 'own';
+      return { ...statement, all: (...values) => (looks.push(kind), statement.all(...values)) };
+    },
+  };
+  const store = createEmbeddedStore(watched, {
+    clock: systemClock,
+    log: quietLog(),
+    release: () => undefined,
+  });
+  const done = async (lane: string): Promise<void> => {
+    const item = await store.inbox.take(lane, Date.now());
+    if (item !== undefined) await store.commit({ done: item.key });
+  };
+  const serve = { concurrency: 4, run: done };
+  const servings = [
+    store.inbox.serve({ ...serve, channels: ['telegram'] }),
+    store.inbox.serve({ ...serve, channels: ['telegram~'] }),
+  ];
+  t.after(async () => {
+    for (const serving of servings) await serving.stop();
+    await store.close();
+  });
+  const idle = async (): Promise<void> => {
+    for (const serving of servings) await serving.idle();
+  };
+  const during = async (what: () => Promise<unknown>): Promise<string[]> => {
+    await idle();
+    looks.splice(0);
+    await what();
+    await new Promise(setImmediate);
+    await servings[0]?.idle();
+    return [...new Set(looks)];
+  };
+  const message = makeMessage();
+  assert.deepEqual(await during(() => store.inbox.accept(message, { now: 1 })), ['own']);
+  const work = [{ lane: 'telegram:1~run', message: makeMessage({ id: 'run' }) }];
+  assert.deepEqual((await during(() => store.commit({ work }))).sort(), ['beside', 'own']);
+  await idle();
+  assert.deepEqual(await store.inbox.list('waiting'), []);
 });

@@ -13,6 +13,7 @@ import { createPrune } from './create-prune.ts';
 import { createTranscripts } from './create-transcripts.ts';
 import { createUsage, createUses } from './create-usage.ts';
 import type { Connection } from './open-connection.ts';
+import type { Bell } from './create-serve.ts';
 import type { Store, Backlog } from '../store.ts';
 
 /** The store on an open, migrated connection, which it closes with itself. Every method rejects where the database fails (Q11). */
@@ -66,15 +67,16 @@ export function createEmbeddedStore(
     capabilities: createCapabilityRecords(connection),
     signals: createLocalSignals(),
     async commit({ entries = [], outbox: rows = [], work = [], usage: uses = [], done }) {
-      await batch.write('process', () => {
+      const lane = await batch.write('process', () => {
         for (const { transcript, entry } of entries) append(transcript, entry);
         for (const row of rows) add(row);
         for (const { message, lane } of work) addWork(message, lane);
         for (const use of uses) addUse(use);
-        if (done !== undefined) finish(done);
+        return done === undefined ? undefined : finish(done);
       });
       if (rows.length > 0) toSend.ring();
-      if (work.length > 0 || done !== undefined) toAnswer.ring();
+      if (work.length > 0) toAnswer.ring();
+      else if (lane !== undefined) toAnswer.ring(lane);
     },
     async addWork(work, refuse) {
       const refused = await batch.write('process', () => addUnless(work, refuse));
@@ -123,11 +125,14 @@ export function createEmbeddedStore(
 }
 
 /** Rings for anyone who waits for one kind of work. */
-function createBell(): Readonly<{ ring(): void; onRing(listener: () => void): void }> {
-  const listeners = new Set<() => void>();
+function createBell(): Bell {
+  const listeners = new Map<() => void, boolean>();
   return {
-    ring: () => listeners.forEach((listener) => listener()),
-    onRing: (listener) => void listeners.add(listener),
+    ring(lane) {
+      for (const [listener, beside] of listeners)
+        if (lane === undefined || lane.includes('~') === beside) listener();
+    },
+    onRing: (listener, beside) => void listeners.set(listener, beside),
   };
 }
 

@@ -15,14 +15,15 @@ import {
   type Accepted,
 } from '../inbox.ts';
 import type { Batch } from './create-batch.ts';
-import { createServe, type Due } from './create-serve.ts';
+import { createServe, type Bell, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 import type { Store } from '../store.ts';
 
 /** The inbox, and what belongs inside the transaction of a step. */
 type InboxWithin = Inbox &
   Readonly<{
-    finish(key: string): void;
+    /** Gives the lane of an item that was there to be finished. */
+    finish(key: string): string | undefined;
     add(message: Message, lane: string): void;
     addUnless(...of: Parameters<Store['addWork']>): string | undefined;
     /** Whether there was one to be dropped, or else to be marked. */
@@ -36,7 +37,7 @@ export function createInbox(
   batch: Batch,
   clock: Clock,
   log: Log,
-  { changed, onWork }: Readonly<{ changed(): void; onWork(wake: () => void): void }>,
+  { changed, onWork }: Readonly<{ changed: Bell['ring']; onWork: Bell['onRing'] }>,
 ): InboxWithin {
   const { accept, add } = createAccept(connection);
   const item = '(SELECT item FROM inbox_keys WHERE key = ?)';
@@ -94,6 +95,9 @@ export function createInbox(
   );
   const end = `UPDATE inbox SET status = 'done', parts = '', finished_at = ?, join_key = NULL, taken_at = NULL`;
   const drop = connection.prepare(`${end} WHERE status IN ('waiting', 'dead') AND seq = ${item}`);
+  const finished = connection.prepare<Readonly<{ lane: string }>>(
+    `${end} WHERE status IN ('waiting', 'dead') AND seq = ${item} RETURNING lane`,
+  );
   const dropUntaken = connection.prepare(
     `${end} WHERE status = 'waiting' AND taken_at IS NULL AND seq = ${item}`,
   );
@@ -152,12 +156,12 @@ export function createInbox(
       if (refused === undefined) add(message, lane, clock.now());
       return refused;
     },
-    finish: (key) => void drop.run(clock.now(), key),
+    finish: (key) => finished.get(clock.now(), key)?.lane,
     dropUntaken: (key) => dropUntaken.run(clock.now(), key) > 0,
     stopTaken: (key) => stopTaken.run(clock.now(), key) > 0,
     async accept(message, options) {
       const accepted = await batch.write('power', () => accept(message, options));
-      if (accepted === 'stored' || accepted === 'merged') changed();
+      if (accepted === 'stored' || accepted === 'merged') changed(conversationKey(message.conversation));
       return accepted;
     },
     // Behind what is being accepted: an edit may follow its message at once.

@@ -11,7 +11,7 @@ import {
 } from '../outbox.ts';
 import type { Step } from '../store.ts';
 import type { Batch } from './create-batch.ts';
-import { createServe, type Due } from './create-serve.ts';
+import { createServe, type Bell, type Due } from './create-serve.ts';
 import type { Connection } from './open-connection.ts';
 
 /** The outbox on the embedded store. `add` belongs inside a step's transaction; a key that is there already is left alone (Q6). */
@@ -20,7 +20,7 @@ export function createOutbox(
   batch: Batch,
   clock: Clock,
   log: Log,
-  { changed, onWork }: Readonly<{ changed(): void; onWork(wake: () => void): void }>,
+  { changed, onWork }: Readonly<{ changed: Bell['ring']; onWork: Bell['onRing'] }>,
 ): Outbox & Readonly<{ add(row: NonNullable<Step['outbox']>[number]): void }> {
   const insert = connection.prepare(
     `INSERT INTO outbox (key, lane, conversation, part, status, due_at)

@@ -19,6 +19,13 @@ const underWayMs = 1_000;
 const afterFaultMs = 1_000;
 const everything = -1;
 
+export type Bell = Readonly<{
+  /** Something may have become due, in `lane` alone where one is given. */
+  ring(lane?: string): void;
+  /** Is told of what to call then; `beside`: for lanes beside conversations, not for those of conversations. */
+  onRing(listener: () => void, beside: boolean): void;
+}>;
+
 /** Gives out the lanes of one kind of work. This process owns the store, so no lane is ever lost to another. */
 export function createServe(options: {
   due: Due;
@@ -26,8 +33,7 @@ export function createServe(options: {
   bringForward(now: number, beyond: number): void;
   /** `the inbox`, for the log. */
   what: string;
-  /** Is told of what to call after anything may have become due. */
-  onWork(wake: () => void): void;
+  onWork: Bell['onRing'];
   clock: Clock;
   log: Log;
 }): (serve: ServeOptions) => Serving {
@@ -92,7 +98,7 @@ export function createServe(options: {
       }
     }
 
-    onWork(wake);
+    onWork(wake, beside);
     wake();
     return {
       wake,
