@@ -170,3 +170,9 @@ test('M9 M12 a file counts as much on an entry as in a request, by its kind and 
   assert.equal(estimateTokens(fileNamed('a')), 1_600);
   assert.equal(estimateTokens(fileNamed('b', { type: 'document', size: 900_000 })), 30_000);
 });
+
+test('M9 a long text counts by its characters, however plain it is', () => {
+  const plain = 'a'.repeat(1_000);
+  const counts = [plain, `${plain}é`, `${plain}日`, { text: plain }].map(estimateTokens);
+  assert.deepEqual(counts, [250, 251, 251, 253]);
+});
