@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { hostCallPrefix } from '../agent/models/anthropic-request.ts';
 import { invocationEnd } from '../agent/show-to.ts';
 import type { Entry } from '../core/entry.ts';
@@ -37,7 +37,7 @@ export async function invokeSkill(
 
 /** The id of the `use_skill` call behind a person's command. */
 export function invocationId(key: string): string {
-  return `${hostCallPrefix}${createHash('sha256').update(key).digest('hex').slice(0, 24)}`;
+  return `${hostCallPrefix}${hash('sha256', key).slice(0, 24)}`;
 }
 
 /** The item of that call's result. */
