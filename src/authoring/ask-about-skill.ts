@@ -11,6 +11,7 @@ import type { Definition } from '../skills/parse/skill-definition.ts';
 import { marker, type WrittenSkill } from '../skills/written-skills.ts';
 import type { Store } from '../store/store.ts';
 import { defined } from '../lib/json/json-values.ts';
+import { sayIn, type Say, type Words } from '../core/texts/say.ts';
 
 /** Asks those who may enable a skill that the bot wrote (D9). */
 export type AskAboutSkill = (record: WrittenSkill, requester: Requester) => Promise<void>;
@@ -34,7 +35,7 @@ export function createAskAboutSkill(options: {
     const directory = path.join(root, name);
     const hash = hashSkill(directory);
     if (hash === undefined) return;
-    const markdown = describeWrittenSkill({
+    const words = describeWrittenSkill({
       name,
       directory,
       hash,
@@ -43,18 +44,23 @@ export function createAskAboutSkill(options: {
       isNew: approved === undefined,
     });
     const key = `skill:${name}:${at}`;
-    const more = { buttons: buttonsFor(hash.hash) };
-    const { chatType, sender, conversation } = requester;
+    const { chatType, sender, conversation, language } = requester;
+    const version = versionOf(hash.hash);
     if (chatType === 'private' && (await mayApprove(sender))) {
-      await store.commit({ outbox: replies.rows(conversation, key, markdown, more) });
-    } else await replies.tellOwners(key, markdown, { ...more, alsoTo: approvers() });
+      const say = sayIn(language);
+      const more = { buttons: buttonsFor(version, say) };
+      await store.commit({ outbox: replies.rows(conversation, key, say(words), more) });
+    } else {
+      const more = { buttons: buttonsFor(version, sayIn(undefined)), alsoTo: approvers() };
+      await replies.tellOwners(key, words, more);
+    }
   };
 }
 
-function buttonsFor(hash: string): readonly Button[] {
+function buttonsFor(version: string, say: Say): readonly Button[] {
   return [
-    { label: 'Enable', action: `skill:enable:${versionOf(hash)}` },
-    { label: 'Discard', action: `skill:discard:${versionOf(hash)}` },
+    { label: say`Enable`, action: `skill:enable:${version}` },
+    { label: say`Discard`, action: `skill:discard:${version}` },
   ];
 }
 
@@ -72,35 +78,45 @@ function describeWrittenSkill(skill: {
   given: readonly string[];
   /** Nothing of this name was ever enabled. */
   isNew: boolean;
-}): string {
+}): Words {
   const { name, directory, hash, sender, given, isNew } = skill;
   const files = hash.files.filter((file) => file.path !== marker);
-  const listed = files.map(
-    ({ path: file, size, sha256 }) =>
-      `- ${inlineCode(file)}: ${size} bytes, SHA-256 \`${sha256.slice(0, 16)}\``,
-  );
   const texts = files.map(
     ({ path: file }) =>
       `${inlineCode(file)}\n\n${codeBlock(readFileSync(path.join(directory, file), 'utf8'))}`,
   );
-  return [
-    `**${isNew ? 'A new skill' : 'A changed skill'} waits for your yes: ${inlineCode(name)}**`,
-    `I wrote it for ${inlineCode(sender)}. It stays off until you enable it; a later change of any file switches it off again.`,
-    ['It asks for:', ...asksOf(directory, given)].join('\n'),
-    ['Its files, all of which follow:', ...listed].join('\n'),
-    ...texts,
-  ].join('\n\n');
+  const asks = asksOf(directory, given);
+  return (say) => {
+    const listed = files.map(({ path: file, size, sha256 }) => {
+      const hashed = inlineCode(sha256.slice(0, 16));
+      return `- ${say`${inlineCode(file)}: ${say.number(size)} bytes, SHA-256 ${hashed}`}`;
+    });
+    const skillName = inlineCode(name);
+    return [
+      `**${isNew ? say`A new skill waits for your yes: ${skillName}` : say`A changed skill waits for your yes: ${skillName}`}**`,
+      say`I wrote it for ${inlineCode(sender)}. It stays off until you enable it; a later change of any file switches it off again.`,
+      [say`It asks for:`, ...asks(say).map((line) => `- ${line}`)].join('\n'),
+      [say`Its files, all of which follow:`, ...listed].join('\n'),
+      ...texts,
+    ].join('\n\n');
+  };
 }
 
-function asksOf(directory: string, given: readonly string[]): readonly string[] {
+/** In the words of SKILL.md, which are the same in all languages. */
+function asksOf(directory: string, given: readonly string[]): (say: Say) => readonly string[] {
   const file = path.join(directory, 'SKILL.md');
   const bytes = readFileSync(file);
   const parsed = parseSkill({ path: file, directory, origin: 'workspace', bytes, cut: false });
-  if (!parsed.ok) return ['- nothing that can be read: its SKILL.md is broken'];
-  return Object.entries(wishesOf(parsed.definition, given)).map(
-    ([what, list]) => `- ${what}: ${list.map(inlineCode).join(', ')}`,
-  );
+  if (!parsed.ok) return (say) => [say`nothing that can be read: its SKILL.md is broken`];
+  const wishes = Object.entries(wishesOf(parsed.definition, given));
+  return (say) =>
+    wishes.map(([what, list]) => {
+      const named = list === everyTool ? say`every tool that runs get` : list.map(inlineCode).join(', ');
+      return `${what}: ${named}`;
+    });
 }
+
+const everyTool: readonly string[] = ['*'];
 
 function wishesOf(
   definition: Definition,
@@ -111,7 +127,7 @@ function wishesOf(
   const env = [...new Set([...definition.env, ...given])];
   const others = { env, packages, capabilities, network };
   return {
-    tools: tools ?? ['every tool that runs get'],
+    tools: tools ?? everyTool,
     ...Object.fromEntries(Object.entries(others).filter(([, list]) => list.length > 0)),
     ...defined({
       'use in': access.chatTypes,

@@ -11,6 +11,7 @@ import { createMcpOperations, type McpOperations } from './mcp-operations.ts';
 import { mcpToolName } from './mcp-tool.ts';
 import type { Replies } from '../replies/replies.ts';
 import type { Store } from '../store/store.ts';
+import type { Say, Words } from '../core/texts/say.ts';
 
 /** Tools that are named; of more there is the number. */
 const namedLimit = 20;
@@ -34,8 +35,8 @@ export function createMcp(options: {
     agreements,
     async onOff(server, off) {
       log.warn({ server, off }, 'tools of an MCP server are off until the operator agrees');
-      const { key, markdown } = mcpNotice(server, off, clock.now());
-      await replies.tellOwners(key, markdown);
+      const { key, words } = mcpNotice(server, off, clock.now());
+      await replies.tellOwners(key, words);
     },
     env,
     redact,
@@ -51,31 +52,26 @@ export function createMcp(options: {
 }
 
 /** What the owners are told of tools that are off since their MCP server showed its list (X7). */
-function mcpNotice(
-  server: string,
-  off: readonly Disagreement[],
-  at: number,
-): { key: string; markdown: string } {
-  const lines = off
-    .slice(0, namedLimit)
-    .map(({ tool, why }) =>
-      why === 'changed'
-        ? `- ${inlineCode(mcpToolName(server, tool))} is no longer what you agreed to.`
-        : `- ${inlineCode(mcpToolName(server, tool))} is new.`,
-    );
-  const more = off.length > namedLimit ? [`- ${off.length - namedLimit} more`] : [];
+function mcpNotice(server: string, off: readonly Disagreement[], at: number): { key: string; words: Words } {
+  const lines = (say: Say): readonly string[] => [
+    ...off.slice(0, namedLimit).map(({ tool, why }) => {
+      const name = inlineCode(mcpToolName(server, tool));
+      return why === 'changed' ? say`${name} is no longer what you agreed to.` : say`${name} is new.`;
+    }),
+    ...(off.length > namedLimit ? [say`${off.length - namedLimit} more`] : []),
+  ];
   // Told once for all processes; the same change again, after an hour, is told again.
   const told = [server, off, Math.floor(at / 3_600_000)];
   const mark = createHash('sha256').update(JSON.stringify(told)).digest('hex').slice(0, 16);
   return {
     key: `mcp:${mark}`,
-    markdown: [
-      `The MCP server ${inlineCode(server)} changed its tools. These are off until you agree:`,
-      '',
-      ...lines,
-      ...more,
-      '',
-      `\`skillet mcp list\` shows them, \`skillet mcp agree\` with the server's name switches them on.`,
-    ].join('\n'),
+    words: (say) =>
+      [
+        say`The MCP server ${inlineCode(server)} changed its tools. These are off until you agree:`,
+        '',
+        ...lines(say).map((line) => `- ${line}`),
+        '',
+        say`${inlineCode('skillet mcp list')} shows them; ${inlineCode(`skillet mcp agree ${server}`)} switches them on.`,
+      ].join('\n'),
   };
 }

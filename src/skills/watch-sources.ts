@@ -6,6 +6,7 @@ import type { Store } from '../store/store.ts';
 import type { SourceFinding } from './check-sources.ts';
 import { inlineCode } from '../lib/text/text.ts';
 import type { Replies } from '../replies/replies.ts';
+import type { Say, Words } from '../core/texts/say.ts';
 
 /** How often is looked whether it is time: an edit of config counts within that. */
 const lookEveryMs = 60_000;
@@ -55,8 +56,10 @@ export async function watchSources(options: {
     if ((await stored.get(key)) === state) return;
     log.info({ source, changes: lines.length }, 'a source of skills was looked at');
     if (lines.length > 0) {
-      const markdown = `The skill source ${inlineCode(source)} differs from what was agreed to. Nothing changed here.\n\n${lines.join('\n')}`;
-      await replies.tellOwners(`sources:${state}`, markdown);
+      await replies.tellOwners(`sources:${state}`, (say) => {
+        const told = say`The skill source ${inlineCode(source)} differs from what you agreed to. Nothing changed here.`;
+        return `${told}\n\n${lines.map((line) => `- ${line(say)}`).join('\n')}`;
+      });
     }
     await stored.set(key, state);
   }
@@ -71,23 +74,29 @@ export async function watchSources(options: {
   }
 }
 
-/** A line of Markdown for each skill that differs; none where all is as it was agreed to. */
-function changesOf(finding: Extract<SourceFinding, { ok: true }>): readonly string[] {
+/** A sentence for each skill that differs from what was agreed to. */
+function changesOf(
+  finding: Extract<SourceFinding, { ok: true }>,
+): readonly Extract<Words, (say: Say) => string>[] {
   const { agreed, changed, gone, others } = finding;
   if (!agreed) {
     const names = others.slice(0, 20).map(inlineCode).join(', ');
+    const add = inlineCode('skillet skill add');
     return [
-      `- nobody agreed to any of it yet, so nothing of it is used: ${names || 'it has no skill'}; \`skillet skill add\` shows what they ask for`,
+      (say) =>
+        names === ''
+          ? say`Nobody agreed to it yet, and it has no skill.`
+          : say`Nobody agreed to it yet, so none of its skills are used: ${names}. ${add} shows what they ask for.`,
     ];
   }
   return [
-    ...changed.map(({ name, asksMore }) => {
-      const more =
-        asksMore.length === 0
-          ? ''
-          : ` and asks for more: ${asksMore.slice(0, 10).map(inlineCode).join(', ')}`;
-      return `- ${inlineCode(name)} changed${more}; \`skillet skill update\` shows the difference`;
+    ...changed.map(({ name, asksMore }) => (say: Say) => {
+      const update = inlineCode('skillet skill update');
+      const more = asksMore.slice(0, 10).map(inlineCode).join(', ');
+      return more === ''
+        ? say`${inlineCode(name)} changed. ${update} shows the difference.`
+        : say`${inlineCode(name)} changed and asks for more: ${more}. ${update} shows the difference.`;
     }),
-    ...gone.map((name) => `- ${inlineCode(name)} is no longer offered there`),
+    ...gone.map((name) => (say: Say) => say`${inlineCode(name)} is no longer offered there.`),
   ];
 }

@@ -62,14 +62,14 @@ test('D9 the owner asks for a skill in a direct message, reads it whole, enables
   assert.match(lastOf(messages.requests[before]!.body), /greet was changed and waits for approval/);
 });
 
-test('D9 who asks is not who decides: owners and approvers are asked, a press of anybody else does nothing', async (t) => {
+test('D9 H14 who asks is not who decides: owners and approvers are asked, a press of anybody else does nothing', async (t) => {
   const set = await startWholeBot(t, {
     toml: `${owned}[policy]\napprovers = ["telegram:1002"]\n`,
     script: skillWritingModel(),
   });
   const { telegram, log } = set;
   const [olga, paul] = [
-    telegram.person({ name: 'Olga', id: 1001 }),
+    telegram.person({ name: 'Olga', id: 1001, language: 'de' }),
     telegram.person({ name: 'Paul', id: 1002 }),
   ];
   for (const one of [olga, paul]) {
@@ -80,9 +80,10 @@ test('D9 who asks is not who decides: owners and approvers are asked, a press of
   eve.says('please learn to greet people');
   await eve.dm.nextMessage('I wrote it; it waits for a yes.');
   const [forOlga, forPaul] = [
-    await olga.dm.nextMessage(/waits for your yes/),
+    await olga.dm.nextMessage(/wartet auf dein Ja/),
     await paul.dm.nextMessage(/waits for your yes/),
   ];
+  assert.deepEqual(forOlga.buttons, ['Einschalten', 'Verwerfen']);
   assert.match(forOlga.text, new RegExp(`telegram:${eve.id}`), 'who asked is shown');
   assert.ok(!eve.dm.sent().some(({ text }) => /waits for your yes/.test(text)));
   const inVain = eve.presses(forPaul.id, 'Enable', paul.dm);

@@ -41,14 +41,15 @@ async function watched(t: TestContext, toml = 'auto_sync = true\nupdate_interval
   /** Resolves when nothing is looked at. */
   const resting = (): Promise<void> =>
     rest.now ? Promise.resolve() : new Promise((resolve) => (rest.begun = resolve));
-  const told: { key: string; markdown: string }[] = [];
+  const told: { key: string; markdown: string; german: string }[] = [];
   const begin = () => {
     const stopping = new AbortController();
     const ended = watchSources({
       config: () => parsed.config,
       store,
       replies: {
-        tellOwners: async (key, words) => void told.push({ key, markdown: sayIn(undefined)(words) }),
+        tellOwners: async (key, words) =>
+          void told.push({ key, markdown: sayIn(undefined)(words), german: sayIn('de')(words) }),
       },
       env: {},
       clock,
@@ -108,14 +109,15 @@ test('D6 auto_sync tells the owners of each change once, over restarts too, and 
   await stop();
 });
 
-test('D6 a source of config that nobody agreed to is told once', async (t) => {
+test('D6 H14 a source of config that nobody agreed to is told once, in the owner’s language', async (t) => {
   const { told, begin, pass } = await watched(t);
   const stop = begin();
   await pass();
   await pass();
   await stop();
   assert.equal(told.length, 1);
-  assert.match(told[0]?.markdown ?? '', /nobody agreed to any of it yet.*`greet`/s);
+  assert.match(told[0]?.markdown ?? '', /Nobody agreed to it yet.*`greet`/s);
+  assert.match(told[0]?.german ?? '', /hat noch niemand zugestimmt.*`greet`/s);
 });
 
 test('D6 without auto_sync no source is looked at, and one that is gone ends nothing', async (t) => {
