@@ -28,6 +28,7 @@ import type { SettingsTalk } from '../settings/settings-talk.ts';
 import { stopTask, stopWork } from './stop-work.ts';
 import type { Replies, ReplyOptions } from '../replies/replies.ts';
 import { tasksHere, workHere } from '../runs/conversation-work.ts';
+import { systemZone } from '../core/local-time.ts';
 import { sayIn, type Say } from '../core/texts/say.ts';
 
 export type Commands = Readonly<{
@@ -135,6 +136,7 @@ export function createCommands(deps: {
       text: describeTasks(await tasksHere(message, store.inbox), {
         asks: await store.asks.open(message.conversation),
         reader: message.sender,
+        zone: runtime().config.bot.timezone ?? systemZone(),
       }),
     }),
     status: async (message) => {

@@ -77,18 +77,23 @@ export function createOverview(options: {
 }
 
 /** `asks`: the open ones of these conversations. */
-type Reading = Readonly<{ asks: readonly PendingRequest[]; reader: Pick<Sender, 'id' | 'language'> }>;
+type Reading = Readonly<{
+  asks: readonly PendingRequest[];
+  reader: Pick<Sender, 'id' | 'language' | 'timezone'>;
+  /** The IANA time zone of readers whose own is unknown. */
+  zone: string;
+}>;
 
-export function describeTasks(items: readonly ListedItem[], { asks, reader }: Reading): string {
-  const say = sayIn(reader.language);
+export function describeTasks(items: readonly ListedItem[], reading: Reading): string {
+  const say = sayIn(reading.reader.language);
   if (items.length === 0) return say`Nothing runs in the background here.`;
-  const lines = items.map((item) => `- ${describeTask(item, { asks, reader })}`);
+  const lines = items.map((item) => `- ${describeTask(item, reading)}`);
   return [say`In the background here:`, '', ...lines].join('\n');
 }
 
 export function describeTask(
   { key, message, takenAt, acceptedAt }: ListedItem,
-  { asks, reader }: Reading,
+  { asks, reader, zone }: Reading,
 ): string {
   const say = sayIn(reader.language);
   const { task, sender } = message ?? {};
@@ -96,7 +101,7 @@ export function describeTask(
   const ask = asks.find(({ kind, transcript }) => kind === 'approval' && transcript === journal);
   const state = takenAt === undefined ? say`waiting` : say`running`;
   const asked = ask?.requester === reader.id ? say`waiting for your yes` : say`waiting for a yes`;
-  const since = say.time(ask?.askedAt ?? acceptedAt, 'UTC');
+  const since = say.time(ask?.askedAt ?? acceptedAt, reader.timezone ?? zone);
   const what = `\`${task?.id.slice(0, shownIdLength) ?? key}\` ${task?.skill ?? say`a run`}`;
   const name = inlineCode(sender?.name ?? say`somebody`);
   return say`${what}, for ${name}, ${ask === undefined ? state : asked} since ${since}`;

@@ -49,10 +49,10 @@ function codeOf({ text }: SentMessage): string {
   return /yes ([0-9A-Z]{8})/.exec(text)?.[1] ?? '';
 }
 
-test('T8 a call that needs a yes is asked for with buttons, and Approve has it made', async (t) => {
+test('T8 U9 a call that needs a yes is asked for with buttons, and Approve has it made', async (t) => {
   const { telegram } = await startWholeBot(t, {
     sandbox: 'auto',
-    toml: toml + confirm,
+    toml: toml.replace('[bot]\n', '[bot]\ntimezone = "Asia/Tokyo"\n') + confirm,
     script: roller,
   });
   const ann = telegram.person({ name: 'Ann' });
@@ -64,7 +64,7 @@ test('T8 a call that needs a yes is asked for with buttons, and Approve has it m
   assert.deepEqual(question.buttons, ['Approve', 'Deny', 'Always']);
   ann.says('/tasks');
   const tasks = await ann.dm.nextMessage(/In the background here/);
-  assert.match(tasks.text, /dice, for Ann, waiting for your yes since \d{1,2} \w+ \d{4}, \d\d:\d\d UTC$/);
+  assert.match(tasks.text, /dice, for Ann, waiting for your yes since \d{1,2} \w+ \d{4}, \d\d:\d\d GMT\+9$/);
   ann.presses(question.id, 'Approve');
   await ann.dm.nextMessage('It was rolled.');
   const now = await answered(telegram, ann, question);

@@ -96,8 +96,8 @@ test('D9 H14 who asks is not who decides: owners and approvers are asked, a pres
   await telegram.until('the outcome', () => paul.dm.sent().some(({ text }) => /Enabled: greet/.test(text)));
   eve.says('/greet Bob');
   await eve.dm.nextMessage('Good day, Bob!');
-  olga.presses(forOlga.id, 'Discard');
-  await telegram.until('the outcome', () => olga.dm.sent().some(({ text }) => /Discarded: greet/.test(text)));
+  olga.presses(forOlga.id, 'Verwerfen');
+  await telegram.until('the outcome', () => olga.dm.sent().some(({ text }) => /Verworfen: greet/.test(text)));
   assert.deepEqual(
     readdirSync(skillsOf(set)).filter((name) => !name.startsWith('.')),
     [],

@@ -1,6 +1,7 @@
 import type { WriteCommand, Home, HomeSection, Visit } from '../../core/channel.ts';
 import type { MessageDenial } from '../../access/decide-message.ts';
 import type { Store } from '../../store/store.ts';
+import { systemZone } from '../../core/local-time.ts';
 import { sayIn } from '../../core/texts/say.ts';
 import { describeTask, listSkills, startButtons, type Overview } from '../overview.ts';
 import type { Pairing } from '../../access/pairing.ts';
@@ -38,12 +39,13 @@ export function createHomePage(options: {
 
   async function runs({ sender }: Visit): Promise<Home> {
     const say = sayIn(sender.language);
+    const zone = runtime().config.bot.timezone ?? systemZone();
     const shown = (await ownRuns(sender.id, store.inbox)).slice(0, mostRuns);
     return Promise.all(
       shown.map(async (item) => {
         const asks = item.message === undefined ? [] : await store.asks.open(item.message.conversation);
         const action = `stop:${taskId(item) ?? ''}`;
-        const markdown = describeTask(item, { asks, reader: sender });
+        const markdown = describeTask(item, { asks, reader: sender, zone });
         return { markdown, buttons: [{ label: say`Stop`, action }] };
       }),
     );
