@@ -1,5 +1,6 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { asWords, fileOf } from './file-blocks.ts';
+import { invocationId } from './models/anthropic-request.ts';
 import { estimateTokens } from './plan-compaction.ts';
 import { callsOf } from './read-turn.ts';
 import type { Entry } from '../core/entry.ts';
@@ -123,11 +124,13 @@ export function filesSent(
   sender: string,
   toolUseId: string,
 ): readonly ShownFile[] | undefined {
-  const call = entries.findIndex(
-    (entry) => entry.kind === 'assistant' && callsOf(entry).some(({ id }) => id === toolUseId),
+  // A person's own command is not among the answers: its call follows the message itself.
+  const call = entries.findIndex((entry) =>
+    entry.kind === 'assistant'
+      ? callsOf(entry).some(({ id }) => id === toolUseId)
+      : entry.kind === 'user' && entry.item !== undefined && invocationId(entry.item) === toolUseId,
   );
-  // A person's own command is not among the answers.
-  const before = call < 0 ? entries : entries.slice(0, call);
+  const before = call < 0 ? entries : entries.slice(0, call + 1);
   const theirs = before.flatMap((entry) => (entry.kind === 'user' && entry.sender === sender ? [entry] : []));
   const files = theirs
     .slice(theirs.findLastIndex(({ joins }) => joins === undefined))

@@ -6,7 +6,7 @@ import { runIdOf, runJournal } from '../runs/run-journal.ts';
 import { journalOf, taskKey } from '../runs/tasks.ts';
 import type { InboxItem } from '../store/inbox.ts';
 import type { Store } from '../store/store.ts';
-import { invocationId } from './invoke-skill.ts';
+import { invocationId } from '../agent/models/anthropic-request.ts';
 
 export async function transcriptOf(
   { conversation }: Message,

@@ -1,5 +1,4 @@
-import { hash } from 'node:crypto';
-import { hostCallPrefix } from '../agent/models/anthropic-request.ts';
+import { invocationId } from '../agent/models/anthropic-request.ts';
 import { invocationEnd } from '../agent/show-to.ts';
 import type { Entry } from '../core/entry.ts';
 import type { CallTool } from '../core/tool-call.ts';
@@ -33,11 +32,6 @@ export async function invokeSkill(
     entry: { kind: 'user', item, content, about: skill, follows, marks, at: clock.now() },
     settles,
   };
-}
-
-/** The id of the `use_skill` call behind a person's command. */
-export function invocationId(key: string): string {
-  return `${hostCallPrefix}${hash('sha256', key).slice(0, 24)}`;
 }
 
 /** The item of that call's result. */

@@ -10,7 +10,7 @@ import type { InboxItem } from '../store/inbox.ts';
 import { chatFolder } from '../tools/built-in/run-folders.ts';
 import type { AgentHere } from '../settings/chat-agent.ts';
 import type { TurnDeps } from './turn-context.ts';
-import { invocationId } from './invoke-skill.ts';
+import { invocationId } from '../agent/models/anthropic-request.ts';
 
 export type TurnInput = Readonly<{
   item: InboxItem;

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { invocationId } from '../../src/agent/models/anthropic-request.ts';
 import { filesSent } from '../../src/agent/with-files.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
@@ -50,4 +51,10 @@ test('M12 H11 words that joined the turn take no file from its run; a picture th
   const joined = [said('b', [], { joins: 'a' }), said('c', ['both', 'quoted'], { joins: 'a' })];
   assert.deepEqual(sentFor([...turn, ...joined, called('call')]), ['first', 'both', 'quoted']);
   assert.deepEqual(sentFor(turn, 'a command'), ['first', 'both']);
+});
+
+test('M12 U9 a run that a person’s own command starts late has no file of their next message', () => {
+  const entries = [said('a', ['theirs']), said('b', ['next'])];
+  assert.deepEqual(sentFor(entries, invocationId('a')), ['theirs']);
+  assert.deepEqual(sentFor(entries, invocationId('b')), ['next']);
 });

@@ -6,7 +6,7 @@ import { runIdOf, runJournal } from '../../src/runs/run-journal.ts';
 import { askedAgain } from '../../src/conversations/ask-again.ts';
 import { createRunSkill, type RunContext } from '../../src/runs/run-skill.ts';
 import type { TurnContext } from '../../src/conversations/turn.ts';
-import { invocationId } from '../../src/conversations/invoke-skill.ts';
+import { invocationId } from '../../src/agent/models/anthropic-request.ts';
 import { createUseSkill } from '../../src/runs/use-skill.ts';
 import { ModelError } from '../../src/core/errors.ts';
 import type { Message } from '../../src/core/message.ts';

@@ -79,7 +79,7 @@ export const receivedFileMutations: readonly Mutation[] = [
   ...changesOf('agent/with-files.ts', 'agent/files-sent.test.ts', [
     ['words that join a turn take its files from runs', '({ joins }) => joins === undefined', '() => true'],
     ['a run sees the files of somebody else', '&& entry.sender === sender', ''],
-    ['a run sees files of a later message', 'call < 0 ? entries : entries.slice(0, call)', 'entries'],
+    ['a run sees files of a later message', 'call < 0 ? entries : entries.slice(0, call + 1)', 'entries'],
   ]),
   ...changesOf('lib/files/office-text.ts', 'lib/office-text.test.ts', [
     ['an archive may swell', '{ maxOutputLength: most }', '{}'],

@@ -1,4 +1,4 @@
-import { createHash, type Hash } from 'node:crypto';
+import { createHash, hash, type Hash } from 'node:crypto';
 import type Anthropic from '@anthropic-ai/sdk';
 import { newestSummary } from '../to-messages.ts';
 import type { Entry } from '../../core/entry.ts';
@@ -6,7 +6,7 @@ import type { BoundThinking, ModelRequest } from '../../core/model.ts';
 import { once } from '../../lib/async/mutex.ts';
 
 /** Begins the ids of calls that the host makes for a person: no model's call may pass for one. */
-export const hostCallPrefix = 'person_';
+const hostCallPrefix = 'person_';
 
 const mark = { type: 'ephemeral' } as const;
 
@@ -177,6 +177,11 @@ function asBlocks(
   content: string | readonly Anthropic.ContentBlockParam[],
 ): readonly Anthropic.ContentBlockParam[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
+}
+
+/** The id of the `use_skill` call behind a person's command, by the key of its inbox item. */
+export function invocationId(key: string): string {
+  return `${hostCallPrefix}${hash('sha256', key).slice(0, 24)}`;
 }
 
 /** Whether the host made the call, so that its input is the host's own. */
