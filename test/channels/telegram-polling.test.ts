@@ -294,3 +294,24 @@ test('H13 the reaction is put on what was stored to be answered, and on nothing 
   await bot.server.until('the reaction', () => ann.dm.reactions(answered).length > 0);
   assert.deepEqual([ann.dm.reactions(answered), ann.dm.reactions(unanswered)], [['👀'], []]);
 });
+
+test('B1 what came is begun before Telegram is asked for more', async () => {
+  const pausing = Promise.withResolvers<string>();
+  const begun = Promise.withResolvers<void>();
+  const clock: Clock = {
+    ...systemClock,
+    sleep(ms, signal) {
+      if (ms !== 5) return systemClock.sleep(ms, signal);
+      pausing.resolve('a pause');
+      return begun.promise;
+    },
+  };
+  await using bot = await startTelegramBot({ clock });
+  bot.server.person().says('begin');
+  await bot.until('the event', () => bot.events.length === 1);
+  const asked = bot.server.calls('getUpdates').length;
+  const next = bot.server.until('the next poll', () => bot.server.calls('getUpdates').length > asked);
+  assert.equal(await Promise.race([pausing.promise, next]), 'a pause');
+  begun.resolve();
+  await next;
+});
