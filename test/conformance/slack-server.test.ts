@@ -225,13 +225,18 @@ test('H9 the server refuses what Slack refuses, by the same words, with HTTP 200
   const started = (await client.apiCall('chat.startStream', stream)) as unknown as { ts: string };
   assert.equal(await call('chat.appendStream', { channel, ts: started.ts, markdown_text: 'a' }), 'ok');
   assert.equal(await call('chat.update', { channel, ts: started.ts, text: 'a' }), 'streaming_state_conflict');
-  now.ms += 5 * 60_000 + 1;
-  assert.equal(
-    await call('chat.appendStream', { channel, ts: started.ts, markdown_text: 'b' }),
-    'message_not_in_streaming_state',
-  );
-  assert.equal(await call('chat.stopStream', { channel, ts: started.ts }), 'message_not_in_streaming_state');
+  assert.equal(await call('chat.delete', { channel, ts: started.ts }), 'cant_delete_message');
+  const append = (markdown_text: string) =>
+    call('chat.appendStream', { channel, ts: started.ts, markdown_text });
+  assert.equal(await append('x'.repeat(12_001)), 'msg_too_long');
+  now.ms += 4 * 60_000;
+  assert.equal(await append('b'), 'ok');
+  // What is added does not lengthen its life.
+  now.ms += 60_000 + 1;
   assert.equal(await call('chat.update', { channel, ts: started.ts, text: 'recovered' }), 'ok');
+  assert.equal(await append('c'), 'message_not_in_streaming_state');
+  assert.equal(await call('chat.stopStream', { channel, ts: started.ts }), 'message_not_in_streaming_state');
+  assert.equal(await call('chat.delete', { channel, ts: started.ts }), 'ok');
 });
 
 test('H9 missing scopes are named, rates are kept when asked for', async (t) => {

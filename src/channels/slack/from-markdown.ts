@@ -50,7 +50,7 @@ export function toSlackMessage(
   return { text, blocks: written.length > longestBlock ? [] : [{ type: 'markdown', text: written }] };
 }
 
-/** Markdown as Slack may be handed it, in a block or a stream: links are live only where policy lets them, mentions are not. */
+/** Markdown as a block holds it: links are live only where policy lets them, mentions are not. */
 export function toSlackMarkdown(markdown: string | MarkdownDocument): string {
   return writeMarkdown(asDocument(markdown));
 }

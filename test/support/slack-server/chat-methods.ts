@@ -31,7 +31,7 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
   'chat.update': (args, context) => {
     const room = roomOf(args, context);
     const message = ownMessage(args, room, context, 'cant_update_message');
-    if (message.streaming !== undefined) return refuse('streaming_state_conflict');
+    if (isStreaming(message, context)) return refuse('streaming_state_conflict');
     if (text(args, 'text').length > 4000) return refuse('msg_too_long');
     const body = bodyOf(args);
     const before = { ...message };
@@ -46,6 +46,7 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
   'chat.delete': (args, context) => {
     const room = roomOf(args, context);
     const message = ownMessage(args, room, context, 'cant_delete_message');
+    if (isStreaming(message, context)) return refuse('cant_delete_message');
     message.deleted = true;
     context.emit({ room, event: changeEvent(context.workspace, room, message, undefined) });
     context.changed({ kind: 'deleted', message });
@@ -89,7 +90,6 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
     if (more === '') return refuse('no_text');
     const before = { ...message };
     message.text += more;
-    message.streaming = { expiresAt: context.now() + streamMs };
     changed(room, before, message, context);
     return { channel: room.id, ts: message.ts };
   },
@@ -104,7 +104,7 @@ export const chatMethods: Readonly<Record<string, Handler>> = {
   },
 };
 
-/** Slack ends a stream that stays idle for about five minutes. */
+/** Slack ends a stream about five minutes after its start, however much is added. */
 const streamMs = 5 * 60_000;
 
 type Body = Readonly<{ text: string; blocks?: readonly Json[] }>;
@@ -198,11 +198,11 @@ function streaming(args: Json, context: MethodContext): { room: SlackRoom; messa
   const message = context.workspace.message(room.id, text(args, 'ts'));
   if (message === undefined) return refuse('message_not_found');
   if (message.user !== context.workspace.bot.user) return refuse('message_not_owned_by_app');
-  if (message.streaming === undefined || message.streaming.expiresAt < context.now()) {
-    delete message.streaming;
-    return refuse('message_not_in_streaming_state');
-  }
-  return { room, message };
+  return isStreaming(message, context) ? { room, message } : refuse('message_not_in_streaming_state');
+}
+
+function isStreaming({ streaming }: StoredMessage, { now }: MethodContext): boolean {
+  return streaming !== undefined && now() <= streaming.expiresAt;
 }
 
 /** The documentation asks for `markdown_text`, the SDK sends `chunks` only: either is taken. */
@@ -212,5 +212,6 @@ function streamText(args: Json): string {
   const words = chunks.map((chunk: Json) =>
     chunk['type'] === 'markdown_text' && typeof chunk['text'] === 'string' ? chunk['text'] : '',
   );
-  return text(args, 'markdown_text') + words.join('');
+  const all = text(args, 'markdown_text') + words.join('');
+  return all.length > 12_000 ? refuse('msg_too_long') : all;
 }
