@@ -46,7 +46,7 @@ export type JudgeCalls = ReturnType<typeof createJudgeCalls>;
 /** Host policy (T8): what config says of a call, and a person's word where it says `confirm`. */
 export function createJudgeCalls(options: {
   runtime: () => RuntimeConfig;
-  approvals: Approvals;
+  approvals: Pick<Approvals, 'request'>;
   rules: Pick<StandingRules, 'covers'>;
   outside: Pick<OutsideTools, 'mayCall'>;
   stillAdmitted: StillAdmitted;

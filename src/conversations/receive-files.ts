@@ -13,7 +13,7 @@ import { officeText } from '../lib/files/office-text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { fixed, sayIn, type Say, type Words } from '../core/texts/say.ts';
 import { inlineCode } from '../lib/text/text.ts';
-import type { RuntimeConfig } from '../config/runtime-config.ts';
+import type { Config } from '../config/complete-config.ts';
 import type { Transcribe, TranscribeSettings } from './transcribe.ts';
 import type { ChatMigrations } from '../access/chat-migrations.ts';
 import type { KeptFile, ReceivedFiles } from '../runs/received-files.ts';
@@ -44,7 +44,13 @@ type Wanted = Readonly<{ attachment: Attachment; sender?: string | undefined; re
 
 /** Fetches what people send into the folder of their conversation (M12). */
 export function createReceiveFiles(options: {
-  runtime: () => RuntimeConfig;
+  runtime: () => Readonly<{
+    config: Readonly<{
+      bot: Pick<Config['bot'], 'workspace'>;
+      sandbox: Pick<Config['sandbox'], 'diskMb'>;
+      tools: Pick<Config['tools'], 'transcribe'>;
+    }>;
+  }>;
   channels: ReadonlyMap<string, Pick<Channel, 'fetchFile'>>;
   received: Pick<ReceivedFiles, 'keep' | 'read'>;
   migrations: Pick<ChatMigrations, 'original'>;

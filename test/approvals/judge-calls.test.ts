@@ -62,7 +62,7 @@ async function setUp(
         asked.push(call);
         return answer();
       },
-    } as never,
+    },
     rules: { covers: async () => config.includes('rules') },
     deliverArtifacts: noHandOver,
     outside: {

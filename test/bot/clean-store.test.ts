@@ -69,13 +69,7 @@ test('S2 U3 nothing that is written to a store holds a secret: messages, edits, 
   });
   await store.commit({ work: [work('w1', run)] });
   await holdsNone('work that a step gives', `input ${shown}`);
-  const ended = {
-    kind: 'result',
-    run: 'r1',
-    skill: 'note',
-    result: `result ${secret}`,
-    status: 'ok',
-  } as never;
+  const ended = { kind: 'result', id: 'r1', skill: 'note', result: `result ${secret}` } as const;
   await store.addWork(work('w2', ended), () => undefined);
   await holdsNone('work that is added', `result ${shown}`);
 

@@ -43,7 +43,7 @@ async function setUp(...open: readonly Partial<PendingRequest>[]) {
     } as unknown as Parameters<typeof createApproveByText>[0]['approvals'],
     confirmations: { answer: async () => ({ kind: 'unknown' }) },
     store,
-    replies: {} as Parameters<typeof createApproveByText>[0]['replies'],
+    replies: { answer: async () => assert.fail('nobody is answered') },
   });
   const say = (text: string, more: Partial<Message> = {}) =>
     take(makeMessage({ text, sentAt: askedAt + 5_000, ...more }));

@@ -24,7 +24,7 @@ async function sent(
   const fetched: string[] = [];
   const bytesOf = new Map(files.map(({ name, bytes }) => [name, Buffer.from(bytes)]));
   const receive = createReceiveFiles({
-    runtime: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: {} } }) as never,
+    runtime: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: {} } }),
     channels: new Map([
       [
         'telegram',

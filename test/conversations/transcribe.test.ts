@@ -8,7 +8,7 @@ import { test, type TestContext } from 'node:test';
 import { userContent, whyUnread } from '../../src/runs/user-content.ts';
 import { createReceiveFiles } from '../../src/conversations/receive-files.ts';
 import { createReceivedFiles } from '../../src/runs/received-files.ts';
-import { createTranscribe } from '../../src/conversations/transcribe.ts';
+import { createTranscribe, type TranscribeSettings } from '../../src/conversations/transcribe.ts';
 import { formatConfigProblem } from '../../src/config/config-problem.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import { secretsOfConfig } from '../../src/config/secrets-of-config.ts';
@@ -54,17 +54,19 @@ async function formOf(request: IncomingMessage): Promise<Record<string, unknown>
 }
 
 /** What the model reads of a voice message. */
-async function readOf(transcribe: object | undefined, more: Partial<Message> = {}): Promise<string> {
+async function readOf(
+  transcribe: TranscribeSettings | undefined,
+  more: Partial<Message> = {},
+): Promise<string> {
   return (await takeVoice(transcribe, more)).read;
 }
 
 /** What the model reads of a voice message, and what its sender is told. */
-async function takeVoice(transcribe: object | undefined, more: Partial<Message> = {}) {
+async function takeVoice(transcribe: TranscribeSettings | undefined, more: Partial<Message> = {}) {
   const workspace = mkdtempSync(path.join(tmpdir(), 'transcribe-'));
   const log = quietLog();
   const receive = createReceiveFiles({
-    runtime: () =>
-      ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: { transcribe } } }) as never,
+    runtime: () => ({ config: { bot: { workspace }, sandbox: { diskMb: 1024 }, tools: { transcribe } } }),
     channels: new Map([
       ['telegram', { fetchFile: async (_, to) => writeFileSync(to.path, voice, { flag: 'wx' }) }],
     ]),
@@ -157,7 +159,8 @@ test('M12 S3 neither key nor voice goes along a redirect', async (t) => {
   assert.deepEqual(other.heard, []);
 });
 
-const printing = (script: string, ...args: readonly string[]): object => ({
+const printing = (script: string, ...args: readonly string[]): TranscribeSettings => ({
+  model: 'whisper-1',
   command: [process.execPath, '-e', script, ...args],
 });
 
@@ -184,11 +187,11 @@ test("M12 S2 a program of the operator gets none of the bot's secrets, and no sh
   assert.match(read, /\$\(id\)/);
 });
 
-const programFaults: readonly (readonly [string, object, RegExp])[] = [
+const programFaults: readonly (readonly [string, TranscribeSettings, RegExp])[] = [
   ['fails', printing("console.log('half'); process.exitCode = 3"), /the program [^.]* failed/],
   ['prints nothing', printing(''), /no words were heard in it/],
   ['prints without end', printing("setInterval(() => console.log('x'.repeat(1e6)), 0)"), /printed too much/],
-  ['is not there', { command: ['/nowhere/whisper'] }, /could not be started/],
+  ['is not there', { model: 'whisper-1', command: ['/nowhere/whisper'] }, /could not be started/],
 ];
 
 for (const [what, settings, problem] of programFaults)

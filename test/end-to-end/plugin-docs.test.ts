@@ -15,6 +15,7 @@ import { childEnv } from '../support/child-env.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { cliPath } from '../support/cli-path.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
+import { pluginContext } from '../support/plugin-context.ts';
 
 const root = path.join(import.meta.dirname, '../..');
 const noNpm = spawnSync('npm', ['--version']).status === 0 ? false : 'npm is not here';
@@ -156,7 +157,7 @@ test('X1 X2 the examples in the comments of what authors import can be loaded an
   const plugins = await openPlugins(parsed.config, { clock: systemClock, log: quietLog() });
   plugins.close();
   assert.deepEqual(plugins.diagnostics, []);
-  const context = {} as Awaited<ReturnType<OpenCall>>['context'];
+  const context = pluginContext();
   const over = new AbortController().signal;
   const open = (): OpenCall => async () => ({ context, over, close: async () => undefined });
   const tools = plugins

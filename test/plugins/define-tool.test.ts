@@ -7,10 +7,11 @@ import type {
   DeliverArtifacts,
   Tool as HostTool,
 } from '../../src/core/tool.ts';
-import { defineTool, type OpenCall, type ToolOptions } from '../../src/plugins/define-tool.ts';
+import { defineTool, type ToolOptions } from '../../src/plugins/define-tool.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { equalData } from '../support/equal-data.ts';
+import { pluginContext } from '../support/plugin-context.ts';
 
 const plain = {
   name: 'get_weather',
@@ -19,8 +20,8 @@ const plain = {
   run: () => 'fine',
 };
 
-/** What a call is handed, where the test looks at none of it. */
-const context = {} as Awaited<ReturnType<OpenCall>>['context'];
+const context = pluginContext();
+
 function bound(
   options: Parameters<typeof defineTool>[0],
   closed: () => void = () => undefined,

@@ -10,6 +10,9 @@ import type { Plugin } from '../../src/plugins/define-plugin.ts';
 import { openPluginImports } from '../../src/plugins/plugin-imports.ts';
 import type { balances, transfers } from '../../examples/expenses/plugin.ts';
 import { openDoor } from '../support/call-one-tool.ts';
+import { pluginContext } from '../support/plugin-context.ts';
+import { namedLog } from '../../src/plugins/tool-context.ts';
+import { quietLog } from '../support/quiet-log.ts';
 
 let close = (): void => undefined;
 before(() => (close = openPluginImports()));
@@ -22,10 +25,10 @@ test('X1 X4 the example keeps its expenses in one file, whatever others of that 
   t.after(() => rm(home, { recursive: true, force: true }));
   const { default: plugin } = (await import(pathToFileURL(file).href)) as { default: Plugin };
   const workspace = createWorkspace([{ kind: 'chat', seen: [home, '/chat'], host: home }], 1024 ** 2);
-  const context = { config: { largest: 100 }, bot: { name: 'Botty' }, log: {} as never };
+  const context = { config: { largest: 100 }, bot: { name: 'Botty' }, log: namedLog(quietLog(), {}) };
   const [add] = (await plugin.makeTools(context)).map((tool) =>
     tool.bind(async () => ({
-      context: { workspace } as never,
+      context: pluginContext({ workspace }),
       over: new AbortController().signal,
       close: async () => undefined,
     })),

@@ -27,7 +27,7 @@ test('P3 R6 each sandbox counts what its own commands find, and what changes cou
   t.after(() => rmSync(folder, { recursive: true }));
   const hostStatus = path.join(folder, 'status');
   writeFileSync(hostStatus, stanza('host-tool'));
-  const built: RootFileSystem[] = [];
+  const built: Pick<RootFileSystem, 'path' | 'installed'>[] = [];
   const follow = (mode: 'virtual' | 'bubblewrap' | 'docker' | 'off') =>
     followAvailablePackages({ mode, root: () => built[0], hostStatus });
   const [virtual, bubblewrap, docker, off] = (['virtual', 'bubblewrap', 'docker', 'off'] as const).map(
@@ -36,7 +36,7 @@ test('P3 R6 each sandbox counts what its own commands find, and what changes cou
   const seen = (name: string) => [virtual, bubblewrap, docker, off].map((each) => each?.().has(name));
 
   assert.deepEqual(seen('host-tool'), [false, true, false, true]);
-  built.push({ path: '/x', installed: new Set(['root-tool']), manifest: {} as RootFileSystem['manifest'] });
+  built.push({ path: '/x', installed: new Set(['root-tool']) });
   assert.deepEqual(seen('host-tool'), [false, false, false, true]);
   assert.deepEqual(seen('root-tool'), [false, true, true, false]);
 
@@ -54,7 +54,7 @@ test('P3 R6 each sandbox knows which programs its commands can start', (t) => {
   writeFileSync(path.join(root, 'usr/bin/gh'), '', { mode: 0o755 });
   writeFileSync(path.join(root, 'usr/bin/notes'), '', { mode: 0o644 });
   writeFileSync(path.join(root, 'usr/bin/python3'), '', { mode: 0o755 });
-  const built = { path: root, installed: new Set<string>(), manifest: {} as RootFileSystem['manifest'] };
+  const built = { path: root, installed: new Set<string>() };
   const inRoot = followAvailablePackages({ mode: 'bubblewrap', root: () => built })();
   assert.deepEqual(
     ['gh', 'notes', 'sh', 'node', 'python'].map((name) => inRoot.runs(name)),

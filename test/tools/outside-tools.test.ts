@@ -98,7 +98,7 @@ test('X7 T8 access is judged again at the call and after an approval: a rule tha
         meanwhile();
         return { kind: 'approved', by: 'telegram:42' };
       },
-    } as never,
+    },
     deliverArtifacts: noHandOver,
     rules: { covers: async () => false },
     outside: { mayCall },

@@ -40,7 +40,7 @@ export function createApproveByText(options: {
   approvals: Approvals;
   confirmations: Pick<ConfirmAccounts, 'answer'>;
   store: Pick<Store, 'asks' | 'inbox' | 'outbox' | 'transcripts'>;
-  replies: Replies;
+  replies: Pick<Replies, 'answer'>;
 }) {
   const { approvals, confirmations, store, replies } = options;
 

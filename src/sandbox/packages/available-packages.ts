@@ -34,7 +34,7 @@ export function followAvailablePackages(options: {
   mode: SandboxMode;
   /** Of a system that is neither. */
   installed?: ReadonlySet<string>;
-  root(): RootFileSystem | undefined;
+  root(): Pick<RootFileSystem, 'path' | 'installed'> | undefined;
   /** Where the host's dpkg keeps what is installed. */
   hostStatus?: string;
 }): () => AvailablePackages {

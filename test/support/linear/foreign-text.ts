@@ -49,6 +49,7 @@ import { isAccessLine } from '../../../src/skills/access-line.ts';
 import { createCountValues } from '../../../src/lib/json/json-values.ts';
 import { names, withoutQuotes } from '../../../src/store/forget-entries.ts';
 import { sayIn } from '../../../src/core/texts/say.ts';
+import { noArtifact } from '../no-files.ts';
 
 /** A function that meets text of others, and the longest text that can reach it: 1 MB where nothing cuts before. */
 export type Reads = Readonly<{ name: string; most: number; parses?: true; run(text: string): unknown }>;
@@ -77,6 +78,23 @@ function parser(name: string, most: number, run: (text: string) => unknown): Rea
 function of(name: string, most: number, run: (text: string) => unknown): Reads {
   return { name, most, run };
 }
+
+const skillFile = (text: string): Parameters<typeof parseSkill>[0] => ({
+  path: '/s/a/SKILL.md',
+  directory: '/s/a',
+  origin: 'user',
+  bytes: Buffer.from(text),
+  cut: false,
+});
+const exited = { status: 'exited', exitCode: 1, truncated: false } as const;
+const ofTool = { server: 'a', tool: 'b', redact: redaction.text, artifact: noArtifact };
+const anybody = {
+  chatType: 'private',
+  chatIds: ['telegram:42'],
+  external: false,
+  sender: 'telegram:42',
+  by: 'person',
+} as const;
 
 export const foreignText: readonly Reads[] = [
   of('labelled', mega, (text) => labelled('output', text)),
@@ -127,18 +145,10 @@ export const foreignText: readonly Reads[] = [
     ),
   ),
   of('splitFrontMatter', mega, splitFrontMatter),
-  of('parseSkill', mega, (text) =>
-    parseSkill({ path: '/s/a/SKILL.md', directory: '/s/a', text, rank: 0 } as never),
-  ),
-  of('parseSkill front matter', 8_000, (text) =>
-    parseSkill({ path: '/s/a/SKILL.md', directory: '/s/a', text: `---\n${text}\n---\nBody` } as never),
-  ),
+  of('parseSkill', mega, (text) => parseSkill(skillFile(text))),
+  of('parseSkill front matter', 8_000, (text) => parseSkill(skillFile(`---\n${text}\n---\nBody`))),
   of('parseSkill description', 8_000, (text) =>
-    parseSkill({
-      path: '/s/a/SKILL.md',
-      directory: '/s/a',
-      text: `---\nname: a\ndescription: ${text}\n---\nBody`,
-    } as never),
+    parseSkill(skillFile(`---\nname: a\ndescription: ${text}\n---\nBody`)),
   ),
   parser('validateSkill strict', 8_000, (text) =>
     validateSkill(
@@ -164,28 +174,14 @@ export const foreignText: readonly Reads[] = [
   of('matchesGlob pattern', 8_000, (text) => matchesGlob(text, text.slice(0, 100))),
   of('parseSimpleCommand', mega, parseSimpleCommand),
   of('fetchedTools', mega, (text) => fetchedTools(`uvx ${text}`)),
-  of('answerCommand', mega, (text) =>
-    answerCommand('it', { status: 'exited', exitCode: 1, stdout: text, stderr: text } as never, 1),
-  ),
+  of('answerCommand', mega, (text) => answerCommand('it', { ...exited, stdout: text, stderr: text }, 1)),
   of('mcpToolName', tenth, (text) => mcpToolName('a', text)),
   of('strangerText', tenth, (text) => strangerText(text, 1_000)),
   of('splitLines', mega, (text) => splitLines(4_000_000)(Buffer.from(text))),
-  of('readResult', mega, (text) =>
-    readResult({ content: [{ type: 'text', text }] }, {
-      server: 'a',
-      tool: 'b',
-      redact: redaction.text,
-    } as never),
-  ),
-  of('readResult structured', mega, (text) =>
-    readResult({ structuredContent: { text } }, { server: 'a', tool: 'b', redact: redaction.text } as never),
-  ),
+  of('readResult', mega, (text) => readResult({ content: [{ type: 'text', text }] }, ofTool)),
+  of('readResult structured', mega, (text) => readResult({ structuredContent: { text } }, ofTool)),
   of('readResult link', answer, (text) =>
-    readResult({ content: [{ type: 'resource_link', uri: text, name: text, mimeType: text }] }, {
-      server: 'a',
-      tool: 'b',
-      redact: redaction.text,
-    } as never),
+    readResult({ content: [{ type: 'resource_link', uri: text, name: text, mimeType: text }] }, ofTool),
   ),
   of('decodePage', mega, (text) => decodePage(Buffer.from(text), undefined, true)),
   of('reduceHtml', mega, (text) => reduceHtml(text, 'https://example.com/')),
@@ -201,8 +197,8 @@ export const foreignText: readonly Reads[] = [
     resolveCommand(
       { command: { name: 'skill', args: text } },
       { get: () => undefined, skills: [] },
-      {} as never,
-      {} as never,
+      { enabled: true, defaults: {}, skills: new Map() },
+      anybody,
     ),
   ),
   of('describeCall', message, (text) => describeCall('bash', { command: text }, 'a', sayIn(undefined))),

@@ -205,8 +205,7 @@ function actionOf(button: InlineKeyboardButton): string | undefined {
 function placeOf(room: Room, { topic, replyTo }: Saying): object {
   const target = replyTo === undefined ? undefined : room.messages.get(replyTo)?.message;
   if (replyTo !== undefined && target === undefined) throw new Error(`no message ${replyTo} to reply to`);
-  const { reply_to_message: _, ...flat } = target ?? ({} as Message);
-  const reply = target === undefined ? {} : { reply_to_message: flat };
+  const reply = target === undefined ? {} : { reply_to_message: { ...target, reply_to_message: undefined } };
   if (topic !== undefined) {
     const start = room.messages.get(topic)?.message;
     return { message_thread_id: topic, is_topic_message: true, reply_to_message: start, ...reply };

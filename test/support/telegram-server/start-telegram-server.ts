@@ -141,12 +141,9 @@ export async function startTelegramServer(options: TelegramServerOptions = {}): 
       return serveFile(request, response, { world, token, downloads });
     const gone = new AbortController();
     response.on('close', () => gone.abort());
-    const record = {
-      method: '',
-      args: {} as Arguments,
-      at: clock.now(),
-      answer: {} as Record<string, unknown>,
-    };
+    const args: Arguments = {};
+    const said: Record<string, unknown> = {};
+    const record = { method: '', args, at: clock.now(), answer: said };
     try {
       const call = await readCall(request).catch((error: unknown) => {
         if (request.complete) throw error;
