@@ -40,7 +40,7 @@ const longestMs = 15 * 60_000;
 
 /** What tools of a plugin are handed for each call (X4): of the bot what concerns this call, and nothing else. */
 export function createPluginCalls(options: {
-  runtime: () => RuntimeConfig;
+  runtime: () => Pick<RuntimeConfig, 'config' | 'models'>;
   library: Pick<SkillLibrary, 'current'>;
   sandbox: Sandbox;
   migrations: Pick<ChatMigrations, 'original'>;

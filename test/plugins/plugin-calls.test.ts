@@ -8,19 +8,27 @@ import { createManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { scriptedModel } from '../support/scripted-model.ts';
 import { toolContext } from '../support/tool-context.ts';
+import { parseConfig } from '../../src/config/parse-config.ts';
+import { createOffSandbox } from '../../src/sandbox/off.ts';
+import { createRegistry } from '../../src/skills/registry.ts';
+import { sandboxLimits } from '../support/sandbox-limits.ts';
 
 async function setUp(t: TestContext) {
   const workspace = await mkdtemp(path.join(tmpdir(), 'skillet-calls-'));
   t.after(() => rm(workspace, { recursive: true, force: true }));
   const clock = createManualClock();
-  const config = { bot: { name: 'Botty', workspace }, sandbox: { diskMb: 1 }, agent: { model: 'default' } };
+  const parsed = parseConfig(`[bot]\nname = "Botty"\nworkspace = ${JSON.stringify(workspace)}\n`, {
+    env: {},
+  });
+  assert.ok(parsed.ok);
+  const { config } = parsed;
   const model = scriptedModel(['first', 'second']);
   const models = { check: () => undefined, get: () => model, offline: false };
   const admitted = { now: true };
   const open = createPluginCalls({
-    runtime: () => ({ config, models }) as never,
-    library: { current: () => new Map() as never },
-    sandbox: { seen: (_: string, folder: string) => folder } as never,
+    runtime: () => ({ config, models }),
+    library: { current: () => createRegistry([]) },
+    sandbox: createOffSandbox({ limits: sandboxLimits }),
     migrations: { original: async (conversation) => conversation },
     users: {
       mayAct: async () =>

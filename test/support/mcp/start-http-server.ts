@@ -5,6 +5,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { TestContext } from 'node:test';
 import { makeToolFile, type ToolFile } from './tool-files.ts';
 import { toolServer, type ToolScript } from './tool-server.ts';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 /** A server of tools over streamable HTTP, on loopback. */
 export type ToolHttpServer = Readonly<{
@@ -40,7 +41,7 @@ export async function startToolHttpServer(file: string): Promise<ToolHttpServer>
       onsessioninitialized: (session) => void sessions.set(session, transport),
     });
     void toolServer(file)
-      .connect(transport as never)
+      .connect(transport as Transport)
       .then(() => transport.handleRequest(request, response));
   });
   await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
