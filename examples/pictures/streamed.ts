@@ -28,25 +28,25 @@ export async function streamed(t: TestContext): Promise<readonly Drawing[]> {
   });
   const olga = telegram.person({ name: 'Olga' });
   olga.says(words);
-  const isBegun = (text: string): boolean => text.trim() === begins.trim();
-  const draft = await telegram.until('the draft', () => olga.dm.drafts().find(({ text }) => isBegun(text)));
+  const isStart = (text: string): boolean => text.trim() === begins.trim();
+  const draft = await telegram.until('the draft', () => olga.dm.drafts().find(({ text }) => isStart(text)));
   held[0]?.resolve();
   const whole = await olga.dm.nextMessage(/all sides/);
 
   const anna = slack.workspace.addUser('Olga');
   slack.people.post(anna, slack.workspace.dmWith(anna.id), words);
-  const first = structuredClone(await slack.posted(({ text }) => isBegun(text)));
+  const first = structuredClone(await slack.posted(({ text }) => isStart(text)));
   held[1]?.resolve();
   const last = await slack.posted(({ text }) => text.includes('all sides'));
   const question: Shown = { who: 'Olga', isBot: false, at: '18:20', spans: [{ text: words }] };
-  const begun: Shown = { who: 'Skillet', isBot: true, at: '18:20', spans: [{ text: draft.text }] };
+  const started: Shown = { who: 'Skillet', isBot: true, at: '18:20', spans: [{ text: draft.text }] };
   return [
-    moments('Telegram', question, begun, shownOnTelegram(whole, '18:20')),
+    moments('Telegram', question, started, shownOnTelegram(whole, '18:20')),
     moments('Slack', question, shownOnSlack(first, '18:20'), shownOnSlack(last, '18:20')),
   ];
 }
 
-function moments(platform: Drawing['platform'], question: Shown, begun: Shown, whole: Shown): Drawing {
-  const growing = { ...begun, quote: 'while it is written', spans: [...begun.spans, { text: ' ▍' }] };
+function moments(platform: Drawing['platform'], question: Shown, started: Shown, whole: Shown): Drawing {
+  const growing = { ...started, quote: 'while it is written', spans: [...started.spans, { text: ' ▍' }] };
   return { platform, title: 'Skillet', shown: [question, growing, { ...whole, quote: 'a moment later' }] };
 }

@@ -53,7 +53,7 @@ export type Approvals = Readonly<{
     from: Readonly<{ sender: string; name?: string; language?: string; conversation: Conversation }>,
     value: AskAnswer,
   ): Promise<Answered>;
-  /** Shows how it ended, and wakes whoever waits. */
+  /** Shows how it ended, and wakes those who wait. */
   settled(id: string): Promise<void>;
   /** Until the bot stops: expires questions, and finishes those whose process died. */
   attend(): Promise<void>;
@@ -162,7 +162,7 @@ export function createApprovals(options: {
   }
 
   /**
-   * Stores "Always", wakes whoever waits, audits, and shows the outcome without buttons. That comes last: after a
+   * Stores "Always", wakes those who wait, audits, and shows the outcome without buttons. That comes last: after a
    * kill `finishCutOff` repeats it.
    */
   async function settled(id: string, isCutOff = false): Promise<void> {

@@ -21,7 +21,7 @@ export function createReadEarlier(options: {
 }): ReadEarlier {
   const { channels, users, clock, log } = options;
 
-  /** Whoever asks in a thread points at it; a chat is background, and only of people who may use the bot (M10). */
+  /** A person who asks in a thread points at it; a chat is background, and only of people who may use the bot (M10). */
   async function background(message: Message, said: readonly Message[]): Promise<readonly Message[]> {
     if (message.conversation.thread !== message.platformId) return said;
     const heard = said.map((one) => ({ ...one, external: message.external || one.external }));

@@ -8,7 +8,7 @@ import { wantedUpdates } from './to-event.ts';
 
 /** How long Telegram keeps an idle poll open. */
 const pollSeconds = 30;
-/** Asking for more takes 0.3 ms of the processor: what has come is begun first. */
+/** Asking for more takes 0.3 ms of the processor: what has come is started first. */
 const beginMs = 5;
 const shortestPauseMs = 1000;
 const longestPauseMs = 30_000;
@@ -89,7 +89,7 @@ export function pollUpdates(options: {
         await pause(pauseAfter(error, failures), signal);
       }
     }
-    // It would cut off whoever polls by now.
+    // It would cut off another poller by now.
     if (offset !== undefined && offset !== told && !leading.aborted) await confirm(offset);
   }
 

@@ -22,7 +22,7 @@ export type Groups = Readonly<{
   ignored(): Promise<readonly AllowedGroup[]>;
   /** False if nothing was decided. */
   revoke(id: string): Promise<boolean>;
-  /** The bot left a group: whoever adds it again inherits nothing. */
+  /** The bot left a group: who adds it again inherits nothing. */
   left(place: Conversation): Promise<void>;
 }>;
 
