@@ -1,12 +1,11 @@
 import type { Button } from '../../core/channel.ts';
 
-/** A Block Kit block, as JSON. */
 export type Block = Readonly<Record<string, unknown>>;
 
-/** More than this many buttons become a menu: a row that long can't be read on a phone. */
+/** More buttons become a menu: so long a row is hard to read on a phone. */
 const rowLength = 5;
 
-/** Buttons as blocks: a row, or a menu where they are many (links stay buttons: a menu can't open one). */
+/** A row, or a menu if there are many; a menu can't open links. */
 export function toButtonBlocks(buttons: readonly Button[]): readonly Block[] {
   if (buttons.length === 0) return [];
   if (buttons.length <= rowLength) return [row(buttons)];
@@ -15,7 +14,7 @@ export function toButtonBlocks(buttons: readonly Button[]): readonly Block[] {
   return [...chunks(choices, 100).map(menu), ...chunks(links, rowLength).map(row)];
 }
 
-/** The action of a press or a pick; nothing for a link or for what this bot did not make. */
+/** Undefined for a link, or if this bot did not make it. */
 export function actionOf(
   pressed: Readonly<{
     action_id: string;
@@ -33,7 +32,7 @@ function row(buttons: readonly Button[]): Block {
   return { type: 'actions', elements: buttons.map(toElement) };
 }
 
-/** `action_id` must be unique within a block: it carries the position, the value carries the action. */
+/** Unique within a block, so it carries the position; the value carries the action. */
 function toElement(button: Button, index: number): Block {
   const text = plain(button.label);
   return 'url' in button
@@ -59,7 +58,7 @@ function plain(label: string): Block {
   return { type: 'plain_text', text: cut(label, 75) || '-' };
 }
 
-/** Slack counts code points; a cut label ends in an ellipsis. */
+/** Slack counts code points. */
 function cut(text: string, most: number): string {
   const points = [...text];
   return points.length <= most ? text : `${points.slice(0, most - 1).join('')}…`;

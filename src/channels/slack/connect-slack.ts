@@ -24,7 +24,7 @@ import type { Channel, OnEvent, Press } from '../../core/channel.ts';
 import type { Message } from '../../core/message.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** A connection to one workspace: it can send at once, and takes events when opened. */
+/** Can send at once; takes events when opened. */
 export type SlackConnection = Readonly<{
   me: SlackIdentity;
   sender: Sender;
@@ -32,9 +32,8 @@ export type SlackConnection = Readonly<{
   chats: ChatLookup;
   fetchFile: Channel['fetchFile'];
   readEarlier: NonNullable<Channel['readEarlier']>;
-  /** Begins to take events: resolves when they can arrive. */
   open(): Promise<void>;
-  /** Takes no more events, and waits for those that were taken. */
+  /** Waits for events that were taken. */
   stop(): Promise<void>;
 }>;
 
@@ -122,7 +121,7 @@ export async function connectSlack(
     },
     async stop() {
       state.stopping = true;
-      // Those that were taken are acknowledged while the sockets still stand.
+      // Acknowledged while the sockets still live.
       await Promise.allSettled(running);
       await app.stop();
       await status.clear();
@@ -130,7 +129,7 @@ export async function connectSlack(
   };
 }
 
-/** What is only told must keep nothing from its work. */
+/** Telling must not delay work. */
 async function tellMissing(missing: readonly string[], onEvent: OnEvent, log: Log): Promise<void> {
   if (missing.length === 0) return;
   log.warn({ missing }, 'the Slack token lacks scopes: add them, then install the app again');
@@ -160,7 +159,7 @@ function createReceiver(bolt: BoltParts, options: SlackOptions): Bolt.Receiver {
     : createSocketReceiver(bolt, { appToken, clientOptions: clientOptions(options), log, clock });
 }
 
-/** The SDK's own retries could post twice and its waiting would hide limits: the outbox decides both (Q6). */
+/** The SDK's retries could post twice and hide limits: the outbox decides (Q6). */
 function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
   return {
     slackApiUrl: apiUrl,
@@ -170,27 +169,26 @@ function clientOptions({ apiUrl }: SlackOptions): Bolt.webApi.WebClientOptions {
   };
 }
 
-/** Shows who pressed a button, and nobody else, some plain words beside it. Rejects where Slack does not. */
+/** Plain words for the presser alone. Rejects if Slack does. */
 async function tellAlone(call: CallSlack, press: Press, words: string): Promise<void> {
   const { conversation, sender, receipt } = press;
   const { chat, thread } = conversation;
   await call('chat.postEphemeral', {
     channel: chat,
-    // In a thread that nobody has started yet it would not be seen.
+    // In a new thread it would not be seen.
     thread_ts: thread === undefined || thread === receipt?.id ? undefined : thread,
     user: userOf(sender.id),
     text: escapeText(words),
   });
 }
 
-/** Sets the receipt reaction, an emoji by name, on a message (H13). It is a courtesy: it is not waited for, and no failure matters. */
+/** The receipt reaction (H13). A courtesy: not waited for. */
 function createReact(
   call: CallSlack,
   name: string,
   log: Log,
 ): (message: Pick<Message, 'conversation' | 'platformId'>) => void {
   return ({ conversation, platformId }) => {
-    // A slash call is no message.
     if (platformId === undefined) return;
     call('reactions.add', { channel: conversation.chat, timestamp: platformId, name }).catch(
       (error: unknown) => {

@@ -4,11 +4,11 @@ import type { Message } from '../../core/message.ts';
 import { oneLine } from '../../lib/text/text.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
-/** What Slack's agent view shows around a direct message (H4). Courtesies: not waited for, and no failure matters. */
+/** Slack's agent view around a direct message (H4). Courtesies: not waited for. */
 export type AgentView = Readonly<{
-  /** Shows what the visitor may ask. */
+  /** Prompts for the visitor. */
   suggest(visit: Pick<Visit, 'conversation'>, prompts: readonly Prompt[]): void;
-  /** Names a thread after the question that begins it. */
+  /** Titles a thread after its first question. */
   title(message: Message): void;
 }>;
 
@@ -27,7 +27,7 @@ export function createAgentView(call: CallSlack, log: Log): AgentView {
   };
   return {
     suggest({ conversation }, prompts) {
-      // For an agent a thread_ts would show them nowhere, and Slack would not say so.
+      // With a thread_ts Slack would show them nowhere, without an error.
       show('assistant.threads.setSuggestedPrompts', {
         channel_id: conversation.chat,
         prompts: prompts.slice(0, mostPrompts).map(toSlackPrompt),
@@ -50,7 +50,7 @@ export function createAgentView(call: CallSlack, log: Log): AgentView {
 
 type CallSlackLater = (method: string, args: Readonly<Record<string, unknown>>) => void;
 
-/** A skill is started by `!name`: Slack's client keeps a message that begins with a slash. */
+/** `!name`, because Slack's client keeps messages that begin with a slash. */
 function toSlackPrompt(prompt: Prompt): Readonly<{ title: string; message: string }> {
   return { title: prompt.title, message: 'start' in prompt ? `!${prompt.start}` : prompt.say };
 }

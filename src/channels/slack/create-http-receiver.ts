@@ -14,9 +14,8 @@ type HttpOptions = Readonly<{
 }>;
 
 /**
- * Bolt's HTTP receiver: it checks the signature in constant time, what is older than 5 minutes and the body's size, and
- * answers url_verification. Added: requests dated ahead are refused (S1), and an event that was not stored gets a 500,
- * after which Slack delivers it again (Q1).
+ * Bolt's HTTP receiver, which checks signature, age and size. Added: requests dated ahead are refused (S1), and an
+ * event that was not stored gets a 500, so that Slack sends it again (Q1).
  */
 export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Receiver {
   const { log, clock, listen } = options;
@@ -53,7 +52,7 @@ export function createHttpReceiver(bolt: BoltParts, options: HttpOptions): Recei
 const windowMs = 5 * 60_000;
 const mostConnections = 256;
 
-/** Bolt refuses what is too old; a request dated ahead could be kept back until its time comes. */
+/** Somebody could keep a request dated ahead until its time comes. */
 function notAhead(listener: RequestListener, clock: Clock): RequestListener {
   return (request, response) => {
     const sentAt = Number(request.headers['x-slack-request-timestamp']) * 1000;

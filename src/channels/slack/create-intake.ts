@@ -25,13 +25,13 @@ import type { AgentView } from './create-agent-view.ts';
 import { toEvent, toStanding, type Converted } from './to-event.ts';
 import { createMissedMessages } from './missed-messages.ts';
 
-/** What goes back with the acknowledgement: words for the person alone. */
+/** Words for the person alone, with the acknowledgement. */
 export type Reply = Readonly<{ response_type: 'ephemeral'; text: string }>;
 
-/** What is wrong with a form, by block: it stays open. */
+/** By block; the form stays open. */
 export type FormErrors = Readonly<{ response_action: 'errors'; errors: Readonly<Record<string, string>> }>;
 
-/** Takes one payload. Resolves once it is safely stored or rightly ignored; rejects when it must be delivered again (Q1). */
+/** Resolves once the payload is stored or rightly ignored; rejects if it must come again (Q1). */
 export type Intake = (payload: unknown) => Promise<Reply | FormErrors | undefined>;
 
 type IntakeOptions = Readonly<{
@@ -39,22 +39,20 @@ type IntakeOptions = Readonly<{
   onEvent: OnEvent;
   chats: ChatLookup;
   names: NameLookup;
-  /** Who talks with the bot in a thread is listened to there (`thread_follow`). */
+  /** Thread partners need no mention (`thread_follow`). */
   threadFollow: boolean;
   partners: ThreadPartners;
   hasAnswered(conversation: Conversation): Promise<boolean>;
   isAtWork(conversation: Conversation): Promise<boolean>;
-  /** Posts the root of a thread for what only its sender has seen. */
+  /** A thread for what only its sender has seen. */
   openThread(call: Call, shown: ShownCall): Promise<Conversation>;
-  /** Gives a sign that a message will be answered. */
   react?(message: Message): void;
-  /** Shows who pressed, and nobody else, some words. */
+  /** For the presser alone. */
   tell(press: Press, words: string): Promise<void>;
-  /** Shows a form to whom a trigger belongs. */
   openForm(form: Form, trigger: string): Promise<void>;
-  /** What the agent view shows; without one nothing. */
+  /** Undefined without the agent view. */
   agent?: AgentView;
-  /** Publishes somebody's Home tab; with `hash` only if it still shows what had that hash. */
+  /** With `hash` only if the tab still shows that. */
   showHome(of: Visit, home: Home, hash?: string): void;
   log: Log;
   clock: Clock;
@@ -70,7 +68,7 @@ type Taken = Reply | FormErrors | undefined;
 type Heard = Exclude<Converted, { ignored: string }>;
 type Followed = Extract<ChannelEvent, { type: 'message' | 'edited' | 'deleted' }>;
 
-/** Turns payloads into complete events and hands them on, those of one conversation in the order of arrival. */
+/** Completes events, and hands them on in order by conversation. */
 export function createIntake(options: IntakeOptions): Intake {
   const { me, onEvent, chats, names, partners, log, clock } = options;
   const inOrder = createQueues<Taken>();
@@ -89,13 +87,13 @@ export function createIntake(options: IntakeOptions): Intake {
   const isAddressed = async (message: Message, followable: boolean): Promise<boolean> => {
     if (message.addressed || !followable) return message.addressed;
     const bang = message.command !== undefined && message.text.startsWith('!');
-    // `!stop` must reach the bot before its first answer, too, whichever process works on that.
+    // `!stop` must reach the bot before its first answer.
     if (bang && (await options.isAtWork(message.conversation))) return true;
     if (bang) return options.hasAnswered(message.conversation);
     return options.threadFollow && (await partners.get(message.conversation)) === message.sender.id;
   };
 
-  /** Anyone who else speaks in a thread ends what the bot has with its partner there: the next words may be for them (H11). */
+  /** Somebody else speaks in the thread: the next words may be for them (H11). */
   const notePartner = async ({ conversation, chatType, sender, addressed }: Message): Promise<void> => {
     if (chatType === 'private' || sender.kind === 'bot') return;
     if (addressed) return partners.set(conversation, sender.id);
@@ -132,7 +130,7 @@ export function createIntake(options: IntakeOptions): Intake {
     );
   };
 
-  /** What Slack does not let us answer in the channel is answered here: it is not delivered again anyway. */
+  /** It does not come again, so it is answered here. */
   const withThread = async (
     call: Call,
     handOn: (openThread: (shown: ShownCall) => Promise<Conversation>) => Promise<void>,
@@ -185,7 +183,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const known = await names.of([userOf(bare.visit.sender.id)]);
     const { visit: named, tab, hash, trigger } = toHomeVisit(payload, me, known) ?? bare;
     const seen = completed(named, await chats.lookUp(named.conversation.chat));
-    // Of who opens a tab Slack tells no team: in a shared conversation it is a guest (A9).
+    // Slack names no team here: in a shared conversation it is a guest (A9).
     const visit: Visit = seen.external ? { ...seen, sender: { ...seen.sender, kind: 'guest' } } : seen;
     const { agent } = options;
     if (tab === 'messages')
@@ -233,7 +231,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const { event, slash } = bare;
     if (event.type === 'press') return isNew(event.press.id, async () => take(await withNames()));
     if (slash) return isNew(event.message.id, async () => take(await withNames()));
-    // Asked before it is its turn: those that wait in one conversation wait for their names together, not one by one.
+    // Names are asked for before an event's turn, so that waiting events ask together.
     const named = withNames();
     return inOrder(conversationKey(event.message.conversation), async () => take(await named));
   };
@@ -244,7 +242,7 @@ function invitation(botUser: string): Reply {
   return { response_type: 'ephemeral', text };
 }
 
-/** Runs tasks of one key one after another, whatever became of the ones before. */
+/** Tasks of one key run one after another, also after a failure. */
 function createQueues<Result>(): (key: string, task: () => Promise<Result>) => Promise<Result> {
   const tails = new Map<string, Promise<Result>>();
   return async (key, task) => {
@@ -260,8 +258,8 @@ function createQueues<Result>(): (key: string, task: () => Promise<Result>) => P
 }
 
 /**
- * Lets each slash call and press through once: unlike messages they have no row that a replayed request would meet
- * before it acts (S1). Ten minutes cover the 5 minutes on both sides that a signature is good for.
+ * Slash calls and presses count once (S1): unlike messages they have no row yet. A signature is good for 5 minutes on
+ * both sides.
  */
 function createOnceGuard(clock: Clock) {
   const seen = new Map<string, number>();

@@ -9,36 +9,34 @@ import { toSlackMessage } from './from-markdown.ts';
 import { shareFiles, uploadFile } from './files.ts';
 import { userOf } from './slack-options.ts';
 
-/** What all changes of messages are counted under. */
 export const updateRateLimit = 'chat.update';
 
-/** Sends, finds, changes and deletes the bot's own messages. */
 export type Sender = Readonly<{
-  /** Waits for the channel's pace, lets `begin` have its say, then posts once. Throws SendError. */
+  /** Waits for the pace, calls `begin`, then posts once. Throws SendError. */
   send(
     conversation: Conversation,
     part: OutgoingPart,
     key: string,
     begin?: () => Promise<void>,
   ): Promise<Receipt>;
-  /** The message that an earlier `send` with this key left behind. Throws SendError where nobody can tell right now. */
+  /** Of an earlier `send`. Throws SendError if nobody can tell now. */
   find(conversation: Conversation, key: string): Promise<Receipt | undefined>;
-  /** Throws SendError; never `unknown`, as the same edit may be made twice. */
+  /** Never `unknown`: an edit may be repeated. */
   edit(conversation: Conversation, receipt: Receipt, part: Part): Promise<void>;
-  /** One that is gone already is no error. Throws SendError. */
+  /** One that is gone is no error. */
   remove(conversation: Conversation, receipt: Receipt): Promise<void>;
 }>;
 
 type Body = Readonly<{ text: string; blocks?: readonly Block[] }>;
 
-/** `posts` is counted by channel, `edits` over the workspace (H8). */
+/** `posts` by channel, `edits` over the workspace (H8). */
 export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLimiter): Sender {
   return {
     async send(conversation, part, key, begin) {
       const { chat, thread } = conversation;
       const { markdown, onlyTo } = part;
       const files = filesOf(part);
-      // Seen by nobody until it is shared: only that is the sending.
+      // Sharing is the sending.
       const uploaded: { id: string; title: string }[] = [];
       for (const file of files) uploaded.push({ id: await uploadFile(call, file), title: file.name });
       const [first] = uploaded;
@@ -58,7 +56,7 @@ export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLim
           ? call('chat.postMessage', {
               ...place,
               metadata: keyMetadata(key),
-              // What a model writes may not make Slack fetch anything (H2).
+              // What a model writes must not make Slack fetch anything (H2).
               unfurl_links: false,
               unfurl_media: false,
               ...body,
@@ -103,7 +101,7 @@ export function createSender(call: CallSlack, posts: RateLimiter, edits: RateLim
   };
 }
 
-/** A refused format costs one more try with the same words in a simpler one: a reply is never lost to formatting (H2). */
+/** A refused format costs one more try in a simpler one (H2). */
 async function withFallback<Answer>(
   send: (body: Body) => Promise<Answer>,
   body: Body,
@@ -124,7 +122,7 @@ function toBody(part: Part): Body {
   return { text: cut(text, longestText), blocks: [...blocks, ...toButtonBlocks(part.buttons ?? [])] };
 }
 
-/** Without blocks Slack shows the text, in its older markup that nothing can be wrong with; only buttons, and text of more than `longest` characters, need blocks. */
+/** Without blocks Slack shows its older markup; only buttons and long text need blocks. */
 function toPlainBody({ markdown, buttons = [] }: Part, longest = Infinity): Body {
   const { text } = toSlackMessage(markdown);
   if (buttons.length === 0 && text.length <= longest) return { text };
@@ -137,7 +135,7 @@ function toPlainBody({ markdown, buttons = [] }: Part, longest = Infinity): Body
 }
 
 const longestSection = 3000;
-/** Characters of text beside blocks, which carry the whole: chat.update takes no more. */
+/** chat.update takes no more text beside blocks. */
 const longestText = 4000;
 
 function cut(text: string, most: number): string {

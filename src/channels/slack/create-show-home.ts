@@ -5,13 +5,13 @@ import { slackErrorCode, toSendError, type CallSlack } from './slack-error.ts';
 import { toHomeView } from './home-tab.ts';
 import { userOf } from './slack-options.ts';
 
-/** The limit is one for all people. */
+/** One limit for all people. */
 const everybody = 'views.publish';
 const mostTries = 5;
 
 /**
- * Publishes Home tabs at Slack's pace: of one person only the newest. With `hash` only if the tab still shows what had that
- * hash. Nobody waits for it: a visit is acknowledged within 3 s.
+ * Publishes Home tabs at Slack's pace, only the newest of a person. Not waited for: a visit is acknowledged within 3
+ * s.
  */
 export function createShowHome(
   call: CallSlack,
@@ -41,7 +41,7 @@ export function createShowHome(
     publish(user, home, toHomeView(home, conversation.chat), hash)
       .catch((error: unknown) => {
         const code = slackErrorCode(error);
-        // What was published meanwhile is newer.
+        // A newer one was published meanwhile.
         const level = code === 'hash_conflict' ? 'debug' : 'warn';
         log[level]({ err: code === undefined ? error : undefined, code }, 'the Home tab could not be shown');
       })

@@ -16,12 +16,12 @@ export function createSlack(options: SlackOptions): Channel {
     return createRateLimiter(paced ? [{ kind: 'bucket', count, ms, of: (key) => key }] : [], clock, shared);
   };
   const posts = paceOf('posts', 1, 1000);
-  // chat.update: tier 3, some 50 a minute over the workspace.
+  // chat.update is tier 3: some 50 a minute over the workspace.
   const edits = paceOf('edits', 10, 1200);
-  // views.publish: tier 4, some 100 a minute over the workspace.
+  // views.publish is tier 4: some 100 a minute over the workspace.
   const homes = paceOf('homes', 10, 600);
   const state: { connection?: SlackConnection } = {};
-  // What was left from before a restart is sent and asked as soon as that can be, and costs no failed try before.
+  // What was left from before a restart waits for the connection, without a failed try.
   const begun = Promise.withResolvers<SlackConnection>();
   const connected = begun.promise;
   connected.catch(() => undefined);
@@ -49,7 +49,7 @@ export function createSlack(options: SlackOptions): Channel {
     },
     fetchFile: async (...given) => (await connected).fetchFile(...given),
     readEarlier: async (...asked) => (await connected).readEarlier(...asked),
-    // Slack has no menus to set: the one registered command covers every skill (I1).
+    // The one registered command covers every skill (I1).
     setMenus: async () => [],
     async lookUpChat({ chat }) {
       const { absent: _, ...facts } = await (await connected).chats.lookUpNamed(chat);
@@ -66,7 +66,7 @@ export function createSlack(options: SlackOptions): Channel {
   };
 }
 
-/** What a mode cannot do without, said before anything is tried. */
+/** Checked before anything is tried. */
 function checked(options: SlackOptions): SlackOptions {
   const missing =
     options.mode === 'socket'
@@ -79,14 +79,14 @@ function checked(options: SlackOptions): SlackOptions {
   return options;
 }
 
-/** A command as Slack takes it: under the one registered name, and in threads, which take none, after a mention. */
+/** Under the registered name; in threads, which take no command, after a mention. */
 export function writeCommand(
   me: Pick<SlackIdentity, 'command' | 'name'> = { command: '/skill' },
   { thread }: Pick<Conversation, 'thread'>,
   name: string,
   args?: string,
 ): string {
-  // `/skill skill NAME` would be a word too many.
+  // `/skill skill NAME` has a word too many.
   const words = `${name === 'skill' ? '' : name} ${args ?? ''}`.trim();
   if (thread === undefined) return `\`${me.command} ${words}\``;
   const bot = `@${me.name ?? 'bot'}`;

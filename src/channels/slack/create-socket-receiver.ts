@@ -21,8 +21,8 @@ type SocketOptions = Readonly<{
 }>;
 
 /**
- * Socket Mode over two lines. Slack spreads events over the connections of an app and closes each every few hours; while
- * one is replaced the other takes what comes, so that slash calls and presses, which are never redelivered, are not lost.
+ * Socket Mode over two lines. Slack closes each every few hours; meanwhile the other takes slash calls and presses,
+ * which Slack never redelivers.
  */
 export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): Receiver {
   const { log, clock } = options;
@@ -63,9 +63,9 @@ export function createSocketReceiver(bolt: BoltParts, options: SocketOptions): R
   };
 }
 
-/** One Socket Mode connection that is always there or on its way. */
+/** One connection that is always there or on its way. */
 type SocketLine = Readonly<{
-  /** Resolves at Slack's hello, however often it has to try. Throws OperatorError where no try can help. */
+  /** Resolves at Slack's hello. Throws OperatorError if no try can help. */
   open(): Promise<void>;
   close(): Promise<void>;
 }>;
@@ -96,7 +96,7 @@ function createSocketLine(
     };
     holdDisconnects(client, async (reason) => {
       await replace();
-      // After a warning Slack still uses the connection for some ten seconds.
+      // Slack uses it for some ten seconds after a warning.
       if (reason === 'warning') await elapsed(clock, warningMs, stopped);
     });
     client.on('disconnected', () => {
@@ -107,7 +107,7 @@ function createSocketLine(
     try {
       await withinTime(started, clock);
     } catch (error) {
-      // Closed only if it opens after all: the SDK leaves a timer of 30 s behind when a socket is closed while it opens.
+      // Closing a socket while it opens leaves the SDK's timer of 30 s.
       void started.then(
         () => hangUp(receiver, log, clock),
         () => undefined,
@@ -120,9 +120,9 @@ function createSocketLine(
     if (stopped.aborted) await hangUp(receiver, log, clock);
   };
 
-  /** Never rejects: a line gives up only when it is stopped. */
+  /** Ends only when the line is stopped. */
   const reopen = async (hello: number): Promise<void> => {
-    // One that ends at once again and again must not be reopened in a tight loop.
+    // No tight loop for a socket that ends at once.
     state.failures = clock.now() - hello < 10_000 ? state.failures + 1 : 0;
     await connect(false);
   };
@@ -153,7 +153,7 @@ function createSocketLine(
   };
 }
 
-/** Puts `before` between a `disconnect` frame and the SDK's reaction to it, which is to hang up. */
+/** Runs `before` before the SDK hangs up at a `disconnect` frame. */
 function holdDisconnects(
   client: SocketModeReceiver['client'],
   before: (reason: unknown) => Promise<void>,
@@ -183,7 +183,7 @@ function backoff(failures: number): number {
   return Math.min(30_000, 250 * 2 ** Math.min(failures - 1, 10));
 }
 
-/** Slack says hello within a second; a socket that stays silent is none. */
+/** Slack says hello within a second. */
 async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void> {
   const over = new AbortController();
   const tooLate = clock.sleep(15_000, over.signal).then(() => {
@@ -193,13 +193,13 @@ async function withinTime(started: Promise<unknown>, clock: Clock): Promise<void
     await Promise.race([started, tooLate]);
   } finally {
     over.abort();
-    // Whichever lost the race ends on its own; its end is of no interest.
+    // The loser of the race ends by itself.
     started.catch(() => undefined);
     tooLate.catch(() => undefined);
   }
 }
 
-/** Resolves after the time, or at once when the line is stopped. */
+/** At once if the line is stopped. */
 async function elapsed(clock: Clock, ms: number, stopped: AbortSignal): Promise<void> {
   try {
     await clock.sleep(ms, stopped);
@@ -208,7 +208,7 @@ async function elapsed(clock: Clock, ms: number, stopped: AbortSignal): Promise<
   }
 }
 
-/** Closes a connection; one whose other side does not answer is left to the SDK. Never throws. */
+/** An unresponsive one is left to the SDK. Never throws. */
 async function hangUp({ client }: SocketModeReceiver, log: Log, clock: Clock): Promise<void> {
   const closed = client.disconnect().catch((error: unknown) => {
     log.debug({ err: error }, 'Slack socket not closed');

@@ -12,14 +12,13 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { splitMarkdown } from '../../lib/markdown/split-markdown.ts';
 
-/** Changes come at most so often: `chat.update` is limited over the whole workspace. */
+/** `chat.update` is limited over the whole workspace. */
 const everyMs = 1000;
 
-/** Keeps the status of each piece of work what was last wished (U13, H7). */
+/** Shows the newest status of each piece of work (U13, H7). */
 export type StatusBoard = Readonly<{
-  /** As `Channel.status`. Slack's own line is taken away meanwhile. */
   show(conversation: Conversation, status: Status | undefined, placeholder: Placeholder): Promise<void>;
-  /** Ends every status; resolves when Slack's own lines are gone, or were tried five times. */
+  /** Resolves when Slack's own lines are gone, or were tried five times. */
   clear(): Promise<void>;
 }>;
 
@@ -27,13 +26,13 @@ type Work = {
   readonly conversation: Conversation;
   readonly line: PlaceholderLine;
   wanted: Status | undefined;
-  /** What Slack's own line says, and since when; undefined if it is not used. */
+  /** Slack's own line and since when; undefined if unused. */
   shown: Readonly<{ status: Status; at: number }> | undefined;
   failures: number;
   alarm: AbortController;
 };
 
-/** One worker a piece of work carries out the newest wish. Slack's own line under the thread is used where it can be, else a message that changes. */
+/** Uses Slack's own line under the thread if it can, else a message that changes. */
 export function createStatus(options: {
   call: CallSlack;
   sender: Sender;
@@ -41,17 +40,15 @@ export function createStatus(options: {
   edits: RateLimiter;
   log: Log;
   clock: Clock;
-  /** Whether work may be shown by a reaction. */
   mark: boolean;
 }): StatusBoard {
   const { call, log, clock, mark } = options;
   const own = createOwnStatus(call, mark);
   const works = new Map<string, Work>();
-  /** The work whose status Slack shows in a thread, or at a message. */
   const newest = new Map<string, Work>();
   const ending = new Set<Promise<void>>();
 
-  /** One step towards the wish. */
+  /** One step towards the newest status. */
   async function step(work: Work, placeholder: Placeholder): Promise<void> {
     const { conversation, wanted } = work;
     const inThread = conversation.thread !== undefined;
@@ -75,7 +72,7 @@ export function createStatus(options: {
         )
           work.shown = { status: wanted, at: clock.now() };
         else if (wanted.kind === 'line') work.line.write(wanted);
-        // A direct message shows at once that it was read; elsewhere others would read that too.
+        // Elsewhere others would read that too.
         else if (!inThread && conversation.chat.startsWith('D')) work.line.write({ kind: 'line', text: '…' });
       }
       work.failures = 0;
@@ -137,7 +134,7 @@ export function createStatus(options: {
 
 const mostTries = 5;
 const againMs = 1000;
-/** Slack takes its status line away after two minutes. */
+/** Slack removes it after two minutes. */
 const refreshMs = 90_000;
 
 function isCurrent({ wanted, shown }: Work, now: number): boolean {
@@ -145,7 +142,7 @@ function isCurrent({ wanted, shown }: Work, now: number): boolean {
   return JSON.stringify(wanted) === JSON.stringify(shown.status) && now - shown.at < refreshMs;
 }
 
-/** Until the time is over or another wish comes. */
+/** Or another status comes. */
 async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   const alarm = new AbortController();
   work.alarm = alarm;
@@ -156,7 +153,7 @@ async function rest(work: Work, ms: number, clock: Clock): Promise<void> {
   }
 }
 
-/** The message of one piece of work: a line, for where Slack has none of its own, or the answer's words (H6). */
+/** A line, if Slack has none of its own, or the answer's words (H6). */
 function createStatusLine(options: {
   conversation: Conversation;
   placeholder: Placeholder;
@@ -185,7 +182,7 @@ function createStatusLine(options: {
       };
     } catch (error) {
       const told = failed(error, posts, chat);
-      // Slack may have taken it all the same, and then it must not be left behind (H7).
+      // Slack may have posted it all the same (H7).
       const found = told.outcome === 'unknown' ? await sender.find(conversation, placeholder.key) : undefined;
       if (found === undefined) throw told;
       return found;
@@ -218,13 +215,13 @@ function shownAs(wish: Wish): Readonly<{ text: string; blocks: readonly object[]
   return toSlackMessage(piece);
 }
 
-/** Slack's own signs of work, which are no messages: a line under a thread; where there is none, a reaction on the message that is answered. */
+/** Slack's own signs of work: a line under a thread, else a reaction on the message. */
 type OwnStatus = Readonly<{
-  /** Sets the sign, an empty status takes it away; false where Slack has none here, which is remembered. Throws what the call threw. */
+  /** An empty status removes it. False if Slack has none here, which is remembered. */
   set(conversation: Conversation, status: string, placeholder: Placeholder): Promise<boolean>;
 }>;
 
-/** Without `mark`, messages carry a reaction already: that of their receipt (H13). */
+/** Without `mark`, messages have a receipt reaction already (H13). */
 function createOwnStatus(call: CallSlack, mark: boolean): OwnStatus {
   const refused = new Set<string>();
   return {

@@ -31,20 +31,20 @@ const notGiven = fixed`Slack does not give it out`;
 
 type File = OutgoingFile;
 
-/** Bytes of a file that Slack takes. */
+/** Bytes that Slack takes. */
 export const largestFile = 1_000_000_000;
 const longestCaption = 3000;
 const uploadMs = 600_000;
 
-/** Whether a text can stand with a file: 3,000 characters, and no link, which Slack might fetch. */
+/** 3,000 characters, and no link that Slack might fetch. */
 export function captionFits(markdown: string): boolean {
-  // What marks add to a caption is little; a long text is not parsed for nothing.
+  // Cheap check first.
   if (markdown.length > 4 * longestCaption) return false;
   const text = toSlackText(markdown);
   return text.length <= longestCaption && !/:\/\/|mailto:/.test(text);
 }
 
-/** Uploads the bytes; nobody sees them yet. Gives the file's id. Throws SendError, never `unknown`: it may be done again. */
+/** Nobody sees them yet. Throws SendError, never `unknown`. */
 export async function uploadFile(call: CallSlack, { name, size, path }: File): Promise<string> {
   try {
     const place = await call('files.getUploadURLExternal', { filename: name, length: size });
@@ -62,7 +62,7 @@ export async function uploadFile(call: CallSlack, { name, size, path }: File): P
   }
 }
 
-/** Shows uploaded files in the conversation as one message, marked with the outbox row's key. Throws SendError. */
+/** As one message, marked with the outbox row's key. Throws SendError. */
 export async function shareFiles(
   call: CallSlack,
   { chat, thread }: Conversation,
@@ -70,7 +70,7 @@ export async function shareFiles(
   files: readonly Readonly<{ id: string; title: string }>[],
   key: string,
 ): Promise<void> {
-  // Verbatim: Slack makes no mention or link of it. Without a caption the name carries the mark.
+  // Verbatim, so no mention or link. Without a caption the name carries the mark.
   const written = toSlackText(markdown).trim();
   const caption =
     written === ''
@@ -88,7 +88,7 @@ export async function shareFiles(
   }
 }
 
-/** Slack's place for bytes answers with a status only. An address may have expired: the next try gets a new one. */
+/** It answers with a status only. The next try gets a new address. */
 function refusedUpload({ status, headers }: Response, size: number): SendError {
   const message = `Slack answered ${status} to an upload`;
   if (status === 413) {
@@ -108,7 +108,6 @@ function fileError(error: unknown): SendError {
     : new SendError('refused', failed.message, { cause: error, sentence });
 }
 
-/** What the person is told whom a file was meant for. Their answer does not wait for any of these to change. */
 const refusals: Readonly<Record<string, Fixed>> = {
   file_upload_size_restricted: fixed`This Slack workspace takes no file of that size.`,
   file_uploads_disabled: fixed`This Slack workspace takes no files.`,
@@ -122,8 +121,8 @@ const refusals: Readonly<Record<string, Fixed>> = {
 type Found = Readonly<{ url: string; size: number | undefined }>;
 
 /**
- * Fetches what a person sent (M12). Slack is asked for the file first: events may hold its id only, or be old. The token
- * goes to Slack's own hosts and along no redirect (S3).
+ * Slack is asked for the file first, as events may be old (M12). The token goes to Slack's own hosts, and along no
+ * redirect (S3).
  */
 export function createFetchFile(
   call: CallSlack,
@@ -153,7 +152,7 @@ export function createFetchFile(
       }
       const begin = { text: '' };
       const saved = await saveFile(withBegin(response.body, begin), to);
-      // Without the scope Slack answers with a page to sign in on.
+      // Without the scope Slack answers with a sign-in page.
       const isPage = page.test(begin.text);
       if (saved === size || (size === undefined && !isPage)) return;
       throw isPage ? notPermitted() : passing(`${saved} of ${size} bytes of a file arrived`);
@@ -166,7 +165,7 @@ export function createFetchFile(
   };
 }
 
-/** Test servers stand where `apiUrl` says. */
+/** For test servers. */
 function isOfSlack(address: string, apiUrl: string | undefined): boolean {
   if (!URL.canParse(address)) return false;
   const { protocol, hostname, port, origin } = new URL(address);

@@ -3,17 +3,17 @@ import { z } from 'zod';
 import type { Conversation } from '../../core/conversation.ts';
 import { slackErrorCode, type CallSlack } from './slack-error.ts';
 
-/** Marks a message as the outbox row `key`, so that a send whose outcome is unknown can be looked up (Q6). */
+/** Marks a message with its outbox key, so that an unknown send can be looked up (Q6). */
 export function keyMetadata(key: string): Readonly<Record<string, unknown>> {
   return { event_type: eventType, event_payload: { key } };
 }
 
-/** The same mark for a file, whose message takes no metadata: the id of its block. */
+/** A file's message takes no metadata: its block id is the mark. */
 export function keyBlockId(key: string): string {
   return `${eventType}_${createHash('sha256').update(key).digest('hex').slice(0, 32)}`;
 }
 
-/** The `ts` of the bot's message with this key; undefined if there is none, or where the app may not read. */
+/** Undefined if there is none, or the app may not read. */
 export async function findKey(
   call: CallSlack,
   { chat, thread }: Conversation,
@@ -33,16 +33,15 @@ export async function findKey(
     );
     if (message !== undefined) return message.ts;
     cursor = found.response_metadata?.next_cursor || undefined;
-    // History begins with the newest: what was sent before the last restart is on the first pages or nowhere.
+    // The newest come first.
     if (cursor === undefined || (thread === undefined && pages + 1 === historyPages)) return undefined;
   }
   return undefined;
 }
 
 const eventType = 'skillet_part';
-/** 2,000 replies: a thread is read from its oldest on. */
+/** 2,000 replies, from the oldest. */
 const mostPages = 10;
-/** The newest 600 messages of a channel. */
 const historyPages = 3;
 
 const page = z.object({

@@ -11,7 +11,7 @@ const actionId = 'skillet:value';
 /** A modal takes 100 blocks; one is the text. */
 const mostFields = 99;
 
-/** A form as a modal (X3). What is too long for Slack is cut, so that it opens in any case. */
+/** A modal (X3). What is too long is cut, so that it opens. */
 export function toFormView({ title, text, action, conversation, fields }: Form): Block {
   return {
     type: 'modal',
@@ -27,7 +27,7 @@ export function toFormView({ title, text, action, conversation, fields }: Form):
         block_id: one.field.key,
         label: plain(one.field.title, 2000),
         hint: plain(one.hint, 2000),
-        // What is left empty is unset; a value is asked for by the reader of the form.
+        // An empty field is unset.
         optional: true,
         element: { action_id: actionId, ...elementOf(one) },
       })),
@@ -35,7 +35,7 @@ export function toFormView({ title, text, action, conversation, fields }: Form):
   };
 }
 
-/** A form that somebody sent, its chat type still to be looked up; undefined if the payload is something else. */
+/** Its chat type is still to be looked up. */
 export function toFilled(payload: unknown, me: SlackIdentity): Filled | undefined {
   const sent = viewSubmission.safeParse(payload);
   if (!sent.success || sent.data.view.callback_id !== callback) return undefined;

@@ -10,18 +10,18 @@ import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { plainStyle, renderText, type TextStyle } from '../../lib/markdown/render-text.ts';
 import { markdownLength, writeMarkdown } from '../../lib/markdown/write-markdown.ts';
 
-/** What Slack may turn into a mention wherever it stands: `<@U1>`, `<#C1>`, `<!channel>`, `<!subteam^S1>`, `@here`. */
+/** What Slack may turn into a mention: `<@U1>`, `<#C1>`, `<!channel>`, `<!subteam^S1>`, `@here`. */
 const pings =
   /[<;]\\*(?=[@#]\w|!(?:channel|here|everyone|group|subteam|date))|(?<![\w.+-])@(?=channel|here|everyone|group)|@(?=(?:channel|here|everyone|group)(?![\w-]*\.\w))/gi;
 
-/** Word joiner: takes no room and allows no line break. */
+/** Word joiner: invisible, and no line break. */
 const joiner = '\u2060';
 
-/** Slack's block for standard Markdown: at most 12,000 characters over all of them in one message. */
+/** Characters of all `markdown` blocks of one message. */
 export type SlackMarkdownBlock = Readonly<{ type: 'markdown'; text: string }>;
 
 const longestBlock = 12_000;
-/** A document with no more mrkdwn than this is never longer than a block as Markdown. */
+/** With so little mrkdwn it fits a block, too. */
 const surelyShort = 4_000;
 
 const mrkdwnStyle: TextStyle = {
@@ -38,8 +38,8 @@ const mrkdwnStyle: TextStyle = {
 };
 
 /**
- * One Slack message: a `markdown` block, and the same as mrkdwn for notifications and for when the block is refused (H2).
- * Nothing in it pings anybody or fetches anything. Without a block if it were too long.
+ * A `markdown` block, and mrkdwn for notifications and as a fallback (H2). It pings nobody and fetches nothing.
+ * Without a block if too long.
  */
 export function toSlackMessage(
   markdown: string | MarkdownDocument,
@@ -50,17 +50,17 @@ export function toSlackMessage(
   return { text, blocks: written.length > longestBlock ? [] : [{ type: 'markdown', text: written }] };
 }
 
-/** Markdown as a block holds it: links are live only where policy lets them, mentions are not. */
+/** Only allowed links are live, and no mentions. */
 export function toSlackMarkdown(markdown: string | MarkdownDocument): string {
   return writeMarkdown(asDocument(markdown));
 }
 
-/** Slack's older markup, with its three special characters escaped. */
+/** Its three special characters are escaped. */
 export function toSlackText(markdown: string | MarkdownDocument): string {
   return renderText(asDocument(markdown), mrkdwnStyle);
 }
 
-/** Whether one Slack message takes all of it: 12,000 characters in a block, and as text, which is left when its block is refused. */
+/** 12,000 characters in a block, and as the fallback text. */
 export function slackFits(markdown: string | MarkdownDocument): boolean {
   const document = asDocument(markdown);
   const { length } = renderText(document, mrkdwnStyle);
@@ -78,8 +78,8 @@ function escapeMrkdwn(text: string): string {
 type Node = MarkdownDocument | Block | Inline | ListItem | TableRow | TableCell;
 
 /**
- * Breaks every mention with an invisible character, in code too: how many times Slack undoes escapes before it looks for
- * mentions is written nowhere, so escaping alone would be a guess (H2).
+ * An invisible character breaks every mention, in code too, because it is not documented how often Slack unescapes
+ * (H2).
  */
 function withoutPings<N extends Node>(node: N): N {
   if ('value' in node) return { ...node, value: node.value.replace(pings, `$&${joiner}`) };

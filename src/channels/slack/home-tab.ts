@@ -7,22 +7,20 @@ import { noNames, shownName, type Names } from './plain-text.ts';
 import type { SlackIdentity } from './slack-options.ts';
 import { senderKind } from './to-message.ts';
 
-/** Limits of a view. */
 const mostBlocks = 100;
 const mostBytes = 240_000;
 const longestSection = 3000;
 
-/** What Slack tells of the Home tab, or of one who opened the direct message. */
+/** The Home tab, or an opened direct message. */
 export type HomeVisit = Readonly<{
   visit: Visit;
   tab: 'home' | 'messages';
-  /** Of what the tab shows, where it was opened. */
   hash?: string;
-  /** What a form can be opened by, for 3 s. */
+  /** For 3 s. */
   trigger?: string;
 }>;
 
-/** Somebody opened a tab that shows something, or pressed a button on the Home tab; nothing for any other payload. */
+/** Undefined for any other payload. */
 export function toHomeVisit(
   payload: unknown,
   me: SlackIdentity,
@@ -49,7 +47,7 @@ export function toHomeVisit(
   return { visit, tab, hash: view?.hash ? view.hash : undefined };
 }
 
-/** A press on the tab is in no channel: the view itself says which direct message it belongs to. */
+/** A press on the tab is in no channel: the view names the direct message. */
 function fromPress(
   { user, view, actions, trigger_id: trigger }: HomeActions,
   me: SlackIdentity,
@@ -71,7 +69,7 @@ function fromPress(
   return { visit, tab: 'home', trigger: trigger || undefined };
 }
 
-/** What is too much for Slack is left out at the end. `chat`: the direct message that presses belong to. */
+/** What is too much for Slack is left out at the end. `chat`: the direct message of presses. */
 export function toHomeView(home: Home, chat: string): Block {
   const all = home.flatMap((section, index) => [
     ...(index === 0 ? [] : [{ type: 'divider' }]),
@@ -89,7 +87,7 @@ function toBlocks({ markdown, buttons = [] }: HomeSection): readonly Block[] {
   return [
     ...pieces.map((piece) => ({
       type: 'section',
-      // Words that look like a link or a channel stay words.
+      // No links or channels by chance.
       text: { type: 'mrkdwn', text: toSlackText(piece), verbatim: true },
     })),
     ...toButtonBlocks(buttons),

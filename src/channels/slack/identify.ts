@@ -6,7 +6,7 @@ import { OperatorError } from '../../core/errors.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
-/** The scopes that the manifest asks for, each with what fails without it (H13). docs/operators.md has the same table. */
+/** The manifest's scopes, each with what fails without it (H13). docs/operators.md has the same table. */
 export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['app_mentions:read', 'mentions in channels'],
   ['assistant:write', 'suggestions in direct messages'],
@@ -29,7 +29,7 @@ export const neededScopes: ReadonlyMap<string, string> = new Map([
   ['users:read', 'names and languages of people'],
 ]);
 
-/** Asks Slack who the bot is, for as long as it takes. Throws OperatorError when the token can never work. */
+/** Retries. Throws OperatorError if the token can never work. */
 export async function identify(
   call: CallSlack,
   command: string,
@@ -56,7 +56,7 @@ const authTest = z.object({
   user: z.string().nullish(),
   bot_id: z.string().nullish(),
   app_id: z.string().nullish(),
-  /** The scopes of the token, by the SDK from a header. */
+  /** The SDK reads them from a header. */
   response_metadata: z
     .object({ scopes: z.array(z.string()).nullish() })
     .nullish()
@@ -87,7 +87,7 @@ function badBotToken(code: string, cause: unknown): OperatorError {
 
 const botsInfo = z.object({ bot: z.object({ app_id: z.string().min(1) }) });
 
-/** Only the link to a direct message needs it: without, another form of link is used. */
+/** Without it another form of link is used. */
 async function appOf(call: CallSlack, bot: string, log: Log): Promise<string | undefined> {
   try {
     return botsInfo.parse(await call('bots.info', { bot })).bot.app_id;

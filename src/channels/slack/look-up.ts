@@ -24,23 +24,19 @@ const info = z.object({
   }),
 });
 
-/** As `Sender` has it. */
 type Client = Pick<Sender, 'language' | 'timezone'>;
 
-/** What people are called and speak, and where they are: asked of Slack, kept for a day, a missing name for five minutes. */
+/** Names, languages and time zones, kept for a day; a missing name for five minutes. */
 export type NameLookup = Readonly<{
-  /**
-   * The names of these users (`U…`, `W…`) that are known or learned within half a second. Never throws and never waits
-   * longer, as a message is acknowledged only after it (Q1): who is missing is called by the id.
-   */
+  /** Names known or learned within half a second. Never throws, as a message is acknowledged only after it (Q1). */
   of(users: readonly string[]): Promise<Names>;
-  /** The language tag and the time zone of this user's client, if they were learned with their name. */
+  /** If learned with the name. */
   clientOf(user: string): Client;
 }>;
 
 export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameLookup {
   const cache = new Map<string, Readonly<{ name: string | undefined; client: Client; until: number }>>();
-  /** Users asked about now, each with the wait for the answer, which ends before the call where that is slow. */
+  /** With the wait for each answer, which may end before the call. */
   const asking = new Map<string, Promise<void>>();
   const paused = { until: 0 };
 
@@ -113,7 +109,7 @@ export function createNameLookup(call: CallSlack, log: Log, clock: Clock): NameL
 const patienceMs = 500;
 const minute = 60_000;
 const mostKept = 10_000;
-/** Calls under way at once: they share the SDK's hundred with the answers, which must not wait behind them. */
+/** They share the SDK's hundred calls with answers. */
 const mostAsked = 20;
 
 const text = z.string().nullish().catch(undefined);
@@ -127,24 +123,22 @@ const answer = z.object({
   }),
 });
 
-/** `absent`: Slack says that the bot is not in that channel. */
+/** `absent`: the bot is not in that channel. */
 type ChatFacts = Readonly<{
   chatType: SeenChatType;
   external: boolean;
   absent: boolean;
-  /** Of a channel, as people call it; events do not tell it. */
+  /** Events don't tell it. */
   name?: string;
 }>;
 
-/** What kind of room a chat is: told by events, else asked of Slack, kept for an hour (A1, Q2). */
+/** Told by events, else asked of Slack; kept for an hour (A1, Q2). */
 export type ChatLookup = Readonly<{
-  /** An event told. */
   note(chat: string, facts: Pick<ChatFacts, 'chatType' | 'external'>): void;
-  /** What is known without asking. */
   known(chat: string): ChatFacts | undefined;
-  /** Asks where nothing is known. Never throws: what can't be learned is unknown, which denies (A3). */
+  /** Never throws: what can't be learned is unknown, which denies (A3). */
   lookUp(chat: string): Promise<ChatFacts>;
-  /** Asks where the name is not known, too. */
+  /** Also for a missing name. */
   lookUpNamed(chat: string): Promise<ChatFacts>;
 }>;
 
@@ -167,7 +161,7 @@ export function createChatLookup(call: CallSlack, log: Log, clock: Clock): ChatL
   const ask = async (chat: string): Promise<ChatFacts> => {
     try {
       const facts = toFacts(info.parse(await call('conversations.info', { channel: chat })).channel);
-      // An absent bot may be invited any moment, an unknown type is no answer: neither is worth keeping.
+      // Neither an absence nor an unknown type is kept.
       if (!facts.absent && facts.chatType !== 'unknown') keep(chat, facts);
       return facts;
     } catch (error) {

@@ -12,11 +12,11 @@ const heard = z.object({
 });
 
 /**
- * Looks at payloads for an app that is not subscribed to messages of channels: Slack sends each mention as a message, too, so
- * three mentions in a channel without any message are no accident. True from then on, for a payload of that channel.
+ * Whether the app lacks message events: Slack sends a mention as a message, too, so three mentions without a message
+ * are no accident.
  */
 export function createMissedMessages(): (payload: unknown) => boolean {
-  /** Mentions by channel; `undefined` once a message came there. */
+  /** `undefined` once a message came. */
   const chats = new Map<string, Set<string> | undefined>();
   return (payload) => {
     const read = heard.safeParse(payload);

@@ -7,17 +7,16 @@ import { escapeText } from './plain-text.ts';
 import { findKey, keyMetadata } from './find-key.ts';
 import { userOf } from './slack-options.ts';
 
-/** What nobody but its sender has seen yet. */
 export type Call = Pick<Message, 'id' | 'conversation' | 'sender'>;
 
-/** Posts who asked for what as the root of a thread, and returns that thread (I1, H12). Throws SendError. */
+/** The root says who asked for what (I1, H12). Throws SendError. */
 export async function openThread(
   call: CallSlack,
   posts: RateLimiter,
   { id, conversation, sender }: Call,
   { skill, text }: ShownCall,
 ): Promise<Conversation> {
-  // Counted but not waited for: the call must be acknowledged within 3 s, and Slack lets single messages burst.
+  // Counted but not waited for: 3 s to acknowledge, and Slack lets single messages burst.
   posts.take(conversation.chat);
   const what = skill === undefined ? 'me something' : `for ${escapeText(skill)}`;
   const words = text === undefined ? '' : `: ${escapeText(text)}`;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
-// Slack leaves out, nulls or empties nearly any field: only what is used is named, and little of it is required.
+// Slack omits nearly any field: little is required.
 const text = z.string().nullish();
-/** A name or a file that is not what it should be costs nobody the message; who speaks, and where, is never let pass so. */
+/** A bad name or file costs nobody the message; sender and place are strict. */
 const courtesy = text.catch(undefined);
 const id = z.string().min(1);
 const ts = z.string().regex(/^\d{1,12}\.\d{1,9}$/);
@@ -17,7 +17,7 @@ const file = z
   })
   .catch({});
 
-/** A shared message, the preview of a link, or what an app attached. */
+/** Shared messages, link previews, cards of apps. */
 const shared = z.object({
   is_share: z.boolean().nullish(),
   is_msg_unfurl: z.boolean().nullish(),
@@ -54,10 +54,10 @@ export const said = z.object({
   blocks: z.array(z.unknown()).nullish().catch(undefined),
 });
 
-/** What somebody said: an event of its own, or the message inside an edit. */
+/** An event, or the message inside an edit. */
 export type Said = z.output<typeof said>;
 
-/** Type `message` or `app_mention`. */
+/** `message` or `app_mention`. */
 export const messageEvent = said.extend({
   type: z.enum(['message', 'app_mention']),
   channel: id,
@@ -68,7 +68,6 @@ export const messageEvent = said.extend({
 });
 export type MessageEvent = z.output<typeof messageEvent>;
 
-/** What an Events API delivery wraps around its event. */
 export const eventCallback = z.object({
   type: z.literal('event_callback'),
   team_id: text,
@@ -77,7 +76,6 @@ export const eventCallback = z.object({
   event: z.looseObject({ type: id }),
 });
 
-/** Somebody used the slash command. */
 export const slashCommand = z.object({
   command: z.string().regex(/^\/\S+$/),
   text,
@@ -89,7 +87,7 @@ export const slashCommand = z.object({
 });
 export type SlashCommand = z.output<typeof slashCommand>;
 
-/** Somebody opened a tab of the app. `channel` is their direct message with the bot. */
+/** `channel`: their direct message with the bot. */
 export const homeOpened = z.object({
   type: z.literal('app_home_opened'),
   tab: z.enum(['home', 'messages']),
@@ -101,7 +99,6 @@ export const homeOpened = z.object({
 
 const option = z.object({ value: text }).nullish();
 
-/** Somebody sent a form. */
 export const viewSubmission = z.object({
   type: z.literal('view_submission'),
   trigger_id: id,
@@ -138,14 +135,12 @@ const acted = z.object({
     .min(1),
 });
 
-/** Somebody pressed a button or picked from a menu on the Home tab. */
 export const homeActions = acted.extend({
   view: z.object({ id, type: z.literal('home'), private_metadata: id }),
 });
 
 export type HomeActions = z.output<typeof homeActions>;
 
-/** Somebody pressed a button or picked from a menu under a message. */
 export const blockActions = acted.extend({
   container: z.object({
     message_ts: ts,

@@ -2,22 +2,19 @@ import { oneLine } from '../../lib/text/text.ts';
 
 export const noNames: Names = new Map();
 
-/** Format characters, which can turn or hide text; the two joiners stay, as emoji and some scripts need them. */
+/** They can turn or hide text; emoji and some scripts need the two joiners. */
 const invisible = /(?![\u200c\u200d])\p{Cf}/gu;
 
-/** What the text of a Slack message says once Slack's markup is undone. */
 export type SlackText = Readonly<{
-  /** Readable text without the bot's own mention. */
+  /** Without the bot's own mention. */
   text: string;
-  /** What a command is read from: `text`, unless a name would be part of its first word. Names decide nothing. */
+  /** For commands: `text`, unless a name is part of its first word. */
   commandText: string;
-  /** The bot is mentioned. */
   mentioned: boolean;
-  /** Somebody else is: a person, a user group, or everybody. */
+  /** A person, a user group, or everybody. */
   mentionsOthers: boolean;
-  /** Addresses of links that show other words. */
+  /** Of links with other words. */
   hiddenLinks: readonly string[];
-  /** Users other than the bot that are mentioned. */
   people: readonly string[];
 }>;
 
@@ -27,10 +24,7 @@ type Piece = Readonly<
   | { kind: 'own' }
 >;
 
-/**
- * Undoes Slack's escapes and `<…>` forms; people are called by their name where it is given. Only what Slack itself
- * marked counts as a mention: text that a person typed arrives escaped, so it can forge none.
- */
+/** Undoes Slack's escapes and `<…>` forms. Only Slack's own marks are mentions: typed text arrives escaped. */
 export function plainSlackText(source: string, botUser: string, names: Names = noNames): SlackText {
   const pieces = source.split(/(<[^<>]*>)/).map((piece) => toPiece(piece, botUser));
   const text = written(pieces, names);
@@ -73,7 +67,7 @@ function firstWord(text: string): string {
   return /^\S*/.exec(text)?.[0] ?? '';
 }
 
-/** Joins the pieces; where the bot's mention stood (`undefined`), one space is left at most, and nothing at the start. */
+/** One space at most is left of the bot's mention. */
 function withoutOwnMention(pieces: readonly (string | undefined)[]): string {
   let text = '';
   let gap = false;
@@ -92,7 +86,7 @@ function withoutOwnMention(pieces: readonly (string | undefined)[]): string {
   return text.trim();
 }
 
-/** The inside of one `<…>`: a mention, a channel, a date, a link. */
+/** A mention, a channel, a date, a link. */
 function readable(inner: string): string {
   const bar = inner.indexOf('|');
   const target = bar === -1 ? inner : inner.slice(0, bar);
@@ -106,7 +100,6 @@ function readable(inner: string): string {
   return hiddenIn(inner) === undefined ? address : `${label} (${address})`;
 }
 
-/** The address of a link whose words are others. */
 function hiddenIn(inner: string): string | undefined {
   const [target = '', label = ''] = inner.split(/\|([^]*)/);
   if (/^[@#!]/.test(target)) return undefined;
@@ -124,15 +117,15 @@ function unescape(text: string): string {
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>' };
 
-/** Text that Slack shows as it is: no mention, link or `<!channel>` can come of it (H2). */
+/** Shown as it is, without mentions or links (H2). */
 export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
 
-/** What people are called, by their Slack user id. Shown only: decisions look at the id (A9). */
+/** By Slack user id. Only shown: decisions use the id (A9). */
 export type Names = ReadonlyMap<string, string>;
 
-/** The first of these names that is not blank: one line of 80 characters at most, nothing invisible in it. */
+/** One line of 80 characters, nothing invisible. */
 export function shownName(...candidates: readonly (string | null | undefined)[]): string | undefined {
   for (const candidate of candidates) {
     const name = oneLine((candidate ?? '').replace(invisible, ''), 80);

@@ -7,7 +7,7 @@ import type { SlackIdentity } from './slack-options.ts';
 import { spoken } from './to-event.ts';
 import { toMessage, type Heard } from './to-message.ts';
 
-/** A thread is read from its oldest reply on, so the newest are on the last page: up to 2,000 replies. */
+/** Up to 2,000 replies: the newest are on the last page. */
 const mostPages = 10;
 const pageSize = 200;
 
@@ -17,8 +17,8 @@ const page = z.object({
 });
 
 /**
- * What was said in a thread before a message; for one that begins a thread, what was said in the channel since `since`.
- * The newest `most`, oldest first; what the bot said in the thread is marked as its own. Rejects with the SDK's error.
+ * What was said in a thread before a message, or in the channel since `since`: the newest `most`, oldest first, the
+ * bot's own marked. Rejects with the SDK's error.
  */
 export async function readEarlier(
   options: Readonly<{ call: CallSlack; me: SlackIdentity; names: NameLookup }>,

@@ -1,6 +1,6 @@
 import { SendError } from '../../core/errors.ts';
 
-/** Formatting that Slack will not take: the same words go as plain text. */
+/** The same words go as plain text. */
 export const formatErrors: readonly string[] = [
   'invalid_blocks',
   'invalid_blocks_format',
@@ -12,7 +12,7 @@ export const formatErrors: readonly string[] = [
   'block_mismatch',
 ];
 
-/** Tokens that will not work again by themselves: the operator must act. */
+/** The operator must act. */
 export const tokenErrors: readonly string[] = [
   'invalid_auth',
   'not_authed',
@@ -30,16 +30,16 @@ export const tokenErrors: readonly string[] = [
   'app_access_restricted',
 ];
 
-/** Slack's word for what went wrong, where it answered at all (`channel_not_found`, …). */
+/** `channel_not_found`, … */
 export function slackErrorCode(error: unknown): string | undefined {
   if (!isSdkError(error) || error.code !== 'slack_webapi_platform_error') return undefined;
-  // An answer that is not JSON ends up here as its whole body.
+  // An answer that is not JSON is here as a whole.
   return /^[a-z][a-z0-9_]{0,80}$/i.test(error.data.error) ? error.data.error : undefined;
 }
 
 /**
- * A failed Web API call as the outbox understands it (Q6, H8). Refused is only what can never work for this message here.
- * What an operator or Slack can put right waits. After any other error part of the call may have happened.
+ * Refused is only what can never work (Q6, H8). What an operator or Slack can fix waits. After anything else the call
+ * may have happened.
  */
 export function toSendError(error: unknown, doing: string): SendError {
   if (error instanceof SendError) return error;
@@ -65,7 +65,7 @@ function outcomeOf(code: string): SendError['outcome'] {
   return tokenErrors.includes(code) || passing.includes(code) ? 'retry' : 'unknown';
 }
 
-/** The SDK's error classes by their code: naming the classes would load the SDK with this file. */
+/** By code: the classes would load the SDK. */
 type SdkError = Error &
   (
     | Readonly<{ code: 'slack_webapi_platform_error'; data: Readonly<{ error: string; needed?: unknown }> }>
@@ -78,7 +78,7 @@ function isSdkError(error: unknown): error is SdkError {
   return typeof error.code === 'string' && error.code.startsWith('slack_webapi_');
 }
 
-/** The place takes no such message, or the call itself is wrong: the same call is refused each time. */
+/** The same call is always refused. */
 const refusals: readonly string[] = [
   'not_in_channel',
   'channel_not_found',
@@ -113,7 +113,7 @@ const refusals: readonly string[] = [
   'deprecated_endpoint',
 ];
 
-/** Slack did nothing, and says that a later call may work. */
+/** A later call may work. */
 const passing: readonly string[] = [
   'team_added_to_org',
   'accesslimited',
@@ -122,12 +122,12 @@ const passing: readonly string[] = [
   'two_factor_setup_required',
 ];
 
-/** Milliseconds; a limit without `Retry-After` is given half a minute. */
+/** Milliseconds; half a minute without `Retry-After`. */
 function retryAfterOf(error: unknown): number | undefined {
   if (isSdkError(error) && error.code === 'slack_webapi_rate_limited_error') return error.retryAfter * 1000;
   const code = slackErrorCode(error);
   if (code === 'ratelimited' || code === 'rate_limited' || code === 'message_limit_exceeded') return 30_000;
-  // What the SDK makes of a 429 without a usable header.
+  // A 429 without a usable header.
   return error instanceof Error && error.message.startsWith('Retry header did not') ? 30_000 : undefined;
 }
 
@@ -159,13 +159,13 @@ const sentences: Readonly<Record<string, string>> = {
   edit_window_closed: 'That Slack message is too old to change',
 };
 
-/** One Web API call; rejects with the SDK's own error. Nothing is retried here: the caller decides what may go twice. */
+/** Rejects with the SDK's error; nothing is retried here. */
 export type CallSlack = (
   method: string,
   args: Readonly<Record<string, unknown>>,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
-/** A field of an answer that must be text. Throws where Slack left it out. */
+/** Throws if Slack left it out. */
 export function textOf(answer: Readonly<Record<string, unknown>>, field: string): string {
   const value = answer[field];
   if (typeof value !== 'string' || value === '') throw new Error(`Slack answered without ${field}`);

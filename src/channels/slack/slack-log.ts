@@ -1,7 +1,7 @@
 import type { Logger } from '@slack/bolt';
 import type { Log } from '../../lib/log.ts';
 
-/** Bolt's logger on ours. Its debug lines hold whole payloads and one-time socket addresses, so they go nowhere. */
+/** Bolt's debug lines hold whole payloads and one-time addresses, so they are dropped. */
 export function toSlackLogger(log: Log): Logger {
   return {
     debug: () => undefined,

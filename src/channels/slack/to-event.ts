@@ -26,22 +26,21 @@ const joined = z.object({
 
 const left = z.object({ type: z.enum(['channel_left', 'group_left']), channel: id });
 
-/** What other readers of payloads return. */
 type NotSaid = 'form' | 'home' | 'opened' | 'moved' | 'joined' | 'left' | 'notice';
 
-/** What a payload means. `followable` and `people` as in `Heard`; `slash`: it has no message of its own yet. */
+/** `slash`: it has no message yet. */
 export type Converted =
   | Readonly<{
       event: Exclude<ChannelEvent, { type: NotSaid }>;
       followable: boolean;
       slash: boolean;
       people: readonly string[];
-      /** What a form can be opened by, for 3 s. */
+      /** For 3 s. */
       trigger?: string;
     }>
   | Readonly<{ ignored: string }>;
 
-/** Any payload Slack delivers, by socket or HTTP: an event, or the reason why it is none. Never throws (H4). `now` dates a slash call, which carries no time. `names` change what is shown and nothing else (A9). */
+/** Any payload, or why it is none. Never throws (H4). `now` dates slash calls. `names` are only shown (A9). */
 export function toEvent(payload: unknown, me: SlackIdentity, now: number, names: Names = noNames): Converted {
   const slash = slashCommand.safeParse(payload);
   if (slash.success) return fromSlash(slash.data, me, now, names);
@@ -59,15 +58,15 @@ export function toEvent(payload: unknown, me: SlackIdentity, now: number, names:
   }
   const message = messageEvent.safeParse(event);
   if (!message.success) return { ignored: `malformed ${event.type}` };
-  // The app may be installed in other workspaces too: what happens there comes to the same address.
+  // Other workspaces may send to the same address.
   const isHome = (team_id || authorizations?.[0]?.team_id) === me.team;
   return fromMessage(message.data, is_ext_shared_channel === true || !isHome, me, names);
 }
 
-/** Subtypes that are still something a person (or another bot, A9) said. */
+/** Still said by a person, or another bot (A9). */
 export const spoken: readonly string[] = ['file_share', 'thread_broadcast', 'me_message', 'bot_message'];
 
-/** Subtypes by which Slack tells of something: nobody waits for an answer. */
+/** Nobody waits for an answer. */
 const notice =
   /^(assistant_app_thread|tombstone|message_replied|(un)?pinned_item|reminder_\w+)$|_(add|remove|join|leave|topic|purpose|name|archive|unarchive|enable|disable|created|changed|deleted|updated|permissions|denied|notification)$/;
 
@@ -90,11 +89,11 @@ function fromMessage(event: MessageEvent, external: boolean, me: SlackIdentity, 
     return converted({ type: 'edited', message: heard.message, ...at }, heard);
   }
   const odd = event.subtype && !spoken.includes(event.subtype) ? event.subtype : undefined;
-  // In a direct message somebody waits for an answer to it.
+  // In a direct message somebody waits.
   if (odd !== undefined && (event.channel_type !== 'im' || notice.test(odd)))
     return { ignored: `message subtype ${word(odd)}` };
   const { root, ...own } = event;
-  // What Slack wrote of it is nobody's words.
+  // Slack's own words are nobody's.
   const said = odd === undefined ? own : { ...own, text: '', blocks: [], attachments: [], files: [] };
   const heard = toMessage(said, { ...place, quoted: root || undefined }, me, names);
   return 'ignored' in heard ? heard : converted({ type: 'message', message: heard.message }, heard);
@@ -107,7 +106,7 @@ function converted(
   return { event, followable, slash: false, people };
 }
 
-/** A slash call has neither ts nor chat type: its id comes from the trigger, its type from a look-up. */
+/** Its id comes from the trigger, its type from a look-up. */
 function fromSlash(slash: SlashCommand, me: SlackIdentity, now: number, names: Names): Converted {
   const name = slash.command === me.command ? 'skill' : slash.command.slice(1).toLowerCase();
   const { commandText: args, people } = plainSlackText(slash.text ?? '', me.user, names);
@@ -147,7 +146,7 @@ function fromPress(payload: BlockActions, me: SlackIdentity, names: Names): Conv
   const kind = senderKind(user.team_id, true, me);
   const press: Press = {
     id: `slack:${me.team}:${chat}:${container.message_ts}:press:${user.id}:${pressed?.action_ts ?? ''}`,
-    // Nothing can be written under a message that one person sees.
+    // An ephemeral message has no thread.
     conversation: container.is_ephemeral
       ? { channel: 'slack', chat, thread }
       : toConversation(chat, thread, container.message_ts, 'unknown'),
@@ -177,14 +176,14 @@ function typeOf(payload: unknown): string {
   return typeof type === 'string' ? word(type) : 'without a type';
 }
 
-/** A reason goes to the log, so it is made of words only. */
+/** For the log: words only. */
 function word(name: string): string {
   return /^\w[\w.]{0,59}$/.test(name) ? name : 'with an odd name';
 }
 
 type Standing = Extract<ChannelEvent, { type: 'joined' | 'left' }>;
 
-/** That the bot itself came into a channel of its workspace, or went; `undefined` for any other payload. `people`: who is shown in it. */
+/** Undefined unless the bot itself came or went. */
 export function toStanding(
   payload: unknown,
   me: SlackIdentity,

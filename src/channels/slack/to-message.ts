@@ -13,26 +13,24 @@ import {
   type Attachment,
 } from '../../core/message.ts';
 
-/** Where it was said, as far as the event tells. */
 export type Place = Readonly<{
   chat: string;
   channelType?: string | null;
   external: boolean;
   quoted?: Said;
-  /** What the bot itself said is wanted, too. */
+  /** Also the bot's own. */
   own?: true;
 }>;
 
-/** A message, and what only a look at the conversation can tell. */
 export type Heard = Readonly<{
   message: Message;
-  /** A person's reply in a thread that names nobody else: meant for the bot if it took part there (`thread_follow`). */
+  /** A reply that names nobody, for `thread_follow`. */
   followable: boolean;
-  /** Users that it shows: those without a name in `names` are called by their id. */
+  /** Those without a name are shown by id. */
   people: readonly string[];
 }>;
 
-/** One thing said on Slack as a message, the same for both twins but for the chat type (Q2). Gives the reason where it is none. `names` change what is shown and nothing else (A9). */
+/** The same for both twins but for the chat type (Q2). `names` are only shown (A9). */
 export function toMessage(
   said: Said,
   place: Place,
@@ -84,12 +82,12 @@ export function toMessage(
 
 const unreadable = 'The content of this kind of message cannot be read here.';
 
-/** One key for a message however it arrives: event, twin, retry, edit (Q2). The installed team, as a shared channel's events name either side's. */
+/** One key for event, twin, retry and edit (Q2), by the installed team. */
 export function messageId(team: string, chat: string, ts: string): string {
   return `slack:${team}:${chat}:${ts}`;
 }
 
-/** Threads in channels, and with the agent view in DMs; else direct replies in DMs, where a thread that a person began is kept (H4). */
+/** Threads in channels, and in DMs with the agent view or where a person began one (H4). */
 export function toConversation(
   chat: string,
   thread: string | undefined,
@@ -102,14 +100,16 @@ export function toConversation(
   return { channel: 'slack', chat, thread: place };
 }
 
-/** Slack's `channel_type` in our words; anything else is unknown, which denies (A1, A3). */
+/** Anything unknown denies (A1, A3). */
 export function chatTypeOf(channelType: string | null | undefined): SeenChatType {
   if (channelType === 'im' || channelType === 'app_home') return 'private';
   if (channelType === 'mpim' || channelType === 'group') return 'group';
   return channelType === 'channel' ? 'channel' : 'unknown';
 }
 
-/** A member of another team is a guest; where no team is named, so is everybody but in an event of the home workspace alone (A9). */
+/**
+ * A member of another team is a guest; so is everybody without a team, but in the home workspace's own events (A9).
+ */
 export function senderKind(
   team: string | null | undefined,
   external: boolean,
@@ -119,13 +119,13 @@ export function senderKind(
   return team === me.team ? 'person' : 'guest';
 }
 
-/** `/name rest`, or `!name rest` for threads, where Slack has no slash commands (I1). */
+/** `!name rest` for threads, which take no slash commands (I1). */
 function commandIn(text: string): Command | undefined {
   const command = parseCommand(text.replace(/^!/, '/'));
   return command === undefined ? undefined : { name: command.name, args: command.args };
 }
 
-/** `@bot name rest`: whether `name` names anything is for the bot to say (I1). */
+/** `@bot name rest`: the bot knows whether `name` is one (I1). */
 function isOwn(said: Said, me: SlackIdentity): boolean {
   if (said.user === me.user) return true;
   if (me.botId !== undefined && said.bot_id === me.botId) return true;
@@ -146,7 +146,6 @@ function nameOf(author: string, said: Said, names: Names): string {
   return toldName(said) ?? names.get(author) ?? shownName(said.user_profile?.name) ?? author;
 }
 
-/** A name that came with the message: of most people none does. */
 function toldName({ user_profile, username, bot_profile }: Said): string | undefined {
   return shownName(user_profile?.display_name, user_profile?.real_name, username, bot_profile?.name);
 }
@@ -179,20 +178,20 @@ function toQuote(
   };
 }
 
-/** `ts` is text of seconds and a counter: never a float. */
+/** Text of seconds and a counter, never a float. */
 function millisecondsOf(ts: string): number {
   const [seconds = '0', fraction = ''] = ts.split('.');
   return Number(seconds) * 1000 + Number(fraction.padEnd(3, '0').slice(0, 3));
 }
 
-/** The words of a message as Slack markup. Some have blocks only. */
+/** Some messages have blocks only. */
 export function markupOf({ text, blocks }: Pick<Said, 'text' | 'blocks'>): string {
   if (text) return text;
-  // What is typed as mrkdwn is escaped; other text is not.
+  // Only typed mrkdwn is escaped.
   return textsIn(blocks, (piece, { type }) => (type === 'mrkdwn' ? piece : escapeText(piece)));
 }
 
-/** What hangs on a message that its sender did not write: shared messages, previews of links, cards of apps (M11). */
+/** What its sender did not write (M11). */
 function sharedOf(
   { attachments }: Pick<Said, 'attachments'>,
   me: SlackIdentity,
@@ -230,7 +229,7 @@ function noteOf({ is_share: share, is_msg_unfurl: linked, from_url: url }: Share
   return url ? `preview of ${url}` : 'attached by an app';
 }
 
-/** The files of a Slack message. Of one from another organization only the id is known. */
+/** Of another organization's file only the id is known. */
 function toAttachments(files: readonly SaidFile[] | null | undefined): readonly Attachment[] {
   return (files ?? []).map((file) => {
     const mime = file.mimetype || undefined;

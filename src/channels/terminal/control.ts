@@ -8,10 +8,10 @@ import { OperatorError } from '../../core/errors.ts';
 import { changeableByOthers } from '../../lib/files/changeable-by-others.js';
 import type { Log } from '../../lib/log.ts';
 
-/** Characters of one line: a message with room to spare. */
+/** A message with room to spare. */
 const longestLine = 4_000_000;
 
-/** What the operator's commands ask of the bot that owns the store (Q9). */
+/** For commands of the operator (Q9). */
 export const operations = [
   'pair list',
   'pair claim',
@@ -43,13 +43,12 @@ export const operations = [
 ] as const;
 export type Operation = (typeof operations)[number];
 
-/** Told how far an operation is. */
 export type OnProgress = (done: number, total: number) => void;
 
-/** Carries out one operation; `argument` is a code, a sender id, an item's key or a file. The answer is plain data. */
+/** `argument` is a code, a sender id, an item's key or a file. Returns plain data. */
 export type Operate = (operation: Operation, argument: string, onProgress?: OnProgress) => Promise<unknown>;
 
-/** Takes a connection over that asked to be a terminal (H5), by its first line; gives what takes its further lines. */
+/** Takes over a connection of a terminal (H5); returns what takes its further lines. */
 export type TakeTerminal = (socket: Socket, who: unknown) => (line: unknown) => void;
 
 const request = z.union([
@@ -61,15 +60,14 @@ const reply = z.union([
   z.object({ done: z.number(), total: z.number() }),
 ]);
 
-/** A control socket that is being served. */
 export type Control = Readonly<{ close(): Promise<void> }>;
 
-/** A socket in the data directory for this user alone (0600): the way to a running bot. */
+/** For this user alone (0600). */
 export function controlPath(dataDir: string): string {
   return path.join(dataDir, 'control.sock');
 }
 
-/** Serves operations until closed: one JSON line in, one out, and before it one for each step of progress. Or a terminal, for as long as it lasts. */
+/** One JSON line in, one out, and one for each step of progress before it. Or a terminal. */
 export async function serveControl(options: {
   path: string;
   operate: Operate;
@@ -117,7 +115,7 @@ export async function serveControl(options: {
   }
 }
 
-/** Asks a running bot; `undefined` when none listens there. Throws what the bot answered as an error. */
+/** Undefined if no bot listens. Throws what it answered as an error. */
 export async function askControl(
   socketPath: string,
   operation: Operation,
@@ -140,10 +138,10 @@ export async function askControl(
   return { data };
 }
 
-/** Codes of a socket that nobody listens on: not there, left over, or one whose path is too long to be. */
+/** Not there, left over, or too long a path. */
 const nobody: ReadonlySet<string | undefined> = new Set(['ENOENT', 'ENOTDIR', 'ECONNREFUSED', 'EINVAL']);
 
-/** A connection to the bot that runs on this data directory; `undefined` when none does. Throws OperatorError where it can't be told. */
+/** Undefined if no bot runs there. Throws OperatorError if unknown. */
 export async function connectControl(socketPath: string): Promise<Socket | undefined> {
   const problem = untrusted(socketPath);
   if (problem !== undefined)
@@ -161,7 +159,7 @@ export async function connectControl(socketPath: string): Promise<Socket | undef
   });
 }
 
-/** Whether a bot runs on this data directory, another user's included. */
+/** Also another user's bot. */
 export async function isServed(dataDir: string): Promise<boolean> {
   try {
     const socket = await connectControl(controlPath(dataDir));
@@ -173,12 +171,12 @@ export async function isServed(dataDir: string): Promise<boolean> {
   }
 }
 
-/** Why somebody else than the bot could listen there (S10). Root asks the bot of anyone who owns the data directory. */
+/** Why somebody else could listen there (S10). Root trusts the data directory's owner. */
 function untrusted(socketPath: string, us = process.getuid?.()): string | undefined {
   try {
     return changeableByOthers(socketPath, us === 0 ? statSync(path.dirname(socketPath)).uid : us);
   } catch (error) {
-    // It is not there, or out of reach: connecting tells which.
+    // Connecting tells which.
     if (error instanceof Error && 'code' in error) return undefined;
     throw error;
   }
@@ -188,7 +186,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Gives each line that arrives as data; ends the connection at what is no JSON or has no end. A last line needs no line end. */
+/** Ends the connection at invalid JSON or an endless line. */
 export function readJsonLines(socket: Socket, onLine: (value: unknown) => void): void {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -209,7 +207,7 @@ export function readJsonLines(socket: Socket, onLine: (value: unknown) => void):
   socket.on('end', () => take(rest));
 }
 
-/** Writes one line; undefined if the connection has ended. */
+/** Undefined if the connection has ended. */
 export function writeJsonLine(socket: Socket, value: unknown): void {
   if (socket.writable) socket.write(`${JSON.stringify(value)}\n`);
 }

@@ -5,29 +5,29 @@ import { displayWidth } from '../../lib/markdown/render-text.ts';
 
 export type Output = Writable & Readonly<{ isTTY?: boolean; columns?: number; rows?: number }>;
 
-/** What is seen: text that stays, and below it, on a terminal, a status line and the line that is being typed. */
+/** Text that stays, above a status line and the line being typed. */
 export type Screen = Readonly<{
-  /** Prints text and a newline above the status. Gives a handle for `reprint`. Rejects when the output is gone. */
+  /** Returns a handle for `reprint`. Rejects when the output is gone. */
   print(text: string): Promise<number>;
-  /** Prints text above what was printed last, if that is still whole on the screen and may yet be reprinted; else like `print`. */
+  /** Above the last print, if that is still whole on the screen. */
   above(text: string): Promise<void>;
-  /** Puts text in the place of what was printed last, if that is still whole on the screen; else prints it again. */
+  /** Replaces the last print if it is whole on the screen, else prints again. */
   reprint(handle: number, text: string): Promise<void>;
-  /** Shows lines that go away again, each cut to the width, of many the last that fit. Does nothing without a terminal. */
+  /** Lines that go away again, cut to the width; the last that fit. Nothing without a terminal. */
   status(text: string | undefined): void;
-  /** Draws the line that is being typed, after a line with this text was ended. */
+  /** After a line with this text was ended. */
   prompt(ended?: string): void;
-  /** Columns of the terminal; undefined without one. */
+  /** Undefined without a terminal. */
   width(): number | undefined;
 }>;
 
-/** `editor` gives the line editor while there is one: on a terminal, until its input has ended. */
+/** `editor` returns the line editor on a terminal until its input ends. */
 export function createScreen(output: Output, editor: () => Interface | undefined): Screen {
   let statusLine: string | undefined;
   let drawn = false;
   let handles = 0;
   let printed = { handle: 0, rows: 0, text: '' };
-  // Zero columns is what some pseudo terminals have that were never given a size.
+  // Some pseudo terminals never got a size.
   const width = (): number => (output.columns === undefined || output.columns === 0 ? 80 : output.columns);
 
   function erase(rowsAbove: number): void {
@@ -71,7 +71,7 @@ export function createScreen(output: Output, editor: () => Interface | undefined
     await written;
   }
 
-  /** Rows of what was printed last, where it can be written over. */
+  /** If it can be written over. */
   function lastRows(): number {
     const below = statusRows() + 2;
     const isWhole = editor() !== undefined && printed.rows + below < (output.rows ?? 24);
@@ -109,7 +109,7 @@ export function createScreen(output: Output, editor: () => Interface | undefined
     prompt(ended) {
       const line = editor();
       if (line !== undefined && ended !== undefined && drawn && statusLine !== undefined) {
-        // The status stood above the line that was ended: it moves below it.
+        // The status moves below the ended line.
         const text = line.getPrompt() + ended;
         eraseRows(rowsOf(text, width()) + statusRows());
         output.write(`${text}\n`);

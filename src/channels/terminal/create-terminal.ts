@@ -28,24 +28,24 @@ const shortForms: Readonly<Record<string, readonly string[]>> = {
   a: ['always'],
 };
 
-/** Milliseconds in which a second Ctrl-C leaves. */
+/** For a second Ctrl-C. */
 const leaveMs = 2000;
 
 export type TerminalOptions = Readonly<{
   input: Readable & Readonly<{ isTTY?: boolean }>;
   output: Output;
   colour: boolean;
-  /** Who types: the sender is `terminal:USER`. */
+  /** The sender is `terminal:USER`. */
   user: string;
-  /** The kind of chat to be in: a private one is the user's own, the others are called `group` and `channel`. */
+  /** A private chat is the user's own; the others are `group` and `channel`. */
   as: ChatType;
-  /** Names that `/` can be completed to. */
+  /** For completion of `/`. */
   completions(): readonly string[];
-  /** The whole input is one message, however many lines it has. */
+  /** The whole input is one message. */
   whole?: boolean;
-  /** Ctrl-C: stops what runs; false where nothing did. */
+  /** Ctrl-C; false if nothing ran. */
   onInterrupt?(): Promise<boolean>;
-  /** Resolves when every message was answered. Awaited between piped lines and before `closed` resolves at the end of the input. */
+  /** Awaited between piped lines, and at the end of the input. */
   idle?(): Promise<void>;
   clock: Clock;
   log: Log;
@@ -53,16 +53,14 @@ export type TerminalOptions = Readonly<{
 
 export type Terminal = Omit<Channel, 'status'> &
   Readonly<{
-    /** It has a line of its own, so no message is needed in its place. */
+    /** It needs no message. */
     status(conversation: Conversation, status: Status | undefined): Promise<void>;
     conversation: Conversation;
-    /** Shows a line of a log above the prompt. */
     note(line: string): void;
-    /** Resolves when the person left (`/exit`, Ctrl-C twice), or a pipe has ended (`/exit` as well) and what it asked was answered. */
+    /** Resolves when the person left, or a pipe has ended and was answered. */
     closed: Promise<void>;
   }>;
 
-/** A terminal, or a pipe, as a channel (H5). */
 export function createTerminal(options: TerminalOptions): Terminal {
   const { input, output, colour, user, as, clock, log } = options;
   const conversation: Conversation = { channel: 'terminal', chat: as === 'private' ? user : as };
@@ -74,7 +72,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   let leaving = false;
   let handling: Promise<void> = Promise.resolve();
   let interruptedAt = -Infinity;
-  /** Settles when a question is shown, for a pipe whose next line is the answer. */
+  /** For a pipe whose next line is the answer. */
   let question = Promise.withResolvers<void>();
   let asked: Readonly<{ handle: number; buttons: readonly Button[] }> | undefined;
 
@@ -161,7 +159,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
     note: (line) => void screen.above(safeLine(line)).catch(leave),
     closed: closed.promise,
     async start(onEvent) {
-      // Without a listener a closed pipe would end the process; the write that failed says so already.
+      // Else a closed pipe ends the process; the failed write reports it.
       output.on('error', leave);
       typed = readMessages({
         input,
@@ -205,7 +203,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
         return handle;
       });
     },
-    // The status has a line of its own that goes by itself, and what is printed stays.
+    // The status goes by itself, prints stay.
     remove: async () => undefined,
     async status(_, status) {
       screen.status(status === undefined ? undefined : shownAs(status));
@@ -218,7 +216,7 @@ export function createTerminal(options: TerminalOptions): Terminal {
   };
 }
 
-/** A terminal shows no file, but where it is. */
+/** A terminal shows where a file is. */
 function withPath({ file, markdown, ...part }: OutgoingPart): Part {
   if (file === undefined) return { ...part, markdown };
   const line = `\`${file.name}\` (${byteSize(file.size)}): \`${file.path}\``;
@@ -227,7 +225,7 @@ function withPath({ file, markdown, ...part }: OutgoingPart): Part {
 
 type Choice = Extract<Button, { action: string }>;
 
-/** The buttons of a message as lines: a number before what can be chosen, the address behind what opens. */
+/** A number for choices, the address for links. */
 function listButtons(buttons: readonly Button[]): string {
   const choices = choicesOf(buttons);
   return buttons
@@ -239,7 +237,7 @@ function listButtons(buttons: readonly Button[]): string {
     .join('\n');
 }
 
-/** The button that a line chooses: by its number, its label in any case, or `y`, `n`, `a` for what is asked most. */
+/** By number, label in any case, or `y`, `n`, `a`. */
 function findChoice(buttons: readonly Button[], line: string): Choice | undefined {
   const choices = choicesOf(buttons);
   const said = line.trim().toLowerCase();

@@ -3,13 +3,10 @@ import { displayWidth, renderText, plainStyle, type TextStyle } from '../../lib/
 import { parseMarkdown } from '../../lib/markdown/parse-markdown.ts';
 import { withoutControls } from '../../lib/markdown/sanitize-markdown.ts';
 
-/** Characters that make a terminal show text in another order than it has. */
+/** They reorder text. */
 const reordering = /[\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
-/**
- * Markdown for a terminal: letter shapes and colours where `colour` is true, plain text where not, paragraphs broken at
- * `width` columns where it is given. No control sequence of the text itself gets through (H5, S1).
- */
+/** Styled if `colour`, else plain, broken at `width`. No control sequence of the text gets through (H5, S1). */
 export function toAnsi(markdown: string, options: Readonly<{ colour: boolean; width?: number }>): string {
   return renderText(
     parseMarkdown(markdown),
@@ -17,7 +14,7 @@ export function toAnsi(markdown: string, options: Readonly<{ colour: boolean; wi
   );
 }
 
-/** One line of any text, safe to print. */
+/** Any text, safe to print. */
 export function safeLine(text: string): string {
   return safe(text).replace(/\s+/g, ' ').trim();
 }
@@ -54,7 +51,7 @@ function coloured(width: number | undefined): TextStyle {
 
 function around(on: number, off: number): (inner: string) => string {
   const [start, end] = [`\u001b[${on}m`, `\u001b[${off}m`];
-  // A mark inside the same mark would end it too early.
+  // It would end too early.
   return (inner) => start + inner.replaceAll(start, '').replaceAll(end, '') + end;
 }
 

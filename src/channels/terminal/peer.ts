@@ -7,21 +7,18 @@ import { writeJsonLine } from './control.ts';
 import { openInside } from '../../lib/files/open-inside.ts';
 import { writeInside } from '../../lib/files/write-inside.ts';
 
-/** Where files for a terminal are put within its conversation's folder. */
 const place = 'sent';
 
 const mostNames = 100;
 
-/** What one side may ask of the other. Arguments are not checked yet. */
+/** Arguments are not checked yet. */
 export type Answers = Readonly<Record<string, (argument: unknown) => Promise<unknown>>>;
 
-/** One of two programs that ask each other over a connection, both at any time. */
+/** Two programs that ask each other over a connection. */
 export type Peer = Readonly<{
-  /** Rejects with what the other side says went wrong, or when the connection ends first. */
+  /** Rejects with the other side's error, or when the connection ends. */
   ask(what: string, argument?: unknown): Promise<unknown>;
-  /** Takes a line that arrived. */
   take(line: unknown): void;
-  /** Resolves when the connection has ended. */
   ended: Promise<void>;
 }>;
 
@@ -75,10 +72,7 @@ export function createPeer(socket: Socket, answers: Answers): Peer {
   };
 }
 
-/**
- * Puts a file for somebody at a terminal into their conversation's folder, and gives its path. The same bytes under the same
- * name are there once, however often they are sent; other bytes get a name with a number.
- */
+/** The same bytes under one name are stored once; other bytes get a number. */
 export async function saveForTerminal(
   folder: string,
   file: Readonly<{ name: string; path: string }>,

@@ -2,11 +2,11 @@ import { createInterface, type Interface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Output } from './create-screen.ts';
 
-/** Control sequences that make a terminal mark what is pasted. */
+/** They make a terminal mark pastes. */
 const markPastes = { on: '\u001b[?2004h', off: '\u001b[?2004l' };
 
 export type Typed = Readonly<{
-  /** The line editor; undefined if the input is no terminal or has ended. */
+  /** Undefined without a terminal, or after its input ended. */
   editor(): Interface | undefined;
   close(): void;
 }>;
@@ -14,20 +14,19 @@ export type Typed = Readonly<{
 type Key = Readonly<{ name?: string }> | undefined;
 
 /**
- * Reads what is typed or piped. On a terminal: a message is a line, with history and completion, or a paste together with
- * the line it ends in. From a pipe: each line that is not blank is a message, or with `whole` all of them together are one.
+ * On a terminal a message is a line, or a paste with its last line. In a pipe each line is one, or all with `whole`.
  */
 export function readMessages(options: {
   input: Readable & Readonly<{ isTTY?: boolean }>;
   output: Output;
   prompt: string;
   whole: boolean;
-  /** What `/` can be completed to, without the slash. */
+  /** Without the slash. */
   completions(): readonly string[];
-  /** A line was ended on a terminal; more may belong to its message. */
+  /** More may belong to the message. */
   onLine(text: string): void;
   onText(text: string): void;
-  /** Ctrl-C where nothing is typed; on half a line it clears that. */
+  /** With half a line typed, it clears that. */
   onInterrupt(): void;
   onEnd(): void;
 }): Typed {
@@ -60,7 +59,7 @@ export function readMessages(options: {
     state.lines.push(text);
     if (terminal) options.onLine(text);
     if (whole || state.pasting) return;
-    // Where pastes are not marked, their lines come in one go.
+    // Some terminals don't mark pastes.
     if (!terminal) take();
     else setImmediate(take);
   });
