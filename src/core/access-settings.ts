@@ -1,6 +1,6 @@
 import type { ChatType } from './conversation.ts';
 
-/** What the operator says of one skill: `[skills.NAME]`. Ids are strings, bare or qualified. */
+/** `[skills.NAME]`. Ids are bare or qualified. */
 export type SkillSettings = Readonly<{
   enabled?: boolean;
   sensitive?: boolean;
@@ -9,15 +9,13 @@ export type SkillSettings = Readonly<{
   allowUsers?: readonly string[];
 }>;
 
-/** What decides over skills: `[skills] enabled`, every `[skills.NAME]` and `[skills.defaults]`. */
 export type SkillRules = Readonly<{
-  /** False switches every skill off, for everybody. */
   enabled: boolean;
   defaults: Readonly<{ allowChatIds?: readonly string[] }>;
   skills: ReadonlyMap<string, SkillSettings>;
 }>;
 
-/** One level of `[access]`; what is absent is taken from the level above. */
+/** One level of `[access]`; what is absent comes from the level above. */
 export type AccessLevel = Readonly<{
   users?: readonly string[];
   groups?: readonly string[];
@@ -29,7 +27,7 @@ export type AccessLevel = Readonly<{
 
 /** Who may talk to the bot (A9). */
 export type AccessSettings = Readonly<{
-  /** Qualified sender ids of `[bot] owner`. */
+  /** Qualified sender ids. */
   owners: readonly string[];
   general: AccessLevel;
   /** By channel name. */

@@ -19,7 +19,7 @@ export const builtIns = [
 ] as const;
 
 export type BuiltIn = (typeof builtIns)[number];
-/** Whether a skill of this name can't be started by it: the command wins (I3). */
+/** Such a skill can't be started by name (I3). */
 export function isBuiltIn(name: string): boolean {
   return builtIns.some((builtIn) => builtIn === name);
 }

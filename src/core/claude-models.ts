@@ -3,24 +3,23 @@ export type ThinkingKind = 'adaptive' | 'off' | 'between_tools' | 'budget';
 /** US dollars a million tokens. */
 export type Prices = Readonly<{ in: number; out: number; cacheRead: number; cacheWrite: number }>;
 
-/** What Anthropic's pages said of a Claude model in November 2026. */
+/** As Anthropic's pages said in November 2026. */
 export type ClaudeModel = Readonly<{
-  /** Its thinking is good only behind the very system, tools and messages that it was made behind (M13). */
+  /** Its thinking is bound to system, tools and messages (M13). */
   bindsThinking: boolean;
-  /** Tokens of the longest prompt. */
   window: number;
-  /** Tokens of a text, beside what the tokenizer up to Claude 4.6 makes of it. */
+  /** Relative to the tokenizer up to Claude 4.6. */
   tokenFactor: number;
-  /** What may be set; at effort `xhigh` and `max` only `adaptive`, from Claude 5 on. */
+  /** At effort `xhigh` and `max` only `adaptive`, from Claude 5 on. */
   thinking: readonly ThinkingKind[];
   efforts: readonly Effort[];
-  /** List prices; absent where they are not known. */
+  /** Absent if unknown. */
   prices?: Prices;
   /** A longer prompt than this costs more: `prices` times `factor`. */
   longPrompt?: Readonly<{ above: number; factor: number }>;
 }>;
 
-/** The facts of a Claude model by its id, as Anthropic and gateways write it; nothing for one that is not known. */
+/** By id, as Anthropic and gateways write it; undefined if unknown. */
 export function claudeModel(id: string): ClaudeModel | undefined {
   const [, family = '', major = '', minor = '0'] = pattern.exec(id) ?? [];
   const version = Number(major) * 100 + Number(minor);
@@ -38,14 +37,13 @@ export function claudeModel(id: string): ClaudeModel | undefined {
   };
 }
 
-/** Whether an id is of a Claude at all: a newer one than is known here is taken to bind its thinking. */
+/** An unknown Claude counts as one that binds its thinking. */
 export function isClaude(id: string): boolean {
   return /\bclaude\b/i.test(id);
 }
 
 const pattern = /claude-(haiku|sonnet|opus|fable|mythos)-(\d)(?:[-.](\d{1,2}))?(?!\d)/i;
 
-/** Undefined if the model is not known. */
 function bindsThinking(family: string, version: number): boolean | undefined {
   if (version <= 500) return false;
   const known = family === 'fable' || family === 'mythos' ? [501, 502] : [505];

@@ -1,4 +1,3 @@
-/** What capabilities answer with (C7), providers included. */
 export const capabilityCodes = [
   'capability_not_found',
   'capability_access_denied',
@@ -19,7 +18,7 @@ export const capabilityCodes = [
 ] as const;
 export type CapabilityCode = (typeof capabilityCodes)[number];
 
-/** Codes a tool or run answers with (R8). Fixed names: operators and skills match on them. */
+/** Codes of tools and runs (R8). Fixed: operators and skills match on them. */
 export const errorCodes = [
   'SKILL_NOT_FOUND',
   'SKILL_DISABLED',
@@ -67,16 +66,15 @@ export const warningCodes = [
 ] as const;
 export type WarningCode = (typeof warningCodes)[number];
 
-/** Something wrong or noteworthy with a file, said once with its place and its fix. */
+/** Something wrong with a file, with its place and its fix. */
 export type Diagnostic = Readonly<{
-  /** A note is nothing to fix: something could be had that is not asked for yet. */
+  /** A note needs no fix. */
   level: 'error' | 'warning' | 'note';
   /** A warning code of the specification (`SHADOWED`), or a short upper-case name of the problem. */
   code: string;
   message: string;
-  /** File it is about, absolute where there is one. */
+  /** Absolute, if there is one. */
   path?: string;
-  /** The front-matter field or config key it is about. */
   field?: string;
   /** 1-based. */
   line?: number;

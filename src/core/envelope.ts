@@ -1,13 +1,13 @@
 import type { ErrorCode, WarningCode } from './codes.ts';
 import type { ActiveSkill } from './entry.ts';
 
-/** What every tool answers (R8). `data` is text or plain JSON data. */
+/** What every tool answers (R8). `data` is text or plain JSON. */
 export type Envelope = Readonly<{
   ok: boolean;
   data?: unknown;
   warnings: readonly Readonly<{ code: WarningCode; message: string }>[];
   errors: readonly Readonly<{ code: ErrorCode; message: string }>[];
-  /** `data` holds the instructions of this skill, to be followed by who called (T6). */
+  /** `data` holds this skill's instructions (T6). */
   follows?: ActiveSkill;
 }>;
 
@@ -15,12 +15,11 @@ export function succeed(data: unknown, warnings: Envelope['warnings'] = []): Env
   return { ok: true, data, warnings, errors: [] };
 }
 
-/** `message` says what was found and what to do instead: the model acts on it. */
+/** What was found and what to do instead. */
 export function fail(code: ErrorCode, message: string, data?: unknown): Envelope {
   return { ok: false, data, warnings: [], errors: [{ code, message }] };
 }
 
-/** The envelope as the text a model reads. */
 export function renderEnvelope({ data, warnings, errors }: Envelope): string {
   const body = data === undefined ? [] : [typeof data === 'string' ? data : JSON.stringify(data, null, 1)];
   return [

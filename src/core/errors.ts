@@ -1,14 +1,14 @@
 import type { Words } from './texts/say.ts';
 
-/** A send that the platform did not take, told apart by what may be done about it (Q6, H8). */
+/** A send that failed, by what may be done about it (Q6, H8). */
 export class SendError extends Error {
   override readonly name = 'SendError';
-  /** `retry`: not taken, try again (after `retryAfterMs`). `unknown`: may have been taken. `refused`: never will be. */
+  /** `retry`: not taken. `unknown`: perhaps taken. `refused`: never will be. */
   readonly outcome: 'retry' | 'unknown' | 'refused';
   readonly retryAfterMs: number | undefined;
-  /** The chat's new id, where the platform says that it moved (A6). Not qualified. */
+  /** Not qualified (A6). */
   readonly movedTo: string | undefined;
-  /** Why a file was refused, in words for the person it was meant for. */
+  /** For the person. */
   readonly sentence: Words | undefined;
 
   constructor(
@@ -24,12 +24,11 @@ export class SendError extends Error {
   }
 }
 
-/** A file that a person sent and the bot could not fetch. `message` is for the log. */
+/** `message` is for the log. */
 export class FetchFileError extends Error {
   override readonly name = 'FetchFileError';
-  /** The reason for the person and the model, without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
+  /** Without a full stop: "larger than 20 MB, the most Telegram gives to a bot". */
   readonly sentence: Words;
-  /** Another try may succeed. */
   readonly passing: boolean;
 
   constructor(message: string, more: { sentence: Words; passing?: boolean; cause?: unknown }) {
@@ -39,22 +38,22 @@ export class FetchFileError extends Error {
   }
 }
 
-/** What a model's API said, and of which settings: its key, the account of that, or `model` and `base_url`. */
+/** Which settings it is about: key, account, or `model` and `base_url`. */
 export type ForOperator = Readonly<{ said: string; look: 'key' | 'account' | 'endpoint' }>;
 
-/** A language model that gave no usable answer. `message` is for the log; `sentence` is what a person sees (M4). */
+/** `message` is for the log, `sentence` for people (M4). */
 export class ModelError extends Error {
   override readonly name = 'ModelError';
   readonly sentence: string;
-  /** The fault passes by itself: the turn may be tried again later. */
+  /** The turn may be tried again. */
   readonly passing: boolean;
-  /** The prompt does not fit the model's window: a shorter one may (M3). */
+  /** A shorter prompt may fit (M3). */
   readonly tooLong: boolean;
-  /** It is too long in bytes: fewer pictures help more than fewer words (M12). */
+  /** Too many bytes: fewer pictures help (M12). */
   readonly tooLarge: boolean;
-  /** A picture or document in the request is what was refused (M12). */
+  /** A picture or document was refused (M12). */
   readonly aboutFiles: boolean;
-  /** For the operator: the API's own words, and where to look; absent where they can't help. */
+  /** For the operator; absent if they can't help. */
   readonly forOperator: ForOperator | undefined;
 
   constructor(
@@ -79,7 +78,7 @@ export class ModelError extends Error {
   }
 }
 
-/** Something the operator must fix: `message` names the place and the fix, and is printed without a stack. */
+/** `message` has place and fix, and is printed without a stack. */
 export class OperatorError extends Error {
   override readonly name = 'OperatorError';
 }

@@ -1,10 +1,7 @@
-/** For labels whose values only the running bot knows: names of models, tools and skills, which the operator chose. */
+/** Values that the operator chose: names of models, tools and skills. */
 const named: readonly string[] = [];
 
-/**
- * Everything that is counted, with its labels and their values (L4). No label ever holds what a person wrote, who they
- * are, or a secret: `/metrics` is read by other programs.
- */
+/** All counters with their labels (L4), none of which holds private data. */
 export const counters = {
   messages: {
     help: 'Messages for the bot, by what became of them when they arrived',
@@ -39,13 +36,11 @@ export type CounterLabels<Name extends CounterName> = Readonly<{
   ]: (typeof counters)[Name]['labels'][Label] extends readonly (infer Value)[] ? Value : never;
 }>;
 
-/** Where the bot counts what it does. Never throws, and costs nothing worth mentioning. */
+/** Never throws. */
 export type Meter = Readonly<{
-  /** Adds `by` (1 by default). */
   count<Name extends CounterName>(name: Name, labels: CounterLabels<Name>, by?: number): void;
-  /** One message was worked on for so long, whatever came of it. */
+  /** Whatever came of it. */
   turn(seconds: number): void;
 }>;
 
-/** Counts nothing: for a bot whose numbers nobody reads. */
 export const noMeter: Meter = { count: () => undefined, turn: () => undefined };

@@ -3,22 +3,20 @@ import { withoutEnd } from '../lib/text/text.ts';
 
 type Searched = Pick<Skill, 'name' | 'description' | 'tags'>;
 
-/** What a skill is searched by, in lower case: worked out once for each skill of a snapshot, gone with it. */
+/** In lower case, once for each snapshot. */
 export type SearchMemory = WeakMap<Searched, Lowered>;
 type Lowered = Readonly<{
   name: string;
   description: string;
   tags: readonly string[];
-  /** All of it: most terms are in none. */
   all: string;
 }>;
 
-/** Hits, at most (R2). */
 const hitLimit = 25;
 
 /**
- * Skills that fit a query, best first: each term of two characters or more scores 3 in the name, 2 in the description,
- * 1 for each tag that holds it; then by name; at most 25 (R2). The caller passes only what may be seen.
+ * Best first: a term of two characters or more scores 3 in the name, 2 in the description, 1 for each tag; then by
+ * name; at most 25 (R2). The caller passes only what may be seen.
  */
 export function searchSkills<Of extends Searched>(
   skills: readonly Of[],
@@ -28,7 +26,7 @@ export function searchSkills<Of extends Searched>(
   const terms = [...new Set(query.toLowerCase().split(/\s+/).map(trimPunctuation))].filter(
     (term) => [...term].length >= 2,
   );
-  // A common word hits thousands: only the best are kept in order.
+  // A common word hits thousands.
   const best: Hit<Of>[] = [];
   for (const skill of skills) {
     const points = score(lowered(skill, memory), terms);

@@ -2,27 +2,25 @@ import type { ActiveSkill } from './entry.ts';
 import type { Taint } from './taint.ts';
 import type { DeliveredFile, Requester, Risk } from './tool.ts';
 
-/** What a model asked for, as it asked for it: neither the name nor the input has been checked. */
+/** Unchecked. */
 export type ToolCall = Readonly<{
-  /** The model's id of the call: unique within its transcript. */
   id: string;
   name: string;
   input: unknown;
 }>;
 
-/** What the model gets back: text that is redacted and cut to size already (M3). */
+/** Redacted and cut (M3). */
 export type ToolOutcome = Readonly<{
   content: string;
   isError: boolean;
-  /** `content` holds the instructions of this skill: anyone who stores the one stores the other with it (T6). */
+  /** `content` is this skill's instructions: they are stored together (T6). */
   follows?: ActiveSkill;
-  /** Inbox item that is done once this outcome is stored: what it would have told stands here. */
+  /** Done once this outcome is stored. */
   settles?: string;
-  /** It has no outcome yet, and `content` means nothing: a person has to answer this first (U14). */
+  /** A person has to answer first: `content` means nothing (U14). */
   asks?: string;
-  /** Files that it handed over (T12). */
   artifacts?: readonly DeliveredFile[];
-  /** `content` holds what a sensitive skill or a capability gave: stored with it (S7). */
+  /** `content` is private: stored with it (S7). */
   marks?: Taint;
 }>;
 
@@ -36,18 +34,18 @@ export type CallTool = (
   signal: AbortSignal,
   begin?: () => Promise<void>,
 ) => Promise<ToolOutcome>;
-/** One call as the audit keeps it (L6). `tool_call_blocked`: it was outside the ceiling (T5). */
+/** For the audit (L6). `tool_call_blocked`: outside the ceiling (T5). */
 export type AuditedCall = Readonly<{
   event: 'tool_call' | 'tool_call_blocked';
   id: string;
-  /** As the model wrote it, on one line. */
+  /** On one line. */
   tool: string;
   requester: Requester;
   /** JSON, redacted, at most 200,000 characters. */
   input: string;
-  /** Absent for a tool that does not exist. */
+  /** Absent for an unknown tool. */
   risk?: Risk;
-  /** What policy said, once it was asked: `allowed`, `approved`, `unanswered` or why not. */
+  /** `allowed`, `approved`, `unanswered` or why not. */
   policy?: string;
   approvedBy?: string;
   ok: boolean;
@@ -55,6 +53,6 @@ export type AuditedCall = Readonly<{
   durationMs: number;
 }>;
 
-/** What a call whose outcome was lost is answered with (M7). */
+/** For a call whose outcome was lost (M7). */
 export const interrupted =
   'interrupted: the call was cut off before its outcome was known. It may have had its effect; check before repeating it.';
