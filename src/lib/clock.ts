@@ -1,8 +1,8 @@
-/** Time, handed in so that tests need not wait for it. */
+/** Time, handed in for tests. */
 export type Clock = Readonly<{
   /** Milliseconds since 1970. */
   now(): number;
-  /** Resolves after `ms`; rejects with the signal's reason when it is aborted. Does not keep the process alive. */
+  /** Rejects with the signal's reason. Does not keep the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }>;
 
@@ -11,7 +11,7 @@ export const systemClock: Clock = {
   sleep,
 };
 
-/** Most sleeps are called off, two in every turn: `node:timers/promises` makes an error with its stack for each of them. */
+/** `node:timers/promises` makes an error with its stack for each sleep that is called off. */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted === true) return reject(signal.reason as Error);

@@ -4,11 +4,9 @@ import type { Clock } from '../clock.ts';
 export type Deadline = Readonly<{
   /** Aborted with a `TimeoutError` when the time is up. */
   signal: AbortSignal;
-  /** Begins to count. */
   start(ms: number): void;
-  /** Counts nothing until `work` has ended. */
+  /** Not counted until `work` has ended. */
   pause<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** Counts no more. */
   end(): void;
 }>;
 
@@ -27,7 +25,6 @@ export function createDeadline(clock: Clock): Deadline {
     timer = new AbortController();
     clock.sleep(Math.max(0, left), timer.signal).then(
       () => over.abort(new DOMException('the time is up', 'TimeoutError')),
-      // Stopped: it is counted again, or not at all.
       () => undefined,
     );
   }
@@ -62,10 +59,9 @@ export function createDeadline(clock: Clock): Deadline {
   };
 }
 
-/** Resolves when `work` has ended, and after `ms` at the latest. Rejects as `work` does until then. */
+/** Resolves when `work` has ended, or after `ms`. Rejects as `work` does until then. */
 export async function raceTimeout(clock: Clock, work: Promise<void>, ms: number): Promise<void> {
   const over = new AbortController();
-  // Its end by `abort` is told to nobody.
   const time = clock.sleep(ms, over.signal).catch(() => undefined);
   try {
     await Promise.race([work, time]);
@@ -74,10 +70,7 @@ export async function raceTimeout(clock: Clock, work: Promise<void>, ms: number)
   }
 }
 
-/**
- * Time for measuring waits in memory: milliseconds that never go back. Where the clock is set back (an operator, a time
- * server), this one continues from where it was, so that nothing waits for the old time to come again.
- */
+/** For waits: milliseconds that never go back, even if the clock is set back. */
 export function monotonicClock(clock: Clock): () => number {
   let ahead = 0;
   let seen = clock.now();

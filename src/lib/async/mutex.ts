@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 
 const mostKeys = 10_000;
 
-/** Runs what it is given one after another, so that reading, changing and writing a value is one piece. */
+/** One after another, so that reading, changing and writing a value is one piece. */
 export function createMutex(): <Result>(task: () => Promise<Result>) => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve();
   return (task) => {
@@ -13,13 +13,13 @@ export function createMutex(): <Result>(task: () => Promise<Result>) => Promise<
   };
 }
 
-/** A function that makes its value at the first call and gives the same one from then on. */
+/** Made at the first call. */
 export function once<T>(make: () => T): () => T {
   let made: Readonly<{ value: T }> | undefined;
   return () => (made ??= { value: make() }).value;
 }
 
-/** True at most once in `everyMs` for each key, so that anyone who is refused can't fill the disk. Forgets when the process ends. */
+/** At most once in `everyMs` for each key. Forgets when the process ends. */
 export function createThrottle(everyMs: number, clock: Clock): (key: string) => boolean {
   const seen = new Map<string, number>();
   return (key) => {
@@ -31,7 +31,7 @@ export function createThrottle(everyMs: number, clock: Clock): (key: string) => 
   };
 }
 
-/** Awaited in a long loop: lets other work go first once `sliceMs` have passed, so that reading many files never holds up the bot (B6). */
+/** Awaited in a long loop: lets other work go first once `sliceMs` have passed (B6). */
 export function createYieldToEventLoop(sliceMs = 8): () => Promise<void> | undefined {
   let started = performance.now();
   return () => {

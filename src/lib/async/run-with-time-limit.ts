@@ -1,6 +1,6 @@
 import { createContext, runInContext } from 'node:vm';
 
-/** What `work` gives; undefined if it is not done after `ms`: it is broken off then, inside a regular expression too. Blocks no longer. */
+/** Undefined if `work` is not done after `ms`: it is broken off, also inside a regular expression. */
 export function runWithTimeLimit<Value>(
   ms: number,
   work: () => Value,

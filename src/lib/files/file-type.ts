@@ -1,6 +1,6 @@
 import path from 'node:path';
 
-/** What a file is, by its first bytes and its name: `mime` for platforms, `words` for people and models. */
+/** By first bytes and name: `mime` for platforms, `words` for people and models. */
 export type FileType = Readonly<{ mime: string; words: string }>;
 
 const magics: readonly (readonly [magic: RegExp, mime: string, words: string])[] = [
@@ -48,12 +48,11 @@ const endings: Readonly<Record<string, string>> = {
   '.xml': 'text/xml',
 };
 
-/** Office files whose words can be read: ZIP archives inside. */
+/** ZIP archives inside. */
 export const officeTypes: ReadonlySet<string> = new Set(
   ['.docx', '.xlsx', '.pptx'].map((ending) => endings[ending] ?? ''),
 );
 
-/** What people and models are told of archives that are documents inside. */
 const wordsOf: Readonly<Record<string, string>> = {
   '.docx': 'Word document',
   '.epub': 'EPUB book',
@@ -61,10 +60,10 @@ const wordsOf: Readonly<Record<string, string>> = {
   '.xlsx': 'Excel workbook',
 };
 
-/** Bytes from the start that suffice to tell. */
+/** Bytes that suffice to tell. */
 export const typeBytes = 16;
 
-/** The type of a file by its name and its first bytes. What the bytes say counts more, but for formats that are archives inside. */
+/** Bytes count more than the name, but for formats that are archives inside. */
 export function fileType(name: string, start: Uint8Array): FileType {
   const hex = Buffer.from(start.subarray(0, typeBytes)).toString('hex');
   const [, mime, words] = magics.find(([magic]) => magic.test(hex)) ?? [];
@@ -79,7 +78,7 @@ export function fileType(name: string, start: Uint8Array): FileType {
   return { mime: named ?? 'application/octet-stream', words: binary };
 }
 
-/** The usual ending of a type's names, with its dot; empty where there is none. */
+/** With its dot; empty if there is none. */
 export function endingOf(mime: string): string {
   const known: Readonly<Record<string, string>> = {
     'image/gif': '.gif',

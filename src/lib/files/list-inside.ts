@@ -2,32 +2,29 @@ import { lstatSync, opendirSync } from 'node:fs';
 import { chmod, lstat, opendir, stat } from 'node:fs/promises';
 import { enterFolder, unlessRefused, usualWay, type EnteredFolder, type Way } from './open-inside.ts';
 
-/** Counted for each entry beside its bytes, so that endless empty files are no way round a limit. */
+/** For each entry, so that endless empty files are no way round a limit. */
 export const perEntry = 512;
 
-/** Folders in folders that are looked into; what lies deeper counts as more than anything may hold. */
+/** Deeper folders count as more than anything may hold. */
 export const deepestFolder = 256;
 
-/** One entry of a folder, by its path from where the listing began. */
 export type ListedFile = Readonly<
   { path: string; kind: 'file'; size: number } | { path: string; kind: 'folder' }
 >;
 
 export type Listing = Readonly<{
-  /** In path order. */
   entries: readonly ListedFile[];
-  /** There are more, or some lie deeper. */
   cut: boolean;
 }>;
 
 const entryLimit = 200;
 const depthLimit = 4;
-/** Entries looked at, whatever becomes of them: a folder may hold millions. */
+/** A folder may hold millions. */
 const lookLimit = 5_000;
 
 /**
- * Lists regular files and folders below a folder, four levels deep, at most 200. Links, devices and pipes are left out, and
- * dot folders and `node_modules` not entered. Undefined if the folder is absent or behind a link (T13).
+ * Regular files and folders, four levels deep, at most 200; no links, devices, pipes, dot folders and `node_modules`.
+ * Undefined if the folder is absent or behind a link (T13).
  */
 export function listInside(root: string, names: readonly string[], way?: Way): Listing | undefined {
   const found: ListedFile[] = [];
@@ -117,7 +114,7 @@ export async function folderSize(
   return size;
 }
 
-/** Gives the bot its rights to a folder of its own back. Not by a path, which may lead elsewhere by now. */
+/** Not by a path, which may lead elsewhere by now. */
 export async function openAgain(self: string): Promise<void> {
   if (usualWay !== 'descriptor') return;
   const { mode, uid } = await stat(self);

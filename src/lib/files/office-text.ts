@@ -8,10 +8,9 @@ const longestComment = 0xffff;
 
 const mostEntries = 10_000;
 
-/** The text of an Office file, as far as it was asked for. */
 export type OfficeText = Readonly<{ text: string; whole: boolean }>;
 
-/** Of one part of a file, unpacked. Larger parts are left to programs that a skill brings. */
+/** Unpacked. Larger parts are for a skill's programs. */
 const largestPart = 8_000_000;
 
 type Parts = (name: string) => string | undefined;
@@ -25,8 +24,8 @@ const kinds: readonly (readonly [part: string, read: (parts: Parts, names: reado
 type Lines = Iterable<string>;
 
 /**
- * The words of a Word, Excel or PowerPoint file (OOXML), at most `most` characters: paragraphs and rows as lines, cells
- * between tabs. Looks, pictures and formulas are left out. Undefined if it is none, or is damaged or encrypted.
+ * The words of DOCX, XLSX and PPTX, at most `most` characters: paragraphs and rows as lines, cells between tabs.
+ * Undefined if damaged, encrypted or something else.
  */
 export function officeText(bytes: Buffer, most: number): OfficeText | undefined {
   const entries = new Map<string, ZipEntry>((zipEntries(bytes) ?? []).map((entry) => [entry.name, entry]));
@@ -46,10 +45,9 @@ export function officeText(bytes: Buffer, most: number): OfficeText | undefined 
   return text.trim() === '' ? undefined : { text: text.trimEnd(), whole: !missing };
 }
 
-/** A tag, or the words between two. */
 type Token = Readonly<{ tag?: string; closes?: boolean; empty?: boolean; attributes: string; text: string }>;
 
-/** Tags without their prefix, which programs choose. */
+/** Programs choose the prefix. */
 function* tokensOf(xml: string): Iterable<Token> {
   const pattern = /<(\/?)(?:[\w.-]+:)?([\w.-]+)([^<>]*)>|([^<]+)/g;
   for (const [, slash, tag, attributes = '', words] of xml.matchAll(pattern)) {
@@ -58,7 +56,7 @@ function* tokensOf(xml: string): Iterable<Token> {
   }
 }
 
-/** Paragraphs and rows of a Word document or a slide: only what stands in `t` is text. */
+/** Only `t` holds text. */
 function* linesOf(xml = ''): Lines {
   let line = '';
   let inText = false;
@@ -110,7 +108,7 @@ function sharedStrings(xml = ''): readonly string[] {
       if (inText && !inReading) strings.push(`${strings.pop() ?? ''}${text}`);
     } else if (tag === 'si' && !closes) strings.push('');
     else if (tag === 't') inText = !closes && !empty;
-    // How a Japanese word is read stands beside the word.
+    // The reading of a Japanese word is beside it.
     else if (tag === 'rPh') inReading = !closes && !empty;
   }
   return strings;
@@ -125,7 +123,7 @@ function* rowsOf(xml = '', shared: readonly string[]): Lines {
       if (inValue) row.push(`${row.pop() ?? ''}${type === 's' ? (shared[Number(text)] ?? '') : text}`);
     } else if (tag === 'c' && !closes) {
       type = valueOf(attributes, 't');
-      // Cells without a value are left out of the file.
+      // Empty cells are not in the file.
       const column = Math.min(columnOf(valueOf(attributes, 'r')), 256);
       while (row.length < column) row.push('');
       row.push('');
@@ -159,14 +157,13 @@ function unescaped(text: string): string {
   });
 }
 
-/** An entry of a ZIP archive. */
 type ZipEntry = Readonly<{
   name: string;
-  /** Its bytes. Undefined if they are more than `most`, damaged, encrypted or packed in a way that is not read here. */
+  /** Undefined if more than `most`, damaged, encrypted or packed otherwise. */
   read(most: number): Buffer | undefined;
 }>;
 
-/** The entries of a ZIP archive in memory, as its directory lists them. Undefined if it has none that can be read. */
+/** Undefined without a readable directory. */
 function zipEntries(bytes: Buffer): readonly ZipEntry[] | undefined {
   const end = endOf(bytes);
   if (end === undefined) return undefined;
@@ -183,13 +180,12 @@ function zipEntries(bytes: Buffer): readonly ZipEntry[] | undefined {
       name: bytes.toString('utf8', start, nameEnd),
       read: (most) => contentAt(bytes, place, most),
     });
-    // Behind the name: more about the entry, and a comment.
     at = nameEnd + bytes.readUInt16LE(at + 30) + bytes.readUInt16LE(at + 32);
   }
   return entries;
 }
 
-/** Where the end of the directory begins: a comment may follow it. */
+/** A comment may follow it. */
 function endOf(bytes: Buffer): number | undefined {
   const last = bytes.length - sizes.end;
   for (let at = last; at >= Math.max(0, last - longestComment); at--)
@@ -210,7 +206,7 @@ function contentAt(bytes: Buffer, central: number, most: number): Buffer | undef
   if (method === 0) return content.length <= most ? content : undefined;
   if (method !== 8) return undefined;
   try {
-    // What the directory says of its size is a claim.
+    // The directory's sizes are claims.
     return inflateRawSync(content, { maxOutputLength: most });
   } catch (error) {
     if (error instanceof Error && 'code' in error) return undefined;

@@ -2,10 +2,10 @@ import { fstatSync, readSync } from 'node:fs';
 import { fileType } from './file-type.ts';
 import { decodeText } from '../text/text.ts';
 
-/** Control characters that stand in no text; among them those that Windows-1252 has no character for. */
+/** They are in no text, and some are not in Windows-1252 either. */
 const noText = /(?![\t\n\v\f\r])\p{Cc}/u;
 
-/** Of a text in Latin letters most characters are ASCII; of another alphabet in a code page of its own they are not. */
+/** In Latin letters most characters are ASCII. */
 const mostBeyondAscii = 0.3;
 
 /** A file that is read as text is at most this many bytes (R4). */
@@ -16,14 +16,13 @@ export type ReadBytes = Readonly<
 >;
 
 export type ReadText = Readonly<
-  { ok: true; text: string; /** Bytes. */ size: number } | { ok: false; code: 'BINARY_FILE'; message: string }
+  { ok: true; text: string; size: number } | { ok: false; code: 'BINARY_FILE'; message: string }
 >;
 
-/** All of an open file, where it is not larger than `limit` bytes. */
 export function readBytes(descriptor: number, limit: number): ReadBytes {
   const stats = fstatSync(descriptor);
   if (stats.size > limit) return tooLarge(stats.size, limit);
-  // One more than there should be, to see what grows meanwhile.
+  // One more, to see what grows meanwhile.
   const bytes = Buffer.alloc(Math.min(limit, Math.max(stats.size, 4096)) + 1);
   let size = 0;
   for (let read = -1; read !== 0 && size < bytes.length; size += read) {
@@ -33,7 +32,7 @@ export function readBytes(descriptor: number, limit: number): ReadBytes {
   return { ok: true, bytes: bytes.subarray(0, size) };
 }
 
-/** Bytes as text; `path` is what messages call it. What is no text is told with its type and size (R4). */
+/** `path` is for messages. What is no text is told with type and size (R4). */
 export function asText(bytes: Buffer, path: string): ReadText {
   const text = decodeText(bytes, false);
   if (text !== undefined && !text.includes('\0')) return { ok: true, text, size: bytes.length };
@@ -45,10 +44,7 @@ function tooLarge(size: number, limit: number): ReadBytes {
   return { ok: false, code: 'FILE_TOO_LARGE', message: `${size} bytes; at most ${limit} can be read` };
 }
 
-/**
- * The text of a file, or nothing if it is none: UTF-8, UTF-16 with its mark, and Windows-1252, in which Excel writes CSV.
- * With `cut` the bytes are only its beginning.
- */
+/** UTF-8, UTF-16 with its mark, and Windows-1252, as Excel writes CSV. `cut`: only its beginning. */
 export function fileText(bytes: Uint8Array, cut: boolean): string | undefined {
   const text = decoded(bytes, cut)?.replace(/^\uFEFF/, '');
   return text === undefined || text.trim() === '' || text.includes('\0') ? undefined : text;

@@ -2,13 +2,12 @@ import { visibleText, type Block, type List, type Table, type Inline } from './d
 import { layOutTable } from './render-text.ts';
 import { graphemeStart } from '../text/text.ts';
 
-/** How far back a better place for a cut is looked for. Characters. */
 const farthestBack = 600;
 
-/** `part` fits and has something in it; `rest` is what comes after it. */
+/** `part` fits and is not empty. */
 export type Cut = Readonly<{ part: Block; rest: readonly Block[] }>;
 
-/** Cuts a block that is too long as late as `fits` allows, at the best place near there. Nothing when no part of it fits. */
+/** As late as `fits` allows, at a good place. Undefined if no part fits. */
 export function cutBlock(block: Block, fits: (part: Block) => boolean): Cut | undefined {
   switch (block.type) {
     case 'paragraph':
@@ -57,7 +56,7 @@ function cutBlocks(
   return count === 0 ? undefined : { part: whole, rest: blocks.slice(count) };
 }
 
-/** Between items; an item that is too long by itself continues after the cut without its bullet. */
+/** An item that is too long continues after the cut without its bullet. */
 function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
   const count = largestFit(list.children.length, (most) =>
     fits({ ...list, children: list.children.slice(0, most) }),
@@ -82,7 +81,7 @@ function cutList(list: List, fits: (part: Block) => boolean): Cut | undefined {
   };
 }
 
-/** Between rows, the header on each part; where not even one row fits under it, as lines of fixed-width text. */
+/** The header is on each part; if no row fits under it, as fixed-width text. */
 function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined {
   const [header, ...rows] = table.children;
   if (header === undefined) return undefined;
@@ -92,7 +91,7 @@ function cutTable(table: Table, fits: (part: Block) => boolean): Cut | undefined
   return cutBlock({ type: 'code', lang: null, value: layOutTable(table) }, fits);
 }
 
-/** Cuts text as late as `fits` allows: after a line, else (unless only lines will do) a sentence or word, else a grapheme. */
+/** After a line, else a sentence or word, else a grapheme. */
 function cutText(
   text: string,
   at: 'lines' | 'words',
@@ -106,7 +105,7 @@ function cutText(
   return { part: text.slice(0, end), rest: text.slice(end) };
 }
 
-/** The same over text with marks, which are closed before the cut and opened again after it. */
+/** Marks are closed before the cut and opened again. */
 function cutInlines(
   nodes: readonly Inline[],
   fits: (part: readonly Inline[]) => boolean,
@@ -114,7 +113,7 @@ function cutInlines(
   const text = nodes.map(visibleText).join('');
   const cut = cutText(text, 'words', (part) => fits(takeInlines(nodes, 0, part.length)));
   if (cut === undefined) return undefined;
-  // White space at a cut would be lost or, as a hard break, turn into something else.
+  // White space there would be lost, or become something else.
   const restLength = cut.rest.trimStart().length;
   return {
     part: takeInlines(nodes, 0, cut.part.trimEnd().length),
@@ -135,7 +134,6 @@ function goodPlace(text: string, most: number, at: 'lines' | 'words'): number {
   return graphemeStart(text, most);
 }
 
-/** The inlines that hold the visible characters from `start` to `end`. */
 function takeInlines(nodes: readonly Inline[], start: number, end: number): readonly Inline[] {
   const taken: Inline[] = [];
   let position = 0;
@@ -151,10 +149,7 @@ function takeInlines(nodes: readonly Inline[], start: number, end: number): read
   return taken;
 }
 
-/**
- * The largest count from 0 to `most` for which `fits` holds, taking that it holds for every smaller one. Asks about
- * counts near the answer only, so the cost is that of the answer and not of `most`.
- */
+/** The largest count that fits, if all smaller ones do. Asks near the answer only. */
 export function largestFit(most: number, fits: (count: number) => boolean): number {
   let good = 0;
   let step = 1;

@@ -8,21 +8,19 @@ import { connectChecked, type ConnectOptions } from './connect-checked.ts';
 import { forwardRequest } from './forward-request.ts';
 import { judgeTarget } from './judge-target.ts';
 
-/** A proxy that leads to declared hosts only. */
 export type AllowProxy = Readonly<{
   socketPath: string;
-  /** Ends every connection and removes the socket. */
   close(): Promise<void>;
 }>;
 
 export type AllowProxyOptions = Readonly<{
-  /** Host names, and `*.` before one for everything below it; what is neither allows nothing. */
+  /** Host names, and `*.` before one for everything below it. */
   hosts: readonly string[];
-  /** Nothing may be there yet; at most 107 bytes. Becomes 0600. */
+  /** Nothing may be there; at most 107 bytes. Becomes 0600. */
   socketPath: string;
   /** 80 and 443. */
   ports?: readonly number[];
-  /** How to have a host allowed, for the answers that refuse one; as the author of a skill does it. */
+  /** For the answers that refuse a host. */
   howToAllow?: (host: string) => string;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup' | 'timeoutMs'>;
   limits?: Readonly<{
@@ -111,7 +109,7 @@ export async function createAllowProxy(options: AllowProxyOptions): Promise<Allo
     },
   };
 
-  /** Judges, connects and lets `use` have the connection, which is gone when `use` or the client ends. */
+  /** The connection ends with `use` or the client. */
   async function serve(
     asked: IncomingMessage,
     client: Duplex | ServerResponse,
@@ -213,12 +211,11 @@ function refusalText({ status, reason, message }: Refusal): string {
   ].join('\r\n');
 }
 
-/** Both ways until either side is closed. */
 function tunnel(client: Duplex, socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     client.once('close', resolve);
     socket.once('close', () => {
-      // What was read already is still to be written.
+      // What was read already comes first.
       client.end();
       resolve();
     });

@@ -3,11 +3,10 @@ import type { ConnectOptions } from './connect-checked.ts';
 import { httpGet } from './http-get.ts';
 
 export type FetchOptions = Readonly<{
-  /** Of the body, unpacked. */
   maxBytes: number;
-  /** For everything together: names, redirects, the last byte. */
+  /** Names, redirects and the last byte together. */
   timeoutMs: number;
-  /** Whether a body of this content type (lower case, without parameters; empty: not told) is read. */
+  /** Lower case, without parameters; empty if not told. */
   wants(contentType: string): boolean;
   connect?: Pick<ConnectOptions, 'mayReach' | 'lookup'>;
   signal: AbortSignal;
@@ -16,25 +15,23 @@ export type FetchOptions = Readonly<{
 export type FetchedPage =
   | Readonly<{
       ok: true;
-      /** Where the redirects led. */
       url: URL;
       status: number;
       statusText: string;
-      /** As told: lower case, without parameters; empty where it is not. */
+      /** Lower case, without parameters; empty if not told. */
       contentType: string;
       charset?: string;
-      /** Bytes, as the host tells it; absent where it does not. */
+      /** Absent if the host does not tell. */
       length?: number;
-      /** Empty where its type is not wanted. */
       body: Buffer;
       cut: boolean;
     }>
-  /** `url`: this address, or one that it leads to, is nothing to fetch. */
+  /** `url`: this address, or one that it leads to, can't be fetched. */
   | Readonly<{ ok: false; code: 'url' | 'timeout' | 'failed'; message: string }>;
 
 const mostRedirects = 5;
 
-/** Fetches what a URL leads to, each redirect judged, resolved and checked like the first (T3). */
+/** Each redirect is judged, resolved and checked like the first (T3). */
 export async function fetchPage(first: string, options: FetchOptions): Promise<FetchedPage> {
   const { wants, maxBytes, timeoutMs, connect = {}, signal } = options;
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -89,7 +86,6 @@ const askedWith = {
   accept: 'text/html,application/xhtml+xml,application/json;q=0.9,text/*;q=0.9,*/*;q=0.5',
 };
 
-/** What is wrong with a URL itself; a clause that follows "it". */
 function whyNot(url: URL): string | undefined {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'is not an http or https address';
   if (url.username !== '' || url.password !== '')
@@ -100,7 +96,7 @@ function whyNot(url: URL): string | undefined {
   return isWeb ? undefined : `names port ${port}, which is not a port of web servers`;
 }
 
-/** Above 1023: ports that browsers do not talk to either, since other protocols might take a request for their own. */
+/** Browsers don't use lower ports either, where other protocols may listen. */
 const otherProtocols = new Set([
   1719, 1720, 1723, 2049, 3659, 4045, 5060, 5061, 6000, 6566, 6665, 6666, 6667, 6668, 6669, 6697, 10080,
 ]);

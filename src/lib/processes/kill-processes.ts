@@ -1,16 +1,12 @@
 import { constants, setPriority } from 'node:os';
 import { childrenOf, measureProcesses } from './measure-processes.ts';
 
-/** Processes that are looked for below one that is killed. */
 const mostFound = 1_000;
 
-/**
- * Ends bwrap and the namespace that it made: with the first process in there the kernel ends all others, however many
- * they are and however fast they multiply.
- */
+/** With the first process in its namespace the kernel ends all others. */
 export function killNamespace(bwrap: number): void {
   for (const first of childrenOf(bwrap)) {
-    // Among thousands that want the processor it would not come to its end.
+    // Among thousands it would not finish.
     unlessGone(() => setPriority(first, constants.priority.PRIORITY_HIGHEST));
     killOne(first);
   }
@@ -18,19 +14,17 @@ export function killNamespace(bwrap: number): void {
   killOne(bwrap);
 }
 
-/** Ends a process, its group, and what descends from it and left the group. */
 export function killTree(root: number): void {
   const { ids } = measureProcesses(root, mostFound);
   killOne(-root);
   for (const id of ids) killOne(id);
 }
 
-/** Ends a process, or a group by its number below zero; undefined if it is gone already. */
 export function killOne(id: number): void {
   unlessGone(() => process.kill(id, 'SIGKILL'));
 }
 
-/** It is gone, or the user may not do that. */
+/** It is gone, or may not be killed. */
 function unlessGone(act: () => void): void {
   try {
     act();

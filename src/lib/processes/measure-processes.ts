@@ -1,21 +1,18 @@
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
-/** What a process and everything below it uses. */
 export type Load = Readonly<{
-  /** Process ids. */
   ids: readonly number[];
-  /** Processes and threads. */
   tasks: number;
-  /** Resident bytes, files that are mapped left out; what several share counts once for each. */
+  /** Without mapped files; shared ones count once for each. */
   memory: number;
-  /** Processor seconds, those of children that were waited for included. */
+  /** With children that were waited for. */
   cpu: number;
 }>;
 
-/** Clock ticks a second, as Linux tells them to programs whatever its own are. */
+/** As Linux tells programs. */
 const ticks = 100;
 
-/** Walks /proc from a process down, until more than `mostTasks` are found; a process that ends meanwhile counts nothing. */
+/** Until more than `mostTasks` are found; one that ends meanwhile counts nothing. */
 export function measureProcesses(root: number, mostTasks: number): Load {
   const ids = [root];
   const sum = { tasks: 0, memory: 0, cpu: 0 };
@@ -31,7 +28,7 @@ export function measureProcesses(root: number, mostTasks: number): Load {
   return { ids, ...sum };
 }
 
-/** Resident bytes of processes, shared ones divided among those who share them; what can't be read counts as nothing. */
+/** Shared bytes divided among those who share them; unreadable counts as nothing. */
 export function measureOwnMemory(ids: readonly number[]): number {
   let bytes = 0;
   for (const id of ids) {
@@ -42,15 +39,11 @@ export function measureOwnMemory(ids: readonly number[]): number {
   return bytes;
 }
 
-/** Of a line on a connection: bytes that wait to be sent and to be read. */
 const queues = / ([0-9A-F]{8}):([0-9A-F]{8}) /g;
 /** Sockets that ordinary programs have beside each other. */
 const freeSockets = 64;
 
-/**
- * Bytes that sockets in the network of a process may hold, but for the first few: they are in no process, so nobody else
- * counts them. Undefined if it shares its network with this process.
- */
+/** Bytes in sockets of a process's own network, which nobody else counts. Undefined if it shares its network. */
 export function measureSockets(id: number): number {
   const link = (name: string): string | undefined => unlessGone(() => readlinkSync(`/proc/${name}/ns/net`));
   const network = link(String(id));
@@ -65,7 +58,7 @@ export function measureSockets(id: number): number {
   return bytes;
 }
 
-/** Ids of the processes that a process started, those of its other threads included. */
+/** Those of other threads included. */
 export function childrenOf(id: number): readonly number[] {
   return (listProc(`${id}/task`) ?? []).flatMap((thread) =>
     (readProc(`${id}/task/${thread}/children`) ?? '').split(' ').filter(Boolean).map(Number),
@@ -100,7 +93,6 @@ function listProc(name: string): readonly string[] | undefined {
   return unlessGone(() => readdirSync(`/proc/${name}`));
 }
 
-/** Nothing for a process that ended, or one that may not be looked at. */
 function unlessGone<T>(look: () => T): T | undefined {
   try {
     return look();
