@@ -3,12 +3,9 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startMessagesServer, type MessagesServer } from '../test/support/messages-server/messages-server.ts';
-import { startSlackServer, type SlackServer } from '../test/support/slack-server/start-slack-server.ts';
-import {
-  startTelegramServer,
-  type TelegramServer,
-} from '../test/support/telegram-server/start-telegram-server.ts';
+import { startMessagesServer, type MessagesServer } from '../test/servers/messages/messages-server.ts';
+import { startSlackServer, type SlackServer } from '../test/servers/slack/start-slack-server.ts';
+import { startTelegramServer, type TelegramServer } from '../test/servers/telegram/start-telegram-server.ts';
 
 /** A bot in a process of its own, between a Telegram server and a Messages server. */
 export type Stage = Readonly<{

@@ -10,8 +10,8 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { chatFolder } from '../src/tools/built-in/run-folders.ts';
 import { isRun, resultsIn, type ScriptedCall } from '../test/support/call-steps.ts';
-import { startMessagesServer } from '../test/support/messages-server/messages-server.ts';
-import type { MessagesRequest } from '../test/support/messages-server/request-shape.ts';
+import { startMessagesServer } from '../test/servers/messages/messages-server.ts';
+import type { MessagesRequest } from '../test/servers/messages/request-shape.ts';
 
 type Scene = Readonly<{
   says: string;

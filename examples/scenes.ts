@@ -7,9 +7,9 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { Person } from '../test/support/telegram-server/person.ts';
-import type { Chat } from '../test/support/telegram-server/room.ts';
-import { startTelegramServer } from '../test/support/telegram-server/start-telegram-server.ts';
+import type { Person } from '../test/servers/telegram/person.ts';
+import type { Chat } from '../test/servers/telegram/room.ts';
+import { startTelegramServer } from '../test/servers/telegram/start-telegram-server.ts';
 
 const root = path.join(import.meta.dirname, '..');
 const home = await mkdtemp(path.join(tmpdir(), 'skillet-scenes-'));

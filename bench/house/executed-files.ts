@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises';
 import type { Profiler } from 'node:inspector';
 import { pathToFileURL } from 'node:url';
 import { isRun, resultsIn } from '../../test/support/call-steps.ts';
-import type { MessagesRequest } from '../../test/support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../../test/servers/messages/request-shape.ts';
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../../test/support/whole-bot.ts';
 
 /** Files of `src` of which at least one function ran, for each of three paths through the bot. */

@@ -1,6 +1,6 @@
 import type { Block, Inline } from '../../src/lib/markdown/document.ts';
 import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
-import type { StoredMessage } from '../../test/support/slack-server/workspace.ts';
+import type { StoredMessage } from '../../test/servers/slack/workspace.ts';
 import type { Shown, Span } from './draw.ts';
 
 type Json = Readonly<Record<string, unknown>>;

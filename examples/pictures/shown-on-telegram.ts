@@ -1,4 +1,4 @@
-import type { SentMessage } from '../../test/support/telegram-server/room.ts';
+import type { SentMessage } from '../../test/servers/telegram/room.ts';
 import type { Shown, Span } from './draw.ts';
 
 const styles: Readonly<Record<string, Span['style']>> = {

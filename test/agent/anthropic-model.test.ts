@@ -8,9 +8,9 @@ import { ModelError } from '../../src/core/errors.ts';
 import type { Log } from '../../src/lib/log.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
 import { unparsedInput } from '../../src/core/entry.ts';
-import type { ServerStep } from '../support/messages-server/answer.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
 
 const key = 'sk-test-a-key-that-must-stay-in';
 const hello: ModelRequest = {

@@ -8,9 +8,9 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import type { Model } from '../../src/core/model.ts';
 import { readOnly } from '../../src/core/tool.ts';
-import type { AnswerBlock, ServerStep } from '../support/messages-server/answer.ts';
-import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';
-import type { RequestBlock } from '../support/messages-server/request-shape.ts';
+import type { AnswerBlock, ServerStep } from '../servers/messages/answer.ts';
+import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
+import type { RequestBlock } from '../servers/messages/request-shape.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 const think = (thinking: string): AnswerBlock => ({ type: 'thinking', thinking });

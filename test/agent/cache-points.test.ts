@@ -6,8 +6,8 @@ import { runLoop } from '../../src/agent/run-loop.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { readOnly } from '../../src/core/tool.ts';
-import type { ServerStep } from '../support/messages-server/answer.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 

@@ -4,7 +4,7 @@ import { createModels } from '../../src/agent/models/create-models.ts';
 import type { ModelsSettings, Model } from '../../src/core/model.ts';
 import { modelAliases } from '../../src/config/model-aliases.ts';
 import type { Clock } from '../../src/lib/clock.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 
 const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 /** Pauses last no time; nothing is ever silent for two minutes. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { createAnthropicModel } from '../../src/agent/models/anthropic-model.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import type { AnswerBlock, ServerStep } from '../support/messages-server/answer.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
-import type { Mismatch } from '../support/messages-server/thinking-signatures.ts';
+import type { AnswerBlock, ServerStep } from '../servers/messages/answer.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
+import type { Mismatch } from '../servers/messages/thinking-signatures.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { allowing, openTurnStage } from '../support/turn-stage.ts';
 

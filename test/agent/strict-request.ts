@@ -1,8 +1,8 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import { withCachePoints } from '../../src/agent/models/anthropic-request.ts';
 import type { ModelRequest } from '../../src/core/model.ts';
-import { checkMessages } from '../support/messages-server/check-messages.ts';
-import { parseRequest } from '../support/messages-server/request-shape.ts';
+import { checkMessages } from '../servers/messages/check-messages.ts';
+import { parseRequest } from '../servers/messages/request-shape.ts';
 
 /** What the strict test server says of this request as it would be sent; nothing when it takes it. */
 export function refusalOf(request: ModelRequest): string | undefined {

@@ -6,8 +6,8 @@ import { interrupted } from '../../src/core/tool-call.ts';
 import { toMessages } from '../../src/agent/to-messages.ts';
 import type { Entry } from '../../src/core/entry.ts';
 import { noTokens } from '../../src/core/model.ts';
-import { checkMessages } from '../support/messages-server/check-messages.ts';
-import { parseRequest } from '../support/messages-server/request-shape.ts';
+import { checkMessages } from '../servers/messages/check-messages.ts';
+import { parseRequest } from '../servers/messages/request-shape.ts';
 import { equalData } from '../support/equal-data.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
 import { createAllowProxy, type AllowProxyOptions } from '../../src/lib/net/create-allow-proxy.ts';
-import { startWebSite } from '../support/web-site.ts';
+import { startWebSite } from '../servers/web-site.ts';
 
 const folder = await mkdtemp(path.join(tmpdir(), 'skillet-way-out-'));
 const asked: string[] = [];

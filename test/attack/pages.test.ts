@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import type { HostAddress } from '../../src/lib/net/connect-checked.ts';
 import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
 import { callOneTool } from '../support/call-one-tool.ts';
-import { startWebSite } from '../support/web-site.ts';
+import { startWebSite } from '../servers/web-site.ts';
 
 const pages = new Map<string, RequestListener>();
 const site = await startWebSite((asked, answer) => {

@@ -9,11 +9,11 @@ import { test, type TestContext } from 'node:test';
 import { secretForms } from '../../src/lib/redaction/redact.ts';
 import { childEnv } from '../support/child-env.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { cliPath } from '../support/cli-path.ts';
-import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
-import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+import { startSlackServer } from '../servers/slack/start-slack-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 /** A secret for every place where one lives; nothing of its two ends may be found anywhere either. */
 const canary = (name: string): string => `${name}9f3b-canary "ü"/+ ${name}-7c1e0d`;

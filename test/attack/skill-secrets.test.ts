@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { resultsIn } from '../support/call-steps.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const keys = { outer: 'canary-outer-90ab12', inner: 'canary-inner-34cd56' };

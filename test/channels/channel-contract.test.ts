@@ -5,7 +5,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { channelContract } from '../support/channel-contract.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
 
 channelContract('telegram', async (t, onEvent) => {

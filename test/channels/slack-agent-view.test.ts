@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { equalData } from '../support/equal-data.ts';
 
 const prompts = [

@@ -5,7 +5,7 @@ import { toEvent } from '../../src/channels/slack/to-event.ts';
 import type { SeenChatType } from '../../src/core/conversation.ts';
 import { decideSkill } from '../../src/access/decide-skill.ts';
 import { makeSkill } from '../support/make-skill.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 /** What Slack writes as the name of a direct message, a private channel and a group message, and looks like them. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { connectSlackChannel, type ConnectedSlack } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel, type ConnectedSlack } from '../servers/slack/connected-slack.ts';
 
 const bounds = { most: 50, since: 0 };
 

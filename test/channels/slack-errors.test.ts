@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { SendError } from '../../src/core/errors.ts';
 import { sendFailure } from '../support/send-failure.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 
 /** What becomes of a message that Slack answers so, and what the operator reads. */
 const outcomes: readonly (readonly [SendError['outcome'], Readonly<Record<string, RegExp>>])[] = [

@@ -7,9 +7,9 @@ import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { FetchFileError } from '../../src/core/errors.ts';
 import type { Attachment } from '../../src/core/message.ts';
-import { connectSlackChannel, type ConnectedSlack } from '../support/slack-server/connected-slack.ts';
-import { manifest } from '../support/slack-server/manifest.ts';
-import type { SentFile } from '../support/slack-server/sent-files.ts';
+import { connectSlackChannel, type ConnectedSlack } from '../servers/slack/connected-slack.ts';
+import { manifest } from '../servers/slack/manifest.ts';
+import type { SentFile } from '../servers/slack/sent-files.ts';
 import { sayIn } from '../../src/core/texts/say.ts';
 
 const bytes = Buffer.from('the bytes of a file, some of them at least');

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { toFilled, toFormView } from '../../src/channels/slack/form-view.ts';
 import type { Form } from '../../src/core/channel.ts';
 import { toolSettings } from '../../src/core/tool-settings.ts';
-import { checkView } from '../support/slack-server/check-view.ts';
+import { checkView } from '../servers/slack/check-view.ts';
 
 const conversation = { channel: 'slack', chat: 'C1', thread: '1.2' };
 const me = { team: 'T1', user: 'UBOT', command: '/skill' };

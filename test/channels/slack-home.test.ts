@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { toHomeView } from '../../src/channels/slack/home-tab.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
-import { checkView } from '../support/slack-server/check-view.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { checkView } from '../servers/slack/check-view.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { equalData } from '../support/equal-data.ts';
 
 type Visited = Extract<ChannelEvent, { type: 'home' }>;

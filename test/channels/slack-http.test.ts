@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
-import { signatureHeaders } from '../support/slack-server/http-sender.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
+import { signatureHeaders } from '../servers/slack/http-sender.ts';
 
 const secret = 'test-signing-secret';
 

@@ -5,7 +5,7 @@ import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import type { ChannelEvent, OnEvent } from '../../src/core/channel.ts';
 import { systemClock as clock } from '../../src/lib/clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { noPartners } from '../support/slack-server/no-partners.ts';
+import { noPartners } from '../servers/slack/no-partners.ts';
 
 const me = { team: 'T1', user: 'UBOT', botId: 'BBOT', appId: 'ABOT', command: '/skill' };
 const log = quietLog();

@@ -5,8 +5,8 @@ import { test } from 'node:test';
 import { toHomeVisit } from '../../src/channels/slack/home-tab.ts';
 import { neededScopes } from '../../src/channels/slack/identify.ts';
 import { toEvent, toStanding } from '../../src/channels/slack/to-event.ts';
-import { manifest, slackEvents } from '../support/slack-server/manifest.ts';
-import { slackMethods } from '../support/slack-server/method-table.ts';
+import { manifest, slackEvents } from '../servers/slack/manifest.ts';
+import { slackMethods } from '../servers/slack/method-table.ts';
 
 const root = path.join(import.meta.dirname, '..', '..');
 const me = { team: 'T1', user: 'UBOT', command: '/skill' };

@@ -6,7 +6,7 @@ import { toEvent } from '../../src/channels/slack/to-event.ts';
 import { toFilled } from '../../src/channels/slack/form-view.ts';
 import { createThreadPartners } from '../../src/conversations/thread-partners.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { equalData } from '../support/equal-data.ts';
 
 test('H4 a direct message becomes a private, addressed message without a thread', async (t) => {

@@ -9,9 +9,9 @@ import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { decideMessage } from '../../src/access/decide-message.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
-import { noPartners } from '../support/slack-server/no-partners.ts';
-import { createWatch } from '../support/slack-server/watch.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
+import { noPartners } from '../servers/slack/no-partners.ts';
+import { createWatch } from '../servers/slack/watch.ts';
 import { equalData } from '../support/equal-data.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);

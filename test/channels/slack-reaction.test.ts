@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { sayIn } from '../../src/core/texts/say.ts';
 import { neededScopes } from '../../src/channels/slack/identify.ts';
 import type { OnEvent } from '../../src/core/channel.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 
 /** As if everything were stored to be answered, but for what asks for silence. */
 const store: OnEvent = async (event) => {

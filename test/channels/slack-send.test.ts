@@ -4,13 +4,9 @@ import { createSlack } from '../../src/channels/slack/create-slack.ts';
 import { SendError } from '../../src/core/errors.ts';
 import { sendFailure } from '../support/send-failure.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import {
-  connectSlackChannel,
-  slackOptions,
-  type ConnectedSlack,
-} from '../support/slack-server/connected-slack.ts';
-import { checkBlocks } from '../support/slack-server/block-kit.ts';
-import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
+import { connectSlackChannel, slackOptions, type ConnectedSlack } from '../servers/slack/connected-slack.ts';
+import { checkBlocks } from '../servers/slack/block-kit.ts';
+import { startSlackServer } from '../servers/slack/start-slack-server.ts';
 import { equalData } from '../support/equal-data.ts';
 
 /** A room with the bot in it, and the conversation of its main line. */

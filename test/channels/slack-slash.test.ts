@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Conversation } from '../../src/core/conversation.ts';
 import { SendError } from '../../src/core/errors.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { equalData } from '../support/equal-data.ts';
 
 test('I1 /skill in a direct message is the command skill, without a root message', async (t) => {

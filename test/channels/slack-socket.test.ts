@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import { OperatorError } from '../../src/core/errors.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { createSlack } from '../../src/channels/slack/create-slack.ts';
-import { connectSlackChannel, slackOptions } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel, slackOptions } from '../servers/slack/connected-slack.ts';
 import { withinMachineTime } from '../support/machine-time.ts';
-import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
+import { startSlackServer } from '../servers/slack/start-slack-server.ts';
 
 /** The pauses between connections are as they are: the clock that waits for names would make a minute of one. */
 const reconnecting = { channel: { clock: systemClock } };

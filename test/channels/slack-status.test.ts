@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { neededScopes } from '../../src/channels/slack/identify.ts';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { connectSlackChannel, type ConnectedSlack } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel, type ConnectedSlack } from '../servers/slack/connected-slack.ts';
 
 const line = (text: string) => ({ kind: 'line', text }) as const;
 

@@ -6,8 +6,8 @@ import { createIntake } from '../../src/channels/slack/create-intake.ts';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import type { Message } from '../../src/core/message.ts';
-import { connectSlackChannel, watchLog } from '../support/slack-server/connected-slack.ts';
-import { noPartners } from '../support/slack-server/no-partners.ts';
+import { connectSlackChannel, watchLog } from '../servers/slack/connected-slack.ts';
+import { noPartners } from '../servers/slack/no-partners.ts';
 
 const runs = Number(process.env['SKILLET_FUZZ_RUNS'] ?? 200);
 

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { FetchFileError } from '../../src/core/errors.ts';
 import { toAttachments } from '../../src/channels/telegram/to-attachments.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
-import type { SentFile } from '../support/telegram-server/person.ts';
+import type { SentFile } from '../servers/telegram/person.ts';
 import { sayIn } from '../../src/core/texts/say.ts';
 
 const bytes = Buffer.from('the bytes of a file, some of them at least');

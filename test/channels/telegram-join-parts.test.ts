@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import { createJoinParts } from '../../src/channels/telegram/take-updates.ts';
-import { detectEntities } from '../support/telegram-server/detect-entities.ts';
+import { detectEntities } from '../servers/telegram/detect-entities.ts';
 import { eventOf, inGroup, said } from '../support/telegram-updates.ts';
 
 test('H3 the pieces of an album share a key, and one mention addresses them all', () => {

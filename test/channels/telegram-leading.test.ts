@@ -5,8 +5,8 @@ import type { Channel, ChannelEvent } from '../../src/core/channel.ts';
 import { systemClock, type Clock } from '../../src/lib/clock.ts';
 import { createLeadQueue, type LeadQueue } from '../support/lead-queue.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
-import { createWaiting } from '../support/telegram-server/waiting.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
+import { createWaiting } from '../servers/telegram/waiting.ts';
 
 /** Pauses last a millisecond; a long poll is the server's, on its own clock. */
 const hasty: Clock = {

@@ -5,7 +5,7 @@ import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { sendFailure } from '../support/send-failure.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 import { startTelegramBot, type TelegramBot } from '../support/telegram-bot.ts';
-import type { Chat } from '../support/telegram-server/room.ts';
+import type { Chat } from '../servers/telegram/room.ts';
 
 const noFlood = { server: { flood: false } };
 

@@ -5,7 +5,7 @@ import type { Message as TelegramMessage, Update } from 'grammy/types';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import { toEvent } from '../../src/channels/telegram/to-event.ts';
-import { detectEntities } from '../support/telegram-server/detect-entities.ts';
+import { detectEntities } from '../servers/telegram/detect-entities.ts';
 import { eventOf, group, ann, ignored, inGroup, me, messageOf, said } from '../support/telegram-updates.ts';
 import { equalData } from '../support/equal-data.ts';
 

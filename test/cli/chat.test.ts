@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { openCliHome } from '../support/run-cli.ts';
 
 test('H5 M1 L1 chat --once asks the offline model, runs a script and leaves with 0', async (t) => {

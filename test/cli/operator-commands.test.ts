@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import path from 'node:path';
 import { test } from 'node:test';
 import { openStore } from '../../src/store/open-store.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { openRunningBot, startRunningBot } from '../support/running-bot.ts';
 

@@ -10,7 +10,7 @@ import { secretsOfConfig } from '../../src/config/secrets-of-config.ts';
 import { createRedactor } from '../../src/lib/redaction/redact.ts';
 import { marker } from '../../src/skills/written-skills.ts';
 import { makeRoot, put, silent, skillText } from '../skills/make-root.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { ownTemporary } from '../support/own-temporary.ts';
 import { call, isRun, lastOf } from '../support/skill-writing-model.ts';
 

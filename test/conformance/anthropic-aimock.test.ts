@@ -2,8 +2,8 @@ import Anthropic from '@anthropic-ai/sdk';
 import { LLMock } from '@copilotkit/aimock';
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { AnswerBlock } from '../support/messages-server/answer.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import type { AnswerBlock } from '../servers/messages/answer.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 
 const tools: Anthropic.Tool[] = [{ name: 'look', description: 'Looks.', input_schema: { type: 'object' } }];
 

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { createServer } from '../../src/lib/net/node-http.ts';
-import type { ServerStep } from '../support/messages-server/answer.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 
 const corpora = process.env['SKILLET_CORPORA'] ?? path.join(import.meta.dirname, '../../../shared/corpora');
 const folder = path.join(corpora, 'anthropic-sse');

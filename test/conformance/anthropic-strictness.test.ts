@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
 
 type Body = Record<string, unknown>;
 const good: Body = { model: 'm', max_tokens: 10, messages: [{ role: 'user', content: 'Hello' }] };

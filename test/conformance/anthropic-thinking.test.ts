@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { ServerStep } from '../support/messages-server/answer.ts';
-import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';
-import type { Mismatch } from '../support/messages-server/thinking-signatures.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
+import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
+import type { Mismatch } from '../servers/messages/thinking-signatures.ts';
 
 type Block = Readonly<{ type: string } & Record<string, unknown>>;
 type Body = Readonly<{ content: readonly Block[]; error?: { message: string } } & Record<string, unknown>>;

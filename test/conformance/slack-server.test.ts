@@ -15,11 +15,11 @@ import {
   checkOption,
   checkOptionGroup,
   checkText,
-} from '../support/slack-server/block-kit.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
-import { manifest } from '../support/slack-server/manifest.ts';
-import { slackMethods } from '../support/slack-server/method-table.ts';
-import { startSlackServer, type SlackServerOptions } from '../support/slack-server/start-slack-server.ts';
+} from '../servers/slack/block-kit.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
+import { manifest } from '../servers/slack/manifest.ts';
+import { slackMethods } from '../servers/slack/method-table.ts';
+import { startSlackServer, type SlackServerOptions } from '../servers/slack/start-slack-server.ts';
 
 const corpora =
   process.env['SKILLET_CORPORA'] ?? path.join(import.meta.dirname, '..', '..', '..', 'shared', 'corpora');

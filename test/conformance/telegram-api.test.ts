@@ -5,8 +5,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { keptPlaceholder } from '../support/kept-placeholder.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
-import { readBotApiSchema, schemaMissing } from '../support/telegram-server/bot-api-schema.ts';
-import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+import { readBotApiSchema, schemaMissing } from '../servers/telegram/bot-api-schema.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 const skip = schemaMissing;
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { BotApiError } from '../support/telegram-server/bot-api-error.ts';
-import { detectEntities } from '../support/telegram-server/detect-entities.ts';
-import type { Entity } from '../support/telegram-server/entity.ts';
-import { parseHtml } from '../support/telegram-server/parse-html.ts';
+import { BotApiError } from '../servers/telegram/bot-api-error.ts';
+import { detectEntities } from '../servers/telegram/detect-entities.ts';
+import type { Entity } from '../servers/telegram/entity.ts';
+import { parseHtml } from '../servers/telegram/parse-html.ts';
 
 const corpora = process.env['SKILLET_CORPORA'] ?? join(import.meta.dirname, '../../../shared/corpora');
 const file = join(corpora, 'tdlib-entity-cases.json');

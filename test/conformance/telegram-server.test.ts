@@ -1,10 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { Telegram, TelegramError } from 'telegraf';
-import {
-  startTelegramServer,
-  type TelegramServer,
-} from '../support/telegram-server/start-telegram-server.ts';
+import { startTelegramServer, type TelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 /** An independent client speaks to the server: what it understands, other clients understand too. */
 const open: TelegramServer[] = [];

@@ -6,11 +6,11 @@ import { connect } from 'node:net';
 import path from 'node:path';
 import { test } from 'node:test';
 import { childEnv } from '../support/child-env.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { cliPath } from '../support/cli-path.ts';
 import { openCliHome } from '../support/run-cli.ts';
 import { openStore } from '../../src/store/open-store.ts';
-import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 test('L1 wrong usage is 2, --version and --help are 0', async (t) => {
   const { runAlone: run } = await openCliHome(t);

@@ -7,10 +7,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { openStore } from '../../src/store/open-store.ts';
 import { startBotProcess } from '../support/bot-process.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { openCliHome } from '../support/run-cli.ts';
-import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 const garbage = '{"text":"SECRET of somebody"';
 

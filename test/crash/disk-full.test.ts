@@ -5,12 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { startBotProcess, type BotProcess } from '../support/bot-process.ts';
 import { limitFileSize, mountSmallDisk } from '../support/full-disk.ts';
-import { startMessagesServer, type MessagesServer } from '../support/messages-server/messages-server.ts';
+import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
 import { openCliHome } from '../support/run-cli.ts';
-import {
-  startTelegramServer,
-  type TelegramServer,
-} from '../support/telegram-server/start-telegram-server.ts';
+import { startTelegramServer, type TelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 type Person = ReturnType<TelegramServer['person']>;
 

@@ -8,7 +8,7 @@ import { readStored } from '../support/crash/read-stored.ts';
 import { seededRandom } from '../support/crash/seeded-random.ts';
 import { openStoreFor, storeNames } from '../support/crash/stores.ts';
 import { thorough } from '../support/crash/thorough.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { noPostgres } from '../support/postgres.ts';
 
 const moments = {

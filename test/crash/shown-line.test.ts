@@ -6,11 +6,11 @@ import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { childEnv } from '../support/child-env.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { cliPath } from '../support/cli-path.ts';
 import { openCliHome } from '../support/run-cli.ts';
-import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 const skill =
   '---\nname: lookup\ndescription: Looks things up.\nargument_hint: "[question]"\n---\nLook it up.\n';

@@ -3,10 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { callSteps, resultsIn } from '../support/call-steps.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import type { Person } from '../support/telegram-server/person.ts';
-import type { SentMessage } from '../support/telegram-server/room.ts';
-import type { TelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { Person } from '../servers/telegram/person.ts';
+import type { SentMessage } from '../servers/telegram/room.ts';
+import type { TelegramServer } from '../servers/telegram/start-telegram-server.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const toml =

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { talk } from '../support/talk.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 

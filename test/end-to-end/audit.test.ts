@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuditReport } from '../../src/audit/seal.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { startWholeBot, type WholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 
 const toml = '[access]\ndm = "open"\n[policy]\nmoderate = "confirm"\n[bot]\nshutdown_seconds = 1\n';

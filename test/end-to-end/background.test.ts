@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { makePlugin, onePlugin } from '../support/make-plugin.ts';
-import { startWebSite } from '../support/web-site.ts';
+import { startWebSite } from '../servers/web-site.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const dig = (more = '') =>

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import type { SeenRequest } from '../support/messages-server/messages-server.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { SeenRequest } from '../servers/messages/messages-server.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const skill = (name: string): string => `---\nname: ${name}\ndescription: Does ${name}.\n---\nDo it.\n`;

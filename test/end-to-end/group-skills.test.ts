@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { AnswerBlock, ServerStep } from '../support/messages-server/answer.ts';
-import type { SeenRequest } from '../support/messages-server/messages-server.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { AnswerBlock, ServerStep } from '../servers/messages/answer.ts';
+import type { SeenRequest } from '../servers/messages/messages-server.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 /** Ann alone may know of the ledger; both may know of the almanac. */

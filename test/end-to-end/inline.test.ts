@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const open = '[access]\ndm = "open"\n';

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { isRun } from '../support/call-steps.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { talk } from '../support/talk.ts';
 import { startWholeBot, type WholeBotOptions } from '../support/whole-bot.ts';
 

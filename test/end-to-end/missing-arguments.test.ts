@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import type { ServerStep } from '../support/messages-server/answer.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const isRun = ({ system }: MessagesRequest): boolean =>

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { test } from 'node:test';
 import { isRun, resultsIn } from '../support/call-steps.ts';
 import { makePlugin, onePlugin } from '../support/make-plugin.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import type { ServerStep } from '../support/messages-server/answer.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 import { equalData } from '../support/equal-data.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import path from 'node:path';
 import { test } from 'node:test';
 import { isRun, resultsIn, type ScriptedCall } from '../support/call-steps.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import type { ServerStep } from '../support/messages-server/answer.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 
 const expenses = path.join(import.meta.dirname, '../../examples/expenses');

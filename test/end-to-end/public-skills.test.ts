@@ -8,9 +8,9 @@ import { findProgram } from '../../src/sandbox/find-program.ts';
 import { uvPlaces } from '../../src/sandbox/packages/script-packages.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
 import { isRun, resultsIn, type ScriptedCall } from '../support/call-steps.ts';
-import type { ServerStep } from '../support/messages-server/answer.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import { startWebSite } from '../support/web-site.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import { startWebSite } from '../servers/web-site.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 
 // Skills as they are found in public, which know nothing of this bot: see docs/public-skills.md.

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
 import { callSteps, isRun, resultsIn } from '../support/call-steps.ts';
-import type { MessagesRequest, RequestBlock } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest, RequestBlock } from '../servers/messages/request-shape.ts';
 import { jpegOf, pdfOf, pngOf, zipOf } from '../support/sent-files.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 

@@ -5,11 +5,11 @@ import { after, test } from 'node:test';
 import { chatFolder } from '../../src/tools/built-in/run-folders.ts';
 import { startBotProcess } from '../support/bot-process.ts';
 import { isRun, resultsIn } from '../support/call-steps.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { noPostgres, startPostgres } from '../support/postgres.ts';
 import { openCliHome } from '../support/run-cli.ts';
-import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 
 const server = await startPostgres();

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { test } from 'node:test';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import type { Chat } from '../support/telegram-server/room.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { Chat } from '../servers/telegram/room.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 
 const lamp = path.join(import.meta.dirname, '../support/lamp-plugin');

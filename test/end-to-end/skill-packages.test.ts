@@ -5,7 +5,7 @@ import { buildRoot } from '../../src/sandbox/packages/build-root.ts';
 import { rootFolder } from '../../src/sandbox/packages/root-file-system.ts';
 import { rootRecipe } from '../../src/sandbox/packages/root-recipe.ts';
 import { bubblewrapHere } from '../support/bubblewrap-here.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { standInRootTool } from '../support/stand-in-root-tool.ts';
 import { startWholeBot, type WholeBot } from '../support/whole-bot.ts';
 import { lockOwner } from '../../src/store/sqlite/lock-owner.ts';

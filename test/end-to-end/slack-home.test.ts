@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import type { SlackUser } from '../support/slack-server/workspace.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { SlackUser } from '../servers/slack/workspace.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const skill = (name: string, more = ''): string =>

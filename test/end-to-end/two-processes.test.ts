@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, test, type TestContext } from 'node:test';
 import { startBotProcess, type BotProcess } from '../support/bot-process.ts';
-import { startMessagesServer } from '../support/messages-server/messages-server.ts';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
+import { startMessagesServer } from '../servers/messages/messages-server.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 import { noPostgres, startPostgres, type PostgresServer } from '../support/postgres.ts';
-import { startSlackServer } from '../support/slack-server/start-slack-server.ts';
-import { startTelegramServer } from '../support/telegram-server/start-telegram-server.ts';
+import { startSlackServer } from '../servers/slack/start-slack-server.ts';
+import { startTelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 const server = await startPostgres();
 after(() => server?.close());

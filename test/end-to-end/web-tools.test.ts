@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { MessagesRequest } from '../support/messages-server/request-shape.ts';
-import { startSearxngServer } from '../support/search-servers.ts';
-import { startWebSite } from '../support/web-site.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import { startSearxngServer } from '../servers/search-servers.ts';
+import { startWebSite } from '../servers/web-site.ts';
 import { startWholeBot } from '../support/whole-bot.ts';
 
 const isRun = ({ system }: MessagesRequest): boolean =>

@@ -10,7 +10,7 @@ import { after, test, type TestContext } from 'node:test';
 import { getCACertificates, setDefaultCACertificates, type TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { httpGet, type HttpAnswer } from '../../src/lib/net/http-get.ts';
-import { startWebSite } from '../support/web-site.ts';
+import { startWebSite } from '../servers/web-site.ts';
 
 const site = await startWebSite((_, answer) => void answer.writeHead(200, { 'x-a': '1' }).end('plain'));
 after(site.close);

@@ -5,7 +5,7 @@ import { cleanSchema } from '../../src/mcp/clean-schema.ts';
 import { isOn, takeListing } from '../../src/mcp/server-agreement.ts';
 import { mcpToolName, mcpTool, riskOfHints } from '../../src/mcp/mcp-tool.ts';
 import { readDefinition, type McpDefinition } from '../../src/mcp/read-definition.ts';
-import { listedTool } from '../support/mcp/tool-files.ts';
+import { listedTool } from '../servers/mcp/tool-files.ts';
 
 function read(raw: unknown): McpDefinition {
   const outcome = readDefinition(raw);

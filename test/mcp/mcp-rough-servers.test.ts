@@ -11,11 +11,11 @@ import { silentMs } from '../../src/mcp/create-lasting-link.ts';
 import { createEndWithUs } from '../../src/lib/processes/end-with-us.ts';
 import { createFlowMeter } from '../../src/mcp/limited-fetch.ts';
 import { createManualClock } from '../support/manual-clock.ts';
-import { away, connected, isGone, listen, openServers } from '../support/mcp/open-servers.ts';
+import { away, connected, isGone, listen, openServers } from '../servers/mcp/open-servers.ts';
 import { until } from '../support/until.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { serveTools } from '../support/mcp/start-http-server.ts';
-import { listedTool, roughServer } from '../support/mcp/tool-files.ts';
+import { serveTools } from '../servers/mcp/start-http-server.ts';
+import { listedTool, roughServer } from '../servers/mcp/tool-files.ts';
 import { toolContext } from '../support/tool-context.ts';
 
 const secret = 'sk-rough-0123456789';

@@ -8,10 +8,10 @@ import type { Artifact, ToolContext } from '../../src/core/tool.ts';
 import type { ConnectOnce } from '../../src/mcp/connect-once.ts';
 import { isOn } from '../../src/mcp/server-agreement.ts';
 import { silentMs } from '../../src/mcp/create-lasting-link.ts';
-import { away, connected, isGone, listen, openServers } from '../support/mcp/open-servers.ts';
+import { away, connected, isGone, listen, openServers } from '../servers/mcp/open-servers.ts';
 import { until } from '../support/until.ts';
-import { serveTools, startToolHttpServer } from '../support/mcp/start-http-server.ts';
-import { listedTool, makeToolFile } from '../support/mcp/tool-files.ts';
+import { serveTools, startToolHttpServer } from '../servers/mcp/start-http-server.ts';
+import { listedTool, makeToolFile } from '../servers/mcp/tool-files.ts';
 import { toolContext } from '../support/tool-context.ts';
 
 test('X7 a server over stdio: listed page by page, called, with next to nothing of this environment', async (t) => {

@@ -10,7 +10,7 @@ import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
 import { visibleText } from '../../src/lib/markdown/document.ts';
 import { slackFits, toSlackMessage, toSlackMarkdown } from '../../src/channels/slack/from-markdown.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
-import { formatText } from '../support/telegram-server/format-text.ts';
+import { formatText } from '../servers/telegram/format-text.ts';
 import { numRuns, withoutSpace } from './markdown-source.ts';
 
 /** Words of a script, with the punctuation that its writers put at the edges of what they mark. */

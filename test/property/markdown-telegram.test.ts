@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { parseMarkdown } from '../../src/lib/markdown/parse-markdown.ts';
 import { splitMarkdown } from '../../src/lib/markdown/split-markdown.ts';
 import { telegramFits, toTelegramHtml, toTelegramText } from '../../src/channels/telegram/from-markdown.ts';
-import { formatText } from '../support/telegram-server/format-text.ts';
-import { parseHtml } from '../support/telegram-server/parse-html.ts';
+import { formatText } from '../servers/telegram/format-text.ts';
+import { parseHtml } from '../servers/telegram/parse-html.ts';
 import { markdownSource, numRuns } from './markdown-source.ts';
 
 const never = ['mention', 'text_mention', 'custom_emoji', 'date_time', 'spoiler', 'underline'];

@@ -19,7 +19,7 @@ import { createRedaction } from '../../src/lib/redaction/redact.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createManualClock, type ManualClock } from '../support/manual-clock.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { connectSlackChannel } from '../support/slack-server/connected-slack.ts';
+import { connectSlackChannel } from '../servers/slack/connected-slack.ts';
 import { startTelegramBot } from '../support/telegram-bot.ts';
 
 type Stage = Readonly<{

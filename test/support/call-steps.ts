@@ -1,5 +1,5 @@
-import type { MessagesRequest } from './messages-server/request-shape.ts';
-import type { ServerStep } from './messages-server/answer.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
 
 /** A tool call that a scripted model makes. */
 export type ScriptedCall = Readonly<{ name: string; input: unknown }>;

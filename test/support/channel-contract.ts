@@ -3,7 +3,7 @@ import { test, type TestContext } from 'node:test';
 import type { Channel, ChannelEvent, OnEvent, OutgoingPart } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import { keptPlaceholder } from './kept-placeholder.ts';
-import { createWatch } from './slack-server/watch.ts';
+import { createWatch } from '../servers/slack/watch.ts';
 import { equalData } from './equal-data.ts';
 
 /** A started channel, and a person at its other end who talks to the bot in private. */

@@ -9,7 +9,7 @@ import { childEnv } from './child-env.ts';
 import { cliPath } from './cli-path.ts';
 import type { CliHome } from './run-cli.ts';
 import { quietLog } from './quiet-log.ts';
-import { startTelegramServer, type TelegramServer } from './telegram-server/start-telegram-server.ts';
+import { startTelegramServer, type TelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 /** `skillet start` as a process of its own, connected to a Telegram server. */
 export type RunningBot = Readonly<{

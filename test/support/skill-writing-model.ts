@@ -1,5 +1,5 @@
-import type { ServerStep } from './messages-server/answer.ts';
-import type { MessagesRequest } from './messages-server/request-shape.ts';
+import type { ServerStep } from '../servers/messages/answer.ts';
+import type { MessagesRequest } from '../servers/messages/request-shape.ts';
 
 /** The skill that the scripted model writes: a script that greets. */
 export const greetSkill = {

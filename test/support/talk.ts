@@ -1,4 +1,4 @@
-import type { Person } from './telegram-server/person.ts';
+import type { Person } from '../servers/telegram/person.ts';
 
 /** Says one thing after another to the bot in private, each when the one before was answered as expected. */
 export async function talk(

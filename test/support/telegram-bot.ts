@@ -6,8 +6,8 @@ import {
   startTelegramServer,
   type TelegramServer,
   type TelegramServerOptions,
-} from './telegram-server/start-telegram-server.ts';
-import { createWaiting } from './telegram-server/waiting.ts';
+} from '../servers/telegram/start-telegram-server.ts';
+import { createWaiting } from '../servers/telegram/waiting.ts';
 
 export type LogLine = Readonly<{ level: keyof Log; fields: object; message: string }>;
 

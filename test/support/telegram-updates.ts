@@ -3,7 +3,7 @@ import type { Update } from 'grammy/types';
 import type { ChannelEvent } from '../../src/core/channel.ts';
 import type { Message } from '../../src/core/message.ts';
 import { toEvent } from '../../src/channels/telegram/to-event.ts';
-import { detectEntities } from './telegram-server/detect-entities.ts';
+import { detectEntities } from '../servers/telegram/detect-entities.ts';
 
 export const me = { id: 99, username: 'Our_Bot' };
 export const ann = { id: 42, is_bot: false, first_name: 'Ann', last_name: 'Lee' };

@@ -5,10 +5,10 @@ import { openBot, type OpenBot } from '../../src/bot/open-bot.ts';
 import { openChannels } from '../../src/bot/open-channels.ts';
 import { readConfigFile } from '../../src/config/load-config.ts';
 import type { SandboxReach } from '../../src/sandbox/open-sandbox.ts';
-import { startMessagesServer, type MessagesServer } from './messages-server/messages-server.ts';
+import { startMessagesServer, type MessagesServer } from '../servers/messages/messages-server.ts';
 import { quietLog } from './quiet-log.ts';
-import { startSlackServer, type SlackServer } from './slack-server/start-slack-server.ts';
-import { startTelegramServer, type TelegramServer } from './telegram-server/start-telegram-server.ts';
+import { startSlackServer, type SlackServer } from '../servers/slack/start-slack-server.ts';
+import { startTelegramServer, type TelegramServer } from '../servers/telegram/start-telegram-server.ts';
 
 /** The whole bot, as `skillet start` opens it, on test servers and in a folder of its own. */
 export type WholeBot = Readonly<{

@@ -5,7 +5,7 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 import { callOneTool, openDoor } from '../support/call-one-tool.ts';
-import { startWebSite } from '../support/web-site.ts';
+import { startWebSite } from '../servers/web-site.ts';
 
 type Answer = Readonly<{ status?: number; headers?: Record<string, string>; body?: string | Buffer }>;
 const pages = new Map<string, Answer | RequestListener>();

@@ -8,7 +8,7 @@ import type { SettingValues } from '../../src/core/tool-settings.ts';
 import { riskOf } from '../../src/tools/policy.ts';
 import { openDoor } from '../support/call-one-tool.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { startBraveServer, startSearxngServer, type SearchServer } from '../support/search-servers.ts';
+import { startBraveServer, startSearxngServer, type SearchServer } from '../servers/search-servers.ts';
 import { equalData } from '../support/equal-data.ts';
 
 const servers: SearchServer[] = [];

@@ -1,6 +1,6 @@
-import type { ServerStep, Wire } from '../messages-server/answer.ts';
-import type { MessagesRequest } from '../messages-server/request-shape.ts';
-import { createWatch } from '../slack-server/watch.ts';
+import type { ServerStep, Wire } from '../../servers/messages/answer.ts';
+import type { MessagesRequest } from '../../servers/messages/request-shape.ts';
+import { createWatch } from '../../servers/slack/watch.ts';
 
 /** The scripted model of a crash run, and what it saw of the effects of its calls. */
 export type CrashModel = Readonly<{

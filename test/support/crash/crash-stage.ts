@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { startMessagesServer, type MessagesServer } from '../messages-server/messages-server.ts';
-import { startSlackServer, type SlackServer } from '../slack-server/start-slack-server.ts';
-import { startTelegramServer, type TelegramServer } from '../telegram-server/start-telegram-server.ts';
+import { startMessagesServer, type MessagesServer } from '../../servers/messages/messages-server.ts';
+import { startSlackServer, type SlackServer } from '../../servers/slack/start-slack-server.ts';
+import { startTelegramServer, type TelegramServer } from '../../servers/telegram/start-telegram-server.ts';
 import { startBotProcess, type BotProcess, type Preload } from './bot-process.ts';
 import { crashModel, type CrashModel } from './crash-model.ts';
 

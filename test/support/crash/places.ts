@@ -1,6 +1,6 @@
-import type { Chat } from '../telegram-server/room.ts';
-import type { Person } from '../telegram-server/person.ts';
-import type { SlackUser, SlackRoom } from '../slack-server/workspace.ts';
+import type { Chat } from '../../servers/telegram/room.ts';
+import type { Person } from '../../servers/telegram/person.ts';
+import type { SlackUser, SlackRoom } from '../../servers/slack/workspace.ts';
 import type { CrashStage } from './crash-stage.ts';
 import type { Random } from './seeded-random.ts';
 

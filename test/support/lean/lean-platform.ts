@@ -4,10 +4,10 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { createServer } from '../../../src/lib/net/node-http.ts';
-import { BotApiError } from '../telegram-server/bot-api-error.ts';
-import type { WebhookDelivery } from '../telegram-server/deliver-webhook.ts';
-import { createUpdateMethods } from '../telegram-server/methods-updates.ts';
-import { createUpdateQueue } from '../telegram-server/update-queue.ts';
+import { BotApiError } from '../../servers/telegram/bot-api-error.ts';
+import type { WebhookDelivery } from '../../servers/telegram/deliver-webhook.ts';
+import { createUpdateMethods } from '../../servers/telegram/methods-updates.ts';
+import { createUpdateQueue } from '../../servers/telegram/update-queue.ts';
 import { messagesIn, sendModelAnswer } from './lean-model.ts';
 
 /** Something the bot sent. */

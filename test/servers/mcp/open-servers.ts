@@ -9,9 +9,9 @@ import { openStore } from '../../../src/store/open-store.ts';
 import type { ConnectOnce } from '../../../src/mcp/connect-once.ts';
 import { createAgreements } from '../../../src/mcp/server-agreement.ts';
 import { createConfiguredServers } from '../../../src/mcp/create-configured-servers.ts';
-import { createManualClock } from '../manual-clock.ts';
-import { quietLog } from '../quiet-log.ts';
-import { toolContext } from '../tool-context.ts';
+import { createManualClock } from '../../support/manual-clock.ts';
+import { quietLog } from '../../support/quiet-log.ts';
+import { toolContext } from '../../support/tool-context.ts';
 
 /** What the log says where a server is there, and where it is not. */
 export const connected = 'an MCP server is connected';

@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { TestContext } from 'node:test';
-import { nodeCommand } from '../node-command.ts';
+import { nodeCommand } from '../../support/node-command.ts';
 import type { ToolScript } from './tool-server.ts';
 
 /** The script of a server in a folder of its own. */
