@@ -62,7 +62,7 @@ export function bothWays(edges: readonly Edge[]): string[] {
 
 /** Spreads that add members only under a condition. */
 export function conditionalSpreads(text: string): number {
-  return text.match(/\.\.\.\((?:[^()]|\([^()]*\))*?(?:\? \{\} :|: \{\}\)|&&)/g)?.length ?? 0;
+  return text.match(/\.\.\.\((?:[^()]|\([^()]*\))*?(?:\? \{\} :|: \{\}\)|&& \{)/g)?.length ?? 0;
 }
 
 /** Casts by which a test leaves out what the code asks for. */
