@@ -1,6 +1,7 @@
 import { callsOf, finalText } from './read-turn.ts';
 import type { Entry, ActiveSkill } from '../core/entry.ts';
 import { noTokens } from '../core/model.ts';
+import { builtInTool } from '../core/built-in-tools.ts';
 
 /** What somebody in a chat of several people may know of (A8, A11). */
 export type Viewer = Readonly<{
@@ -64,7 +65,7 @@ function isEntryHidden(entry: Entry, viewer: Viewer): boolean {
 /** Lists of skills differ by person, and unknown names are answered with near ones. */
 function isCallHidden({ name, input }: Readonly<{ name: string; input: unknown }>, viewer: Viewer): boolean {
   if (!viewer.tool(name) || name === 'skills_list' || name === 'skills_search') return true;
-  if (name !== 'use_skill' && !name.startsWith('skills_')) return false;
+  if (builtInTool(name)?.needs !== 'skills') return false;
   const skill = (input as Readonly<{ skill?: unknown }> | null)?.skill;
   return typeof skill !== 'string' || !viewer.skill(skill);
 }

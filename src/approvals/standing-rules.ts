@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type Keyv from 'keyv';
 import type { AuditEvent } from '../audit/audit-event.ts';
 import type { Audit } from '../audit/create-audit.ts';
+import { serverToolPrefix } from '../core/built-in-tools.ts';
 
 /** Allowed for good by "Always" (T8): calls of this very tool and these very files, for this person in this chat. */
 export type StandingRule = Readonly<{
@@ -88,7 +89,7 @@ export function listRules(
 ): readonly ListedRule[] {
   return rules.map((rule) => {
     const { tool, edition } = rule;
-    const isBound = edition !== undefined || tool.startsWith('mcp_');
+    const isBound = edition !== undefined || tool.startsWith(serverToolPrefix);
     const isSame = !isBound || (edition !== undefined && editions.get(tool) === edition);
     return { ...rule, counts: isSame && mayStand(tool) };
   });

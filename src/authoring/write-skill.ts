@@ -11,7 +11,8 @@ import { readSkillFile, listSkillFiles } from '../skills/skill-files.ts';
 import type { Registry } from '../skills/registry.ts';
 import type { WrittenSkill, WrittenSkills } from '../skills/written-skills.ts';
 import type { SkillWriting } from './skill-authoring.ts';
-import { knownToolNames, parseAllowedTools } from '../tools/allowed-tools.ts';
+import { builtInNames } from '../core/built-in-tools.ts';
+import { parseAllowedTools } from '../tools/allowed-tools.ts';
 import { builtIns } from '../core/built-in-commands.ts';
 import type { AskAboutSkill } from './ask-about-skill.ts';
 
@@ -125,7 +126,7 @@ type Checked = Readonly<{ problems: readonly string[]; warnings: readonly string
 
 function check(draft: SkillDraft, elsewhere: readonly string[]): Checked {
   const { problems, warnings, allowedTools } = checkDraft(draft);
-  const ceiling = parseAllowedTools(allowedTools, knownToolNames, {
+  const ceiling = parseAllowedTools(allowedTools, builtInNames(), {
     declaresCapabilities: true,
     invalid: 'error',
     elsewhere,

@@ -92,6 +92,6 @@ function createToolbox({ host, people, chat, process }: Base, parts: BotParts, b
     outside,
     mcp,
     settings: createSettings({ ...host, ...chat, users, chats: chat.settings, web, outside }),
-    listTools: createListTools({ ...host, library, accessOf, sandbox, web, outside }),
+    listTools: createListTools({ ...host, library, accessOf, sandbox, outside }),
   };
 }

@@ -1,28 +1,11 @@
 import { z } from 'zod';
+import { builtInNames } from '../core/built-in-tools.ts';
 import { nearest } from '../lib/text/text.ts';
 
-/** Tools of the main agent where config names none (T2). */
-const byDefault = [
-  'use_skill',
-  'skills_list',
-  'skills_search',
-  'skills_load',
-  'skills_read_file',
-  'send_file',
-] as const;
+const byDefault = builtInNames(({ main }) => main === 'kept' || main === 'default');
+const mainTools = [...byDefault, ...builtInNames(({ main }) => main === 'named')];
 
-/** Every built-in tool that the main agent can be given (T2). */
-export const mainTools: readonly string[] = [
-  ...byDefault,
-  'bash',
-  'read_file',
-  'write_file',
-  'list_files',
-  'web_fetch',
-  'web_search',
-];
-
-/** `[agent] tools`: a name that is none of these would take a tool away unnoticed. */
+/** `[agent] tools` (T2): an unknown name would take a tool away unnoticed. */
 export const mainToolsKey = z
   .array(
     z.string().refine((name) => mainTools.includes(name), {

@@ -7,6 +7,7 @@ import { oneLine } from '../lib/text/text.ts';
 import type { ServerLink } from './create-lasting-link.ts';
 import type { McpDefinition, McpHints } from './read-definition.ts';
 import { readResult } from './read-result.ts';
+import { serverToolPrefix } from '../core/built-in-tools.ts';
 
 /** Characters of a name that the Messages API takes. */
 const limit = 64;
@@ -96,7 +97,7 @@ function checkOf(schema: McpDefinition['inputSchema']): SchemaCheck {
  * characters is cut, and ends in eight of a hash of the whole, so that two long names stay two (X7).
  */
 export function mcpToolName(server: string, tool: string): string {
-  const name = `mcp_${clean(server)}_${clean(tool)}`;
+  const name = `${serverToolPrefix}${clean(server)}_${clean(tool)}`;
   if (name.length <= limit) return name;
   const mark = createHash('sha256')
     .update(JSON.stringify([server, tool]))

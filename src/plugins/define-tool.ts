@@ -12,6 +12,7 @@ import {
 import { nearest } from '../lib/text/text.ts';
 import { answerOf } from './tool-answer.ts';
 import type { ToolContext } from './tool-context.ts';
+import { serverToolPrefix } from '../core/built-in-tools.ts';
 
 /** What `run` may give: text, or data (JSON for the model), or nothing. */
 export type ToolData = string | number | boolean | object | null | undefined | void;
@@ -197,7 +198,7 @@ const shape = z.strictObject({
   name: z
     .string()
     .regex(/^[a-z][a-z0-9_]{0,63}$/, 'write lower-case letters, digits and _, 64 at most, a letter first')
-    .refine((name) => !name.startsWith('mcp_'), 'mcp_ is for tools of MCP servers'),
+    .refine((name) => !name.startsWith(serverToolPrefix), 'mcp_ is for tools of MCP servers'),
   description: z.string().trim().min(1, 'say what it does and when to use it').max(4_000),
   input: zodObject,
   output: z.custom(isZod, 'make it with zod 4').optional(),

@@ -13,7 +13,7 @@ import type { OpenCall } from './define-tool.ts';
 import type { PluginAddress } from './find-plugin.ts';
 import type { LoadedPlugin } from './load-plugin.ts';
 import { namedLog } from './tool-context.ts';
-import { knownToolNames } from '../tools/allowed-tools.ts';
+import { builtInNames } from '../core/built-in-tools.ts';
 
 /** The plugins of a config, loaded once (X1). */
 export type Plugins = Readonly<{
@@ -46,7 +46,7 @@ export async function openPlugins(
   const closeImports = openPluginImports();
   const forgive = blamePlugin(listed, log);
   const diagnostics: Diagnostic[] = [];
-  const taken = new Map(knownToolNames.map((name) => [name, 'this bot']));
+  const taken = new Map(builtInNames().map((name) => [name, 'this bot']));
   const loaded: Readonly<{ key: string; plugin: LoadedPlugin }>[] = [];
   const folder = config.path === undefined ? undefined : path.dirname(config.path);
 

@@ -6,7 +6,7 @@ import type { Tool } from '../core/tool.ts';
 import { inlineCode, oneLine } from '../lib/text/text.ts';
 import type { LayeredSettings } from './layer-settings.ts';
 import { nameOf, writeAction, type SettingAction } from './setting-actions.ts';
-import { toolTitle } from '../tools/about-built-in.ts';
+import { toolTitle } from '../tools/tool-title.ts';
 
 const words: ReadonlyMap<string, boolean> = new Map([
   ['true', true],

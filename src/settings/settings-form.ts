@@ -12,7 +12,7 @@ import type { LayeredSettings } from './layer-settings.ts';
 import { nameOf, writeAction, mayNotChange, othersMenu, readAction } from './setting-actions.ts';
 import { readSetting, showSetting, valueOf, sayProblem, type Reader } from './setting-views.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
-import { toolTitle } from '../tools/about-built-in.ts';
+import { toolTitle } from '../tools/tool-title.ts';
 
 /** Whether a value may not be shown, whatever its field says of it: a secret is in it (S2). */
 export type HoldsSecret = (value: unknown) => boolean;

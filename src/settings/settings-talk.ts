@@ -21,7 +21,7 @@ import type { SettingEntries } from './setting-entries.ts';
 import { readSetting, sayProblem, showSetting, valueOf, type SettingView } from './setting-views.ts';
 import { createTakeForm, type HoldsSecret } from './settings-form.ts';
 import type { SettingsInForce } from './settings-in-force.ts';
-import { toolTitle } from '../tools/about-built-in.ts';
+import { toolTitle } from '../tools/tool-title.ts';
 
 type Changed = SettingView & Readonly<{ taken: boolean }>;
 

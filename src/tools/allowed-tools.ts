@@ -1,4 +1,5 @@
 import type { WarningCode } from '../core/codes.ts';
+import { builtInNames, builtInTool } from '../core/built-in-tools.ts';
 import type { Envelope } from '../core/envelope.ts';
 import { readAllowedEntry, type AllowedEntry } from './allowed-entry.ts';
 import { isGlob, matchesGlob } from './policy.ts';
@@ -19,31 +20,8 @@ export type AllowedToolsResult =
   | (Readonly<{ ok: true }> & AllowedTools)
   | Readonly<{ ok: false; code: 'SKILL_MISCONFIGURED'; message: string; warnings: Envelope['warnings'] }>;
 
-/** Names a skill may list although this bot does not offer the tool: no reason to call the skill misconfigured. */
-export const knownToolNames: readonly string[] = [
-  'ask_person',
-  'bash',
-  'capability_auth',
-  'capability_invoke',
-  'capability_list',
-  'list_files',
-  'read_file',
-  'send_file',
-  'skill_read',
-  'skill_write',
-  'skills_list',
-  'skills_load',
-  'skills_read_file',
-  'skills_run_script',
-  'skills_search',
-  'use_skill',
-  'web_fetch',
-  'web_search',
-  'write_file',
-];
-
-/** Tools that a skill has only where its list names them in full: other skills (U7), and writing them (D9). */
-const onlyByName: ReadonlySet<string> = new Set(['use_skill', 'skill_read', 'skill_write']);
+/** Globs and absent lists leave these out: other skills (U7), and writing skills (D9). */
+const onlyByName: ReadonlySet<string> = new Set(builtInNames(({ runs }) => runs === 'named'));
 
 /** A ceiling that allows all of these tools: for the main agent. */
 export function allToolsAllowed(tools: readonly string[]): AllowedTools {
@@ -52,8 +30,7 @@ export function allToolsAllowed(tools: readonly string[]): AllowedTools {
 
 /**
  * The ceiling of one run: a skill's `allowed_tools` cut down to what the host grants runs (T5). No list, or an empty
- * one, allows all of that but `use_skill`, `skill_write` and `skill_read`, which count only when written out. `skills_read_file`, `ask_person` and the
- * `capability_*` of a skill that declares some are always kept. A list with a shell in it, however limited, keeps the skill's own
+ * one, allows all of that but the tools that have to be named. Those that the table keeps are always there. A list with a shell in it, however limited, keeps the skill's own
  * scripts. `invalid` says what becomes of a list that names no tool that exists.
  */
 export function parseAllowedTools(
@@ -68,10 +45,10 @@ export function parseAllowedTools(
     startsOwnScript?: StartsOwnScript;
   }>,
 ): AllowedToolsResult {
-  const granted = hostTools.filter((name) => options.declaresCapabilities || !isCapability(name));
-  const baseline = granted.filter(
-    (name) => name === 'skills_read_file' || name === 'ask_person' || isCapability(name),
+  const granted = hostTools.filter(
+    (name) => options.declaresCapabilities || builtInTool(name)?.needs !== 'capabilities',
   );
+  const baseline = granted.filter((name) => builtInTool(name)?.runs === 'kept');
   const everything = granted.filter((name) => !onlyByName.has(name));
   if (allowedTools === undefined || allowedTools.length === 0)
     return { ok: true, ...ceilingOf(everything, []) };
@@ -90,7 +67,7 @@ export function parseAllowedTools(
 
 /** Names a list may hold without being called misconfigured: what is built in, and what is offered here. */
 export function knownTools(offered: readonly string[]): readonly string[] {
-  return [...new Set([...knownToolNames, ...offered])];
+  return [...new Set([...builtInNames(), ...offered])];
 }
 
 /** The ceiling that a list which is not empty draws over `granted` (T5): the rules that runs and the main agent share. */
@@ -276,8 +253,4 @@ function warningsOf(
   if (namedBy(entry, granted).length === 0)
     return warn('ALLOWED_TOOLS_NOT_OFFERED', `this bot does not offer it to ${whom}`);
   return [];
-}
-
-function isCapability(name: string): boolean {
-  return name.startsWith('capability_');
 }

@@ -18,7 +18,7 @@ import { joinTaint, type Taint } from '../core/taint.ts';
 import type { CallTool, ToolCall, AuditedCall } from '../core/tool-call.ts';
 import type { SettingValues } from '../core/tool-settings.ts';
 import { isUnparsed } from '../core/entry.ts';
-import { doingOf } from './about-built-in.ts';
+import { doingOf } from './tool-title.ts';
 import type { AllowedTools } from './allowed-tools.ts';
 import { storeFault } from '../store/store-fault.ts';
 import { notAllowed } from './tool-restriction.ts';

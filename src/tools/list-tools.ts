@@ -1,5 +1,6 @@
 import { decideSkill, type SkillUse } from '../access/decide-skill.ts';
 import type { RuntimeConfig } from '../config/runtime-config.ts';
+import { builtInNames, builtInTool, serverToolPrefix } from '../core/built-in-tools.ts';
 import type { Diagnostic } from '../core/codes.ts';
 import type { Message } from '../core/message.ts';
 import { requesterOf } from '../core/requester-of.ts';
@@ -9,10 +10,10 @@ import type { Risk, Tool } from '../core/tool.ts';
 import { oneLine } from '../lib/text/text.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import type { SkillLibrary } from '../skills/skill-library.ts';
-import { aboutBuiltIn, toolTitle } from './about-built-in.ts';
 import { unknownEntries } from './allowed-tools.ts';
 import type { OutsideTools } from './outside-tools.ts';
 import { decidePolicy, riskInSandbox, riskOf } from './policy.ts';
+import { toolTitle } from './tool-title.ts';
 
 /** `/tools` (I3): what the main agent and the skills may use for a person in a chat, as Markdown. Hidden tools are left out (X2). */
 export type ListTools = (message: Message) => Promise<string>;
@@ -23,20 +24,17 @@ export function createListTools(options: {
   runtime: () => RuntimeConfig;
   library: Pick<SkillLibrary, 'current'>;
   accessOf(message: Message): Promise<SkillUse>;
-  web: () => readonly Tool[];
   outside: Pick<OutsideTools, 'offered'>;
   sandbox: Pick<Sandbox, 'mode'>;
 }): ListTools {
-  const { runtime, library, accessOf, web, outside, sandbox } = options;
+  const { runtime, library, accessOf, outside, sandbox } = options;
   const inSandbox = riskInSandbox({ mode: sandbox.mode, reachesNetwork: false });
 
   function builtIn(name: string, say: Say): readonly Shown[] {
-    const about = Object.hasOwn(aboutBuiltIn, name) ? aboutBuiltIn[name] : undefined;
-    if (about === undefined || about.inner === true) return [];
-    const { icon, title, says, risk } = about;
-    return [
-      { name, title: `${icon} ${say(title)}`, says: say(says), risk: risk === 'sandbox' ? inSandbox : risk },
-    ];
+    const row = builtInTool(name);
+    if (row === undefined || row.inner === true) return [];
+    const risk = row.risk === 'sandbox' ? inSandbox : row.risk;
+    return [{ name, title: toolTitle({ name }, say), says: say(row.says), risk }];
   }
 
   return async (message) => {
@@ -45,11 +43,15 @@ export function createListTools(options: {
     const requester = requesterOf(message);
     const use = await accessOf(message);
     const usable = library.current().skills.filter((skill) => decideSkill(skill, rules, use).allowed);
-    const searches = web().some(({ name }) => name === 'web_search');
-    const exists = (name: string): boolean =>
-      (name !== 'web_search' || searches) &&
-      (usable.length > 0 || !/^(use_skill|skills_)/.test(name)) &&
-      (!name.startsWith('capability_') || usable.some((skill) => skill.capabilities.length > 0));
+    const has = {
+      skills: usable.length > 0,
+      capabilities: usable.some((skill) => skill.capabilities.length > 0),
+      search: config.tools.web_search !== undefined,
+    };
+    const exists = (name: string): boolean => {
+      const needs = builtInTool(name)?.needs;
+      return needs === undefined || has[needs];
+    };
     const show = (names: readonly string[], tools: readonly Tool[]): readonly Shown[] => [
       ...names.filter(exists).flatMap((name) => builtIn(name, say)),
       ...tools.flatMap((tool) => outsideTool(tool, say)),
@@ -71,19 +73,8 @@ export function createListTools(options: {
   };
 }
 
-/** What runs are offered, where their skill's list does not say otherwise. */
-const ofRuns = [
-  'bash',
-  'skills_run_script',
-  'read_file',
-  'write_file',
-  'list_files',
-  'send_file',
-  'web_fetch',
-  'web_search',
-  'ask_person',
-  'capability_invoke',
-];
+/** What runs are offered unless their skill's list says otherwise. */
+const ofRuns = builtInNames(({ runs }) => runs === 'kept' || runs === 'default');
 
 const risks: Readonly<Record<Risk, Fixed>> = {
   safe: fixed`safe`,
@@ -115,7 +106,7 @@ export function listedToolDiagnostics(
   { plugins, hasServers }: Readonly<{ plugins: readonly string[]; hasServers: boolean }>,
 ): readonly Diagnostic[] {
   return skills.flatMap(({ path, allowedTools = [] }) => {
-    const judged = allowedTools.filter((entry) => !hasServers || !entry.startsWith('mcp_'));
+    const judged = allowedTools.filter((entry) => !hasServers || !entry.startsWith(serverToolPrefix));
     return unknownEntries(judged, plugins).map(({ code, message }) => ({
       level: 'warning',
       code,

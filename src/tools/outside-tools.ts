@@ -2,7 +2,7 @@ import { whyNoAccess, type AccessContext } from '../access/decide-skill.ts';
 import type { Decision } from '../access/decide-message.ts';
 import type { Log } from '../lib/log.ts';
 import type { OutsideSource, OutsideTool, Requester, Tool } from '../core/tool.ts';
-import { knownToolNames } from './allowed-tools.ts';
+import { builtInNames } from '../core/built-in-tools.ts';
 
 /** The tools that plugins and MCP servers bring, for the people who may use them (X1, X7). */
 export type OutsideTools = Readonly<{
@@ -27,7 +27,7 @@ export function createOutsideTools(options: {
   log: Log;
 }): OutsideTools {
   const { sources, isOwner, accessOf, log } = options;
-  const builtIn = new Map(knownToolNames.map((name) => [name, 'this bot']));
+  const builtIn = new Map(builtInNames().map((name) => [name, 'this bot']));
   const given = new WeakSet<Tool>();
   const reported = new Set<string>();
 

@@ -1,3 +1,4 @@
+import { builtInTool } from '../core/built-in-tools.ts';
 import type { ActiveSkill } from '../core/entry.ts';
 import { fail, type Envelope } from '../core/envelope.ts';
 import type { Skill } from '../core/skill.ts';
@@ -11,14 +12,6 @@ import {
   type AllowedTools,
   type AllowedToolsResult,
 } from './allowed-tools.ts';
-
-/** What the main agent keeps whatever the skills it follows allow (T6). */
-export const alwaysAllowed: readonly string[] = [
-  'skills_list',
-  'skills_load',
-  'skills_read_file',
-  'skills_search',
-];
 
 /** What following a skill makes of the main agent's tools. */
 export type Judged =
@@ -56,7 +49,7 @@ export function createToolRestriction(options: {
   const draw = (list: readonly string[], invalid: 'error' | 'baseline' | 'ignore'): AllowedToolsResult =>
     limitAllowedTools(list, {
       granted: tools(),
-      baseline: tools().filter((name) => alwaysAllowed.includes(name)),
+      baseline: tools().filter((name) => builtInTool(name)?.main === 'kept'),
       everything: tools(),
       known: knownTools([...tools(), ...elsewhere()]),
       invalid,

@@ -4,7 +4,7 @@ import { createTurnContexts } from '../../src/conversations/turn-context.ts';
 import type { RuntimeConfig } from '../../src/config/runtime-config.ts';
 import { skillRules } from '../../src/config/access-from-config.ts';
 import type { Config } from '../../src/config/complete-config.ts';
-import { mainTools } from '../../src/config/main-tools.ts';
+import { builtInNames } from '../../src/core/built-in-tools.ts';
 import { parseConfig } from '../../src/config/parse-config.ts';
 import type { Message } from '../../src/core/message.ts';
 import { createOffSandbox } from '../../src/sandbox/off.ts';
@@ -126,6 +126,7 @@ test('U9 a call of the main agent that goes on in a lane of its own is made with
 });
 
 test('T2 G2 what [agent] tools may name is what the main agent can be given', async () => {
+  const mainTools = builtInNames(({ main }) => main !== undefined);
   const all = parseConfig(`[agent]\ntools = ${JSON.stringify(mainTools)}\n`, { env: {} });
   assert.ok(all.ok);
   const { tools } = await grantFor(makeMessage({}), all.config);

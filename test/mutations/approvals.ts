@@ -179,7 +179,7 @@ export const approvalMutations = [
     ],
     [
       'a run starts other skills without a word',
-      "new Set(['use_skill', 'skill_read', 'skill_write'])",
+      "new Set(builtInNames(({ runs }) => runs === 'named'))",
       "new Set(['skill_read', 'skill_write'])",
     ],
     [
@@ -189,7 +189,7 @@ export const approvalMutations = [
     ],
     [
       'an undeclared capability is granted',
-      '(name) => options.declaresCapabilities || !isCapability(name)',
+      "(name) => options.declaresCapabilities || builtInTool(name)?.needs !== 'capabilities'",
       '() => true',
     ],
     [

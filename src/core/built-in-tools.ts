@@ -1,29 +1,43 @@
-import { fixed, sayIn, type Fixed, type Say } from '../core/texts/say.ts';
-import type { Risk, Tool } from '../core/tool.ts';
-import { oneLine } from '../lib/text/text.ts';
+import { fixed, type Fixed } from './texts/say.ts';
+import type { Risk } from './tool.ts';
 
-/** A built-in tool as people read of it. */
-export type AboutBuiltIn = Readonly<{
+/**
+ * When one side is offered a tool. `kept`: by default, and no list takes it away. `default`: unless a list leaves it out.
+ * `named`: only if a list names it in full.
+ */
+type Offer = 'kept' | 'default' | 'named';
+
+/** All that is fixed about a built-in tool. What a model reads of it, and what it does, is in its own file. */
+export type BuiltInTool = Readonly<{
   icon: string;
   title: Fixed;
   /** One sentence. */
   says: Fixed;
-  /** What a person who waits sees while it runs (U13). */
+  /** What a waiting person sees while it runs (U13). */
   doing: Fixed;
-  /** `sandbox`: that of commands there (T7). */
+  /** `sandbox`: the risk of commands there (T7). */
   risk: Risk | 'sandbox';
-  /** Comes with the others and means nothing by itself. */
+  /** To the main agent; its lists are `[agent] tools` (T2) and those of the skills it follows (T6). Absent: never. */
+  main?: Offer;
+  /** To runs; the list is the skill's `allowed_tools` (T5). Absent: never. */
+  runs?: Offer;
+  /** Without such a thing here the tool does not exist. */
+  needs?: 'skills' | 'capabilities' | 'search';
+  /** Works only together with others, so `/tools` leaves it out. */
   inner?: true;
 }>;
 
-/** Every built-in tool, for `/tools` (X2): what a model reads of them is made for each turn. */
-export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
+/** The one table of built-in tools; every list of their names is derived from it. `/tools` shows them in this order. */
+const table: Readonly<Record<string, BuiltInTool>> = {
   use_skill: {
     icon: '🧩',
     title: fixed`Skills`,
     says: fixed`Hands a task to a skill.`,
     doing: fixed`asking a skill`,
     risk: 'safe',
+    main: 'default',
+    runs: 'named',
+    needs: 'skills',
   },
   skills_list: {
     icon: '📋',
@@ -31,6 +45,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Looks at what skills there are.`,
     doing: fixed`looking for a skill`,
     risk: 'safe',
+    main: 'kept',
+    needs: 'skills',
   },
   skills_search: {
     icon: '🔎',
@@ -38,6 +54,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Finds a skill for a task.`,
     doing: fixed`looking for a skill`,
     risk: 'safe',
+    main: 'kept',
+    needs: 'skills',
   },
   skills_load: {
     icon: '📖',
@@ -45,6 +63,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Follows what a skill says itself.`,
     doing: fixed`reading a skill`,
     risk: 'safe',
+    main: 'kept',
+    needs: 'skills',
   },
   skills_read_file: {
     icon: '📄',
@@ -52,28 +72,9 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Reads what belongs to a skill.`,
     doing: fixed`reading a skill`,
     risk: 'safe',
-    inner: true,
-  },
-  skills_run_script: {
-    icon: '⚙️',
-    title: fixed`Scripts of a skill`,
-    says: fixed`Runs a script that belongs to the skill, in the sandbox.`,
-    doing: fixed`running a script`,
-    risk: 'sandbox',
-  },
-  skill_write: {
-    icon: '✍️',
-    title: fixed`Writing skills`,
-    says: fixed`Writes a skill, off until somebody enables it.`,
-    doing: fixed`writing a skill`,
-    risk: 'moderate',
-  },
-  skill_read: {
-    icon: '📄',
-    title: fixed`Reading skills`,
-    says: fixed`Reads a skill to change it.`,
-    doing: fixed`reading a skill`,
-    risk: 'safe',
+    main: 'kept',
+    runs: 'kept',
+    needs: 'skills',
     inner: true,
   },
   bash: {
@@ -82,6 +83,17 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Runs commands in the sandbox.`,
     doing: fixed`running a command`,
     risk: 'sandbox',
+    main: 'named',
+    runs: 'default',
+  },
+  skills_run_script: {
+    icon: '⚙️',
+    title: fixed`Scripts of a skill`,
+    says: fixed`Runs a script that belongs to the skill, in the sandbox.`,
+    doing: fixed`running a script`,
+    risk: 'sandbox',
+    runs: 'default',
+    needs: 'skills',
   },
   read_file: {
     icon: '📄',
@@ -89,6 +101,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Reads files of this conversation.`,
     doing: fixed`reading a file`,
     risk: 'safe',
+    main: 'named',
+    runs: 'default',
   },
   write_file: {
     icon: '📝',
@@ -96,6 +110,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Writes files of this conversation.`,
     doing: fixed`writing a file`,
     risk: 'moderate',
+    main: 'named',
+    runs: 'default',
   },
   list_files: {
     icon: '🗂',
@@ -103,6 +119,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Looks at what files there are here.`,
     doing: fixed`looking through the files`,
     risk: 'safe',
+    main: 'named',
+    runs: 'default',
   },
   send_file: {
     icon: '📎',
@@ -110,6 +128,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Sends a file here.`,
     doing: fixed`sending a file`,
     risk: 'moderate',
+    main: 'default',
+    runs: 'default',
   },
   web_fetch: {
     icon: '🌐',
@@ -117,6 +137,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Reads a page of the public internet.`,
     doing: fixed`reading a web page`,
     risk: 'safe',
+    main: 'named',
+    runs: 'default',
   },
   web_search: {
     icon: '🔍',
@@ -124,6 +146,9 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Searches the web.`,
     doing: fixed`searching the web`,
     risk: 'safe',
+    main: 'named',
+    runs: 'default',
+    needs: 'search',
   },
   ask_person: {
     icon: '❓',
@@ -131,6 +156,7 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Asks you something and continues with your answer.`,
     doing: fixed`asking you a question`,
     risk: 'safe',
+    runs: 'kept',
   },
   capability_list: {
     icon: '🔑',
@@ -138,6 +164,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Looks at what a skill may reach for you.`,
     doing: fixed`looking at the linked systems`,
     risk: 'safe',
+    runs: 'kept',
+    needs: 'capabilities',
     inner: true,
   },
   capability_invoke: {
@@ -146,6 +174,8 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Works in a system you have linked, with your own account.`,
     doing: fixed`working in a linked system`,
     risk: 'moderate',
+    runs: 'kept',
+    needs: 'capabilities',
   },
   capability_auth: {
     icon: '🔑',
@@ -153,24 +183,38 @@ export const aboutBuiltIn: Readonly<Record<string, AboutBuiltIn>> = {
     says: fixed`Links an account of yours.`,
     doing: fixed`linking an account`,
     risk: 'moderate',
+    runs: 'kept',
+    needs: 'capabilities',
+    inner: true,
+  },
+  skill_write: {
+    icon: '✍️',
+    title: fixed`Writing skills`,
+    says: fixed`Writes a skill, off until somebody enables it.`,
+    doing: fixed`writing a skill`,
+    risk: 'moderate',
+    runs: 'named',
+  },
+  skill_read: {
+    icon: '📄',
+    title: fixed`Reading skills`,
+    says: fixed`Reads a skill to change it.`,
+    doing: fixed`reading a skill`,
+    risk: 'safe',
+    runs: 'named',
     inner: true,
   },
 };
 
-/** What a call does, for the person who waits (U13). Only the tool decides it: arguments may hold secrets. */
-export function doingOf({ name }: Pick<Tool, 'name'>, language: string | undefined): string {
-  const say = sayIn(language);
-  const known = Object.hasOwn(aboutBuiltIn, name) ? aboutBuiltIn[name] : undefined;
-  return known === undefined ? say`using ${oneLine(name.replaceAll('_', ' '), 60)}` : say(known.doing);
+/** Undefined for tools of plugins and MCP servers. */
+export function builtInTool(name: string): BuiltInTool | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
-/** What people see a tool called: its icon and its name for people; `find_all` as `Find all` where it has none (X2). */
-export function toolTitle({ name, about }: Pick<Tool, 'name' | 'about'>, say: Say): string {
-  const builtIn = Object.hasOwn(aboutBuiltIn, name) ? aboutBuiltIn[name] : undefined;
-  if (builtIn !== undefined) return `${builtIn.icon} ${say(builtIn.title)}`;
-  const words = name.replaceAll('_', ' ').trim();
-  const title = about?.displayName ?? words.charAt(0).toUpperCase() + words.slice(1);
-  const icon = about?.icon === undefined ? '' : `${oneLine(about.icon, 8)} `;
-  // Outside tools name themselves: what would be read as Markdown is left out.
-  return `${icon}${oneLine(title, 60)}`.replace(/[`*_[\]<>|\\#~]/g, '');
+/** Names of the tools with such a row, in the order of the table. */
+export function builtInNames(isSuch: (row: BuiltInTool) => boolean = () => true): readonly string[] {
+  return Object.entries(table).flatMap(([name, row]) => (isSuch(row) ? [name] : []));
 }
+
+/** Names of tools of MCP servers begin with this, and no others do (X7). */
+export const serverToolPrefix = 'mcp_';

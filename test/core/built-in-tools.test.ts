@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { builtInNames, builtInTool } from '../../src/core/built-in-tools.ts';
+import { listFilesTool } from '../../src/tools/built-in/list-files.ts';
+import { readFileTool } from '../../src/tools/built-in/read-file.ts';
+import { sendFileTool } from '../../src/tools/built-in/send-file.ts';
+import { webFetchTool } from '../../src/tools/built-in/web-fetch.ts';
+import { writeFileTool } from '../../src/tools/built-in/write-file.ts';
+import { riskOf } from '../../src/tools/policy.ts';
+
+test('T2 T5 the table offers each tool to somebody, and says of no other that it is built in', () => {
+  for (const name of builtInNames()) {
+    const row = builtInTool(name);
+    assert.ok(row?.main !== undefined || row?.runs !== undefined, name);
+  }
+  assert.equal(builtInTool('constructor'), undefined);
+  assert.equal(builtInTool('mcp_a_b'), undefined);
+});
+
+test('T2 T5 T6 what lists can’t take away: skills to look at, files of the skill, questions and capabilities', () => {
+  assert.deepEqual(
+    builtInNames(({ main }) => main === 'kept'),
+    ['skills_list', 'skills_search', 'skills_load', 'skills_read_file'],
+  );
+  assert.deepEqual(
+    builtInNames(({ runs }) => runs === 'kept'),
+    ['skills_read_file', 'ask_person', 'capability_list', 'capability_invoke', 'capability_auth'],
+  );
+  assert.deepEqual(
+    builtInNames(({ runs }) => runs === 'named'),
+    ['use_skill', 'skill_write', 'skill_read'],
+  );
+});
+
+test('I3 T7 the risk that people read is the one that policy judges by', () => {
+  const places = [{ kind: 'chat', host: '/nowhere', seen: ['/chat'] }] as const;
+  const made = [
+    readFileTool(places),
+    writeFileTool(places, 1),
+    listFilesTool(places),
+    sendFileTool(places),
+    webFetchTool(),
+  ];
+  for (const tool of made) assert.equal(builtInTool(tool.name)?.risk, riskOf(tool), tool.name);
+});
