@@ -119,19 +119,22 @@ test('T8 X7 "Always" means the tool as it was: with another description that the
   await ann.dm.nextMessage(/TOOL_POLICY_DENIED.*said no/);
 });
 
-test('X7 Q9 a tool that changed goes off, the owner is told, and `skillet mcp agree` switches it on in the running bot', async (t) => {
+test('X7 Q9 H14 a tool that changed goes off, the owner is told, and `skillet mcp agree` switches it on in the running bot', async (t) => {
   const script = await serveTools(t, { tools: [listedTool('echo'), listedTool('read')] });
   const toml = `${open}[policy]\ndangerous = "allow"\n[mcp.files]\n${script.toml}`;
   const bot = await startWholeBot(t, { toml, script: caller('mcp_files_echo') });
   await connected(bot, 'files');
-  const ann = bot.telegram.person({ name: 'Ann', id: 42 });
+  const ann = bot.telegram.person({ name: 'Ann', id: 42, language: 'de' });
   ann.says('echo owls');
   await ann.dm.nextMessage(/It says: .*owls/);
   await script.write({
     tools: [listedTool('echo', { description: 'Does echo, and more.\u001b[2J' }), listedTool('read')],
   });
-  const notice = await ann.dm.nextMessage(/off until you agree/);
-  assert.match(notice.text, /mcp_files_echo.* is no longer what you agreed to/);
+  const notice = await ann.dm.nextMessage(/sind aus, bis du zustimmst/);
+  assert.match(
+    notice.text,
+    /mcp_files_echo.* ist nicht mehr das, dem du zugestimmt hast.*skillet mcp agree files/s,
+  );
   ann.says('echo owls');
   await ann.dm.nextMessage('I have no such tool.');
   const list = await skillet(bot, 'mcp', 'list');

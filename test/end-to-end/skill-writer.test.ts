@@ -12,17 +12,17 @@ const skillsOf = ({ home }: WholeBot): string => path.join(home, 'workspace', 's
 const toolsOf = (body: { tools?: readonly unknown[] }): readonly string[] =>
   (body.tools ?? []).map((tool) => String((tool as { name?: unknown }).name)).sort();
 
-test('D9 the owner asks for a skill in a direct message, reads it whole, enables it by a button, and it works at once', async (t) => {
+test('D9 H14 the owner asks for a skill in a direct message, reads it whole, enables it by a button, and it works at once', async (t) => {
   const set = await startWholeBot(t, {
     sandbox: 'auto',
     toml: `${owned}[skills.greet]\nGREETING_KEY = "greeting-key-0123"\n`,
     script: skillWritingModel(),
   });
   const { telegram, messages } = set;
-  const olga = telegram.person({ name: 'Olga', id: 1001 });
+  const olga = telegram.person({ name: 'Olga', id: 1001, language: 'fr' });
   olga.says('please learn to greet people');
-  const asked = await olga.dm.nextMessage(/A new skill waits for your yes/);
-  assert.deepEqual(asked.buttons, ['Enable', 'Discard']);
+  const asked = await olga.dm.nextMessage(/Une nouvelle compétence attend votre accord/);
+  assert.deepEqual(asked.buttons, ['Activer', 'Abandonner']);
   for (const part of [
     'tools: skills_run_script',
     'env: GREETING_KEY',
@@ -41,12 +41,12 @@ test('D9 the owner asks for a skill in a direct message, reads it whole, enables
   assert.ok(!existsSync(path.join(skillsOf(set), 'outside.sh')));
   olga.says('/greet Bob');
   await olga.dm.nextMessage('Nothing to do.');
-  olga.presses(asked.id, 'Enable');
+  olga.presses(asked.id, 'Activer');
   await telegram.until('the outcome', () =>
     olga.dm
       .sent()
       .find(
-        ({ id, text, buttons }) => id === asked.id && /Enabled: greet/.test(text) && buttons.length === 0,
+        ({ id, text, buttons }) => id === asked.id && /Activée : greet/.test(text) && buttons.length === 0,
       ),
   );
   olga.says('/greet Bob');
@@ -83,7 +83,7 @@ test('D9 H14 who asks is not who decides: owners and approvers are asked, a pres
     await olga.dm.nextMessage(/wartet auf dein Ja/),
     await paul.dm.nextMessage(/waits for your yes/),
   ];
-  assert.deepEqual(forOlga.buttons, ['Einschalten', 'Verwerfen']);
+  assert.deepEqual(forOlga.buttons, ['Aktivieren', 'Verwerfen']);
   assert.match(forOlga.text, new RegExp(`telegram:${eve.id}`), 'who asked is shown');
   assert.ok(!eve.dm.sent().some(({ text }) => /waits for your yes/.test(text)));
   const inVain = eve.presses(forPaul.id, 'Enable', paul.dm);
