@@ -164,8 +164,9 @@ export function createJudgeCalls(options: {
   }
 }
 
-function isForeign({ name }: Tool): boolean {
-  return name.startsWith('mcp_');
+/** Somebody else can change what it does: a tool of an MCP server. */
+function isForeign({ edition }: Tool): boolean {
+  return edition !== undefined;
 }
 
 function denied(reason: string, hint?: string): Extract<Decision<'TOOL_POLICY_DENIED'>, { allowed: false }> {

@@ -24,8 +24,10 @@ const { requester } = toolContext();
 const conversation = 'telegram:42';
 const outerRun = `${conversation}#run:${'0'.repeat(16)}`;
 const innerRun = `${outerRun}#run:${'1'.repeat(16)}`;
-const tool = (name: string, requiresNetwork: boolean): Tool =>
-  defineTool({
+/** A tool of an MCP server has an edition, as others may change what it does. */
+const tool = (name: string, requiresNetwork: boolean): Tool => ({
+  edition: name === 'mcp_files_read' ? 'files.one' : undefined,
+  ...defineTool({
     name,
     description: name,
     input: z.object({}),
@@ -33,7 +35,8 @@ const tool = (name: string, requiresNetwork: boolean): Tool =>
     async run() {
       return succeed('');
     },
-  });
+  }),
+});
 
 /** Everything is allowed by config and by "Always". `marked`: entries of each transcript by how they are marked. */
 async function setUp(
