@@ -40,7 +40,12 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   const { received, deliverArtifacts } = files;
   const stillAdmitted = createStillAdmitted(users);
   const judgeCalls = createJudgeCalls({
-    ...{ ...host, approvals, rules, outside, deliverArtifacts, stillAdmitted },
+    ...host,
+    approvals,
+    rules,
+    outside,
+    deliverArtifacts,
+    stillAdmitted,
   });
   const gates = { accessOf, stillAdmitted, judgeCalls };
   const seeing = createSeeing({ received, log });
@@ -76,14 +81,24 @@ export function createAgent(base: Base, features: Features, parts: BotParts): Ag
   });
   const waitForTask = createWaitForTask({ store, stopping: base.process.stopping.signal, clock });
   const createContext = createTurnContexts({
-    ...{ host, gates, skills, tools, chatAgent, writeCommand: chat.writeCommand },
+    host,
+    gates,
+    skills,
+    tools,
+    chatAgent,
+    writeCommand: chat.writeCommand,
     runs: { runSkill, hasStarted, tasks, waitForTask, budgets },
   });
   const { channels } = chat;
   const { sandbox } = skills;
   const transcribe = createTranscribe({ env, log });
   const means: TurnMeans = {
-    ...{ store, questions, audit: host.audit, zone, clock, log },
+    store,
+    questions,
+    audit: host.audit,
+    zone,
+    clock,
+    log,
     receive: createReceiveFiles({ ...host, sandbox, channels, received, transcribe }),
     heard: createHeard({
       store,
@@ -108,7 +123,11 @@ function supplySkills(
     lackingCapabilities: capabilities.lacking,
   });
   return {
-    ...{ library, authoring, sandbox, packages, requirements },
+    library,
+    authoring,
+    sandbox,
+    packages,
+    requirements,
     availability: createAvailability(available),
   };
 }

@@ -107,13 +107,20 @@ function deliveryOf({ host, chat }: Base, { files }: Features): ReturnType<typeo
 function operateOf({ host, people, chat, clean }: Base, features: Features): Bot['operate'] {
   const { authoring, rules, capabilities, tools, files } = features;
   const forget = createForgetSomebody({
-    ...{ ...host, ...people, rules, capabilities, files },
+    ...host,
+    ...people,
+    rules,
+    capabilities,
+    files,
     settings: chat.settings,
     access: () => accessSettings(host.runtime().config),
     waitMs: forgetWaitMs,
   });
   const operate = createOperate({
-    ...{ ...host, ...people, rules, forget },
+    ...host,
+    ...people,
+    rules,
+    forget,
     approvals: authoring.approvals,
     mcp: tools.mcp.operations,
     capabilities: capabilities.operations,
@@ -131,7 +138,7 @@ function startHealth({ host, chat }: Base, parts: BotParts): void {
 }
 
 function startChores({ host, chat, process }: Base, { files }: Features): readonly Promise<void>[] {
-  const { config } = { config: () => host.runtime().config };
+  const config = () => host.runtime().config;
   const chore = { ...host, signal: process.stopping.signal };
   return [
     startRetention({ ...chore, files, days: () => config().bot.retentionDays }),

@@ -29,7 +29,12 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const registry = library.current;
   const overview = createOverview({ ...host, users, accessOf, registry, budgets, plugins, chatAgent });
   const commands = createCommands({
-    ...{ host, people, skills: library, chat, approvals, capabilities },
+    host,
+    people,
+    skills: library,
+    chat,
+    approvals,
+    capabilities,
     shows: { overview, chatAgent, settings, listTools },
   });
   const judge = createJudgeMessage({ ...host, ...chat, accessOf, commands, budgets });
@@ -38,7 +43,10 @@ export function createConversations(base: Base, features: Features, parts: BotPa
   const joinTurn = createJoinTurn({ ...host, ...chat, users, judge, questions });
   const { deliverArtifacts } = files;
   const item = createHandleItem({
-    ...{ host, people, reading, capabilities },
+    host,
+    people,
+    reading,
+    capabilities,
     agent: { ...createAgent(base, features, parts), joinTurn },
     chat: {
       ...chat,
@@ -48,7 +56,10 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     onFailed: (key) => parts.terminals?.onFailed(key),
   });
   const worker = createInboxWorker({
-    ...{ inbox: store.inbox, signals: store.signals, clock, log },
+    inbox: store.inbox,
+    signals: store.signals,
+    clock,
+    log,
     handle: measureTurns(item.handle, parts.host.meter, clock),
     progressed: (of, at) => hasProgressed(of, at, host),
     async onDead(dead, error) {
@@ -60,7 +71,13 @@ export function createConversations(base: Base, features: Features, parts: BotPa
     mostTries: parts.terminals?.mostTries,
   });
   const onEvent = createEventHandler({
-    ...{ host, people, reading, authoring, approvals, capabilities, chat },
+    host,
+    people,
+    reading,
+    authoring,
+    approvals,
+    capabilities,
+    chat,
     shows: { overview, settings },
   });
   return { onEvent, worker };

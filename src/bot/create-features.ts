@@ -45,20 +45,25 @@ export function createFeatures(base: Base, parts: BotParts): Features {
   const { env, stopping } = base.process;
   const kept = createKeptFiles(parts.config.bot.workspace);
   const deliverArtifacts = createDeliverArtifacts({
-    ...{ store, outgoing: kept.outgoing, clean: base.clean },
     ...chat,
+    store,
+    outgoing: kept.outgoing,
+    clean: base.clean,
   });
   const rules = createStandingRules({ stored: store.keyed('standing-rules'), audit });
   const budgets = createBudgets({ config: () => runtime().config, store, clock });
   const tools = createToolbox(base, parts, budgets);
   return {
     authoring: createSkillAuthoring({
-      ...{ ...host, library, users },
+      ...host,
+      library,
+      users,
       replies: chat.replies,
       otherTools: tools.outside.names,
     }),
     approvals: createApprovals({
-      ...{ ...host, rules },
+      ...host,
+      rules,
       replies: chat.replies,
       approvers: () => runtime().config.policy.approvers,
       canAsk: parts.terminals?.canAsk ?? (() => true),

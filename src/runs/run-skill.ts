@@ -106,7 +106,11 @@ export function createRunSkill(deps: RunSkillDeps): RunSkill {
     if (!isShuttingDown(context.signal) && ended.status !== 'needs_input') await granted.clear();
     const { status, code, iterations, tokens, artifacts } = ended;
     const result: SkillResult = {
-      ...{ status, code, iterations, tokens, artifacts },
+      status,
+      code,
+      iterations,
+      tokens,
+      artifacts,
       ...truncate(ended.text, resultLimit),
       durationMs: clock.now() - began,
       resume: status === 'needs_input' ? id : undefined,
@@ -218,7 +222,12 @@ function logEnd(
       origin: skill.origin,
       sender: requester.sender,
       conversation: conversationKey(requester.conversation),
-      ...{ status, code, iterations, tokens, cost: costOf(model, tokens), durationMs },
+      status,
+      code,
+      iterations,
+      tokens,
+      cost: costOf(model, tokens),
+      durationMs,
     },
     'a run ended',
   );

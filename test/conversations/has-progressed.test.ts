@@ -11,7 +11,8 @@ import { openStore } from '../../src/store/open-store.ts';
 import { makeMessage } from '../support/make-message.ts';
 import { createManualClock } from '../support/manual-clock.ts';
 
-test('Q3 a try that got further is seen in the conversation and in the journal of the run that a person began', async () => {
+/** A message that somebody works on. */
+async function taken() {
   const clock = createManualClock();
   const store = await openStore('sqlite::memory:', { clock });
   const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
@@ -20,6 +21,11 @@ test('Q3 a try that got further is seen in the conversation and in the journal o
   await store.inbox.accept(message, { now: clock.now() });
   const item = await store.inbox.take('telegram:42', clock.now());
   assert.ok(item !== undefined);
+  return { clock, store, message, item, progressed };
+}
+
+test('Q3 a try that got further is seen in the conversation and in the journal of the run that a person began', async () => {
+  const { clock, store, message, item, progressed } = await taken();
   const began = clock.now();
   await clock.advance(10);
   const write = (transcript: string, entry: Entry): Promise<void> =>
@@ -39,14 +45,7 @@ test('Q3 a try that got further is seen in the conversation and in the journal o
 });
 
 test('Q3 what waits for its run is not given up for it: the run has tries of its own', async () => {
-  const clock = createManualClock();
-  const store = await openStore('sqlite::memory:', { clock });
-  const migrations = createChatMigrations({ stored: store.keyed('moved'), signals: store.signals, clock });
-  const progressed = (item: InboxItem, at: number) => hasProgressed(item, at, { store, migrations });
-  const message = makeMessage();
-  await store.inbox.accept(message, { now: clock.now() });
-  const item = await store.inbox.take('telegram:42', clock.now());
-  assert.ok(item !== undefined);
+  const { clock, store, message, item, progressed } = await taken();
   assert.equal(await progressed(item, clock.now()), false);
   const run = taskKey(runIdOf('telegram:42', invocationId(message.id)));
   await store.addWork({ lane: 'telegram:42~run', message: { ...message, id: run } }, () => undefined);
