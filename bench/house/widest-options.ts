@@ -1,12 +1,13 @@
 import ts from 'typescript';
 
-/** The object type with the most members that a function of `src` takes as its options. */
-export type WidestOptions = Readonly<{ members: number; where: string }>;
+/** An object type that a function of `src` accepts as its options. */
+export type Options = Readonly<{ members: number; where: string }>;
 
 /** Options are an object type that is written in the head of the function, or has such a name. */
 const optionTypes = /^(?:Readonly<)?\{|^\w*(?:Options|Needs|Deps|Parts|Basics|Context|Means)\b/;
 
-export function widestOptions(root: string, files: readonly string[]): WidestOptions {
+/** All options types, the widest first. */
+export function widestOptions(root: string, files: readonly string[]): readonly Options[] {
   const { config } = ts.readConfigFile(`${root}/tsconfig.json`, (file) => ts.sys.readFile(file)) as {
     config: unknown;
   };
@@ -16,14 +17,14 @@ export function widestOptions(root: string, files: readonly string[]): WidestOpt
     options,
   );
   const checker = program.getTypeChecker();
-  let widest: WidestOptions = { members: 0, where: 'none' };
+  const found: Options[] = [];
   const visit = (node: ts.Node, file: string): void => {
     if (ts.isParameter(node) && node.type !== undefined && isOptions(node)) {
       const members = checker
         .getTypeAtLocation(node)
         .getProperties()
         .filter((member) => isOurs(member, root)).length;
-      if (members > widest.members) widest = { members, where: `${file}, ${nameOf(node.parent)}` };
+      found.push({ members, where: `${file}, ${nameOf(node.parent)}` });
     }
     ts.forEachChild(node, (child) => visit(child, file));
   };
@@ -31,7 +32,7 @@ export function widestOptions(root: string, files: readonly string[]): WidestOpt
     const source = program.getSourceFile(`${root}/${file}`);
     if (source !== undefined) visit(source, file);
   }
-  return widest;
+  return found.sort((a, b) => b.members - a.members);
 }
 
 /** A member that libraries declare is none that somebody here wrote. */
